@@ -1,0 +1,54 @@
+/** Everything the environment decides, in one frozen value. Durations in milliseconds, sizes in bytes. */
+export interface Config {
+  /** `HOST` */
+  readonly host: string;
+  /** `PORT`; 0 picks a free one. */
+  readonly port: number;
+  /** `FEDWAY_CATALOG`: folder of Turtle files, one endpoint a file. */
+  readonly catalogDir: string;
+  /** `FEDWAY_PUBLIC_URL` without a trailing slash; default `http://HOST:PORT` (127.0.0.1 when HOST is a wildcard). */
+  readonly publicUrl: string;
+  /** `FEDWAY_EXAMPLES`: host the example federation. */
+  readonly examples: boolean;
+  /** `FEDWAY_EGRESS`: which SERVICE targets are allowed. */
+  readonly egress: "catalog" | "public";
+  /** `FEDWAY_ALLOW_ADDRESSES`: CIDRs that may be dialled although they are not global. */
+  readonly allowAddresses: readonly string[];
+  /** `FEDWAY_TRUST_PROXY`: number of proxies, or CIDRs, whose forwarding headers are believed. */
+  readonly trustProxy: boolean | number | readonly string[];
+  /** `FEDWAY_CONTACT`: address or URL in the outbound User-Agent. */
+  readonly contact: string | undefined;
+  readonly limits: Limits;
+  readonly log: LogConfig;
+}
+
+/** `FEDWAY_*` limits. */
+export interface Limits {
+  /** `FEDWAY_TIMEOUT_MS`: one deadline a query. */
+  readonly timeoutMs: number;
+  /** `FEDWAY_MAX_ROWS`: rows of `/api/query`, and rows decoded from one endpoint in a federated plan. */
+  readonly maxRows: number;
+  /** `FEDWAY_MAX_QUERY_BYTES`: size of one query text. */
+  readonly maxQueryBytes: number;
+  /** `FEDWAY_MAX_ANSWER_BYTES`: decoded bytes of one upstream answer. */
+  readonly maxAnswerBytes: number;
+  /** `FEDWAY_MAX_CONCURRENT`: queries under way at once. */
+  readonly maxConcurrent: number;
+  /** `FEDWAY_ENDPOINT_CONCURRENCY`: requests under way at once per endpoint. */
+  readonly endpointConcurrency: number;
+  /** `FEDWAY_RATE_LIMIT`: requests a minute per client; 0 is no limit. */
+  readonly rateLimit: number;
+  /** `FEDWAY_HOSTED_TIMEOUT_MS`: time cap of one query at a hosted endpoint. */
+  readonly hostedTimeoutMs: number;
+  /** `FEDWAY_HOSTED_MEMORY_MB`: memory cap of one hosted endpoint's worker. */
+  readonly hostedMemoryMb: number;
+  /** `FEDWAY_RUNS`: run records kept. */
+  readonly runs: number;
+}
+
+/** `FEDWAY_LOG_LEVEL`, `FEDWAY_LOG_QUERIES`. */
+export interface LogConfig {
+  readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+  /** Log query texts with their literals; off by default. */
+  readonly queries: boolean;
+}

@@ -1,0 +1,79 @@
+/** What every error of one code has in common; the message of a single error says what happened this time. */
+export interface ErrorKind {
+  /** HTTP status of the problem document (RFC 9457). */
+  readonly status: number;
+  /** Short, stable title of the problem document. */
+  readonly title: string;
+  /** The same request may succeed later without being changed. */
+  readonly retryable: boolean;
+  /** `SERVICE SILENT` may replace this failure by one empty solution (SPARQL 1.1 Federated Query, section 2.3). */
+  readonly silenceable: boolean;
+}
+
+const request = (status: number, title: string): ErrorKind => ({
+  status,
+  title,
+  retryable: false,
+  silenceable: false,
+});
+const upstream = (status: number, title: string, retryable: boolean): ErrorKind => ({
+  status,
+  title,
+  retryable,
+  silenceable: true,
+});
+const own = (status: number, title: string, retryable: boolean): ErrorKind => ({
+  status,
+  title,
+  retryable,
+  silenceable: false,
+});
+
+/** The closed list of codes. A code never changes its meaning; new failures get new codes. */
+export const errorCatalog = {
+  QUERY_MISSING: request(400, "No query was sent"),
+  QUERY_REPEATED: request(400, "More than one query was sent"),
+  QUERY_TOO_LARGE: request(413, "The query is too large"),
+  QUERY_ENCODING: request(400, "The query is not UTF-8 text"),
+  QUERY_SYNTAX: request(400, "The query is not valid SPARQL 1.1"),
+  UPDATE_REFUSED: request(400, "Updates are not accepted"),
+  SERVICE_REQUIRED: request(400, "The query names no endpoint"),
+  PATTERN_OUTSIDE_SERVICE: request(400, "A pattern stands outside every SERVICE"),
+  SERVICE_TARGET_REFUSED: request(403, "The SERVICE target is not allowed"),
+  SERVICE_NESTED: request(400, "A nested SERVICE cannot be executed"),
+  SERVICE_VARIABLE_UNBOUND: request(400, "A SERVICE variable is not bound to known endpoints"),
+  SERVICE_SELF: request(400, "The SERVICE target is this service itself"),
+  REQUEST_INVALID: request(400, "The request is not valid"),
+  REQUEST_TOO_LARGE: request(413, "The request is too large"),
+  METHOD_NOT_ALLOWED: request(405, "The method is not allowed here"),
+  MEDIA_TYPE_UNSUPPORTED: request(415, "The media type of the request is not supported"),
+  NOT_ACCEPTABLE: request(406, "No acceptable result format"),
+  NOT_FOUND: request(404, "There is nothing here"),
+  ENDPOINT_UNKNOWN: request(404, "The endpoint is not in the catalogue"),
+  RUN_UNKNOWN: request(404, "The run is not known"),
+  RATE_LIMITED: own(429, "Too many requests from this client", true),
+  SERVICE_BUSY: own(503, "Too many queries are running", true),
+  DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
+  CANCELLED: own(499, "The client closed the request", false),
+  ADDRESS_REFUSED: upstream(502, "The endpoint's address is not allowed", false),
+  ENDPOINT_UNREACHABLE: upstream(502, "The endpoint could not be reached", true),
+  ENDPOINT_TIMEOUT: upstream(504, "The endpoint did not answer in time", true),
+  ENDPOINT_BROKE_OFF: upstream(502, "The endpoint broke off its answer", true),
+  ENDPOINT_REJECTED_QUERY: upstream(400, "The endpoint rejected the query", false),
+  ENDPOINT_REFUSED: upstream(502, "The endpoint refused the request", false),
+  ENDPOINT_RATE_LIMITED: upstream(503, "The endpoint asks to be left alone for a while", true),
+  ENDPOINT_FAILED: upstream(502, "The endpoint failed", true),
+  ENDPOINT_NOT_SPARQL: upstream(502, "The endpoint did not answer with SPARQL results", false),
+  ENDPOINT_MALFORMED: upstream(502, "The endpoint's answer is malformed", false),
+  ENDPOINT_PARTIAL: upstream(502, "The endpoint gave only part of the answer", true),
+  ENDPOINT_REDIRECT: upstream(502, "The endpoint redirects where Fedway does not follow", false),
+  ENDPOINT_BUSY: upstream(503, "Too many requests are waiting for the endpoint", true),
+  CIRCUIT_OPEN: upstream(503, "The endpoint failed repeatedly and is left alone for a while", true),
+  ANSWER_TOO_LARGE: upstream(502, "The answer is larger than allowed", false),
+  CONFIG_INVALID: own(500, "The configuration is not valid", false),
+  CATALOG_INVALID: own(500, "The catalogue is not valid", false),
+  INTERNAL: own(500, "Something went wrong inside Fedway", true),
+} as const satisfies Record<string, ErrorKind>;
+
+/** A stable, machine-readable error code. */
+export type ErrorCode = keyof typeof errorCatalog;

@@ -1,0 +1,74 @@
+import { errorCatalog, type ErrorCode, type ErrorKind } from "./codes.ts";
+
+/** How an endpoint failed, in the words of the monitoring literature; a closed set, fit for a metric label. */
+export type FaultKind =
+  | "address"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "reset"
+  | "http-3xx"
+  | "http-4xx"
+  | "http-429"
+  | "http-5xx"
+  | "wrong-media-type"
+  | "malformed"
+  | "partial"
+  | "too-large"
+  | "busy"
+  | "circuit-open";
+
+/** Where in the query, or at which endpoint, the failure lies. */
+export interface ErrorWhere {
+  /** 1-based line of the query text. */
+  readonly line?: number;
+  /** 1-based column, in UTF-16 code units, of that line. */
+  readonly column?: number;
+  /** Catalogue id or IRI of the endpoint. */
+  readonly endpoint?: string;
+}
+
+/** Everything an error may carry beside its code and message. */
+export interface ErrorDetails {
+  readonly where?: ErrorWhere;
+  /** One sentence that tells the reader what to do next. */
+  readonly next?: string;
+  readonly fault?: FaultKind;
+  /** HTTP status that the endpoint gave. */
+  readonly upstreamStatus?: number;
+  /** How long to wait before trying again, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Catalogue ids that would fit, best first. */
+  readonly endpoints?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error type that crosses folder borders. `message` is public: it never holds credentials, internal
+ * addresses or stack traces; those go into `cause`, which is logged and never sent.
+ */
+export class FedwayError extends Error {
+  override readonly name = "FedwayError";
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+
+  /** Status, title and policy shared by all errors of this code. */
+  get kind(): ErrorKind {
+    return errorCatalog[this.code];
+  }
+}
+
+/** Any thrown value as a `FedwayError`; unknown ones become `INTERNAL` and keep the original as `cause`. */
+export function toFedwayError(thrown: unknown): FedwayError {
+  if (thrown instanceof FedwayError) return thrown;
+  return new FedwayError("INTERNAL", "An unexpected error occurred; the log of the service has the details.", {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,123 @@
+import type { Readable } from "node:stream";
+import type { ErrorCode } from "../errors/codes.ts";
+import type { Problem } from "../errors/problem.ts";
+import type { SourceReport } from "../engine/federation-engine.ts";
+import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { AnswerKind } from "../results/model.ts";
+
+/** The four outcomes that never look alike. */
+export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
+
+/** A query as a shell (HTTP, MCP, command line) hands it in. */
+export interface QueryRequest {
+  readonly text: string;
+  /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
+  readonly endpointId?: string;
+  /** Accept header, as received; undefined means anything. */
+  readonly accept?: string;
+  /** Short name or media type from the `format`/`output`/`results` parameter; wins over `accept`. */
+  readonly format?: string;
+  /** Accept-Encoding header, as received. */
+  readonly acceptEncoding?: string;
+  readonly defaultGraphs: readonly string[];
+  readonly namedGraphs: readonly string[];
+  /** Wanted time limit in milliseconds; the service's own limit holds when it is lower. */
+  readonly timeoutMs?: number;
+  readonly strict: boolean;
+  readonly partial: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** An answer on its way out. The body is destroyed with a `FedwayError` when the answer breaks off. */
+export interface QueryAnswer {
+  readonly runId: string;
+  readonly plan: QueryPlan;
+  readonly kind: AnswerKind;
+  /** Content-Type of the body. */
+  readonly contentType: string;
+  /** Content coding that the body already has; "identity" when plain. */
+  readonly contentEncoding: string;
+  readonly body: Buffer | Readable;
+  /** What is known at the first byte; the final record is at `/api/runs/{id}`. */
+  readonly status: RunStatus;
+  readonly notes: readonly PlanNote[];
+  readonly timings: QueryTimings;
+}
+
+/** Milliseconds spent in each stage before the first byte. */
+export interface QueryTimings {
+  readonly planMs: number;
+  /** From the start of the execution to its first byte. */
+  readonly firstByteMs: number;
+  /** The plan came from the cache. */
+  readonly planCached: boolean;
+}
+
+/** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
+export interface TabularAnswer {
+  readonly run: string;
+  readonly status: RunStatus;
+  readonly plan: PlanDescription;
+  readonly columns: readonly string[];
+  /** One array a row, in column order; each cell an RDF term in N-Triples/TSV syntax, null where unbound. */
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Answer of ASK. */
+  readonly boolean?: boolean;
+  /** `maxRows` cut the answer. */
+  readonly truncated: boolean;
+  readonly sources: readonly SourceReport[];
+  readonly notes: readonly PlanNote[];
+  /** Why the answer is partial or failed; null when it is not. */
+  readonly diagnosis: Problem | null;
+}
+
+/** A plan as `/api/explain` returns it. */
+export interface PlanDescription {
+  readonly kind: QueryPlan["kind"];
+  readonly answer?: AnswerKind;
+  /** One entry an endpoint. */
+  readonly endpoints: readonly { readonly endpoint: string; readonly url: string; readonly clauses: number; readonly silent: boolean }[];
+  /** Text sent (direct) or evaluated (federated). */
+  readonly query?: string;
+  readonly notes: readonly PlanNote[];
+  /** Set when the plan is a rejection. */
+  readonly problem?: Problem;
+  /** The plan as indented text for people. */
+  readonly text: string;
+}
+
+/** The record of one run, kept for a while in bounded memory. Query text is kept only as a hash. */
+export interface RunRecord {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly plan: QueryPlan["kind"];
+  readonly queryHash: string;
+  status: RunStatus;
+  /** Rows or triples delivered; absent when unknown. */
+  rows?: number;
+  bytes: number;
+  durationMs?: number;
+  sources: readonly SourceReport[];
+  code?: ErrorCode;
+  detail?: string;
+  notes: readonly PlanNote[];
+}
+
+/** The use case: one SPARQL query in, one answer out. */
+export interface QueryService {
+  /**
+   * Plans and starts a query.
+   * @throws FedwayError for everything that goes wrong before the first byte (also rejected plans); `runId` of the error via `runOf`.
+   */
+  run(request: QueryRequest): Promise<QueryAnswer>;
+  /** Plans, runs and collects at most `maxRows` rows. Failures after planning are data (`status`, `diagnosis`). */
+  table(request: QueryRequest & { readonly maxRows: number }): Promise<TabularAnswer>;
+  /** The plan without running it. @throws FedwayError on syntax errors */
+  explain(request: Pick<QueryRequest, "text" | "endpointId" | "strict" | "defaultGraphs" | "namedGraphs">): PlanDescription;
+  /** The record of a run, or undefined when it is unknown or was dropped. */
+  runRecord(id: string): RunRecord | undefined;
+  /** Run id of a failed `run`, when the failure happened after a run was opened. */
+  runOf(error: unknown): string | undefined;
+  /** Number of queries under way. */
+  readonly running: number;
+}

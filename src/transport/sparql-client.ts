@@ -1,0 +1,111 @@
+import type { Readable } from "node:stream";
+import type { AnswerKind } from "../results/model.ts";
+
+/** How a query is put into an HTTP request (SPARQL 1.1 Protocol, section 2.1). */
+export type RequestMethod = "post-form" | "post-direct" | "get";
+
+/** What the transport must know of an endpoint. */
+export interface EndpointTarget {
+  /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
+  readonly id?: string;
+  /** Absolute http(s) URL without userinfo. */
+  readonly url: string;
+  /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
+  readonly method?: RequestMethod;
+}
+
+/** One query for one endpoint. */
+export interface SparqlRequest {
+  readonly endpoint: EndpointTarget;
+  readonly query: string;
+  readonly kind: AnswerKind;
+  /** Value of the Accept header, most wanted first. */
+  readonly accept: string;
+  /**
+   * "decode": the body is delivered decoded. "pass": `acceptEncoding` is sent on and the body is delivered as the
+   * endpoint encoded it, while a decoder beside it counts and looks for truncation.
+   */
+  readonly encoding: "decode" | "pass";
+  /** Accept-Encoding to send with "pass"; default "identity". */
+  readonly acceptEncoding?: string;
+  /** Protocol dataset (`default-graph-uri`, `named-graph-uri`). */
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  /** Ends the request and its body at any moment; the reason becomes the error. */
+  readonly signal: AbortSignal;
+  /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */
+  readonly deadlineMs: number;
+  /** Caps for this request; the client's own caps hold where these are absent or larger. */
+  readonly maxBytes?: number;
+}
+
+/** Why an answer is known to lack rows. */
+export interface PartialReason {
+  readonly how: "status-206" | "virtuoso-anytime" | "virtuoso-maxrows" | "truncated" | "row-cap" | "failed-member";
+  /** One sentence for the reader. */
+  readonly detail: string;
+}
+
+/** What is known once the last byte of an answer has arrived. */
+export interface AnswerEnd {
+  /** Bytes after content decoding. */
+  readonly decodedBytes: number;
+  /** Bytes on the wire (content-encoded). */
+  readonly wireBytes: number;
+  /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
+  readonly rows?: number;
+  readonly partial?: PartialReason;
+}
+
+/** A successful answer: status 2xx and a media type that fits the request. */
+export interface SparqlAnswer {
+  readonly status: number;
+  /** Lower case, without parameters, e.g. `application/sparql-results+json`. */
+  readonly mediaType: string;
+  /** Content coding of `body`; "identity" when it is plain. */
+  readonly contentEncoding: string;
+  /**
+   * A small answer (Content-Length known and below the look-ahead, 16 KiB) arrives whole and already verified; a
+   * larger one is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be broken.
+   */
+  readonly body: Buffer | Readable;
+  /** Set when the response headers already say that rows are missing. */
+  readonly partial?: PartialReason;
+  /** Milliseconds from sending the request to its response headers. */
+  readonly firstByteMs: number;
+  /** HTTP requests this answer took (retries, method fallback and redirects included). */
+  readonly requests: number;
+  /** Settles when the body has ended; rejects with the same `FedwayError` the body is destroyed with. */
+  readonly end: Promise<AnswerEnd>;
+}
+
+/** The outbound SPARQL client: the only way a query leaves this service. */
+export interface SparqlClient {
+  /**
+   * Sends one query.
+   * @throws FedwayError `ADDRESS_REFUSED`, `ENDPOINT_*`, `CIRCUIT_OPEN`, `ANSWER_TOO_LARGE`, `DEADLINE_EXCEEDED`, `CANCELLED`
+   */
+  query(request: SparqlRequest): Promise<SparqlAnswer>;
+  /** Closes idle connections and refuses new requests; requests under way are aborted. */
+  close(): Promise<void>;
+}
+
+/** A SPARQL request that is answered inside this process instead of over a connection. */
+export interface LocalQuery {
+  readonly query: string;
+  readonly kind: AnswerKind;
+  readonly accept: string;
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** Its answer; errors are thrown as `FedwayError`. */
+export interface LocalAnswer {
+  readonly mediaType: string;
+  readonly body: Buffer;
+}
+
+/** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */
+export type LocalDispatch = (url: string) => ((query: LocalQuery) => Promise<LocalAnswer>) | undefined;

@@ -1,0 +1,25 @@
+import { defineConfig } from "vitest/config";
+
+const project = (name: string, options: Record<string, unknown> = {}) => ({
+  test: {
+    name,
+    root: new URL("..", import.meta.url).pathname,
+    include: [`test/${name}/**/*.test.ts`],
+    pool: "forks" as const,
+    ...options,
+  },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      project("unit"),
+      project("contract"),
+      project("integration", { testTimeout: 30_000, hookTimeout: 60_000 }),
+      project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),
+      project("interop", { testTimeout: 60_000, hookTimeout: 180_000, fileParallelism: false }),
+      project("e2e", { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),
+    ],
+  },
+});
