@@ -76,7 +76,12 @@ export interface PlanDescription {
   readonly kind: QueryPlan["kind"];
   readonly answer?: AnswerKind;
   /** One entry an endpoint. */
-  readonly endpoints: readonly { readonly endpoint: string; readonly url: string; readonly clauses: number; readonly silent: boolean }[];
+  readonly endpoints: readonly {
+    readonly endpoint: string;
+    readonly url: string;
+    readonly clauses: number;
+    readonly silent: boolean;
+  }[];
   /** Text sent (direct) or evaluated (federated). */
   readonly query?: string;
   readonly notes: readonly PlanNote[];
@@ -113,7 +118,9 @@ export interface QueryService {
   /** Plans, runs and collects at most `maxRows` rows. Failures after planning are data (`status`, `diagnosis`). */
   table(request: QueryRequest & { readonly maxRows: number }): Promise<TabularAnswer>;
   /** The plan without running it. @throws FedwayError on syntax errors */
-  explain(request: Pick<QueryRequest, "text" | "endpointId" | "strict" | "defaultGraphs" | "namedGraphs">): PlanDescription;
+  explain(
+    request: Pick<QueryRequest, "text" | "endpointId" | "strict" | "defaultGraphs" | "namedGraphs">,
+  ): PlanDescription;
   /** The record of a run, or undefined when it is unknown or was dropped. */
   runRecord(id: string): RunRecord | undefined;
   /** Run id of a failed `run`, when the failure happened after a run was opened. */

@@ -39,7 +39,13 @@ export const resultFormats: readonly ResultFormat[] = [
     kinds: ["bindings"],
     writable: true,
   },
-  { name: "turtle", mediaType: "text/turtle", contentType: "text/turtle; charset=utf-8", kinds: graphs, writable: true },
+  {
+    name: "turtle",
+    mediaType: "text/turtle",
+    contentType: "text/turtle; charset=utf-8",
+    kinds: graphs,
+    writable: true,
+  },
   {
     name: "ntriples",
     mediaType: "application/n-triples",
@@ -47,6 +53,18 @@ export const resultFormats: readonly ResultFormat[] = [
     kinds: graphs,
     writable: true,
   },
-  { name: "jsonld", mediaType: "application/ld+json", contentType: "application/ld+json", kinds: graphs, writable: true },
-  { name: "rdfxml", mediaType: "application/rdf+xml", contentType: "application/rdf+xml", kinds: graphs, writable: false },
+  {
+    name: "jsonld",
+    mediaType: "application/ld+json",
+    contentType: "application/ld+json",
+    kinds: graphs,
+    writable: true,
+  },
+  {
+    name: "rdfxml",
+    mediaType: "application/rdf+xml",
+    contentType: "application/rdf+xml",
+    kinds: graphs,
+    writable: false,
+  },
 ];
