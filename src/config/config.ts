@@ -26,8 +26,10 @@ export interface Config {
 export interface Limits {
   /** `FEDWAY_TIMEOUT_MS`: one deadline a query. */
   readonly timeoutMs: number;
-  /** `FEDWAY_MAX_ROWS`: rows of `/api/query`, and rows decoded from one endpoint in a federated plan. */
+  /** `FEDWAY_MAX_ROWS`: rows of `/api/query`. */
   readonly maxRows: number;
+  /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in from its endpoints. */
+  readonly maxSolutions: number;
   /** `FEDWAY_MAX_QUERY_BYTES`: size of one query text. */
   readonly maxQueryBytes: number;
   /** `FEDWAY_MAX_ANSWER_BYTES`: decoded bytes of one upstream answer. */

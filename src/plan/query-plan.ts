@@ -1,5 +1,6 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
+import type { FederatedClause } from "./federated-clause.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
@@ -57,6 +58,10 @@ export interface FederatedPlan {
   readonly answer: AnswerKind;
   /** SPARQL 1.1 text in which every remaining SERVICE names a member by its absolute IRI. */
   readonly query: string;
+  /** `query` with the body of each SERVICE clause taken out: `SERVICE <urn:fedway:clause:N> { VALUES (its variables) {} }`. */
+  readonly skeleton: string;
+  /** The clauses of the skeleton, in order of N. */
+  readonly clauses: readonly FederatedClause[];
   readonly members: readonly FederationMember[];
   readonly notes: readonly PlanNote[];
 }

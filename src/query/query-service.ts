@@ -97,15 +97,18 @@ export interface RunRecord {
   readonly startedAt: string;
   readonly plan: QueryPlan["kind"];
   readonly queryHash: string;
-  status: RunStatus;
-  /** Rows or triples delivered; absent when unknown. */
-  rows?: number;
-  bytes: number;
-  durationMs?: number;
-  sources: readonly SourceReport[];
-  code?: ErrorCode;
-  detail?: string;
-  notes: readonly PlanNote[];
+  readonly status: RunStatus;
+  /** Rows or triples of the answer; absent when unknown. */
+  readonly rows?: number;
+  /** Decoded bytes received from endpoints. */
+  readonly bytes: number;
+  /** Absent while the run is under way. */
+  readonly durationMs?: number;
+  readonly sources: readonly SourceReport[];
+  /** Why the run failed. */
+  readonly code?: ErrorCode;
+  readonly detail?: string;
+  readonly notes: readonly PlanNote[];
 }
 
 /** The use case: one SPARQL query in, one answer out. */

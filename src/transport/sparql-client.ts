@@ -35,6 +35,11 @@ export interface SparqlRequest {
   readonly signal: AbortSignal;
   /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */
   readonly deadlineMs: number;
+  /**
+   * A partial answer is delivered and marked; otherwise it is the error `ENDPOINT_PARTIAL`, also when that shows only at
+   * the end of the body (a row cap that was reached). Default false.
+   */
+  readonly acceptPartial?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
 }

@@ -1,0 +1,116 @@
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { toProblem } from "../errors/problem.ts";
+import { type CliIo, exitCodes, UsageError, write } from "./cli-io.ts";
+import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
+import { problemText } from "./problem-text.ts";
+
+const queryArgument = "a file, - for standard input, or the query itself";
+
+function milliseconds(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("A whole number of milliseconds is expected.");
+  return Number(text);
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new InvalidArgumentError("An http(s) URL is expected.");
+  return text;
+}
+
+/** The environment variables as aligned text. */
+function environmentHelp({ reference }: CliIo): string {
+  const width = Math.max(0, ...reference.map(({ name }) => name.length));
+  const rows = reference.map(
+    ({ name, default: fallback, meaning }) => `  ${name.padEnd(width)}  ${meaning} [${fallback || "unset"}]`,
+  );
+  return `\nEnvironment:\n${rows.join("\n")}`;
+}
+
+const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ fedway ${line}`).join("\n")}`;
+
+const isString = (value: unknown): value is string => typeof value === "string";
+
+function serveOverrides(options: object): Readonly<Record<string, string>> {
+  const variables: Readonly<Record<string, string>> = { host: "HOST", port: "PORT", catalog: "FEDWAY_CATALOG" };
+  const given = Object.entries(options).map(([name, value]) => [variables[name], value] as const);
+  return Object.fromEntries(given.filter((pair): pair is [string, string] => pair.every(isString)));
+}
+
+function withQueryOptions(command: Command): Command {
+  return command
+    .argument("<query>", queryArgument)
+    .option("-e, --endpoint <id>", "catalogue id; the query then needs no SERVICE")
+    .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
+    .option("--url <url>", "ask a running service instead of this process", httpUrl);
+}
+
+function addServe(program: Command, io: CliIo, done: (code: number) => void): void {
+  program
+    .command("serve")
+    .description("start the service")
+    .option("--host <host>", "address to listen on (HOST)")
+    .option("-p, --port <port>", "port to listen on (PORT)")
+    .option("-c, --catalog <folder>", "folder of the catalogue (FEDWAY_CATALOG)")
+    .addHelpText("after", () => examples("serve", "serve --port 8080 --catalog ./catalog") + environmentHelp(io))
+    .action(async (options: object) => done(await runServe(io, serveOverrides(options))));
+}
+
+function addQuery(program: Command, io: CliIo, done: (code: number) => void): void {
+  withQueryOptions(program.command("query").description("run a query and write its answer to standard output"))
+    .option("-f, --format <format>", "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type")
+    .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
+    .option("--partial", "take what can be had when an endpoint fails")
+    .addHelpText("after", () =>
+      examples(
+        "query query.rq --format csv",
+        "query --endpoint alpha 'SELECT * WHERE { ?s ?p ?o } LIMIT 10'",
+        "query - --url http://127.0.0.1:3000 < query.rq",
+      ),
+    )
+    .action(async (query: string, options: QueryOptions) => done(await runQuery(io, query, options)));
+}
+
+function addExplain(program: Command, io: CliIo, done: (code: number) => void): void {
+  withQueryOptions(program.command("explain").description("show the plan of a query without running it"))
+    .option("--json", "the plan as JSON")
+    .addHelpText("after", () => examples("explain query.rq", "explain --json query.rq"))
+    .action(async (query: string, options: QueryOptions) => done(await runExplain(io, query, options)));
+}
+
+async function codeOf(error: unknown, io: CliIo): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof UsageError) {
+    await write(io.stderr, `error: ${error.message}\n`);
+    return exitCodes.usage;
+  }
+  await write(io.stderr, problemText(toProblem(error), undefined));
+  const misused = error instanceof FedwayError && error.code === "CONFIG_INVALID";
+  return misused ? exitCodes.usage : exitCodes.failed;
+}
+
+/** Runs the command line; `argv` are the arguments after the program's name. Resolves to the exit code. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  let code: number = exitCodes.ok;
+  const done = (result: number): void => {
+    code = result;
+  };
+  const program = new Command("fedway")
+    .description("Federated SPARQL proxy: one query in, the answer from the right endpoints out")
+    .version(io.version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    });
+  program.addHelpText("after", () => examples("serve", "query query.rq --format csv", "explain query.rq"));
+  addServe(program, io, done);
+  addQuery(program, io, done);
+  addExplain(program, io, done);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (error) {
+    return codeOf(error, io);
+  }
+}

@@ -1,0 +1,94 @@
+import { Readable } from "node:stream";
+import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Problem } from "../errors/problem.ts";
+import type { PlanDescription, RunStatus } from "../query/query-service.ts";
+import type { Asked, Runner } from "./runner.ts";
+
+/** A problem document that a running service answered. */
+export class RemoteProblem extends Error {
+  override readonly name = "RemoteProblem";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+const isCode = (value: unknown): value is ErrorCode => typeof value === "string" && value in errorCatalog;
+const isProblem = (value: unknown): value is Problem =>
+  typeof value === "object" && value !== null && "code" in value && isCode(value.code) && "detail" in value;
+const isPlan = (value: unknown): value is PlanDescription =>
+  typeof value === "object" && value !== null && "kind" in value && "text" in value;
+
+const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
+
+async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (isProblem(body)) throw new RemoteProblem(body);
+  throw new FedwayError(
+    "ENDPOINT_FAILED",
+    `The service answered with status ${response.status} and no problem document.`,
+  );
+}
+
+function unreachable(error: unknown, signal: AbortSignal): FedwayError {
+  if (signal.aborted) return new FedwayError("CANCELLED", "The query was interrupted.", { cause: error });
+  return new FedwayError("ENDPOINT_UNREACHABLE", "The service could not be reached.", {
+    next: "Check --url and that the service is running.",
+    cause: error,
+  });
+}
+
+function parametersOf({ format, timeoutMs, partial, strict }: Asked): URLSearchParams {
+  const parameters = new URLSearchParams();
+  if (format !== undefined) parameters.set("format", format);
+  if (timeoutMs !== undefined) parameters.set("timeout", String(timeoutMs));
+  if (partial) parameters.set("partial", "true");
+  if (strict) parameters.set("strict", "true");
+  return parameters;
+}
+
+async function finalStatusOf(ask: typeof fetch, base: string, run: string | null): Promise<RunStatus | undefined> {
+  if (run === null) return undefined;
+  const response = await ask(`${base}/api/runs/${encodeURIComponent(run)}`).catch(() => undefined);
+  const record: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
+  if (typeof record !== "object" || record === null || !("status" in record)) return undefined;
+  return statuses.find((status) => status === record.status);
+}
+
+/** Runs queries at a service that is already running under `base`. */
+export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
+  const root = base.replace(/\/+$/, "");
+  const post = async (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> =>
+    checked(
+      await ask(`${root}${path}`, { method: "POST", ...init }).catch((error: unknown) => {
+        throw unreachable(error, init.signal);
+      }),
+    );
+  return {
+    run: async (asked, signal) => {
+      const route =
+        asked.endpoint === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(asked.endpoint)}/sparql`;
+      const headers = { "Content-Type": "application/sparql-query" };
+      const response = await post(`${route}?${parametersOf(asked).toString()}`, { headers, body: asked.text, signal });
+      const notes = response.headers.get("Fedway-Notes");
+      const run = response.headers.get("Fedway-Run");
+      return {
+        body: response.body ? Readable.fromWeb(response.body) : Buffer.alloc(0),
+        notes: notes === null ? [] : notes.split(","),
+        finalStatus: async () => finalStatusOf(ask, root, run),
+      };
+    },
+    explain: async ({ text, endpoint, strict }, signal) => {
+      const body = JSON.stringify({ query: text, ...(endpoint !== undefined && { endpoint }), strict });
+      const response = await post("/api/explain", { headers: { "Content-Type": "application/json" }, body, signal });
+      const plan: unknown = await response.json();
+      if (isPlan(plan)) return plan;
+      throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer with a plan.");
+    },
+    close: async () => {},
+  };
+}

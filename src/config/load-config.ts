@@ -1,0 +1,93 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+import type { Config } from "./config.ts";
+import { configReference, type Setting, settings } from "./settings.ts";
+
+export { configReference };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Read = <T>(setting: Setting<T>) => T;
+
+const names: readonly string[] = configReference.map(({ name }) => name);
+
+/** A value as a message may show it: short, on one line. */
+const shown = (value: string): string => JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+
+/** A reader that notes what is wrong and goes on with the default, so that all problems are found at once. */
+const reader =
+  (env: Environment, problems: string[]): Read =>
+  ({ name, default: fallback, expected, parse }) => {
+    const found = env[name]?.trim() ?? "";
+    const parsed = parse(found === "" ? fallback : found);
+    if (parsed) return parsed.value;
+    problems.push(`${name} is ${shown(found)}; expected ${expected}.`);
+    const standIn = parse(fallback);
+    if (!standIn) throw new Error(`the default of ${name} is not ${expected}`);
+    return standIn.value;
+  };
+
+function findUnknown(env: Environment, problems: string[]): void {
+  for (const name of Object.keys(env).toSorted()) {
+    if (!name.startsWith("FEDWAY_") || names.includes(name) || env[name] === undefined) continue;
+    const [like] = nearest(name, names, 1);
+    problems.push(`${name} is not known; ${like ? `did you mean ${like}?` : "fedway serve --help lists all names."}`);
+  }
+}
+
+/** `http://HOST:PORT`; a wildcard address is nothing a client can dial, so it becomes the loopback address. */
+function ownUrl(host: string, port: number): string {
+  const dialled = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${dialled.includes(":") ? `[${dialled}]` : dialled}:${port}`;
+}
+
+function freezeDeeply<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freezeDeeply);
+  return value;
+}
+
+function readConfig(read: Read): Config {
+  const host = read(settings.host);
+  const port = read(settings.port);
+  return {
+    host,
+    port,
+    catalogDir: read(settings.catalog),
+    publicUrl: read(settings.publicUrl) ?? ownUrl(host, port),
+    examples: read(settings.examples),
+    egress: read(settings.egress),
+    allowAddresses: read(settings.allowAddresses),
+    trustProxy: read(settings.trustProxy),
+    contact: read(settings.contact),
+    limits: {
+      timeoutMs: read(settings.timeoutMs),
+      maxRows: read(settings.maxRows),
+      maxSolutions: read(settings.maxSolutions),
+      maxQueryBytes: read(settings.maxQueryBytes),
+      maxAnswerBytes: read(settings.maxAnswerBytes),
+      maxConcurrent: read(settings.maxConcurrent),
+      endpointConcurrency: read(settings.endpointConcurrency),
+      rateLimit: read(settings.rateLimit),
+      hostedTimeoutMs: read(settings.hostedTimeoutMs),
+      hostedMemoryMb: read(settings.hostedMemoryMb),
+      runs: read(settings.runs),
+    },
+    log: { level: read(settings.logLevel), queries: read(settings.logQueries) },
+  };
+}
+
+/**
+ * The environment as one deeply frozen value. Unset and empty variables take their defaults; variables of other
+ * programs are ignored.
+ * @throws FedwayError `CONFIG_INVALID`, one error whose message lists every wrong value and every unknown `FEDWAY_*` name
+ */
+export function loadConfig(env: Environment): Config {
+  const problems: string[] = [];
+  const config = readConfig(reader(env, problems));
+  findUnknown(env, problems);
+  if (problems.length > 0) {
+    throw new FedwayError("CONFIG_INVALID", problems.join("\n"), {
+      next: "Correct the variables named above; fedway serve --help lists all of them.",
+    });
+  }
+  return freezeDeeply(config);
+}

@@ -1,0 +1,23 @@
+import type * as RDF from "@rdfjs/types";
+import type { FederatedClause } from "../plan/federated-clause.ts";
+import { termToText } from "../results/terms.ts";
+
+/** Join keys for a bound join: every row binds every variable, to IRIs or literals (blank nodes have no name elsewhere). */
+export interface KeyBlock {
+  readonly variables: readonly string[];
+  readonly rows: readonly (readonly RDF.Term[])[];
+}
+
+/** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */
+export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
+  const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
+  // A clause without variables still has solutions to count.
+  const projection = names === "" ? "(1 AS ?fedway_solution)" : names;
+  const where = keys && keys.variables.length > 0 ? `{ ${valuesBlock(keys)} ${clause.pattern} }` : clause.pattern;
+  return `${clause.prologue}SELECT ${projection} WHERE ${where}`;
+}
+
+function valuesBlock({ variables, rows }: KeyBlock): string {
+  const data = rows.map((row) => `(${row.map(termToText).join(" ")})`).join(" ");
+  return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
+}

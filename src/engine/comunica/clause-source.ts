@@ -1,0 +1,123 @@
+import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
+import type { BindingsFactory } from "@comunica/utils-bindings-factory";
+import { MetadataValidationState } from "@comunica/utils-metadata";
+import type {
+  BindingsStream,
+  ComunicaDataFactory,
+  FragmentSelectorShape,
+  IQuerySource,
+  MetadataBindings,
+} from "@comunica/types";
+import type * as RDF from "@rdfjs/types";
+import type { ClauseVariable, FederatedClause } from "../../plan/federated-clause.ts";
+import type { Bindings } from "../../results/model.ts";
+import type { ClauseExecutor } from "../clause-executor.ts";
+import type { KeyBlock } from "../clause-query.ts";
+import { substitutionOf } from "./clause-leaf.ts";
+import { PulledStream } from "./pulled-stream.ts";
+
+// Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
+const UNKNOWN_CARDINALITY = 1_000;
+
+/** What the sources of one execution share. */
+export interface SourceContext {
+  readonly executor: ClauseExecutor;
+  /** Ends the execution with an error. */
+  fail(error: unknown): void;
+  readonly dataFactory: ComunicaDataFactory;
+  readonly bindingsFactory: BindingsFactory;
+}
+
+/** One SERVICE clause as a Comunica query source. It takes its own leaf and nothing else, so no operator is pushed into it. */
+export class ClauseSource implements IQuerySource {
+  readonly referenceValue: string;
+  readonly clause: FederatedClause;
+  readonly #context: SourceContext;
+
+  constructor(clause: FederatedClause, context: SourceContext) {
+    this.clause = clause;
+    this.referenceValue = clause.iri;
+    this.#context = context;
+  }
+
+  async getFilterFactor(): Promise<number> {
+    return 0;
+  }
+
+  async getSelectorShape(): Promise<FragmentSelectorShape> {
+    const { dataFactory } = this.#context;
+    const variable = (name: string) => dataFactory.variable(name);
+    const pattern = new AlgebraFactory(dataFactory).createPattern(variable("s"), variable("p"), variable("o"));
+    return { type: "operation", operation: { operationType: "pattern", pattern } };
+  }
+
+  /** Solutions of the leaf; the request goes out when the first one is read. */
+  queryBindings(operation: Algebra.Operation): BindingsStream {
+    const keys = this.keysOf(operation);
+    const taken = new Set(keys?.variables);
+    const stream = this.stream(() => this.solutions(keys, taken));
+    stream.setProperty("metadata", this.metadata(taken));
+    return stream;
+  }
+
+  /** Bindings as a stream of this execution: a failure ends the execution, not just the stream. */
+  stream(open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
+    return new PulledStream(open, (error) => this.#context.fail(error)) as unknown as BindingsStream;
+  }
+
+  /** The variables of a leaf that evaluation has replaced by terms, as a block of one row. */
+  keysOf(operation: Algebra.Operation): KeyBlock | undefined {
+    const substitution = substitutionOf(operation as Algebra.Pattern, this.clause);
+    if (substitution.size === 0) return undefined;
+    return { variables: [...substitution.keys()], rows: [[...substitution.values()]] };
+  }
+
+  /** The clause's solutions as Comunica bindings, without the variables in `hidden`. */
+  async *solutions(keys: KeyBlock | undefined, hidden: ReadonlySet<string> = new Set()): AsyncIterable<RDF.Bindings> {
+    // A blank node is not known under any name at the endpoint: no solution can be compatible with it.
+    if (keys?.rows.every((row) => row.some((term) => term.termType === "BlankNode"))) return;
+    for await (const row of this.#context.executor.solutions(this.clause, keys)) yield this.#toBindings(row, hidden);
+  }
+
+  /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
+  variables(): readonly ClauseVariable[] {
+    const { variables, silent } = this.clause;
+    return silent ? variables.map(({ name }) => ({ name, certain: false })) : variables;
+  }
+
+  metadata(hidden: ReadonlySet<string> = new Set()): MetadataBindings {
+    const variables = this.variables().filter(({ name }) => !hidden.has(name));
+    return {
+      state: new MetadataValidationState(),
+      cardinality: { type: "estimate", value: UNKNOWN_CARDINALITY / (1 + this.clause.selectivity) },
+      variables: variables.map(({ name, certain }) => ({
+        variable: this.#context.dataFactory.variable(name),
+        canBeUndef: !certain,
+      })),
+    };
+  }
+
+  queryQuads(): never {
+    throw new Error("A SERVICE clause gives solutions, not quads");
+  }
+
+  queryBoolean(): never {
+    throw new Error("A SERVICE clause gives solutions, not a boolean");
+  }
+
+  queryVoid(): never {
+    throw new Error("A SERVICE clause is read only");
+  }
+
+  toString(): string {
+    return `ClauseSource(${this.clause.iri} at ${this.clause.endpoint.url})`;
+  }
+
+  #toBindings(row: Bindings, hidden: ReadonlySet<string>): RDF.Bindings {
+    const entries: [RDF.Variable, RDF.Term][] = [];
+    for (const [name, term] of row) {
+      if (!hidden.has(name)) entries.push([this.#context.dataFactory.variable(name), term]);
+    }
+    return this.#context.bindingsFactory.bindings(entries);
+  }
+}

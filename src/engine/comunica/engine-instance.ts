@@ -1,0 +1,125 @@
+import { createRequire } from "node:module";
+import { type ActorInitQueryBase, QueryEngineBase } from "@comunica/actor-init-query";
+import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
+import type { ActorRdfJoin, IActionRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
+import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
+import type { MediatorQueryParse } from "@comunica/bus-query-parse";
+import { KeysInitQuery } from "@comunica/context-entries";
+import { ActionContext, failTest } from "@comunica/core";
+import type { ComunicaDataFactory, QueryType } from "@comunica/types";
+import type { Algebra } from "@comunica/utils-algebra";
+import { DataFactory } from "rdf-data-factory";
+import type { BlockSizes } from "../block-sizes.ts";
+import { AssignClauses } from "./assign-clauses.ts";
+import { ClauseInnerJoin, ClauseLeftJoin } from "./clause-joins.ts";
+
+/** RDF terms as Comunica makes them. */
+export const dataFactory: ComunicaDataFactory = new DataFactory();
+
+/** Comunica reduced to what Fedway uses of it. */
+export interface EngineInstance {
+  /** The algebra of a query. */
+  parse(query: string): Promise<Algebra.Operation>;
+  evaluate(operation: Algebra.Operation, context: Readonly<Record<string, unknown>>): Promise<QueryType>;
+}
+
+/**
+ * A Comunica engine whose only data are SERVICE clauses. The compiled configuration (deploy/comunica/engine.json) has
+ * no HTTP, dereferencing or parsing actors at all: what Comunica evaluates cannot reach the network by itself.
+ */
+export function createEngineInstance(sizes: BlockSizes): EngineInstance {
+  const compiled = createRequire(import.meta.url)("#comunica-engine") as () => ActorInitQueryBase;
+  const init = compiled();
+  const process = onlyActor(init, "mediatorQueryProcess");
+  installOptimizers(busOf(process, "mediatorOptimizeQueryOperation") as Bus<ActorOptimizeQueryOperation>);
+  const operations = busOf(process, "mediatorQueryOperation");
+  installJoins(operations, sizes);
+  const parser = property(process, "mediatorQueryParse") as MediatorQueryParse;
+  const engine = new QueryEngineBase(init);
+  return {
+    async parse(query) {
+      const context = new ActionContext({ [KeysInitQuery.dataFactory.name]: dataFactory });
+      return (await parser.mediate({ context, query, queryFormat: { language: "sparql", version: "1.1" } })).operation;
+    },
+    evaluate: (operation, context) => engine.query(operation, { sources: [], dataFactory, ...context }),
+  };
+}
+
+const KEPT_OPTIMIZERS = ["construct-distinct", "describe-to-constructs-subject"];
+
+/** A skeleton has no patterns to assign, group or push into sources: only rewriting of query forms is left to Comunica. */
+function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): void {
+  for (const actor of [...bus.actors]) {
+    if (!KEPT_OPTIMIZERS.some((name) => actor.name.endsWith(`#${name}`))) bus.unsubscribe(actor);
+  }
+  new AssignClauses({ name: "fedway:assign-clauses", bus: bus as never, busFailMessage: bus.failMessage });
+}
+
+// These evaluate an operand once for every solution of the others: one request a row.
+const PER_ROW_JOINS = ["inner-multi-bind", "inner-multi-bind-source", "optional-bind"];
+
+function installJoins(operations: Bus<Named>, sizes: BlockSizes): void {
+  const join = actorNamed(operations, "join");
+  const bus = busOf(join, "mediatorJoin") as Bus<ActorRdfJoin>;
+  for (const actor of bus.actors) {
+    if (PER_ROW_JOINS.some((name) => actor.name.endsWith(`#${name}`))) restrictToCorrelated(actor);
+  }
+  const args = {
+    bus: bus as never,
+    busFailMessage: bus.failMessage,
+    mediatorJoin: property(join, "mediatorJoin") as MediatorRdfJoin,
+    mediatorJoinSelectivity: bus.actors[0]?.mediatorJoinSelectivity as MediatorRdfJoinSelectivity,
+    mediatorExpressionEvaluatorFactory: property(
+      actorNamed(operations, "filter"),
+      "mediatorExpressionEvaluatorFactory",
+    ) as MediatorExpressionEvaluatorFactory,
+    sizes,
+  };
+  new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" });
+  new ClauseLeftJoin({ ...args, name: "fedway:clause-left-join" });
+}
+
+/** Row by row is right only where an operand cannot be evaluated on its own (a LeftJoin's condition over both sides). */
+function restrictToCorrelated(actor: ActorRdfJoin): void {
+  const test = actor.test.bind(actor);
+  actor.test = async (action: IActionRdfJoin) =>
+    action.entries.some((entry) => entry.operationRequired) ? test(action) : failTest(`${actor.name} asks row by row`);
+}
+
+interface Named {
+  readonly name: string;
+}
+
+/** The part of Comunica's `Bus` that wiring needs; its actors are not public in Comunica's types. */
+interface Bus<A extends Named> {
+  readonly actors: readonly A[];
+  readonly failMessage: string;
+  unsubscribe(actor: A): boolean;
+}
+
+// Comunica has no public way to reach a bus. Every step is checked, so that an upgrade that moves something fails at
+// start and not in a query.
+function property(owner: Named, key: string): unknown {
+  const value = (owner as unknown as Record<string, unknown>)[key];
+  if (value === undefined) throw new Error(`Comunica's ${owner.name} has no ${key}`);
+  return value;
+}
+
+function busOf(owner: Named, mediator: string): Bus<Named> {
+  const { bus } = property(owner, mediator) as { bus?: Bus<Named> };
+  if (!bus || !Array.isArray(bus.actors)) throw new Error(`Comunica's ${mediator} has no bus of actors`);
+  return bus;
+}
+
+function onlyActor(owner: Named, mediator: string): Named {
+  const [actor, ...more] = busOf(owner, mediator).actors;
+  if (!actor || more.length > 0) throw new Error(`Comunica's ${mediator} should have exactly one actor`);
+  return actor;
+}
+
+function actorNamed(bus: Bus<Named>, name: string): Named {
+  const actor = bus.actors.find((candidate) => candidate.name.endsWith(`#${name}`));
+  if (!actor) throw new Error(`Comunica has no actor ${name}`);
+  return actor;
+}

@@ -1,0 +1,101 @@
+import type * as RDF from "@rdfjs/types";
+import { termToText } from "../../results/terms.ts";
+import type { KeyBlock } from "../clause-query.ts";
+
+/** A variable shared by both sides of a join. */
+export interface JoinVariable {
+  readonly name: string;
+  /** Every right solution binds it. */
+  readonly certain: boolean;
+}
+
+/** Left solutions that agree on which join variables they bind, gathered by the values of those variables. */
+export interface JoinBlock {
+  /** No right solution can be compatible with these rows; nothing needs to be asked. */
+  readonly alone: boolean;
+  /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
+  readonly keys: KeyBlock | undefined;
+  /** All left solutions of the block, in order of arrival. */
+  readonly rows: readonly RDF.Bindings[];
+  /** Positions in `rows` of the left solutions that share their key with a right solution. */
+  partners(right: RDF.Bindings): readonly number[];
+}
+
+/**
+ * Cuts a stream of left solutions into blocks of distinct join keys. Rows that leave a join variable unbound, or bind it
+ * to a blank node (which has no name at another endpoint), form blocks of their own over the variables that remain, so
+ * that every right solution belongs to exactly one key of its block and multiplicities are kept. A blank node where the
+ * right side always has a term of its own can have no partner.
+ */
+export async function* joinBlocks(
+  left: AsyncIterable<RDF.Bindings>,
+  variables: readonly JoinVariable[],
+  size: () => number,
+): AsyncIterable<JoinBlock> {
+  const open = new Map<string, OpenBlock>();
+  for await (const row of left) {
+    if (variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
+      yield loneRow(row);
+      continue;
+    }
+    const bound = variables.map(({ name }) => name).filter((name) => isKey(row.get(name)));
+    const signature = bound.join(" ");
+    const block = open.get(signature) ?? openBlock(bound);
+    open.set(signature, block);
+    block.add(row);
+    // Rows without any key share one request for everything: they wait for the last of them.
+    if (bound.length > 0 && block.keyCount() >= size()) {
+      open.delete(signature);
+      yield block.close();
+    }
+  }
+  for (const block of open.values()) yield block.close();
+}
+
+function isKey(term: RDF.Term | undefined): boolean {
+  return term !== undefined && term.termType !== "BlankNode" && term.termType !== "Quad";
+}
+
+function loneRow(row: RDF.Bindings): JoinBlock {
+  return { alone: true, keys: undefined, rows: [row], partners: () => [] };
+}
+
+interface OpenBlock {
+  add(row: RDF.Bindings): void;
+  keyCount(): number;
+  close(): JoinBlock;
+}
+
+function openBlock(variables: readonly string[]): OpenBlock {
+  const rows: RDF.Bindings[] = [];
+  const keyTerms: RDF.Term[][] = [];
+  const positions = new Map<string, number[]>();
+  return {
+    add(row) {
+      const terms = variables.flatMap((name) => row.get(name) ?? []);
+      const key = keyOf(terms);
+      const known = positions.get(key);
+      if (known) known.push(rows.length);
+      else {
+        positions.set(key, [rows.length]);
+        keyTerms.push(terms);
+      }
+      rows.push(row);
+    },
+    keyCount: () => keyTerms.length,
+    close: () => ({
+      alone: false,
+      rows,
+      keys: variables.length > 0 ? { variables, rows: keyTerms } : undefined,
+      partners(right) {
+        const terms = variables.flatMap((name) => right.get(name) ?? []);
+        // Only the empty solution of a silenced clause lacks a key: it is compatible with every row.
+        return terms.length < variables.length ? [...rows.keys()] : (positions.get(keyOf(terms)) ?? []);
+      },
+    }),
+  };
+}
+
+function keyOf(terms: readonly RDF.Term[]): string {
+  return terms.map(termToText).join(" ");
+}

@@ -1,0 +1,101 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { WorkerLost } from "./store-worker.ts";
+
+const maxReasonLength = 200;
+const located = /^error at (\d{1,9}):(\d{1,9}): ?(.*)/s;
+const noService = /^The service (<[^>]{1,2000}>|\S{1,2000}) is not supported/;
+const updateWord = /(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY)\b/iy;
+const prologuePart = /[\s\uFEFF]+|#[^\n\r]*|BASE\s*<[^<>]*>|PREFIX\s*[^\s:<>]*:\s*<[^<>]*>/iy;
+
+/** What a hosted endpoint knows when it words an error. */
+export interface FailedQuery {
+  readonly endpoint: string;
+  readonly query: string;
+}
+
+/** The error for a query that the store refused with a message of its own. */
+export function refusedQuery(message: string, { endpoint, query }: FailedQuery): FedwayError {
+  const syntax = located.exec(message);
+  if (syntax !== null) return syntaxError(syntax, { endpoint, query });
+  const service = noService.exec(message);
+  if (service !== null) {
+    return new FedwayError(
+      "ENDPOINT_REJECTED_QUERY",
+      `The hosted endpoint ${endpoint} calls no other endpoints, so SERVICE ${service[1]} cannot be used inside a query to it.`,
+      { where: { endpoint }, next: "Put the SERVICE clauses side by side in one query to /sparql." },
+    );
+  }
+  return new FedwayError(
+    "ENDPOINT_REJECTED_QUERY",
+    `The hosted endpoint ${endpoint} refused the query: ${shorten(message)}`,
+    { where: { endpoint } },
+  );
+}
+
+/** The error for a query whose worker is gone. */
+export function lostWorker(lost: WorkerLost, endpoint: string, memoryMb: number): FedwayError {
+  const message =
+    lost.reason === "memory"
+      ? `The query needed more than the ${memoryMb} MB of memory that the hosted endpoint ${endpoint} has.`
+      : `The hosted endpoint ${endpoint} failed on the query and is being restarted.`;
+  return new FedwayError("ENDPOINT_FAILED", message, {
+    where: { endpoint },
+    next: "Make the query simpler or more selective before trying again.",
+    cause: lost,
+  });
+}
+
+/** The error for an answer above the endpoint's cap. */
+export function tooLarge(bytes: number, maxBytes: number, endpoint: string): FedwayError {
+  return new FedwayError(
+    "ANSWER_TOO_LARGE",
+    `The answer of the hosted endpoint ${endpoint} has ${bytes} bytes; at most ${maxBytes} are allowed.`,
+    { where: { endpoint }, fault: "too-large", next: "Ask for fewer rows or columns, or add a LIMIT." },
+  );
+}
+
+/** True when the first word after the prologue starts a SPARQL 1.1 Update operation; linear in the text. */
+export function isUpdate(query: string): boolean {
+  let at = 0;
+  for (;;) {
+    prologuePart.lastIndex = at;
+    if (!prologuePart.test(query)) break;
+    at = prologuePart.lastIndex;
+  }
+  updateWord.lastIndex = at;
+  return updateWord.test(query);
+}
+
+function syntaxError([, line, column, expected]: RegExpExecArray, { endpoint, query }: FailedQuery): FedwayError {
+  if (isUpdate(query)) {
+    return new FedwayError("UPDATE_REFUSED", `The hosted endpoint ${endpoint} is read-only.`, { where: { endpoint } });
+  }
+  const where = { line: Number(line), column: utf16Column(query, Number(line), Number(column)), endpoint };
+  return new FedwayError(
+    "QUERY_SYNTAX",
+    `The query is not valid SPARQL at line ${where.line}, column ${where.column}: ${reasonOf(expected ?? "")}`,
+    { where },
+  );
+}
+
+/** The parser lists everything it would have taken; two entries of that list say what is wrong. */
+function reasonOf(expected: string): string {
+  if (expected.includes("Prefix not found")) return "a prefix is used that is not declared.";
+  if (expected.includes("IRI parsing failed")) return "an IRI is relative or malformed.";
+  return shorten(expected);
+}
+
+/** The store counts columns in characters, Fedway in UTF-16 code units. */
+function utf16Column(query: string, line: number, column: number): number {
+  const text = query.split("\n", line)[line - 1] ?? "";
+  return (
+    Array.from(text)
+      .slice(0, column - 1)
+      .join("").length + 1
+  );
+}
+
+function shorten(message: string): string {
+  const line = message.replaceAll(/\s+/g, " ");
+  return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)} ...` : line;
+}

@@ -1,0 +1,65 @@
+const memorySectionId = 5;
+const headerBytes = 8;
+const pageBytes = 65_536;
+
+/**
+ * A WebAssembly module whose memory can never grow beyond `maxBytes`: the same bytes with a maximum written into the
+ * memory section (WebAssembly core specification, sections 5.4.6 and 5.5.8). Worker resource limits do not
+ * count WebAssembly memory, so this is what bounds a store. A failed `memory.grow` makes the module trap.
+ * @throws RangeError when the module has no memory section of its own, several memories, or needs more to start
+ */
+export function capWasmMemory(module: Uint8Array, maxBytes: number): Uint8Array<ArrayBuffer> {
+  const section = findSection(module, memorySectionId);
+  const count = readLeb128(module, section.bodyStart);
+  const limitsAt = count.next + 1;
+  if (count.value !== 1 || (module[count.next] ?? 0) > 1) throw new RangeError("not exactly one plain memory");
+  const minimum = readLeb128(module, limitsAt);
+  const maximum = Math.floor(maxBytes / pageBytes);
+  if (maximum < minimum.value) throw new RangeError(`the module needs ${minimum.value * pageBytes} bytes to start`);
+  const body = [1, 1, ...leb128(minimum.value), ...leb128(maximum)];
+  return new Uint8Array(
+    Buffer.concat([
+      module.subarray(0, section.start),
+      Uint8Array.of(memorySectionId, ...leb128(body.length), ...body),
+      module.subarray(section.end),
+    ]),
+  );
+}
+
+interface Section {
+  readonly start: number;
+  readonly bodyStart: number;
+  readonly end: number;
+}
+
+function findSection(module: Uint8Array, id: number): Section {
+  let start = headerBytes;
+  while (start < module.length) {
+    const size = readLeb128(module, start + 1);
+    const end = size.next + size.value;
+    if (module[start] === id) return { start, bodyStart: size.next, end };
+    start = end;
+  }
+  throw new RangeError("no memory section");
+}
+
+function readLeb128(bytes: Uint8Array, at: number): { readonly value: number; readonly next: number } {
+  let value = 0;
+  for (let index = 0; index < 5; index += 1) {
+    const byte = bytes[at + index];
+    if (byte === undefined) break;
+    value += (byte & 127) * 2 ** (7 * index);
+    if (byte < 128) return { value, next: at + index + 1 };
+  }
+  throw new RangeError("not a WebAssembly module");
+}
+
+function leb128(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 128) {
+    bytes.push((rest % 128) + 128);
+    rest = Math.floor(rest / 128);
+  }
+  return [...bytes, rest];
+}

@@ -1,0 +1,31 @@
+/** Sent with every answer, problems included. */
+export const plainHeaders: Readonly<Record<string, string>> = { "X-Content-Type-Options": "nosniff" };
+
+/** Response headers that scripts of other origins may read. */
+const exposed = [
+  "Content-Encoding",
+  "Fedway-Notes",
+  "Fedway-Plan",
+  "Fedway-Run",
+  "Fedway-Status",
+  "Retry-After",
+  "Server-Timing",
+].join(", ");
+
+/** For routes that any origin may read; no credentials are ever allowed. */
+export const anyOriginHeaders: Readonly<Record<string, string>> = {
+  ...plainHeaders,
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": exposed,
+};
+
+/** Answer to a preflight request; browsers may keep it for a day. */
+export const preflightHeaders: Readonly<Record<string, string>> = {
+  ...anyOriginHeaders,
+  "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
+  "Access-Control-Allow-Headers": "*",
+  "Access-Control-Max-Age": "86400",
+};
+
+/** Headers as the flat list that `writeHead` takes without further work. */
+export const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();

@@ -1,0 +1,133 @@
+import { type Html, html, page } from "./html.ts";
+
+/** A value of the OpenAPI document, read with care: it is data like any other. */
+type Node = Readonly<Record<string, unknown>>;
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
+const nodeAt = (value: unknown, ...keys: readonly string[]): Node => {
+  let at = value;
+  for (const key of keys) at = isNode(at) ? at[key] : undefined;
+  return isNode(at) ? at : {};
+};
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** One operation of the API. */
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly content: Node;
+}
+
+const methods = new Set(["get", "post", "put", "patch", "delete"]);
+
+const operationsOf = (document: unknown): readonly Operation[] =>
+  Object.entries(nodeAt(document, "paths")).flatMap(([path, item]) =>
+    Object.entries(isNode(item) ? item : {})
+      .filter(([method]) => methods.has(method))
+      .map(([method, content]) => ({
+        method: method.toUpperCase(),
+        path,
+        tag: textOf(listOf(nodeAt(content)["tags"])[0]) || "Other",
+        content: nodeAt(content),
+      })),
+  );
+
+function typeOf(schema: Node): string {
+  const choices = listOf(schema["anyOf"] ?? schema["enum"]).map((choice) =>
+    isNode(choice) ? JSON.stringify(choice["const"] ?? choice["type"] ?? "…") : JSON.stringify(choice),
+  );
+  if (choices.length > 0) return choices.join(" | ");
+  if ("const" in schema) return JSON.stringify(schema["const"]);
+  const type = textOf(schema["type"]) || "any";
+  return type === "array" ? `${typeOf(nodeAt(schema, "items"))}, repeatable` : type;
+}
+
+interface Field {
+  readonly name: string;
+  readonly place: string;
+  readonly required: boolean;
+  readonly schema: Node;
+  readonly description: string;
+}
+
+const parameterFields = ({ content }: Operation): readonly Field[] =>
+  listOf(content["parameters"])
+    .filter(isNode)
+    .map((parameter) => ({
+      name: textOf(parameter["name"]),
+      place: textOf(parameter["in"]),
+      required: parameter["required"] === true,
+      schema: nodeAt(parameter, "schema"),
+      description: textOf(parameter["description"]) || textOf(nodeAt(parameter, "schema")["description"]),
+    }));
+
+function bodyFields({ content }: Operation): readonly Field[] {
+  const schema = nodeAt(content, "requestBody", "content", "application/json", "schema");
+  const required = listOf(schema["required"]);
+  return Object.entries(nodeAt(schema, "properties")).map(([name, property]) => ({
+    name,
+    place: "body",
+    required: required.includes(name),
+    schema: nodeAt(property),
+    description: textOf(nodeAt(property)["description"]),
+  }));
+}
+
+const row = ({ name, place, required, schema, description }: Field): Html =>
+  html`<tr><td><code>${name}</code></td><td>${place}${required ? ", required" : ""}</td><td><code>${typeOf(schema)}</code></td><td>${description}</td></tr>
+`;
+
+const fieldTable = (fields: readonly Field[]): Html =>
+  fields.length === 0
+    ? html``
+    : html`<div class="scroll"><table>
+<thead><tr><th scope="col">Name</th><th scope="col">Where</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${fields.map(row)}</tbody></table></div>
+`;
+
+const exampleQuery = "SELECT ?one WHERE { VALUES ?one { 1 } }";
+
+/** A command that can be pasted into a shell. */
+function curl({ method, path, tag }: Operation, publicUrl: string): string {
+  const url = `'${publicUrl}${path}'`;
+  if (tag === "SPARQL" && method === "GET") return `curl -sG ${url} --data-urlencode 'query=${exampleQuery}'`;
+  if (tag === "SPARQL") {
+    return `curl -s ${url} -H 'Content-Type: application/sparql-query' -H 'Accept: text/csv' \\\n  --data-binary '${exampleQuery}'`;
+  }
+  if (method === "GET") return `curl -s ${url}`;
+  return `curl -s ${url} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: exampleQuery })}'`;
+}
+
+const anchor = ({ method, path }: Operation): string =>
+  `${method}${path}`.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase();
+
+const section = (operation: Operation, publicUrl: string): Html => html`<section aria-labelledby="${anchor(operation)}">
+<h3 id="${anchor(operation)}"><span class="method">${operation.method}</span> <code>${operation.path}</code></h3>
+<p>${textOf(operation.content["summary"])}.</p>
+${fieldTable([...parameterFields(operation), ...bodyFields(operation)])}<pre tabindex="0">${curl(operation, publicUrl)}</pre>
+</section>
+`;
+
+/** The OpenAPI document as a page: every operation with its parameters and a command to paste (one click selects it). */
+export function docsPage(document: unknown, publicUrl: string): string {
+  const info = nodeAt(document, "info");
+  const operations = operationsOf(document);
+  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  const ofTag = (tag: string): readonly Operation[] => operations.filter((operation) => operation.tag === tag);
+  return page(
+    "Fedway API",
+    html`<header>
+<h1>Fedway API</h1>
+<p>${textOf(info["description"])}</p>
+<p>Version ${textOf(info["version"])} · <a href="/openapi.json">OpenAPI document</a> · <a href="/">Endpoints</a></p>
+</header>
+<nav aria-label="Operations"><ul>
+${operations.map((operation) => html`<li><a href="#${anchor(operation)}">${operation.method} <code>${operation.path}</code></a></li>\n`)}</ul></nav>
+<main>
+${tags.map((tag) => html`<h2>${tag}</h2>\n${ofTag(tag).map((operation) => section(operation, publicUrl))}`)}
+</main>`,
+  );
+}

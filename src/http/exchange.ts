@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { HttpLog, HttpMetrics } from "./http-deps.ts";
+
+/** What is kept of one request until its response is over. */
+export interface Exchange {
+  readonly startedMs: number;
+  /** Bytes the connection had carried before this response. */
+  readonly bytesBefore: number;
+  /** Pattern of the route; filled in by routes on the hot path, looked up otherwise. */
+  route: string | undefined;
+  run: string | undefined;
+  /** Set by routes that start work upstream. */
+  aborter: AbortController | undefined;
+  /** Code of the error that was answered, or that cut the answer off. */
+  code: string | undefined;
+  /** The response was ended before it was complete, and visibly so. */
+  cutOff: boolean;
+  /** Query text, kept only when the log is to show it. */
+  query: string | undefined;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    exchange: Exchange;
+  }
+}
+
+/** A signal that aborts when the client closes the connection before the response is complete. */
+export function clientSignal(exchange: Exchange): AbortSignal {
+  exchange.aborter ??= new AbortController();
+  return exchange.aborter.signal;
+}
+
+/** Status for logs and metrics: 499 when the client left, 502 when the answer was cut off after a good status line. */
+function finalStatus(exchange: Exchange, reply: FastifyReply): number {
+  if (exchange.cutOff) return 502;
+  return reply.raw.writableFinished ? reply.raw.statusCode : 499;
+}
+
+function extras({ run, code, query, cutOff }: Exchange): object {
+  return { ...(run && { run }), ...(code && { code }), ...(cutOff && { cutOff }), ...(query && { query }) };
+}
+
+function openExchange(request: FastifyRequest): Exchange {
+  return {
+    startedMs: performance.now(),
+    bytesBefore: request.raw.socket.bytesWritten,
+    route: undefined,
+    run: undefined,
+    aborter: undefined,
+    code: undefined,
+    cutOff: false,
+    query: undefined,
+  };
+}
+
+/** Opens an exchange for every request; one `close` listener serves cancellation, metrics and the log line. */
+export function observeExchanges(app: FastifyInstance, metrics: HttpMetrics, log: HttpLog | undefined): void {
+  const finish = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { exchange, raw } = request;
+    if (!reply.raw.writableFinished && exchange.aborter) {
+      exchange.aborter.abort(new FedwayError("CANCELLED", "The client closed the connection."));
+    }
+    const ms = performance.now() - exchange.startedMs;
+    const route = exchange.route ?? request.routeOptions.url ?? "unmatched";
+    const status = finalStatus(exchange, reply);
+    const method = raw.method ?? "";
+    metrics.observeRequest({ route, method, status, seconds: ms / 1000 });
+    if (!log) return;
+    const bytes = raw.socket.bytesWritten - exchange.bytesBefore;
+    log.info({ method, route, status, ms: Math.round(ms * 10) / 10, bytes, ...extras(exchange) }, "request");
+  };
+  app.decorateRequest("exchange");
+  app.addHook("onRequest", (request, reply, done) => {
+    request.exchange = openExchange(request);
+    reply.raw.once("close", () => finish(request, reply));
+    done();
+  });
+}

@@ -1,0 +1,38 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import { resultFormats } from "../results/formats.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
+import { clientSignal } from "./exchange.ts";
+import type { QueryOperation } from "./protocol-operation.ts";
+import { answerKindOf } from "./query-form.ts";
+import { sendAnswer } from "./send-answer.ts";
+
+const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
+
+const contentTypes = new Map(resultFormats.map(({ mediaType, contentType }) => [mediaType, contentType]));
+
+/** The Accept header for a wish: the `format` parameter (short name or media type) wins. */
+function acceptOf(request: FastifyRequest, format: string | undefined): string {
+  if (format === undefined) return request.headers.accept ?? "*/*";
+  return resultFormats.find(({ name }) => name === format)?.mediaType ?? format;
+}
+
+/** Asks a hosted endpoint and sends its answer. @throws FedwayError what `HostedEndpoint.query` throws */
+export async function answerHosted(
+  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly endpoint: HostedEndpoint },
+  operation: QueryOperation,
+  mostMs: number,
+): Promise<void> {
+  const { request, reply, endpoint } = exchange;
+  const { mediaType, body } = await endpoint.query({
+    query: operation.text,
+    kind: answerKindOf(operation.text) ?? "bindings",
+    accept: acceptOf(request, operation.format),
+    defaultGraphs: operation.defaultGraphs,
+    namedGraphs: operation.namedGraphs,
+    signal: clientSignal(request.exchange),
+    timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),
+  });
+  const headers = [...staticHeaders, "Content-Type", contentTypes.get(mediaType) ?? mediaType];
+  await sendAnswer(reply, { headers, contentEncoding: "identity", body }, () => {});
+}

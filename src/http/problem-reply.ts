@@ -1,0 +1,98 @@
+import type { FastifyError, FastifyReply } from "fastify";
+import type { ErrorCode } from "../errors/codes.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { toProblem } from "../errors/problem.ts";
+import { anyOriginHeaders } from "./common-headers.ts";
+import type { HttpLog } from "./http-deps.ts";
+
+const problemType = "application/problem+json";
+
+interface Reading {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly next?: string;
+}
+
+/** What the web framework refuses by itself, in our words. */
+const frameworkErrors: Readonly<Record<string, Reading>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: "MEDIA_TYPE_UNSUPPORTED",
+    message: "The Content-Type of the body is missing or is not one that this route reads.",
+    next: "SPARQL routes read application/x-www-form-urlencoded and application/sparql-query, /api routes application/json.",
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: "REQUEST_TOO_LARGE", message: "The body is larger than this service reads." },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: "REQUEST_INVALID",
+    message: "The body has not the length that Content-Length says.",
+  },
+  FST_ERR_CTP_EMPTY_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is empty; a JSON object is expected." },
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is not JSON." },
+  FST_ERR_BAD_URL: { code: "REQUEST_INVALID", message: "The URL's path is not percent-encoded UTF-8." },
+  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: { code: "REQUEST_INVALID", message: "A part of the URL's path is too long." },
+};
+
+const isFrameworkError = (error: unknown): error is FastifyError =>
+  error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("FST_");
+
+/** Any error of a handler, a parser or the framework as ours. */
+export function toHttpError(thrown: unknown): FedwayError {
+  if (isFrameworkError(thrown)) {
+    const reading = frameworkErrors[thrown.code];
+    if (reading) return new FedwayError(reading.code, reading.message, reading.next ? { next: reading.next } : {});
+  }
+  if (thrown instanceof SyntaxError && "statusCode" in thrown && thrown.statusCode === 400) {
+    return new FedwayError("REQUEST_INVALID", "The body is not JSON.");
+  }
+  return toFedwayError(thrown);
+}
+
+function problemHeaders(error: FedwayError, run: string | undefined): Record<string, string> {
+  const { retryAfterMs } = error.details;
+  return {
+    ...anyOriginHeaders,
+    "Content-Type": problemType,
+    "Cache-Control": "no-store",
+    ...(retryAfterMs !== undefined && { "Retry-After": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    ...(run !== undefined && { "Fedway-Run": run }),
+    // What is left of a refused body is not read, so the connection cannot be used again.
+    ...(error.kind.status === 413 && { Connection: "close" }),
+  };
+}
+
+/** The answer to a failed request, before any byte of another answer went out. */
+export function problemReply(
+  error: FedwayError,
+  run?: string,
+): { readonly status: number; readonly headers: Record<string, string>; readonly body: string } {
+  const body = JSON.stringify(toProblem(error, run));
+  const headers = problemHeaders(error, run);
+  return {
+    status: error.kind.status,
+    headers: { ...headers, "Content-Length": String(Buffer.byteLength(body)) },
+    body,
+  };
+}
+
+/** Answers with the problem document of `thrown` and, when given, more headers. */
+export type SendProblem = (reply: FastifyReply, thrown: unknown, more?: Readonly<Record<string, string>>) => void;
+
+/** What is ours to mend goes to the log with its cause; the client is told no internals. */
+export function createProblemSender(context: {
+  readonly runOf: (error: unknown) => string | undefined;
+  readonly log: HttpLog | undefined;
+}): SendProblem {
+  return (reply, thrown, more) => {
+    const error = toHttpError(thrown);
+    const { exchange } = reply.request;
+    const run = context.runOf(thrown);
+    exchange.code = error.code;
+    exchange.run ??= run;
+    if (error.code === "INTERNAL") context.log?.error({ err: error.cause ?? error, run }, "unexpected error");
+    // A second failure, after the answer has begun, has no one to be told to.
+    if (reply.raw.headersSent) return;
+    const { status, headers, body } = problemReply(error, run);
+    if (!reply.sent) reply.hijack();
+    reply.raw.writeHead(status, { ...headers, ...more });
+    reply.raw.end(reply.request.method === "HEAD" ? undefined : body);
+  };
+}

@@ -1,0 +1,177 @@
+import { type Static, Type } from "typebox";
+
+const strict = { additionalProperties: false } as const;
+const id = Type.String({ maxLength: 64, description: "Catalogue id." });
+const note = Type.Object({ code: Type.String(), message: Type.String() });
+const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
+const status = Type.Union(
+  ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),
+  { description: "Outcome; ok, empty, partial and failed never look alike." },
+);
+
+/** Problem document (RFC 9457) with Fedway's members. */
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: "Stable, machine-readable code." }),
+    detail: Type.String(),
+    retryable: Type.Boolean({ description: "The same request may succeed later." }),
+    where: Type.Optional(
+      Type.Object({
+        line: Type.Optional(Type.Integer()),
+        column: Type.Optional(Type.Integer()),
+        endpoint: Type.Optional(Type.String()),
+      }),
+    ),
+    next: Type.Optional(Type.String({ description: "What to do next." })),
+    fault: Type.Optional(Type.String()),
+    upstreamStatus: Type.Optional(Type.Integer()),
+    retryAfterMs: Type.Optional(Type.Number()),
+    endpoints: Type.Optional(Type.Array(Type.String(), { description: "Catalogue ids that would fit." })),
+    run: Type.Optional(Type.String()),
+  },
+  { description: "What went wrong and what to do about it." },
+);
+
+/** What one endpoint contributed to a run. */
+const SourceReport = Type.Object({
+  endpoint: Type.String(),
+  requests: Type.Integer(),
+  rows: Type.Optional(Type.Integer()),
+  bytes: Type.Integer(),
+  ms: Type.Number(),
+  status: Type.String(),
+  reason: Type.Optional(Type.String()),
+});
+
+const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);
+
+/** A plan as `/api/explain` returns it. */
+export const PlanDescription = Type.Object({
+  kind: planKind,
+  answer: Type.Optional(Type.String()),
+  endpoints: Type.Array(
+    Type.Object({ endpoint: Type.String(), url: Type.String(), clauses: Type.Integer(), silent: Type.Boolean() }),
+  ),
+  query: Type.Optional(Type.String()),
+  notes,
+  problem: Type.Optional(Problem),
+  text: Type.String({ description: "The plan as indented text for people." }),
+});
+
+const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query.", examples: ["ASK {}"] });
+const endpoint = Type.Optional(
+  Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
+);
+
+/** Body of `POST /api/query`; `maxRows` is the service's own limit. */
+export const queryBody = (maxRows: number) =>
+  Type.Object(
+    {
+      query,
+      endpoint,
+      maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
+      timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+      partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
+      strict: Type.Optional(
+        Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." }),
+      ),
+      format: Type.Optional(Type.Literal("json", { description: "Format of the answer; there is one." })),
+    },
+    strict,
+  );
+export type QueryBody = Static<ReturnType<typeof queryBody>>;
+
+/** Body of `POST /api/explain`. */
+export const ExplainBody = Type.Object({ query, endpoint, strict: Type.Optional(Type.Boolean()) }, strict);
+export type ExplainBody = Static<typeof ExplainBody>;
+
+/** Answer of `POST /api/query`. */
+export const TabularAnswer = Type.Object({
+  run: Type.String(),
+  status,
+  plan: PlanDescription,
+  columns: Type.Array(Type.String()),
+  rows: Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()])), {
+    description: "One array a row, in column order; a cell is an RDF term in N-Triples syntax, or null where unbound.",
+  }),
+  boolean: Type.Optional(Type.Boolean({ description: "Answer of ASK." })),
+  truncated: Type.Boolean({ description: "maxRows cut the answer." }),
+  sources: Type.Array(SourceReport),
+  notes,
+  diagnosis: Type.Union([Problem, Type.Null()]),
+});
+
+/** The record of one run. */
+export const RunRecord = Type.Object({
+  id: Type.String(),
+  startedAt: Type.String(),
+  plan: planKind,
+  queryHash: Type.String(),
+  status,
+  rows: Type.Optional(Type.Integer()),
+  bytes: Type.Integer(),
+  durationMs: Type.Optional(Type.Number()),
+  sources: Type.Array(SourceReport),
+  code: Type.Optional(Type.String()),
+  detail: Type.Optional(Type.String()),
+  notes,
+});
+
+/** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
+export const Endpoint = Type.Object({
+  id,
+  title: Type.String(),
+  description: Type.Optional(Type.String()),
+  url: Type.String({ description: "The endpoint's own URL." }),
+  query: Type.String({ description: "Path of its SPARQL route here." }),
+  homepage: Type.Optional(Type.String()),
+  license: Type.Optional(Type.String()),
+  keywords: Type.Array(Type.String()),
+});
+
+/** Answer of `GET /api/endpoints`. */
+export const EndpointList = Type.Object({
+  total: Type.Integer({ description: "Endpoints that match, on all pages." }),
+  limit: Type.Integer(),
+  offset: Type.Integer(),
+  endpoints: Type.Array(Endpoint),
+});
+
+/** Parameters of `GET /api/endpoints`. */
+export const EndpointFilter = Type.Object(
+  {
+    q: Type.Optional(Type.String({ maxLength: 200, description: "Text that id, title or description contains." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  },
+  strict,
+);
+export type EndpointFilter = Static<typeof EndpointFilter>;
+
+/** `{id}` in a path. */
+export const IdPath = Type.Object({ id: Type.String() });
+export type IdPath = Static<typeof IdPath>;
+
+/** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
+export const ProtocolParameters = Type.Object({
+  query: Type.Optional(
+    Type.String({ description: "SPARQL 1.1 query; without one, GET gives the service description." }),
+  ),
+  "default-graph-uri": Type.Optional(Type.Array(Type.String())),
+  "named-graph-uri": Type.Optional(Type.Array(Type.String())),
+  format: Type.Optional(
+    Type.String({ description: "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type; wins over Accept." }),
+  ),
+  timeout: Type.Optional(Type.Integer({ description: "Wanted time limit in milliseconds." })),
+  partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
+  strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+});
+
+/** `/health/ready`. */
+export const Readiness = Type.Object({
+  ready: Type.Boolean(),
+  checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
+});

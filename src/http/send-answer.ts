@@ -1,0 +1,97 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { chooseCoding, compressStream, compressWhole, smallestCompressedBytes } from "./content-coding.ts";
+
+/** A body on its way to the client. */
+export interface OutgoingAnswer {
+  /** Flat list of names and values, without Content-Length and Content-Encoding. */
+  readonly headers: readonly string[];
+  /** Coding that the body already has; "identity" when plain. */
+  readonly contentEncoding: string;
+  readonly body: Buffer | Readable;
+}
+
+interface Headed {
+  readonly headers: readonly string[];
+  readonly body: Readable;
+}
+
+/** Called when an answer fails before its first byte; a problem document can still be sent. */
+export type OnEarlyFailure = (error: unknown) => void;
+
+/**
+ * Ends a response so that no client can take it for complete: without the last chunk, and by a reset for clients of
+ * HTTP/1.0, to whom an orderly close means the end of the body.
+ */
+function cutOff(response: ServerResponse): void {
+  if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
+  response.destroy();
+}
+
+function writeWhole(response: ServerResponse, headers: readonly string[], body: Buffer): void {
+  response.writeHead(200, [...headers, "Content-Length", String(body.length)]);
+  response.end(response.req.method === "HEAD" ? undefined : body);
+}
+
+/** What happens when the body breaks: a problem document as long as nothing went out, else a visible cut. */
+const failing =
+  (reply: FastifyReply, onEarly: OnEarlyFailure) =>
+  (error: unknown): void => {
+    const { exchange } = reply.request;
+    if (reply.raw.destroyed) return;
+    if (!reply.raw.headersSent) {
+      onEarly(error);
+      return;
+    }
+    exchange.cutOff = true;
+    exchange.code = toFedwayError(error).code;
+    cutOff(reply.raw);
+  };
+
+/** Pumps a stream into the response; headers leave together with the first bytes. */
+function writeStream(response: ServerResponse, { headers, body }: Headed, fail: (error: unknown) => void): void {
+  const start = (): void => {
+    if (!response.headersSent) response.writeHead(200, [...headers]);
+  };
+  body.on("data", (chunk: Buffer) => {
+    start();
+    if (!response.write(chunk)) body.pause();
+  });
+  response.on("drain", () => body.resume());
+  body.once("end", () => {
+    start();
+    response.end();
+  });
+  body.once("error", fail);
+  body.once("close", () => {
+    if (!body.readableEnded && !body.errored) fail(new FedwayError("INTERNAL", "The answer ended early."));
+  });
+  response.once("close", () => body.destroy());
+}
+
+/**
+ * Sends a successful answer past the web framework: one write for a whole body, a pump with back-pressure for a
+ * stream. Compresses what is not yet encoded when the client asks for it.
+ */
+export async function sendAnswer(reply: FastifyReply, answer: OutgoingAnswer, onEarly: OnEarlyFailure): Promise<void> {
+  const { body, contentEncoding } = answer;
+  const plain = contentEncoding === "identity";
+  const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
+  const encoded = coding ?? (plain ? undefined : contentEncoding);
+  const headers = encoded ? [...answer.headers, "Content-Encoding", encoded] : answer.headers;
+  reply.hijack();
+  if (Buffer.isBuffer(body)) {
+    const small = body.length <= smallestCompressedBytes;
+    if (!coding || small) writeWhole(reply.raw, small && coding ? answer.headers : headers, body);
+    else writeWhole(reply.raw, headers, await compressWhole(body, coding));
+  } else if (reply.request.method === "HEAD") {
+    body.once("error", () => {});
+    body.destroy();
+    reply.raw.writeHead(200, [...headers]).end();
+  } else {
+    const sent = coding ? compressStream(body, coding) : body;
+    writeStream(reply.raw, { headers, body: sent }, failing(reply, onEarly));
+  }
+}

@@ -1,0 +1,166 @@
+import swagger from "@fastify/swagger";
+import { type FastifyInstance, fastify } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { utf8Text } from "./form-parameters.ts";
+import { addApiRoutes } from "./api-routes.ts";
+import { addCatalogRoutes } from "./catalog-routes.ts";
+import { observeExchanges } from "./exchange.ts";
+import { answerHosted } from "./hosted-answer.ts";
+import type { HttpDeps, HttpSettings } from "./http-deps.ts";
+import { addGatekeeping } from "./gatekeeping.ts";
+import { createProblemSender, problemReply } from "./problem-reply.ts";
+import { addProtocolBodies, protocolError } from "./protocol-body.ts";
+import { requestValidator } from "./request-validator.ts";
+import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, type SparqlShell } from "./sparql-routes.ts";
+import { addSystemRoutes } from "./system-routes.ts";
+
+/** The running HTTP shell. */
+export interface HttpServer {
+  /** Starts listening; resolves to the URL that was bound. */
+  listen(): Promise<string>;
+  /** Origin under which clients reach the service; the bound port replaces a port of 0. */
+  readonly url: string;
+  /** Stops accepting, lets responses under way end for at most `graceMs` (10 s), then cuts them off. */
+  close(graceMs?: number): Promise<void>;
+  /** Serves a request without a socket, for tests. */
+  readonly inject: FastifyInstance["inject"];
+}
+
+const limits = {
+  headerBytes: 65_536,
+  headersMs: 15_000,
+  requestMs: 60_000,
+  keepAliveMs: 72_000,
+  connections: 10_000,
+  pathParameterLength: 200,
+};
+
+/** The framework takes a bare number for "nobody", so a number of proxies becomes a rule about their distance. */
+function trusted(
+  setting: HttpSettings["trustProxy"],
+): boolean | string[] | ((address: string, hop: number) => boolean) {
+  if (typeof setting === "number") return (_address, hop) => hop < setting;
+  return typeof setting === "boolean" ? setting : [...setting];
+}
+
+function build({ config }: HttpDeps): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    trustProxy: trusted(config.trustProxy),
+    bodyLimit: config.limits.maxQueryBytes * 2 + 65_536,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParameterLength },
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    keepAliveTimeout: limits.keepAliveMs,
+    requestTimeout: limits.requestMs,
+    // A connection on which nothing moves; a query may be silent for as long as it may run.
+    connectionTimeout: config.limits.timeoutMs + 60_000,
+    http: { maxHeaderSize: limits.headerBytes },
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable && error.code !== "ECONNRESET") socket.write(rawProblem(error.code));
+      socket.destroy();
+    },
+  });
+  app.server.maxConnections = limits.connections;
+  app.server.headersTimeout = limits.headersMs;
+  app.setValidatorCompiler(requestValidator);
+  // Response schemas document; what is sent is never cut down to them.
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value));
+  return app;
+}
+
+/** The answer to bytes that are no HTTP request, or to headers beyond the limit. */
+function rawProblem(code: string): string {
+  const error =
+    code === "HPE_HEADER_OVERFLOW"
+      ? new FedwayError("REQUEST_TOO_LARGE", "The URL and headers are larger than this service reads.", {
+          next: "Send long queries with POST.",
+        })
+      : new FedwayError("REQUEST_INVALID", "This is not a complete HTTP request.");
+  const { status, headers, body } = problemReply(error);
+  const lines = Object.entries({ ...headers, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
+}
+
+async function describeApi(app: FastifyInstance, { version, config }: HttpDeps): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Fedway",
+        version,
+        description: "Federated SPARQL proxy: one query in, the answer from the right endpoints out.",
+      },
+      servers: [{ url: config.publicUrl.endsWith(":0") ? "/" : config.publicUrl }],
+    },
+  });
+}
+
+/** JSON must be UTF-8, and may not smuggle prototypes in. */
+function readJsonStrictly(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes: Buffer, done) => {
+    try {
+      void parse(request, utf8Text(bytes, "The body"), done);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+}
+
+function addSparql(app: FastifyInstance, shell: SparqlShell): void {
+  const { hosted, config } = shell.deps;
+  const { maxQueryBytes, hostedTimeoutMs } = config.limits;
+  void app.register(async (scope) => {
+    addProtocolBodies(scope, maxQueryBytes);
+    scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, protocolError(error, maxQueryBytes)));
+    addQueryRoutes(scope, shell);
+    addHostedRoute(scope, shell, async (request, reply, operation) => {
+      const endpoint = hosted(idOf(request));
+      if (!endpoint) throw endpointUnknown(idOf(request), []);
+      await answerHosted({ request, reply, endpoint }, operation, hostedTimeoutMs);
+    });
+  });
+}
+
+async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  await app.close();
+  clearTimeout(timer);
+}
+
+/**
+ * Builds the HTTP shell: SPARQL Protocol routes, the JSON API, health, metrics and pages. Every failure is answered
+ * with a problem document (RFC 9457).
+ */
+export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
+  const app = build(deps);
+  const sendProblem = createProblemSender({ runOf: (error) => deps.queries.runOf(error), log: deps.logger });
+  let bound = "";
+  const publicUrl = (): string => {
+    const configured = deps.config.publicUrl;
+    return configured.endsWith(":0") && bound !== "" ? `${configured.slice(0, -1)}${new URL(bound).port}` : configured;
+  };
+  observeExchanges(app, deps.metrics, deps.logger);
+  app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
+  addGatekeeping(app, { rateLimit: deps.config.limits.rateLimit, sendProblem });
+  await describeApi(app, deps);
+  readJsonStrictly(app);
+  addSparql(app, { deps, sendProblem, publicUrl });
+  addApiRoutes(app, deps);
+  addCatalogRoutes(app, deps);
+  addSystemRoutes(app, deps, publicUrl);
+  await app.ready();
+  return {
+    inject: app.inject.bind(app),
+    get url() {
+      return publicUrl();
+    },
+    async listen() {
+      bound = await app.listen({ host: deps.config.host, port: deps.config.port });
+      return bound;
+    },
+    close: async (graceMs = 10_000) => closeWithin(app, graceMs),
+  };
+}

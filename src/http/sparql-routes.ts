@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
+import { clientSignal } from "./exchange.ts";
+import { searchOf } from "./form-parameters.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import type { SendProblem } from "./problem-reply.ts";
+import { type ProtocolBody, type QueryOperation, readOperation } from "./protocol-operation.ts";
+import { IdPath, ProtocolParameters } from "./schemas.ts";
+import { sendAnswer } from "./send-answer.ts";
+import { describeService } from "./service-description.ts";
+
+/** What the SPARQL routes work with. */
+export interface SparqlShell {
+  readonly deps: HttpDeps;
+  readonly sendProblem: SendProblem;
+  /** Origin under which clients reach the service. */
+  readonly publicUrl: () => string;
+}
+
+/** How one SPARQL route answers a query. */
+type Answering = (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
+
+interface SparqlRoute {
+  readonly url: string;
+  readonly federated: boolean;
+  readonly summary: string;
+  /** Throws when the path names nothing. */
+  readonly check?: (request: FastifyRequest) => void;
+  readonly answer: Answering;
+}
+
+const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
+
+const tenths = (ms: number): string => (Math.round(ms * 10) / 10).toString();
+
+const serverTiming = ({ planMs, firstByteMs, planCached }: QueryTimings): string =>
+  `plan;dur=${tenths(planMs)}${planCached ? ';desc="cached"' : ""}, upstream;dur=${tenths(firstByteMs)}`;
+
+function headersOf(answer: QueryAnswer): readonly string[] {
+  const headers = [
+    ...staticHeaders,
+    "Content-Type",
+    answer.contentType,
+    "Fedway-Run",
+    answer.runId,
+    "Fedway-Plan",
+    answer.plan.kind,
+    "Fedway-Status",
+    answer.status,
+    "Server-Timing",
+    serverTiming(answer.timings),
+  ];
+  if (answer.notes.length > 0) headers.push("Fedway-Notes", answer.notes.map(({ code }) => code).join(","));
+  return headers;
+}
+
+/** The `id` in the path. */
+export const idOf = (request: FastifyRequest): string => {
+  const { params } = request;
+  return typeof params === "object" && params !== null && "id" in params ? String(params.id) : "";
+};
+
+/** The error for an id that is not there, with the ids that are like it. */
+export function endpointUnknown(id: string, known: readonly string[]): FedwayError {
+  const endpoints = nearest(id, known);
+  const shown = id.length > 64 ? `${id.slice(0, 64)}…` : id;
+  return new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${shown}".`, {
+    endpoints,
+    next: endpoints.length > 0 ? `Did you mean "${endpoints[0]}"?` : "GET /api/endpoints lists all of them.",
+  });
+}
+
+const throughQueryService =
+  ({ deps, sendProblem }: SparqlShell, endpointOf: (request: FastifyRequest) => string | undefined): Answering =>
+  async (request, reply, operation) => {
+    const { headers } = request;
+    const endpointId = endpointOf(request);
+    const answer = await deps.queries.run({
+      text: operation.text,
+      ...(endpointId !== undefined && { endpointId }),
+      ...(headers.accept !== undefined && { accept: headers.accept }),
+      ...(operation.format !== undefined && { format: operation.format }),
+      ...(headers["accept-encoding"] !== undefined && { acceptEncoding: headers["accept-encoding"] }),
+      defaultGraphs: operation.defaultGraphs,
+      namedGraphs: operation.namedGraphs,
+      ...(operation.timeoutMs !== undefined && { timeoutMs: operation.timeoutMs }),
+      strict: operation.strict,
+      partial: operation.partial,
+      signal: clientSignal(request.exchange),
+    });
+    request.exchange.run = answer.runId;
+    const { contentEncoding, body } = answer;
+    await sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
+      sendProblem(reply, error, { "Fedway-Run": answer.runId }),
+    );
+  };
+
+const handling =
+  (shell: SparqlShell, route: SparqlRoute) =>
+  async (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply): Promise<void> => {
+    const { deps, publicUrl } = shell;
+    const target = request.raw.url ?? "";
+    request.exchange.route = route.url;
+    route.check?.(request);
+    const { limits, log } = deps.config;
+    const operation = readOperation({
+      method: request.method,
+      search: searchOf(target),
+      body: request.body,
+      maxQueryBytes: limits.maxQueryBytes,
+    });
+    if (operation.kind === "query") {
+      if (log.queries) request.exchange.query = operation.text;
+      await route.answer(request, reply, operation);
+      return;
+    }
+    const url = `${publicUrl()}${target.split("?", 1)[0]}`;
+    const { contentType, body } = describeService(
+      { url, federated: route.federated },
+      request.headers.accept,
+      operation.format,
+    );
+    const headers = [...staticHeaders, "Content-Type", contentType];
+    await sendAnswer(reply, { headers, contentEncoding: "identity", body: Buffer.from(body) }, () => {});
+  };
+
+function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute): void {
+  app.route<{ Body: ProtocolBody | undefined }>({
+    method: ["GET", "POST"],
+    url: route.url,
+    // The schema documents; the protocol's own reader checks.
+    validatorCompiler: () => () => true,
+    schema: {
+      tags: ["SPARQL"],
+      summary: route.summary,
+      querystring: ProtocolParameters,
+      ...(route.url.includes(":id") && { params: IdPath }),
+    },
+    handler: handling(shell, route),
+  });
+}
+
+/** `/sparql` and `/endpoints/{id}/sparql`. */
+export function addQueryRoutes(app: FastifyInstance, shell: SparqlShell): void {
+  const { catalog } = shell.deps;
+  addRoute(app, shell, {
+    url: "/sparql",
+    federated: true,
+    summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
+    answer: throughQueryService(shell, () => undefined),
+  });
+  addRoute(app, shell, {
+    url: "/endpoints/:id/sparql",
+    federated: true,
+    summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
+    check: (request) => {
+      const id = idOf(request);
+      if (!catalog.byId(id))
+        throw endpointUnknown(
+          id,
+          catalog.entries.map((entry) => entry.id),
+        );
+    },
+    answer: throughQueryService(shell, idOf),
+  });
+}
+
+/** `/hosted/{id}/sparql`: the endpoint in this process, without planning. */
+export function addHostedRoute(app: FastifyInstance, shell: SparqlShell, answer: Answering): void {
+  const { hosted, catalog } = shell.deps;
+  addRoute(app, shell, {
+    url: "/hosted/:id/sparql",
+    federated: false,
+    summary: "Query an endpoint that this service hosts",
+    check: (request) => {
+      const id = idOf(request);
+      if (hosted(id)) return;
+      throw endpointUnknown(
+        id,
+        catalog.entries.map((entry) => entry.id).filter((known) => hosted(known)),
+      );
+    },
+    answer,
+  });
+}

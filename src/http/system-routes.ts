@@ -1,0 +1,65 @@
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
+import { sendJson } from "./api-routes.ts";
+import { docsPage } from "./docs-page.ts";
+import { landingPage } from "./landing-page.ts";
+import { pageHeaders } from "./html.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import { Readiness } from "./schemas.ts";
+
+function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): void {
+  app.get("/health/live", {
+    schema: {
+      tags: ["Operation"],
+      summary: "Whether the process answers at all",
+      response: { 200: Type.Object({ live: Type.Boolean() }) },
+    },
+    handler: (_request, reply) => sendJson(reply.header("Cache-Control", "no-store"), { live: true }),
+  });
+  app.get("/health/ready", {
+    schema: {
+      tags: ["Operation"],
+      summary: "Whether queries can be answered now, with reasons when not",
+      response: { 200: Readiness, 503: Readiness },
+    },
+    handler: (_request, reply) => {
+      const readiness = ready();
+      return sendJson(reply.header("Cache-Control", "no-store"), readiness, readiness.ready ? 200 : 503);
+    },
+  });
+  app.get("/metrics", {
+    schema: { tags: ["Operation"], summary: "Metrics for Prometheus" },
+    handler: async (_request, reply) => {
+      const text = await metrics.render();
+      return reply
+        .headers({ ...plainHeaders, "Cache-Control": "no-store" })
+        .type(metrics.contentType)
+        .send(text);
+    },
+  });
+}
+
+/** Health, metrics, the OpenAPI document and the pages for people. */
+export function addSystemRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+  addHealth(app, deps);
+  app.get("/openapi.json", {
+    schema: { tags: ["Operation"], summary: "This API as an OpenAPI 3.1 document" },
+    handler: (_request, reply) => sendJson(reply, app.swagger()),
+  });
+  app.get("/docs", {
+    schema: { tags: ["Operation"], summary: "This API as a page to read" },
+    handler: (_request, reply) => reply.headers(pageHeaders).send(docsPage(app.swagger(), publicUrl())),
+  });
+  app.get("/", {
+    schema: { tags: ["Operation"], summary: "The endpoints of the catalogue as a page to read" },
+    handler: (_request, reply) => {
+      const { entries } = deps.catalog;
+      return reply.headers(pageHeaders).send(landingPage({ entries, version: deps.version, publicUrl: publicUrl() }));
+    },
+  });
+  // Browsers ask for it unbidden; an empty answer keeps the log clean.
+  app.get("/favicon.ico", { schema: { hide: true } }, (_request, reply) =>
+    reply.code(204).headers(anyOriginHeaders).send(),
+  );
+}

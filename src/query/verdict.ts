@@ -1,0 +1,27 @@
+import type { FedwayError } from "../errors/fedway-error.ts";
+import type { SourceReport } from "../engine/federation-engine.ts";
+import type { RunStatus } from "./query-service.ts";
+import type { RunEnd } from "./run-log.ts";
+
+/** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
+export function completed(sources: Iterable<SourceReport>, rows: number | undefined): RunEnd {
+  const status = isPartial(sources) ? "partial" : rows === 0 ? "empty" : "ok";
+  return { status, ...(rows !== undefined && { rows }) };
+}
+
+/** How a run ended that broke off or never began. */
+export function brokenOff(error: FedwayError): RunEnd {
+  return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
+}
+
+/** Something that belongs to the answer is missing; a silenced failure is what the query asked for. */
+export function isPartial(sources: Iterable<SourceReport>): boolean {
+  for (const { status } of sources) if (status === "partial" || status === "failed") return true;
+  return false;
+}
+
+/** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */
+export function firstByteStatus(sources: Iterable<SourceReport>, whole: boolean, rows: number | undefined): RunStatus {
+  if (isPartial(sources)) return "partial";
+  return whole ? completed([], rows).status : "running";
+}

@@ -1,0 +1,60 @@
+import type * as RDF from "@rdfjs/types";
+import { DataFactory, Parser, type Quad } from "n3";
+import { FedwayError } from "../errors/fedway-error.ts";
+
+/** Caps of one document. */
+export interface TurtleLimits {
+  /** Relative IRIs are resolved against it. */
+  readonly baseIri: string;
+  /** UTF-8 bytes of the text. */
+  readonly maxBytes: number;
+  /** Triples in the document. */
+  readonly maxQuads: number;
+}
+
+const maxReasonLength = 200;
+
+/**
+ * Parses one Turtle 1.1 document that is held in memory.
+ * @throws FedwayError `ENDPOINT_MALFORMED` with a one-line reason and, for syntax errors, `where.line`
+ */
+export function parseTurtle(text: string, limits: TurtleLimits): Quad[] {
+  if (Buffer.byteLength(text) > limits.maxBytes) {
+    throw new FedwayError("ENDPOINT_MALFORMED", `The document is larger than ${limits.maxBytes} bytes.`);
+  }
+  const parser = new Parser({
+    baseIRI: limits.baseIri,
+    format: "text/turtle",
+    factory: countingFactory(limits.maxQuads),
+  });
+  try {
+    return parser.parse(text);
+  } catch (cause) {
+    throw cause instanceof FedwayError ? cause : syntaxError(cause);
+  }
+}
+
+/** The text parser collects every triple, so the cap has to bite where triples are made. */
+function countingFactory(maxQuads: number): RDF.DataFactory {
+  let quads = 0;
+  const quad = (...terms: Parameters<RDF.DataFactory["quad"]>): Quad => {
+    quads += 1;
+    if (quads > maxQuads) {
+      throw new FedwayError("ENDPOINT_MALFORMED", `The document has more than ${maxQuads} triples.`);
+    }
+    return DataFactory.quad(...terms);
+  };
+  return { ...(DataFactory as RDF.DataFactory), quad };
+}
+
+/** The parser says "... on line 3." and, for most errors, also has the number in `context`. */
+function syntaxError(cause: unknown): FedwayError {
+  const message = cause instanceof Error ? cause.message : "not Turtle";
+  const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);
+  const reason = (named?.[1] ?? message).replaceAll(/\s+/g, " ").slice(0, maxReasonLength);
+  const line = named === null ? undefined : Number(named[2]);
+  return new FedwayError("ENDPOINT_MALFORMED", `The document is not valid Turtle: ${reason}.`, {
+    ...(line !== undefined && { where: { line } }),
+    cause,
+  });
+}

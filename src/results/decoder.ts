@@ -1,0 +1,57 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Bindings } from "./model.ts";
+
+/** What stands before the rows of an answer: the columns, or the answer of ASK. */
+export interface AnswerHead {
+  readonly variables?: readonly string[];
+  readonly boolean?: boolean;
+}
+
+/**
+ * Turns the bytes of one answer into items. Bytes may be split anywhere; what is not yet a whole item stays inside
+ * and is bounded by the caller, which counts the bytes that bring no item. Broken input throws `ENDPOINT_MALFORMED`.
+ */
+export interface AnswerDecoder<T> {
+  push(bytes: Uint8Array): readonly T[] | Promise<readonly T[]>;
+  /** The rest, once the last byte has been pushed. */
+  end(): readonly T[] | Promise<readonly T[]>;
+}
+
+/** A decoder of SELECT and ASK answers; rows come out only after `head` is known. */
+export interface TupleDecoder extends AnswerDecoder<Bindings> {
+  readonly head: AnswerHead | undefined;
+}
+
+const maxReasonLength = 200;
+
+/** The error of an answer that is not what its media type promises; the message says what and where. */
+export function malformed(message: string, cause?: unknown): FedwayError {
+  return new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed", ...(cause !== undefined && { cause }) });
+}
+
+/** Any thrown value as such an error; errors that already say what happened pass unchanged. */
+export function asMalformed(what: string, thrown: unknown): FedwayError {
+  if (thrown instanceof FedwayError) return thrown;
+  const reason =
+    thrown instanceof Error ? thrown.message.replaceAll(/\s+/g, " ").slice(0, maxReasonLength) : "unreadable";
+  return malformed(`The endpoint's ${what} answer is malformed: ${reason}`, thrown);
+}
+
+/** Decodes UTF-8 that may be split inside characters; a byte order mark is dropped. */
+export interface Utf8Reader {
+  read(bytes: Uint8Array): string;
+  end(): string;
+}
+
+/** A strict reader: bytes that are not UTF-8 throw `ENDPOINT_MALFORMED`. */
+export function createUtf8Reader(what: string): Utf8Reader {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (bytes: Uint8Array, stream: boolean): string => {
+    try {
+      return decoder.decode(bytes, { stream });
+    } catch (error) {
+      throw malformed(`The endpoint's ${what} answer is not UTF-8 text.`, error);
+    }
+  };
+  return { read: (bytes) => decode(bytes, true), end: () => decode(new Uint8Array(0), false) };
+}

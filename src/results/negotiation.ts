@@ -1,0 +1,157 @@
+import { type ResultFormat, resultFormats } from "./formats.ts";
+import type { AnswerKind } from "./model.ts";
+
+/** What a client said about the format it wants. */
+export interface FormatWish {
+  /** Accept header (RFC 9110, section 12.5.1). */
+  readonly accept?: string;
+  /** Short name or media type from a request parameter; wins over `accept`. */
+  readonly format?: string;
+}
+
+type FormatName = ResultFormat["name"];
+
+/** Longer headers and longer lists are cut: what stands behind has no say. */
+const maxAcceptLength = 4096;
+const maxRanges = 64;
+
+/** Media types that engines and clients use for a format beside its own. */
+const aliases: Readonly<Record<AnswerKind, ReadonlyMap<string, FormatName>>> = {
+  bindings: new Map([
+    ["application/json", "json"],
+    ["text/json", "json"],
+    ["application/xml", "xml"],
+    ["text/xml", "xml"],
+    ["text/tsv", "tsv"],
+    ["application/csv", "csv"],
+  ]),
+  boolean: new Map([
+    ["application/json", "json"],
+    ["text/json", "json"],
+    ["application/xml", "xml"],
+    ["text/xml", "xml"],
+  ]),
+  quads: new Map([
+    ["application/turtle", "turtle"],
+    ["application/x-turtle", "turtle"],
+    ["text/n3", "turtle"],
+    ["text/rdf+n3", "turtle"],
+    ["text/plain", "ntriples"],
+    ["application/json", "jsonld"],
+    ["application/xml", "rdfxml"],
+    ["text/xml", "rdfxml"],
+  ]),
+};
+
+/** Short names of the `format` parameter beside those of the formats. */
+const shortNames: ReadonlyMap<string, FormatName> = new Map([
+  ["ttl", "turtle"],
+  ["nt", "ntriples"],
+  ["n-triples", "ntriples"],
+  ["json-ld", "jsonld"],
+]);
+
+/** How willingly Fedway reads a format that it did not ask for first; CSV comes last because it loses terms. */
+const readingWeights: Readonly<Record<FormatName, number>> = {
+  json: 0.9,
+  xml: 0.8,
+  tsv: 0.4,
+  csv: 0.2,
+  ntriples: 0.9,
+  turtle: 0.8,
+  rdfxml: 0.6,
+  jsonld: 0.5,
+};
+
+const byName = new Map(resultFormats.map((format) => [format.name, format]));
+
+/** What a response of this media type is, as an answer of this kind; parameters and case are ignored. */
+export function formatOf(mediaType: string, kind: AnswerKind): ResultFormat | undefined {
+  const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const own = resultFormats.find((format) => format.mediaType === bare);
+  const alias = aliases[kind].get(bare);
+  const format = own ?? (alias === undefined ? undefined : byName.get(alias));
+  return format?.kinds.includes(kind) ? format : undefined;
+}
+
+/**
+ * The format to answer with; undefined when nothing that Fedway can write is wanted. Without a wish: JSON for tuples,
+ * Turtle for graphs. Among equally wanted formats those named outright win over those under a wildcard, then the
+ * order of `resultFormats` decides.
+ */
+export function negotiateFormat(kind: AnswerKind, wish: FormatWish): ResultFormat | undefined {
+  const writable = resultFormats.filter((format) => format.writable && format.kinds.includes(kind));
+  const name = wish.format?.trim() ?? "";
+  if (name !== "") return writable.find((format) => format === namedFormat(name, kind));
+  const ranges = parseAccept(wish.accept ?? "");
+  if (ranges.size === 0) return writable[0];
+  let best: { readonly format: ResultFormat; readonly wanted: Wanted } | undefined;
+  for (const format of writable) {
+    const wanted = wantedness(format, kind, ranges);
+    if (wanted.quality > 0 && (best === undefined || isMoreWanted(wanted, best.wanted))) best = { format, wanted };
+  }
+  return best?.format;
+}
+
+/** `json` means JSON-LD for a graph; a plus sign that form decoding turned into a space is put back. */
+function namedFormat(name: string, kind: AnswerKind): ResultFormat | undefined {
+  const wanted = name.toLowerCase().replaceAll(" ", "+");
+  if (wanted.includes("/")) return formatOf(wanted, kind);
+  if (wanted === "json" && kind === "quads") return byName.get("jsonld");
+  return resultFormats.find((format) => format.name === (shortNames.get(wanted) ?? wanted));
+}
+
+interface Wanted {
+  readonly quality: number;
+  /** 2 = named outright, 1 = `type/*`, 0 = anything. */
+  readonly precision: number;
+}
+
+const isMoreWanted = (a: Wanted, b: Wanted): boolean =>
+  a.quality > b.quality || (a.quality === b.quality && a.precision > b.precision);
+
+/** The most precise range decides (RFC 9110, section 12.5.1); an alias counts where the format's own type is absent. */
+function wantedness(format: ResultFormat, kind: AnswerKind, ranges: ReadonlyMap<string, number>): Wanted {
+  const own = ranges.get(format.mediaType);
+  if (own !== undefined) return { quality: own, precision: 2 };
+  const named = [...aliases[kind]].filter(([, name]) => name === format.name).map(([type]) => ranges.get(type));
+  const qualities = named.filter((quality) => quality !== undefined);
+  if (qualities.length > 0) return { quality: Math.max(...qualities), precision: 2 };
+  const family = ranges.get(`${format.mediaType.slice(0, format.mediaType.indexOf("/"))}/*`);
+  if (family !== undefined) return { quality: family, precision: 1 };
+  return { quality: ranges.get("*/*") ?? 0, precision: 0 };
+}
+
+/** Media range to quality; ranges that are not well-formed are left out, of a repeated one the best counts. */
+function parseAccept(header: string): ReadonlyMap<string, number> {
+  const ranges = new Map<string, number>();
+  for (const part of header.slice(0, maxAcceptLength).split(",", maxRanges)) {
+    const [type = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+    const quality = qualityOf(parameters);
+    const range = type === "*" ? "*/*" : type;
+    if (quality === undefined || !/^[^\s/]+\/[^\s/]+$/.test(range)) continue;
+    ranges.set(range, Math.max(quality, ranges.get(range) ?? 0));
+  }
+  return ranges;
+}
+
+function qualityOf(parameters: readonly string[]): number | undefined {
+  const weight = parameters.find((parameter) => /^q\s*=/.test(parameter));
+  if (weight === undefined) return 1;
+  const text = weight.slice(weight.indexOf("=") + 1).trim();
+  return /^(?:0?\.\d{1,6}|0\.?|1(?:\.0{0,6})?)$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * The Accept header for an endpoint: the preferred format (default: the first of the kind), then everything else
+ * Fedway can read, less wanted, so that an endpoint that cannot serve the first still answers.
+ */
+export function acceptFor(kind: AnswerKind, preferred?: ResultFormat): string {
+  const readable = resultFormats.filter((format) => format.kinds.includes(kind));
+  const first = preferred !== undefined && readable.includes(preferred) ? preferred : readable[0];
+  const others = readable
+    .filter((format) => format !== first)
+    .toSorted((a, b) => readingWeights[b.name] - readingWeights[a.name])
+    .map((format) => `${format.mediaType};q=${readingWeights[format.name]}`);
+  return [first?.mediaType ?? "*/*", ...others].join(", ");
+}

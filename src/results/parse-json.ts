@@ -1,0 +1,160 @@
+import type * as RDF from "@rdfjs/types";
+import { type AnswerHead, asMalformed, createUtf8Reader, malformed, type TupleDecoder } from "./decoder.ts";
+import type { Bindings } from "./model.ts";
+import { JsonScanner } from "./scan-json.ts";
+import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
+
+/** One JSON object of unknown content. */
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The text of whole byte ranges: they never begin or end inside a character. */
+const textOf = (parts: readonly Uint8Array[]): string => {
+  const reader = createUtf8Reader("JSON");
+  return reader.read(parts.length === 1 ? parts[0]! : Buffer.concat(parts)) + reader.end();
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw asMalformed("JSON", error);
+  }
+};
+
+/**
+ * SPARQL 1.1 Query Results JSON Format. A scanner finds the rows' bytes; whole rows are parsed a chunk at a time, what
+ * lies around them (the "envelope") when the rows begin and again at the end. Where `results` comes before `head`, the
+ * rows are held back until the end of the document, as bytes, within the caller's bound; a document without `head`
+ * gets the variables of its rows, in order of appearance.
+ */
+export function createJsonDecoder(): TupleDecoder {
+  return new JsonDecoder();
+}
+
+class JsonDecoder implements TupleDecoder {
+  head: AnswerHead | undefined;
+  readonly #scanner = new JsonScanner({ sparqlResults: true, required: true });
+  #envelope: Uint8Array[] = [];
+  /** Bytes of rows that are not parsed yet. */
+  #pending: Uint8Array[] = [];
+  #rows = 0;
+  #first = true;
+
+  push(bytes: Uint8Array): readonly Bindings[] {
+    this.#scanner.push(bytes);
+    const { fault, rowsFrom, rowsTo, lastRowEnd } = this.#scanner;
+    if (fault !== undefined) throw malformed(`The endpoint's JSON answer is malformed: ${fault}`);
+    if (rowsFrom < 0) {
+      this.#envelope.push(bytes.slice());
+      return [];
+    }
+    if (rowsFrom > 0) {
+      this.#envelope.push(bytes.slice(0, rowsFrom));
+      this.head = headOf(parseJson(`${textOf(this.#envelope)}]}}`));
+    }
+    const end = rowsTo < 0 ? bytes.length : rowsTo;
+    const rows = this.#takeRows(bytes.subarray(rowsFrom, end), lastRowEnd - rowsFrom);
+    if (rowsTo >= 0) this.#envelope.push(bytes.slice(rowsTo));
+    return rows;
+  }
+
+  end(): readonly Bindings[] {
+    const verdict = this.#scanner.end();
+    if (!verdict.complete) throw malformed(`The endpoint's JSON answer is malformed: ${verdict.detail}`);
+    const document = parseJson(textOf(this.#envelope));
+    const known = this.head !== undefined;
+    this.head ??= headOf(document);
+    const booleanAnswer = this.head === undefined && isObject(document) && typeof document["boolean"] === "boolean";
+    if (booleanAnswer) this.head = { boolean: document["boolean"] === true };
+    if (known || booleanAnswer) return this.#endRows();
+    const rows = [...this.#parseRows(this.#pending), ...this.#endRows()];
+    this.head ??= { variables: [...new Set(rows.flatMap((row) => [...row.keys()]))] };
+    return rows;
+  }
+
+  #endRows(): readonly Bindings[] {
+    const rest = textOf(this.#pending).trim();
+    if (rest !== "") throw malformed("The endpoint's JSON answer is malformed: a row is not an object.");
+    return [];
+  }
+
+  /** `wholeTo`: end of the last whole row in `bytes`, negative when there is none. */
+  #takeRows(bytes: Uint8Array, wholeTo: number): readonly Bindings[] {
+    if (this.head === undefined || wholeTo < 0) {
+      if (bytes.length > 0) this.#pending.push(bytes.slice());
+      return [];
+    }
+    const whole = [...this.#pending, bytes.subarray(0, wholeTo)];
+    this.#pending = [bytes.slice(wholeTo)];
+    return this.#parseText(textOf(whole));
+  }
+
+  #parseRows(parts: readonly Uint8Array[]): readonly Bindings[] {
+    this.#pending = [];
+    const text = textOf(parts).trim();
+    return text === "" ? [] : this.#parseText(text);
+  }
+
+  #parseText(text: string): readonly Bindings[] {
+    const list = this.#first ? text : text.replace(/^\s*,/, "");
+    this.#first = false;
+    const values = parseJson(`[${list}]`);
+    return Array.isArray(values) ? values.map((value: unknown) => this.#row(value)) : [];
+  }
+
+  #row(value: unknown): Bindings {
+    this.#rows += 1;
+    if (!isObject(value)) throw malformed(`Row ${this.#rows} of the endpoint's JSON answer is not an object.`);
+    const row = new Map<string, RDF.Term>();
+    for (const name of Object.keys(value)) {
+      const term = termFromJson(value[name]);
+      if (term === undefined) {
+        throw malformed(`Row ${this.#rows} of the endpoint's JSON answer has no RDF term for ?${name.slice(0, 50)}.`);
+      }
+      row.set(name, term);
+    }
+    return row;
+  }
+}
+
+function headOf(document: unknown): AnswerHead | undefined {
+  const head = isObject(document) ? document["head"] : undefined;
+  const variables = isObject(head) ? head["vars"] : undefined;
+  const hasResults = isObject(document) && document["results"] !== undefined;
+  if (!hasResults || variables === undefined) return undefined;
+  if (!Array.isArray(variables) || !variables.every((name) => typeof name === "string")) {
+    throw malformed('The endpoint\'s JSON answer is malformed: "head.vars" is not a list of names.');
+  }
+  return { variables };
+}
+
+const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** The term of one cell; undefined when it is none. `typed-literal` is Virtuoso's word for a literal. */
+function termFromJson(cell: unknown): RDF.Term | undefined {
+  if (!isObject(cell)) return undefined;
+  const value = cell["value"];
+  if (cell["type"] === "triple") return tripleFromJson(value);
+  if (typeof value !== "string") return undefined;
+  switch (cell["type"]) {
+    case "uri":
+      return nodeFromIri(value);
+    case "literal":
+    case "typed-literal":
+      return literalFromParts(value, stringOf(cell["xml:lang"]), stringOf(cell["datatype"]));
+    case "bnode":
+      return blankNodeFromLabel(value);
+    default:
+      return undefined;
+  }
+}
+
+/** Recursion is bounded by the depth the scanner allows. */
+function tripleFromJson(value: unknown): RDF.Term | undefined {
+  if (!isObject(value)) return undefined;
+  const [subject, predicate, object] = [value["subject"], value["predicate"], value["object"]].map(termFromJson);
+  return subject && predicate && object ? tripleFromParts(subject, predicate, object) : undefined;
+}

@@ -1,0 +1,266 @@
+import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
+
+/** What an XML document is expected to be. */
+export interface XmlExpectations {
+  /** The root must be `sparql` (SPARQL Query Results XML Format); otherwise any root will do. */
+  readonly sparqlResults: boolean;
+}
+
+/** Where in the document's syntax the scanner is. */
+type Mode =
+  | "text"
+  | "tag-start"
+  | "name"
+  | "tag"
+  | "value"
+  | "markup"
+  | "comment"
+  | "cdata"
+  | "instruction"
+  | "doctype";
+
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+/** The bytes that end a comment, a CDATA section and a processing instruction: `-->`, `]]>`, `?>`. */
+const closers: Readonly<
+  Record<"comment" | "cdata" | "instruction", { readonly byte: number; readonly times: number }>
+> = {
+  comment: { byte: 0x2d, times: 2 },
+  cdata: { byte: 0x5d, times: 2 },
+  instruction: { byte: 0x3f, times: 1 },
+};
+/** Names that matter have at most seven bytes; one more tells a longer name apart. */
+const maxNameBytes = 8;
+
+class XmlScanner implements AnswerScanner {
+  readonly #expected: XmlExpectations;
+  #mode: Mode = "text";
+  #depth = 0;
+  #rows = 0;
+  #name = "";
+  #closing = false;
+  /** The byte before the current one, inside tags. */
+  #previous = 0;
+  /** The quote that ends the attribute value. */
+  #quote = 0;
+  /** Consecutive closing bytes seen, or open `<` of a document type declaration. */
+  #run = 0;
+  #rootSeen = false;
+  #rootClosed = false;
+  #isSparql = false;
+  #hasResults = false;
+  #hasBoolean = false;
+  #anyByte = false;
+  #fault: string | undefined;
+
+  constructor(expected: XmlExpectations) {
+    this.#expected = expected;
+  }
+
+  push(chunk: Uint8Array): void {
+    let at = 0;
+    while (at < chunk.length && this.#fault === undefined) at = this.#step(chunk, at);
+  }
+
+  end(): ScanVerdict {
+    const rows = this.#hasResults ? { rows: this.#rows } : {};
+    const detail = this.#fault ?? this.#whatIsMissing();
+    return detail === undefined ? { complete: true, ...rows } : { complete: false, ...rows, detail };
+  }
+
+  #whatIsMissing(): string | undefined {
+    if (!this.#anyByte) return "The body is empty.";
+    if (!this.#rootSeen) return "The XML document has no root element.";
+    if (!this.#rootClosed) return "The XML document ends before its root element is closed.";
+    if (this.#mode !== "text") return "The XML document ends inside markup.";
+    if (this.#isSparql && !this.#hasResults && !this.#hasBoolean)
+      return "The XML document has neither results nor boolean.";
+    return undefined;
+  }
+
+  #step(bytes: Uint8Array, at: number): number {
+    this.#anyByte = true;
+    switch (this.#mode) {
+      case "text":
+        return this.#depth > 0 ? this.#skipText(bytes, at) : this.#betweenElements(bytes, at);
+      case "tag":
+        return this.#skipTag(bytes, at);
+      case "name":
+        return this.#readName(bytes, at);
+      case "tag-start":
+        return this.#startTag(bytes, at);
+      case "value":
+        return this.#skipValue(bytes, at);
+      case "markup":
+        return this.#readMarkup(bytes, at);
+      case "doctype":
+        return this.#skipDoctype(bytes, at);
+      default:
+        return this.#skipSection(bytes, at, this.#mode);
+    }
+  }
+
+  #skipText(bytes: Uint8Array, from: number): number {
+    const length = bytes.length;
+    let at = from;
+    while (at < length && bytes[at] !== 0x3c) at += 1;
+    if (at < length) this.#mode = "tag-start";
+    return at + 1;
+  }
+
+  /** Before and after the root only white space, comments and the like may stand. */
+  #betweenElements(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at]!;
+    if (byte === 0x3c) this.#mode = "tag-start";
+    else if (!isSpace(byte) && (this.#rootSeen || byte < 0x80)) {
+      this.#fault = this.#rootSeen ? "There is text after the end of the XML document." : "The body is not XML.";
+    }
+    return at + 1;
+  }
+
+  #startTag(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at]!;
+    this.#name = "";
+    this.#previous = 0;
+    this.#run = 0;
+    this.#closing = byte === 0x2f;
+    if (byte === 0x21) this.#mode = "markup";
+    else if (byte === 0x3f) this.#mode = "instruction";
+    else if (this.#closing) this.#mode = this.#depth === 1 ? "name" : "tag";
+    else this.#mode = this.#depth > 2 ? "tag" : "name";
+    return byte === 0x21 || byte === 0x3f || byte === 0x2f ? at + 1 : at;
+  }
+
+  /** Collects the local name; a prefix ends at the colon. */
+  #readName(bytes: Uint8Array, from: number): number {
+    let at = from;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (byte === 0x3e || byte === 0x2f || isSpace(byte)) {
+        this.#mode = "tag";
+        return at;
+      }
+      if (byte === 0x3a) this.#name = "";
+      else if (this.#name.length < maxNameBytes) this.#name += String.fromCharCode(byte);
+    }
+    return at;
+  }
+
+  #skipTag(bytes: Uint8Array, from: number): number {
+    const length = bytes.length;
+    let at = from;
+    let byte = 0;
+    while (at < length) {
+      byte = bytes[at]!;
+      if (byte === 0x3e || byte === 0x22 || byte === 0x27) break;
+      at += 1;
+    }
+    const previous = at > from ? bytes[at - 1]! : this.#previous;
+    if (at === length) this.#previous = previous;
+    else if (byte === 0x3e) this.#endTag(previous === 0x2f);
+    else {
+      this.#quote = byte;
+      this.#mode = "value";
+    }
+    return at + 1;
+  }
+
+  #skipValue(bytes: Uint8Array, from: number): number {
+    const length = bytes.length;
+    const quote = this.#quote;
+    let at = from;
+    while (at < length && bytes[at] !== quote) at += 1;
+    if (at < length) {
+      this.#mode = "tag";
+      this.#previous = quote;
+    }
+    return at + 1;
+  }
+
+  #endTag(selfClosing: boolean): void {
+    this.#mode = "text";
+    if (this.#closing) this.#depth -= 1;
+    else {
+      if (this.#depth <= 2) this.#openElement();
+      if (!selfClosing) this.#depth += 1;
+    }
+    if (this.#depth < 0) this.#fault ??= "The XML document is broken.";
+    else if (this.#depth === 0) this.#closeRoot();
+  }
+
+  #openElement(): void {
+    const name = this.#name;
+    if (this.#depth === 0) this.#openRoot(name);
+    else if (!this.#isSparql) return;
+    else if (this.#depth === 1) {
+      this.#hasResults ||= name === "results";
+      this.#hasBoolean ||= name === "boolean";
+    } else if (name === "result") this.#rows += 1;
+  }
+
+  #openRoot(name: string): void {
+    if (this.#rootSeen) this.#fault ??= "There is text after the end of the XML document.";
+    this.#rootSeen = true;
+    this.#isSparql = name === "sparql";
+    if (this.#expected.sparqlResults && !this.#isSparql) this.#fault ??= "The root of the XML document is not sparql.";
+  }
+
+  #closeRoot(): void {
+    this.#rootClosed = true;
+    if (this.#closing && this.#isSparql && this.#name !== "sparql") this.#fault ??= "The XML document is broken.";
+  }
+
+  /** After `<!`: a comment, a CDATA section or a declaration. */
+  #readMarkup(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at]!;
+    if (byte === 0x2d) {
+      this.#run += 1;
+      if (this.#run === 2) this.#enter("comment");
+      return at + 1;
+    }
+    if (byte === 0x5b) this.#enter("cdata");
+    else {
+      this.#enter("doctype");
+      this.#run = 1;
+    }
+    return at + 1;
+  }
+
+  #enter(mode: Mode): void {
+    this.#mode = mode;
+    this.#run = 0;
+  }
+
+  #skipSection(bytes: Uint8Array, from: number, mode: "comment" | "cdata" | "instruction"): number {
+    const { byte: closer, times } = closers[mode];
+    let run = this.#run;
+    for (let at = from; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (byte === 0x3e && run >= times) {
+        this.#enter("text");
+        return at + 1;
+      }
+      run = byte === closer ? run + 1 : 0;
+    }
+    this.#run = run;
+    return bytes.length;
+  }
+
+  /** A document type declaration may hold declarations of its own. */
+  #skipDoctype(bytes: Uint8Array, from: number): number {
+    for (let at = from; at < bytes.length; at += 1) {
+      const byte = bytes[at]!;
+      if (byte === 0x3c) this.#run += 1;
+      else if (byte === 0x3e) this.#run -= 1;
+      if (this.#run === 0) {
+        this.#enter("text");
+        return at + 1;
+      }
+    }
+    return bytes.length;
+  }
+}
+
+/** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */
+export function createXmlScanner(expected: XmlExpectations): AnswerScanner {
+  return new XmlScanner(expected);
+}

@@ -1,0 +1,54 @@
+import { createCsvScanner, createTsvScanner } from "./scan-records.ts";
+import { createJsonScanner } from "./scan-json.ts";
+import { createNTriplesScanner } from "./scan-ntriples.ts";
+import { createTurtleScanner } from "./scan-turtle.ts";
+import { createXmlScanner } from "./scan-xml.ts";
+
+/** What a scanner knows once the last byte has passed. */
+export interface ScanVerdict {
+  /** False when the document is certainly cut off, followed by foreign text, or no answer at all. */
+  readonly complete: boolean;
+  /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
+  readonly rows?: number;
+  /** One sentence about why the document is not complete. */
+  readonly detail?: string;
+}
+
+/** Looks at the decoded bytes of one answer as they pass by; keeps O(1) state and never a chunk. */
+export interface AnswerScanner {
+  /** The next bytes, split anywhere (also inside a UTF-8 character). Never throws. */
+  push(chunk: Uint8Array): void;
+  /** The verdict; call once, after the last chunk. */
+  end(): ScanVerdict;
+}
+
+const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
+  ["application/sparql-results+json", () => createJsonScanner({ sparqlResults: true, required: true })],
+  ["application/json", () => createJsonScanner({ sparqlResults: true, required: false })],
+  ["application/ld+json", () => createJsonScanner({ sparqlResults: false, required: false })],
+  ["application/sparql-results+xml", () => createXmlScanner({ sparqlResults: true })],
+  ["application/xml", () => createXmlScanner({ sparqlResults: false })],
+  ["text/xml", () => createXmlScanner({ sparqlResults: false })],
+  ["application/rdf+xml", () => createXmlScanner({ sparqlResults: false })],
+  ["text/csv", createCsvScanner],
+  ["text/tab-separated-values", createTsvScanner],
+  ["application/n-triples", createNTriplesScanner],
+  ["application/n-quads", createNTriplesScanner],
+  ["text/turtle", createTurtleScanner],
+  ["application/x-turtle", createTurtleScanner],
+  ["application/trig", createTurtleScanner],
+]);
+
+/** For media types nothing is known about: any document counts as complete, its rows as unknown. */
+function createBlindScanner(): AnswerScanner {
+  return { push() {}, end: () => ({ complete: true }) };
+}
+
+/**
+ * A scanner for one answer.
+ * @param mediaType parameters and case are ignored
+ */
+export function createAnswerScanner(mediaType: string): AnswerScanner {
+  const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  return (factories.get(bare) ?? createBlindScanner)();
+}

@@ -1,0 +1,105 @@
+import type * as RDF from "@rdfjs/types";
+import { DataFactory } from "n3";
+
+const xsdString = "http://www.w3.org/2001/XMLSchema#string";
+const langString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+
+/** Characters that no IRIREF of N-Triples, Turtle or SPARQL may hold (SPARQL 1.1, production 139). */
+const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/u;
+const notInIriAll = new RegExp(notInIri.source, "gu");
+/** Characters that are escaped in quoted literals; other control characters may stand as they are, but do not travel well. */
+const notInLiteral = /["\\\p{Cc}\p{Cs}]/u;
+const notInLiteralAll = new RegExp(notInLiteral.source, "gu");
+const plainLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+const shortEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ["\\", "\\\\"],
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+  ["\b", "\\b"],
+  ["\f", "\\f"],
+]);
+
+/** `\uXXXX`; a lone surrogate, which no escape may name, becomes U+FFFD. */
+const numericEscape = (character: string): string => {
+  const code = character.charCodeAt(0);
+  return code >= 0xd800 && code <= 0xdfff ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+};
+
+/** An IRI in angle brackets, with numeric escapes for what may not stand there. */
+export const iriToText = (iri: string): string =>
+  `<${notInIri.test(iri) ? iri.replaceAll(notInIriAll, numericEscape) : iri}>`;
+
+const quoted = (text: string): string =>
+  notInLiteral.test(text)
+    ? `"${text.replaceAll(notInLiteralAll, (character) => shortEscapes.get(character) ?? numericEscape(character))}"`
+    : `"${text}"`;
+
+/** A label that every syntax accepts: unusual ones are replaced by their UTF-8 bytes in hexadecimal digits. */
+export const safeLabel = (label: string): string =>
+  plainLabel.test(label) ? label : `x${Buffer.from(label).toString("hex")}`;
+
+/**
+ * N-Triples syntax of a term (RDF 1.1 N-Triples; also what TSV results hold): `<iri>`, `"text"@en`, `"1"^^<type>`,
+ * `_:label`, `<< s p o >>`. Variables are written as `?name`, the default graph as nothing.
+ */
+export function termToText(term: RDF.Term): string {
+  switch (term.termType) {
+    case "NamedNode":
+      return iriToText(term.value);
+    case "Literal":
+      return literalToText(term);
+    case "BlankNode":
+      return `_:${safeLabel(term.value)}`;
+    case "Quad":
+      return `<< ${termToText(term.subject)} ${termToText(term.predicate)} ${termToText(term.object)} >>`;
+    case "Variable":
+      return `?${term.value}`;
+    default:
+      return "";
+  }
+}
+
+function literalToText(literal: RDF.Literal): string {
+  if (literal.language !== "") return `${quoted(literal.value)}@${literal.language}`;
+  const datatype = literal.datatype.value;
+  return datatype === xsdString ? quoted(literal.value) : `${quoted(literal.value)}^^${iriToText(datatype)}`;
+}
+
+/** The datatype that has to be written; undefined for plain and language-tagged strings. */
+export const datatypeOf = (literal: RDF.Literal): string | undefined => {
+  const datatype = literal.datatype.value;
+  return literal.language !== "" || datatype === xsdString || datatype === langString ? undefined : datatype;
+};
+
+/** Virtuoso gives blank nodes as IRIs: `nodeID://b10` or `_:b10`. */
+const virtuosoBlankNode = /^(?:nodeID:\/\/|_:)(.+)$/su;
+
+/** The node an endpoint's `uri` stands for. */
+export function nodeFromIri(iri: string): RDF.NamedNode | RDF.BlankNode {
+  const label = iri.startsWith("nodeID://") || iri.startsWith("_:") ? virtuosoBlankNode.exec(iri)?.[1] : undefined;
+  return label === undefined ? DataFactory.namedNode(iri) : DataFactory.blankNode(label);
+}
+
+/** The node an endpoint's blank node label stands for; a leading `_:` or `nodeID://` is no part of the label. */
+export function blankNodeFromLabel(label: string): RDF.BlankNode {
+  return DataFactory.blankNode(virtuosoBlankNode.exec(label)?.[1] ?? label);
+}
+
+/** A literal from its parts; a language wins over a datatype. */
+export function literalFromParts(value: string, language?: string, datatype?: string): RDF.Literal {
+  if (language !== undefined && language !== "") return DataFactory.literal(value, language);
+  if (datatype === undefined || datatype === "" || datatype === xsdString) return DataFactory.literal(value);
+  return DataFactory.literal(value, DataFactory.namedNode(datatype));
+}
+
+/** A triple term (RDF 1.2) from its parts; undefined when a part may not stand there. */
+export function tripleFromParts(subject: RDF.Term, predicate: RDF.Term, object: RDF.Term): RDF.Quad | undefined {
+  if (!isSubject(subject) || predicate.termType !== "NamedNode") return undefined;
+  return isSubject(object) || object.termType === "Literal" ? DataFactory.quad(subject, predicate, object) : undefined;
+}
+
+const isSubject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Quad =>
+  term.termType === "NamedNode" || term.termType === "BlankNode" || term.termType === "Quad";

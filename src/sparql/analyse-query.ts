@@ -1,0 +1,202 @@
+import { resolveIri } from "./resolve-iri.ts";
+import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "./outline.ts";
+import type { ParsedQuery } from "./parse-query.ts";
+import { groupsOf, visibleInElement } from "./scope.ts";
+import { knownValues, type Enclosing, type KnownValue } from "./service-values.ts";
+import { type Token, whereAt } from "./tokens.ts";
+
+/** What stands around a clause, outermost first; `group` is a plain group. */
+export type Place = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
+
+/** What a SERVICE names. */
+export type ServiceTarget =
+  | { readonly kind: "iri"; readonly iri: string }
+  /** `values`: everything the variable can be at this place, undefined when that is not known. */
+  | { readonly kind: "variable"; readonly name: string; readonly values: readonly KnownValue[] | undefined };
+
+/** One SERVICE clause (SPARQL 1.1 Federated Query, section 2). */
+export interface ServiceClause {
+  readonly target: ServiceTarget;
+  readonly silent: boolean;
+  /** 0 outside of every other SERVICE. */
+  readonly depth: number;
+  readonly place: readonly Place[];
+  /** A GRAPH stands between the clause and the next SERVICE, or the query, around it. */
+  readonly inGraph: "none" | "constant" | "variable";
+  /** Variables that the clause brings into scope. */
+  readonly variables: readonly string[];
+  /** The clause is all there is in the WHERE of a query or subquery. */
+  readonly fillsWhere: boolean;
+  /** The SERVICE clause directly around this one. */
+  readonly parent: ServiceClause | undefined;
+  readonly element: ServiceElement;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A pattern outside of every SERVICE that needs data: triples (property paths included), or GRAPH. */
+export interface OutsidePattern extends TokenRange {
+  /** It stands in a GRAPH together with a SERVICE. */
+  readonly besideServiceInGraph: boolean;
+}
+
+/** A parsed query and what planning needs to know of it. */
+export interface AnalysedQuery {
+  readonly parsed: ParsedQuery;
+  /** In text order, each before those nested in it. */
+  readonly services: readonly ServiceClause[];
+  readonly outside: readonly OutsidePattern[];
+  /** Outermost GRAPH patterns, outside of every SERVICE, with a SERVICE inside. */
+  readonly serviceGraphs: readonly Element[];
+  /** FROM and FROM NAMED. */
+  readonly datasets: readonly { readonly iri: string; readonly named: boolean }[];
+}
+
+interface Surroundings {
+  readonly place: readonly Place[];
+  readonly inGraph: ServiceClause["inGraph"];
+  readonly parent: ServiceClause | undefined;
+  readonly besideServiceInGraph: boolean;
+  readonly enclosing: readonly Enclosing[];
+  readonly isWhere: boolean;
+}
+
+/** True when an element is, or has inside, a SERVICE for which `counts` holds. */
+export function hasService(element: Element, counts: (service: ServiceElement) => boolean): boolean {
+  if (element.kind === "service" && counts(element)) return true;
+  return groupsOf(element).some((group) => groupHasService(group, counts));
+}
+
+/** True when a SERVICE for which `counts` holds stands anywhere in a group. */
+export function groupHasService(group: Group, counts: (service: ServiceElement) => boolean): boolean {
+  if (group.select) {
+    const { where, exists } = group.select;
+    return [...exists, ...(where ? [where] : [])].some((inner) => groupHasService(inner, counts));
+  }
+  return group.elements.some((element) => hasService(element, counts));
+}
+
+class Analysis {
+  readonly services: ServiceClause[] = [];
+  readonly outside: OutsidePattern[] = [];
+  readonly serviceGraphs: Element[] = [];
+  private readonly parsed: ParsedQuery;
+
+  constructor(parsed: ParsedQuery) {
+    this.parsed = parsed;
+  }
+
+  select(select: SelectOutline, around: Surroundings): void {
+    const place = [...around.place, "exists"] as const;
+    for (const group of select.exists) this.group(group, { ...around, place, enclosing: [], isWhere: false });
+    if (!select.where) return;
+    const trailing = select.values ? [select.values] : [];
+    this.group(select.where, { ...around, isWhere: true, enclosing: [{ elements: trailing, at: 1, through: "join" }] });
+  }
+
+  private group(group: Group, around: Surroundings): void {
+    if (group.select) {
+      this.select(group.select, { ...around, place: [...around.place, "subquery"] });
+      return;
+    }
+    for (const [at, element] of group.elements.entries()) {
+      this.element(element, {
+        ...around,
+        isWhere: around.isWhere && group.elements.length === 1,
+        enclosing: [...around.enclosing, { elements: group.elements, at, through: joinedHow(element) }],
+      });
+    }
+  }
+
+  private element(element: Element, around: Surroundings): void {
+    if (element.kind === "service") return this.service(element, around);
+    if (element.kind === "graph") return this.graph(element, around);
+    if (element.kind === "triples") this.needsData(element, around);
+    const place = placeOf(element);
+    const inner = { ...around, isWhere: false, place: place ? [...around.place, place] : around.place };
+    for (const group of groupsOf(element)) this.group(group, inner);
+  }
+
+  private needsData(element: Element, around: Surroundings): void {
+    if (around.parent) return;
+    const { besideServiceInGraph } = around;
+    this.outside.push({ from: element.from, to: element.to, besideServiceInGraph });
+  }
+
+  private graph(element: Element & { kind: "graph" }, around: Surroundings): void {
+    const place = [...around.place, "graph"] as const;
+    if (!hasService(element, () => true)) {
+      this.needsData(element, around);
+      return;
+    }
+    const name = this.parsed.tokens[element.name] as Token;
+    const inGraph = name.kind === "var" ? "variable" : "constant";
+    if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
+    this.group(element.group, { ...around, place, inGraph, isWhere: false, besideServiceInGraph: true });
+  }
+
+  private service(element: ServiceElement, around: Surroundings): void {
+    const { tokens, text } = this.parsed;
+    const clause: ServiceClause = {
+      target: this.target(element, around),
+      silent: element.silent,
+      depth: around.parent ? around.parent.depth + 1 : 0,
+      place: around.place,
+      inGraph: around.inGraph,
+      variables: [...visibleInElement(tokens, element)],
+      fillsWhere: around.isWhere,
+      parent: around.parent,
+      element,
+      ...whereAt(text, (tokens[element.from] as Token).start),
+    };
+    this.services.push(clause);
+    const place = [...around.place, "service"] as const;
+    this.group(element.group, { ...around, place, parent: clause, inGraph: "none", enclosing: [], isWhere: false });
+  }
+
+  private target(element: ServiceElement, around: Surroundings): ServiceTarget {
+    const token = this.parsed.tokens[element.name] as Token;
+    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed, token) };
+    const name = token.text.slice(1);
+    return { kind: "variable", name, values: knownValues(this.parsed, name, around.enclosing) };
+  }
+}
+
+function joinedHow(element: Element): Enclosing["through"] {
+  if (element.kind === "optional" || element.kind === "minus") return "left";
+  return element.kind === "filter" || element.kind === "bind" ? "filter" : "join";
+}
+
+function placeOf(element: Element): Place | undefined {
+  switch (element.kind) {
+    case "optional":
+    case "minus":
+      return element.kind;
+    case "filter":
+    case "bind":
+      return "exists";
+    case "union":
+      return element.branches.length > 1 ? "union" : "group";
+    default:
+      return undefined;
+  }
+}
+
+/** Finds every SERVICE clause of a query, wherever it stands, and every pattern outside of them. */
+export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
+  const analysis = new Analysis(parsed);
+  analysis.select(parsed.outline, {
+    place: [],
+    inGraph: "none",
+    parent: undefined,
+    besideServiceInGraph: false,
+    enclosing: [],
+    isWhere: true,
+  });
+  const datasets = parsed.outline.datasets.map(({ from, to }) => ({
+    iri: resolveIri(parsed, parsed.tokens[to - 1] as Token),
+    named: to - from === 3,
+  }));
+  const { services, outside, serviceGraphs } = analysis;
+  return { parsed, services, outside, serviceGraphs, datasets };
+}

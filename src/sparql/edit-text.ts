@@ -1,0 +1,69 @@
+import type { Group, TokenRange } from "./outline.ts";
+import type { Token } from "./tokens.ts";
+
+/** The text and tokens of a query, as far as rewriting needs them. */
+export interface SourceText {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+}
+
+/** Replacement of a token range. */
+export interface TextEdit {
+  readonly range: TokenRange;
+  readonly replacement: string;
+}
+
+/** The user's own characters of a token range; never starts or ends with a comment. */
+export function textOf(source: SourceText, range: TokenRange): string {
+  if (range.to <= range.from) return "";
+  return source.text.slice((source.tokens[range.from] as Token).start, (source.tokens[range.to - 1] as Token).end);
+}
+
+/** `range` of the text with edits applied; edits must lie inside it and must not overlap. */
+export function editRange(source: SourceText, range: TokenRange, edits: readonly TextEdit[]): string {
+  if (range.to <= range.from) return "";
+  let at = (source.tokens[range.from] as Token).start;
+  let out = "";
+  for (const edit of edits.toSorted((a, b) => a.range.from - b.range.from)) {
+    const start = (source.tokens[edit.range.from] as Token).start;
+    if (start < at) throw new RangeError("overlapping edits");
+    out += source.text.slice(at, start) + edit.replacement;
+    at = (source.tokens[edit.range.to - 1] as Token).end;
+  }
+  return out + source.text.slice(at, (source.tokens[range.to - 1] as Token).end);
+}
+
+/** The whole text with edits applied; comments around the query survive. */
+export function editText(source: SourceText, edits: readonly TextEdit[]): string {
+  const whole = { from: 0, to: source.tokens.length };
+  const last = source.tokens.at(-1);
+  const start = source.tokens[0]?.start ?? 0;
+  return source.text.slice(0, start) + editRange(source, whole, edits) + source.text.slice(last?.end ?? start);
+}
+
+/** `range` with each of the groups in it replaced by what `render` makes of it. */
+export function replaceGroups(
+  source: SourceText,
+  range: TokenRange,
+  replacing: { readonly groups: readonly Group[]; readonly render: (group: Group) => string },
+): string {
+  const edits = replacing.groups.map((group) => ({ range: group, replacement: replacing.render(group) }));
+  return editRange(source, range, edits);
+}
+
+/** A group without solutions that still brings variables into scope, so that `SELECT *` has the same columns. */
+export function emptyGroup(variables: Iterable<string>): string {
+  return `{ ${undefRow(variables)} FILTER(false) }`;
+}
+
+/** A group with one solution that binds nothing but brings variables into scope. */
+export function unitGroup(variables: Iterable<string>): string {
+  const row = undefRow(variables);
+  return row === "" ? "{}" : `{ ${row} }`;
+}
+
+function undefRow(variables: Iterable<string>): string {
+  const names = [...variables].toSorted();
+  if (names.length === 0) return "";
+  return `VALUES (${names.map((name) => `?${name}`).join(" ")}) { (${names.map(() => "UNDEF").join(" ")}) }`;
+}

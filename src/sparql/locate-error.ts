@@ -1,0 +1,106 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { syntaxError, type Token } from "./tokens.ts";
+
+interface ParserFailure {
+  readonly message: string;
+  readonly hash?: { readonly loc?: { readonly last_line: number; readonly last_column: number }; readonly expected?: readonly string[] };
+}
+
+/** Offset of a 1-based line and 0-based column as jison counts them. */
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  let current = 1;
+  for (const end of text.matchAll(/\r\n?|\n/g)) {
+    if (current === line) break;
+    current++;
+    start = end.index + end[0].length;
+  }
+  return start + column;
+}
+
+/** At most six of the tokens that would fit, in the reader's words. */
+function expectation(expected: readonly string[]): string | undefined {
+  const readable = new Map([
+    ["'IRIREF'", "an IRI"],
+    ["'PNAME_NS'", "a prefixed name"],
+    ["'VAR'", "a variable"],
+    ["'EOF'", "the end of the query"],
+    ["'STRING_LITERAL1'", "a string"],
+    ["'INTEGER'", "a number"],
+  ]);
+  const words = expected.map((token) => readable.get(token) ?? (/^'[A-Z]+'$|^'[{}().;,]'$/.test(token) ? token : ""));
+  const shown = [...new Set(words.filter((word) => word !== ""))].slice(0, 6);
+  return shown.length > 0 ? `Expected here: ${shown.join(", ")}.` : undefined;
+}
+
+/** Messages of sparqljs that carry no location, and the token they speak of. */
+const unlocated: readonly (readonly [RegExp, (name: string, tokens: readonly Token[]) => Token | undefined])[] = [
+  [/^Unknown prefix: (.*)$/s, (name, tokens) => tokens.find((t) => t.kind === "pname" && t.text.startsWith(`${name}:`))],
+  [
+    /^Cannot resolve relative IRI (.*) because/s,
+    (name, tokens) =>
+      tokens.find((t) => t.kind === "iri" && t.text === `<${name}>`) ??
+      tokens.find((t) => t.kind === "iri" && !/^<[A-Za-z][A-Za-z0-9+.-]*:/.test(t.text)),
+  ],
+  [/^Variable used to bind is already bound \(\?(.*)\)$/s, (name, tokens) => assigned(name, tokens)],
+  [/^Target id of 'AS' \(\?(.*)\) already used/s, (name, tokens) => assigned(name, tokens)],
+  [
+    /^(?:Projection|Use) of ungrouped variable (?:in projection of operation )?\(\?(.*)\)$/s,
+    (name, tokens) => tokens.find((t) => t.kind === "var" && t.text.slice(1) === name),
+  ],
+  [
+    /^Two or more of the resulting columns have the same name \(\?(.*)\)$/s,
+    (name, tokens) => tokens.filter((t) => t.kind === "var" && t.text.slice(1) === name)[1],
+  ],
+  [/^Inconsistent VALUES length/, (_, tokens) => tokens.find((t) => t.kind === "word" && t.text === "VALUES")],
+  [/SPARQL-star/, (_, tokens) => tokens.find((t) => t.kind === "punct" && t.text === "<<")],
+  [/^Detected illegal blank node/, (_, tokens) => tokens.find((t) => t.kind === "blank")],
+];
+
+function assigned(name: string, tokens: readonly Token[]): Token | undefined {
+  return tokens.find((t, i) => t.kind === "var" && t.text.slice(1) === name && tokens[i - 1]?.text === "AS");
+}
+
+const advice: readonly (readonly [RegExp, string])[] = [
+  [/relative IRI/, "Declare BASE <...> or write the IRI in full."],
+  [/already bound|already used/, "Assign to a variable that is not in scope yet."],
+  [/ungrouped/, "Add the variable to GROUP BY or put it into an aggregate such as SAMPLE."],
+  [/same name/, "Give each column its own name."],
+  [/VALUES length/, "Give each row as many values as there are variables; UNDEF stands for none."],
+  [/SPARQL-star/, "Write the statement without quoted triples."],
+];
+
+/** What the parser threw, as a `QUERY_SYNTAX` error that always has a line and a column. */
+export function locateParserError(text: string, tokens: readonly Token[], thrown: unknown): FedwayError {
+  if (thrown instanceof RangeError) {
+    return syntaxError(text, 0, { message: "The query is nested too deeply.", next: "Write it with less nesting." });
+  }
+  const failure = thrown as ParserFailure;
+  const message = String(failure.message);
+  const loc = failure.hash?.loc;
+  if (loc) return grammarError({ text, tokens, loc, expected: failure.hash?.expected ?? [] });
+  const found = unlocated.map(([pattern, find]) => {
+    const hit = pattern.exec(message);
+    return hit ? find(hit[1] ?? "", tokens) : undefined;
+  });
+  const token = found.find((candidate) => candidate !== undefined) ?? tokens[0];
+  const next = advice.find(([pattern]) => pattern.test(message))?.[1];
+  const told = `${message.split("\n")[0]?.slice(0, 200)}`.replace(/[.]?$/, ".");
+  return syntaxError(text, token?.start ?? 0, { message: told, ...(next !== undefined && { next }) });
+}
+
+interface GrammarFailure {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly loc: { readonly last_line: number; readonly last_column: number };
+  readonly expected: readonly string[];
+}
+
+/** jison gives the end of the last good token; the offending one is the next. */
+function grammarError({ text, tokens, loc, expected }: GrammarFailure): FedwayError {
+  const good = offsetOf(text, loc.last_line, loc.last_column);
+  const bad = tokens.find((token) => token.start >= good);
+  const next = expectation(expected);
+  const message = bad ? `Unexpected ${JSON.stringify(text.slice(bad.start, Math.min(bad.end, bad.start + 60)))}.` : "The query ends too early.";
+  return syntaxError(text, bad?.start ?? text.length, { message, ...(next !== undefined && { next }) });
+}

@@ -1,0 +1,87 @@
+import type { AnalysedQuery } from "./analyse-query.ts";
+import { editText, type TextEdit, textOf } from "./edit-text.ts";
+import type { Group, ServiceElement } from "./outline.ts";
+import { groupsOf, groupsOfSelect, mentionedVariables } from "./scope.ts";
+
+/** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
+export interface MergedText {
+  readonly text: string;
+  readonly merged: number;
+}
+
+interface MergeOptions {
+  readonly isMember: (service: ServiceElement) => boolean;
+  readonly urlOf: (service: ServiceElement) => string;
+}
+
+/**
+ * Merges SERVICE clauses of one endpoint that stand side by side in a group (FILTERs between them do not matter) and
+ * have a variable in common, if both or none are SILENT; and writes the endpoint's absolute URL into every clause.
+ * Each body keeps its own braces unless it is nothing but triples, so FILTER, BIND and VALUES keep their scope.
+ * Without a common variable merging would make one endpoint compute a Cartesian product.
+ */
+export function mergeClauses(query: AnalysedQuery, options: MergeOptions): MergedText {
+  const edits: TextEdit[] = [];
+  let merged = 0;
+  const groups: Group[] = [...groupsOfSelect(query.parsed.outline)];
+  for (let group = groups.pop(); group; group = groups.pop()) {
+    if (group.select) groups.push(...groupsOfSelect(group.select));
+    for (const run of runs(query, group, options)) {
+      merged += run.length - 1;
+      edits.push(...runEdits(query, run, options));
+    }
+    for (const element of group.elements) if (!isClause(element, options)) groups.push(...groupsOf(element));
+  }
+  return { text: editText(query.parsed, edits), merged };
+}
+
+function isClause(element: { readonly kind: string }, options: MergeOptions): element is ServiceElement {
+  return element.kind === "service" && options.isMember(element as ServiceElement);
+}
+
+/** Member clauses of a group in runs that become one clause each. */
+function runs(query: AnalysedQuery, group: Group, options: MergeOptions): ServiceElement[][] {
+  const found: ServiceElement[][] = [];
+  let names = new Set<string>();
+  let open = false;
+  for (const element of group.elements) {
+    if (element.kind === "filter") continue;
+    const clause = isClause(element, options) ? element : undefined;
+    const last = found.at(-1)?.[0];
+    if (!clause) {
+      open = false;
+      continue;
+    }
+    const own = mentionedVariables(query.parsed.tokens, clause.group);
+    const fits = open && last && last.silent === clause.silent && options.urlOf(last) === options.urlOf(clause);
+    if (fits && names.intersection(own).size > 0) {
+      found.at(-1)?.push(clause);
+      names = names.union(own);
+      continue;
+    }
+    found.push([clause]);
+    names = own;
+    open = true;
+  }
+  return found;
+}
+
+function runEdits(query: AnalysedQuery, run: readonly ServiceElement[], options: MergeOptions): TextEdit[] {
+  const [first, ...others] = run as [ServiceElement, ...ServiceElement[]];
+  const name = { range: { from: first.name, to: first.name + 1 }, replacement: `<${options.urlOf(first)}>` };
+  if (others.length === 0) return [name];
+  const body = run.map((clause) => bodyText(query, clause.group)).join(" ");
+  return [
+    name,
+    { range: first.group, replacement: `{ ${body} }` },
+    ...others.map((clause) => ({ range: clause, replacement: "" })),
+  ];
+}
+
+function bodyText(query: AnalysedQuery, group: Group): string {
+  const plain = !group.select && group.elements.length === 1 && group.elements[0]?.kind === "triples";
+  const triples = group.elements[0];
+  if (!plain || !triples) return textOf(query.parsed, group);
+  const text = textOf(query.parsed, triples);
+  return text.endsWith(".") ? text : `${text} .`;
+}

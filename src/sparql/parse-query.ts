@@ -1,0 +1,134 @@
+import sparqljs, { type Query, type SparqlQuery } from "sparqljs";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { AnswerKind } from "../results/model.ts";
+import { outlineQuery, type QueryOutline } from "./outline.ts";
+import { illegalScope } from "./check-scope.ts";
+import { illegalProjection } from "./check-projection.ts";
+import { locateParserError } from "./locate-error.ts";
+import { checkBounds, syntaxError, type Token, tokenize } from "./tokens.ts";
+
+/** The four query forms of SPARQL 1.1. */
+export type QueryForm = QueryOutline["form"];
+
+/** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
+export interface ParsedQuery {
+  readonly text: string;
+  readonly kind: AnswerKind;
+  readonly form: QueryForm;
+  /** sparqljs' syntax tree; IRIs are absolute. */
+  readonly ast: Query;
+  readonly tokens: readonly Token[];
+  readonly outline: QueryOutline;
+}
+
+const kinds: Record<QueryForm, AnswerKind> = {
+  SELECT: "bindings",
+  ASK: "boolean",
+  CONSTRUCT: "quads",
+  DESCRIBE: "quads",
+};
+const updateWords = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH", "MODIFY"]);
+
+/** The kind of answer a query form has. */
+export function answerKindOf(form: QueryForm): AnswerKind {
+  return kinds[form];
+}
+
+/** Index of the first token behind BASE and PREFIX declarations. */
+export function afterPrologue(tokens: readonly Token[]): number {
+  let at = 0;
+  while (tokens[at]?.kind === "word" && (tokens[at]?.text === "BASE" || tokens[at]?.text === "PREFIX")) {
+    at += tokens[at]?.text === "BASE" ? 2 : 3;
+  }
+  return at;
+}
+
+function refuseOtherThanQuery(text: string, tokens: readonly Token[]): void {
+  if (tokens.length === 0) {
+    throw new FedwayError("QUERY_MISSING", "The query is empty or holds nothing but comments.", {
+      next: "Send a SELECT, ASK, CONSTRUCT or DESCRIBE query.",
+    });
+  }
+  refusePragmas(text, tokens);
+  const first = tokens[afterPrologue(tokens)];
+  if (first === undefined) {
+    throw syntaxError(text, text.length, {
+      message: "The query ends behind its prologue.",
+      next: "Add SELECT, ASK, CONSTRUCT or DESCRIBE.",
+    });
+  }
+  if (first.kind === "word" && updateWords.has(first.text)) throw updateRefused(first.text);
+}
+
+/** The error for anything that would change data or make an endpoint fetch some. */
+export function updateRefused(what: string): FedwayError {
+  return new FedwayError("UPDATE_REFUSED", `${what} is not a query; only SELECT, ASK, CONSTRUCT and DESCRIBE are executed.`, {
+    next: "Send a query, or talk to the endpoint itself for updates.",
+  });
+}
+
+/** Virtuoso pragmas that make the endpoint fetch or store remote data (`define get:soft`, `define input:grab-all`). */
+export function refusePragmas(text: string, tokens: readonly Token[]): void {
+  for (let at = 0; at < tokens.length && tokens[at]?.text !== "{"; at++) {
+    const name = tokens[at + 1];
+    if (tokens[at]?.kind !== "word" || tokens[at]?.text !== "DEFINE" || !name) continue;
+    if (/^(?:get|input):/i.test(text.slice(name.start, name.end))) throw updateRefused(`define ${name.text}`);
+  }
+}
+
+/** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
+function checkPrefixes(text: string, tokens: readonly Token[]): void {
+  const declared = new Set<string>();
+  for (let at = 0; at < afterPrologue(tokens); at++) {
+    if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text as string);
+  }
+  for (const token of tokens) {
+    if (token.kind !== "pname") continue;
+    const prefix = token.text.slice(0, token.text.indexOf(":") + 1);
+    if (declared.has(prefix)) continue;
+    throw syntaxError(text, token.start, {
+      message: `The prefix "${prefix.slice(0, 60)}" is not declared.`,
+      next: `Add PREFIX ${prefix.slice(0, 60)} <...> before the query form, or write the IRI in full.`,
+    });
+  }
+}
+
+function checkTokens(text: string, tokens: readonly Token[]): void {
+  const bad = tokens.find((token) => token.kind === "invalid");
+  if (!bad) return;
+  const quote = bad.text === '"' || bad.text === "'";
+  throw syntaxError(text, bad.start, {
+    message: quote ? "A string literal is not closed." : `Unexpected character ${JSON.stringify(bad.text)}.`,
+    next: quote ? "Close the literal; one that spans lines needs three quotes." : "Remove or escape the character.",
+  });
+}
+
+function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
+  try {
+    const parser = new sparqljs.Parser();
+    parser._resetBlanks();
+    return parser.parse(text);
+  } catch (thrown) {
+    throw locateParserError(text, tokens, thrown);
+  }
+}
+
+/**
+ * Parses one SPARQL 1.1 query.
+ * @throws FedwayError `QUERY_SYNTAX` (with line and column), `UPDATE_REFUSED`, `QUERY_MISSING`, `QUERY_TOO_LARGE`
+ */
+export function parseQuery(text: string): ParsedQuery {
+  const tokens = tokenize(text);
+  checkBounds(text, tokens);
+  refuseOtherThanQuery(text, tokens);
+  checkTokens(text, tokens);
+  checkPrefixes(text, tokens);
+  const ast = runParser(text, tokens);
+  if (ast.type === "update") throw updateRefused("An update");
+  const outline = outlineQuery(tokens);
+  const form = ast.queryType;
+  const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline };
+  const illegal = illegalScope(parsed) ?? illegalProjection(parsed);
+  if (illegal) throw illegal;
+  return parsed;
+}

@@ -1,0 +1,75 @@
+import type { QueryForm } from "./parse-query.ts";
+import { refusePragmas, updateRefused } from "./parse-query.ts";
+import { type Token, tokenize } from "./tokens.ts";
+
+const forms = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
+const updates = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "MODIFY", "SPARUL"]);
+
+/**
+ * The form of a query in a dialect that our parser refuses (Virtuoso `define`, Blazegraph hints), found without
+ * parsing: pragmas and prologue, then a query form, and no update operation outside of braces. Undefined when that is
+ * not what the text is, or when a SERVICE in it names anything but a `pseudoService` (full IRIs).
+ * @throws FedwayError `UPDATE_REFUSED` for updates and for pragmas that fetch
+ */
+export function scanRawQuery(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
+  const tokens = tokenize(text);
+  refusePragmas(text, tokens);
+  const start = behindPragmas(tokens);
+  const form = tokens[start];
+  if (form?.kind !== "word") return undefined;
+  if (updates.has(form.text)) throw updateRefused(form.text);
+  if (!forms.has(form.text)) return undefined;
+  refuseUpdateOperations(tokens.slice(start));
+  return servicesAllowed(tokens, pseudoServices) ? (form.text as QueryForm) : undefined;
+}
+
+/** Index behind `define name value...`, BASE and PREFIX, in any order. */
+function behindPragmas(tokens: readonly Token[]): number {
+  let at = 0;
+  for (;;) {
+    const word = tokens[at]?.kind === "word" ? tokens[at]?.text : undefined;
+    if (word === "BASE") at += 2;
+    else if (word === "PREFIX") at += 3;
+    else if (word === "DEFINE") at = behindValues(tokens, at + 2);
+    else return at;
+  }
+}
+
+function behindValues(tokens: readonly Token[], from: number): number {
+  let at = from + 1;
+  while (tokens[at]?.text === ",") at += 2;
+  return at;
+}
+
+function refuseUpdateOperations(tokens: readonly Token[]): void {
+  let depth = 0;
+  for (const token of tokens) {
+    if (token.kind === "punct" && "{([".includes(token.text)) depth++;
+    if (token.kind === "punct" && "})]".includes(token.text)) depth--;
+    // A closing bracket too many must not hide what follows.
+    if (depth <= 0 && token.kind === "word" && updates.has(token.text)) throw updateRefused(token.text);
+  }
+}
+
+function servicesAllowed(tokens: readonly Token[], pseudoServices: readonly string[]): boolean {
+  const prefixes = new Map<string, string>();
+  for (const [at, token] of tokens.entries()) {
+    const iri = tokens[at + 2];
+    if (token.text === "PREFIX" && iri?.kind === "iri") prefixes.set(tokens[at + 1]?.text ?? "", iri.text.slice(1, -1));
+  }
+  return tokens.every((token, at) => {
+    if (token.kind !== "word" || token.text !== "SERVICE") return true;
+    const name = tokens[tokens[at + 1]?.text === "SILENT" ? at + 2 : at + 1];
+    return name !== undefined && isPseudo(name, prefixes, pseudoServices);
+  });
+}
+
+function isPseudo(name: Token, prefixes: ReadonlyMap<string, string>, pseudoServices: readonly string[]): boolean {
+  if (name.kind === "iri") return pseudoServices.includes(name.text.slice(1, -1));
+  if (name.kind !== "pname") return false;
+  const [prefix, local] = [name.text.slice(0, name.text.indexOf(":") + 1), name.text.slice(name.text.indexOf(":") + 1)];
+  const declared = prefixes.get(prefix);
+  if (declared !== undefined) return pseudoServices.includes(declared + local);
+  // Engines with such services predeclare the prefix, so it may be missing in the text.
+  return local !== "" && pseudoServices.some((iri) => /[#/]/.test(iri) && iri.split(/[#/]/).at(-1) === local);
+}

@@ -1,0 +1,106 @@
+import type { Element, Group, SelectOutline, TokenRange } from "./outline.ts";
+import type { Token } from "./tokens.ts";
+
+/** Names of all variables written in a range, without `?`. */
+export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
+  const names = new Set<string>();
+  for (let at = range.from; at < range.to; at++) {
+    const token = tokens[at] as Token;
+    if (token.kind === "var") names.add(token.text.slice(1));
+  }
+  return names;
+}
+
+const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
+
+/** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
+export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
+  const names = new Set<string>();
+  let depth = 0;
+  for (let at = select.head.from; at < select.head.to; at++) {
+    const { kind, text } = tokens[at] as Token;
+    if (kind === "punct" && text === "(") depth++;
+    else if (kind === "punct" && text === ")") depth--;
+    else if (kind === "punct" && text === "*" && depth === 0) return whereVariables(tokens, select);
+    else if (kind === "var" && (depth === 0 || (depth === 1 && tokens[at - 1]?.text === "AS"))) names.add(text.slice(1));
+  }
+  return names;
+}
+
+/** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
+export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
+  const where = select.where ? visibleInGroup(tokens, select.where) : new Set<string>();
+  for (const name of select.values?.variables ?? []) where.add(name);
+  return where;
+}
+
+/** Variables in scope in a group (SPARQL 1.1 Query, section 18.2.1). */
+export function visibleInGroup(tokens: readonly Token[], group: Group): Set<string> {
+  if (group.select) {
+    const names = projectedVariables(tokens, group.select);
+    for (const name of group.select.values?.variables ?? []) names.add(name);
+    return names;
+  }
+  return union(group.elements.map((element) => visibleInElement(tokens, element)));
+}
+
+/** Variables that an element brings into scope. */
+export function visibleInElement(tokens: readonly Token[], element: Element): Set<string> {
+  switch (element.kind) {
+    case "triples":
+      return mentionedVariables(tokens, element);
+    case "filter":
+    case "minus":
+      return new Set();
+    case "bind":
+      return new Set([element.variable]);
+    case "values":
+      return new Set(element.variables);
+    case "optional":
+      return visibleInGroup(tokens, element.group);
+    case "graph":
+    case "service":
+      return union([
+        mentionedVariables(tokens, { from: element.name, to: element.name + 1 }),
+        visibleInGroup(tokens, element.group),
+      ]);
+    case "union":
+      return union(element.branches.map((branch) => visibleInGroup(tokens, branch)));
+  }
+}
+
+/** The groups directly inside an element, in text order. */
+export function groupsOf(element: Element): readonly Group[] {
+  switch (element.kind) {
+    case "filter":
+    case "bind":
+      return element.exists;
+    case "optional":
+    case "minus":
+    case "graph":
+    case "service":
+      return [element.group];
+    case "union":
+      return element.branches;
+    default:
+      return [];
+  }
+}
+
+/** The groups directly inside a SELECT: EXISTS of its head and tail, and its WHERE. */
+export function groupsOfSelect(select: SelectOutline): readonly Group[] {
+  return select.where ? [...select.exists, select.where] : select.exists;
+}
+
+/** True for `SELECT *` and `DESCRIBE *`. */
+export function projectsAll(tokens: readonly Token[], select: SelectOutline): boolean {
+  let depth = 0;
+  for (let at = select.head.from; at < select.head.to; at++) {
+    const { kind, text } = tokens[at] as Token;
+    if (kind !== "punct") continue;
+    if (text === "(") depth++;
+    else if (text === ")") depth--;
+    else if (text === "*" && depth === 0) return true;
+  }
+  return false;
+}

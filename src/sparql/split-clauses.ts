@@ -1,0 +1,104 @@
+import sparqljs from "sparqljs";
+import { certainVariables, selectivityOf } from "./certain-variables.ts";
+import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
+import { afterPrologue, type ParsedQuery } from "./parse-query.ts";
+import { visibleInGroup } from "./scope.ts";
+import type { Token } from "./tokens.ts";
+
+/** A SERVICE clause with a constant target, cut out of a query's text. */
+export interface ClauseText {
+  /** Stands for the target in the skeleton. */
+  readonly iri: string;
+  /** The target as written, `<...>` included. */
+  readonly target: string;
+  readonly silent: boolean;
+  /** BASE and PREFIX declarations of the query. */
+  readonly prologue: string;
+  /** The group, braces included. */
+  readonly pattern: string;
+  readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
+  readonly selectivity: number;
+}
+
+/** A query without the bodies of its SERVICE clauses, and those bodies. */
+export interface SplitQuery {
+  readonly skeleton: string;
+  readonly clauses: readonly ClauseText[];
+}
+
+/**
+ * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
+ * `SERVICE <urn:fedway:clause:N> { VALUES (its variables) {} }`, so that it parses to the algebra of the whole query.
+ */
+export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery {
+  const prologue = text.slice(0, (tokens[afterPrologue(tokens)] as Token).start);
+  const clauses: ClauseText[] = [];
+  let skeleton = "";
+  let copied = 0;
+  for (const service of servicesOfSelect(outline).toSorted((a, b) => a.from - b.from)) {
+    const clause = toClause({ text, tokens, prologue, service, iri: `urn:fedway:clause:${clauses.length}` });
+    const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
+    const target = tokens[service.name] as Token;
+    const end = (tokens[service.to - 1] as Token).end;
+    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { VALUES (${names}) {} }`;
+    copied = end;
+    clauses.push(clause);
+  }
+  return { skeleton: skeleton + text.slice(copied), clauses };
+}
+
+interface ClauseSite {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly prologue: string;
+  readonly service: ServiceElement;
+  readonly iri: string;
+}
+
+function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseText {
+  const { group, silent, name } = service;
+  const pattern = text.slice((tokens[group.from] as Token).start, (tokens[group.to - 1] as Token).end);
+  const target = tokens[name] as Token;
+  const parsed = new sparqljs.Parser().parse(`${prologue}SELECT * WHERE ${pattern}`);
+  const where = parsed.type === "query" ? (parsed.where ?? []) : [];
+  const certain = certainVariables(where);
+  const variables = [...visibleInGroup(tokens, group)].map((variable) => ({
+    name: variable,
+    certain: certain.has(variable),
+  }));
+  return {
+    iri,
+    target: text.slice(target.start, target.end),
+    silent,
+    prologue,
+    pattern,
+    variables,
+    selectivity: selectivityOf(where),
+  };
+}
+
+function servicesOfSelect({ exists, where }: SelectOutline): ServiceElement[] {
+  return [...exists, ...(where ? [where] : [])].flatMap(servicesOfGroup);
+}
+
+function servicesOfGroup({ select, elements }: Group): ServiceElement[] {
+  return [...(select ? servicesOfSelect(select) : []), ...elements.flatMap(servicesOfElement)];
+}
+
+function servicesOfElement(element: Element): ServiceElement[] {
+  switch (element.kind) {
+    case "service":
+      return [element];
+    case "filter":
+    case "bind":
+      return element.exists.flatMap(servicesOfGroup);
+    case "union":
+      return element.branches.flatMap(servicesOfGroup);
+    case "optional":
+    case "minus":
+    case "graph":
+      return servicesOfGroup(element.group);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,144 @@
+import { FedwayError, type ErrorWhere } from "../errors/fedway-error.ts";
+
+/** What a token is; `invalid` is a character that starts no SPARQL 1.1 token. */
+export type TokenKind = "iri" | "pname" | "blank" | "var" | "string" | "number" | "lang" | "word" | "punct" | "invalid";
+
+/** A token of a query text; offsets are UTF-16 code units, `end` is exclusive. */
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+  /** The characters as written; words (keywords, function names) in upper case. */
+  readonly text: string;
+}
+
+/** Bounds that keep parsing time and recursion small whatever is sent. */
+export const textLimits = {
+  /** Open brackets of any kind at once. */
+  nesting: 64,
+  /** Tokens outside of VALUES data. */
+  tokens: 40_000,
+} as const;
+
+const nameChars = "0-9A-Za-z_\\u00B7\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u203F\\u2040\\u2070-\\uFFFD";
+const patterns: readonly (readonly [TokenKind, RegExp])[] = [
+  ["iri", /<[^\u0000-\u0020<>"{}|^`\\]*>/y],
+  ["var", new RegExp(`[?$][${nameChars}]+`, "y")],
+  ["blank", new RegExp(`_:[${nameChars}](?:[${nameChars}.-]*[${nameChars}-])?`, "y")],
+  [
+    "pname",
+    new RegExp(
+      `(?:[A-Za-z\\u00C0-\\uFFFD](?:[${nameChars}.-]*[${nameChars}-])?)?:` +
+        `(?:(?:[${nameChars}:]|%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=/?#@%])` +
+        `(?:[${nameChars}:-]|\\.+(?=[${nameChars}:%\\\\-])|%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=/?#@%])*)?`,
+      "y",
+    ),
+  ],
+  ["lang", /@[A-Za-z]+(?:-[A-Za-z0-9]+)*/y],
+  ["number", /[0-9]+\.[0-9]*[eE][+-]?[0-9]+|[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+(?:[eE][+-]?[0-9]+)?/y],
+  ["word", /[A-Za-z][A-Za-z0-9_]*/y],
+  ["punct", /\^\^|<=|>=|!=|&&|\|\||<<|>>|[{}()[\].,;=<>!+\-*/|^?&]/y],
+];
+const blanks = /(?:[\s\uFEFF]+|#[^\n\r]*)+/y;
+
+function match(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+/** End of the string literal that opens at `at`, or -1 when it is never closed. */
+function stringEnd(text: string, at: number): number {
+  const quote = text[at] as string;
+  const long = text.startsWith(quote.repeat(3), at);
+  const close = long ? quote.repeat(3) : quote;
+  for (let i = at + close.length; i < text.length; i++) {
+    const c = text[i];
+    if (c === "\\") i++;
+    else if (c === quote && text.startsWith(close, i)) return i + close.length;
+    else if (!long && (c === "\n" || c === "\r")) return -1;
+  }
+  return -1;
+}
+
+function tokenAt(text: string, at: number): Token {
+  const c = text[at];
+  if (c === '"' || c === "'") {
+    const end = stringEnd(text, at);
+    if (end > 0) return { kind: "string", start: at, end, text: text.slice(at, end) };
+    return { kind: "invalid", start: at, end: at + 1, text: c };
+  }
+  for (const [kind, pattern] of patterns) {
+    const end = match(pattern, text, at);
+    if (end < 0) continue;
+    const raw = text.slice(at, end);
+    return { kind, start: at, end, text: kind === "word" ? raw.toUpperCase() : raw };
+  }
+  return { kind: "invalid", start: at, end: at + 1, text: c as string };
+}
+
+/** The tokens of a query text, without white space and comments. Never throws: what is no token is `invalid`. */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const after = match(blanks, text, at);
+    if (after > 0) at = after;
+    if (at >= text.length) break;
+    const token = tokenAt(text, at);
+    tokens.push(token);
+    at = token.end;
+  }
+  return tokens;
+}
+
+/** Line and column (both from 1) of an offset; CR, LF and CRLF end a line. */
+export function whereAt(text: string, offset: number): Required<Pick<ErrorWhere, "line" | "column">> {
+  let line = 1;
+  let lineStart = 0;
+  for (const end of text.matchAll(/\r\n?|\n/g)) {
+    const next = end.index + end[0].length;
+    if (next > offset) break;
+    line++;
+    lineStart = next;
+  }
+  return { line, column: Math.max(1, Math.min(offset, text.length) - lineStart + 1) };
+}
+
+/** A `QUERY_SYNTAX` error at an offset of the text. */
+export function syntaxError(text: string, offset: number, told: { message: string; next?: string }): FedwayError {
+  return new FedwayError("QUERY_SYNTAX", told.message, {
+    where: whereAt(text, offset),
+    ...(told.next !== undefined && { next: told.next }),
+  });
+}
+
+/**
+ * Refuses texts that would take the parser minutes or overflow its stack.
+ * @throws FedwayError `QUERY_SYNTAX` for brackets nested too deep, `QUERY_TOO_LARGE` for too many tokens
+ */
+export function checkBounds(text: string, tokens: readonly Token[]): void {
+  let depth = 0;
+  let counted = 0;
+  let valuesDepth = -1;
+  let pendingValues = false;
+  for (const token of tokens) {
+    if (valuesDepth < 0) counted++;
+    if (token.kind === "word") pendingValues = token.text === "VALUES";
+    if (token.kind !== "punct") continue;
+    if (token.text === "{" && pendingValues) [valuesDepth, pendingValues] = [depth, false];
+    if ("{([".includes(token.text)) depth++;
+    else if ("})]".includes(token.text)) depth--;
+    if (depth === valuesDepth) valuesDepth = -1;
+    if (depth > textLimits.nesting) {
+      throw syntaxError(text, token.start, {
+        message: `Brackets are nested more than ${textLimits.nesting} deep.`,
+        next: "Write the query with less nesting.",
+      });
+    }
+  }
+  if (counted > textLimits.tokens) {
+    throw new FedwayError("QUERY_TOO_LARGE", `The query has more than ${textLimits.tokens} tokens outside VALUES data.`, {
+      next: "Split the query, or move constants into a VALUES block.",
+    });
+  }
+}

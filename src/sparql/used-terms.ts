@@ -1,0 +1,44 @@
+import type { ParsedQuery } from "./parse-query.ts";
+
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/** IRIs that a query asks for, each once, in order of appearance. */
+export interface UsedTerms {
+  /** Predicates, those inside property paths included; `rdf:type` left out. */
+  readonly predicates: readonly string[];
+  /** Objects of `rdf:type`. */
+  readonly classes: readonly string[];
+}
+
+/** The predicates and classes that a query's patterns name. */
+export function usedTerms(query: ParsedQuery): UsedTerms {
+  const predicates = new Set<string>();
+  const classes = new Set<string>();
+  const pending: unknown[] = [query.ast.where];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (typeof node !== "object" || node === null) continue;
+    if ("subject" in node && "predicate" in node && "object" in node) {
+      addTriple(node, predicates, classes);
+      continue;
+    }
+    pending.push(...(Array.isArray(node) ? node : Object.values(node)).toReversed());
+  }
+  return { predicates: [...predicates], classes: [...classes] };
+}
+
+interface TripleNode {
+  readonly predicate: unknown;
+  readonly object: unknown;
+}
+
+function addTriple({ predicate, object }: TripleNode, predicates: Set<string>, classes: Set<string>): void {
+  const pending = [predicate];
+  while (pending.length > 0) {
+    const node = pending.pop() as { termType?: string; value?: string; items?: readonly unknown[] };
+    if (node.termType === "NamedNode" && node.value !== rdfType) predicates.add(node.value ?? "");
+    pending.push(...(node.items ?? []).toReversed());
+  }
+  const [type, klass] = [predicate, object] as { termType?: string; value?: string }[];
+  if (type?.value === rdfType && klass?.termType === "NamedNode") classes.add(klass.value ?? "");
+}

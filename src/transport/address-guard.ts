@@ -1,0 +1,94 @@
+import ipaddr from "ipaddr.js";
+import { FedwayError } from "../errors/fedway-error.ts";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** Decides which addresses may be dialled: globally reachable ones and the operator's exceptions. */
+export interface AddressGuard {
+  /** True for an IP address, in any notation, that may be dialled. Text that is no address is never allowed. */
+  allows(address: string): boolean;
+  /** The error for a host that is a refused IP literal; undefined for names and for allowed literals. */
+  refuseHost(hostname: string): FedwayError | undefined;
+  /** The same for a whole URL: http(s) only, no userinfo, no refused literal. Names are checked when dialled. */
+  refuseUrl(url: string | URL): FedwayError | undefined;
+}
+
+/** The one range of IPv6 that is global unicast (RFC 4291, section 2.4); whatever lies outside is refused unseen. */
+const globalUnicastV6: Range = [ipaddr.IPv6.parse("2000::"), 3];
+
+/** The error every refused address ends in. The address itself goes into `cause`, which is never sent. */
+export function addressRefused(detail: string): FedwayError {
+  return new FedwayError("ADDRESS_REFUSED", "The endpoint's address is not one that Fedway may connect to.", {
+    fault: "address",
+    next: "Use an endpoint with a public address, or let the operator allow this one with FEDWAY_ALLOW_ADDRESSES.",
+    cause: new Error(detail),
+  });
+}
+
+function parseRange(text: string): Range {
+  try {
+    if (text.includes("/")) return ipaddr.parseCIDR(text);
+    const address = ipaddr.parse(text);
+    return [address, address.kind() === "ipv4" ? 32 : 128];
+  } catch (cause) {
+    throw new FedwayError("CONFIG_INVALID", `"${text.slice(0, 60)}" is not an address range such as 10.0.0.0/8.`, {
+      next: "Write FEDWAY_ALLOW_ADDRESSES as a list of CIDR ranges.",
+      cause,
+    });
+  }
+}
+
+function parseAddress(text: string): Address | undefined {
+  try {
+    return ipaddr.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isWithin = (address: Address, [base, bits]: Range): boolean =>
+  address.kind() === base.kind() && address.match(base, bits);
+
+/** Globally reachable unicast; embedded IPv4 (mapped, NAT64, 6to4, Teredo) counts as not global. */
+function isGlobal(address: Address): boolean {
+  if (address.kind() === "ipv6" && !isWithin(address, globalUnicastV6)) return false;
+  return address.range() === "unicast";
+}
+
+/** Host part of a URL as an address text: without brackets, zone and trailing dot. */
+const bareHost = (hostname: string): string => {
+  const open = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return open.endsWith(".") ? open.slice(0, -1) : open;
+};
+
+/**
+ * A guard with the given exceptions.
+ * @throws FedwayError `CONFIG_INVALID` when an exception is not a CIDR range or an address
+ */
+export function createAddressGuard(allowAddresses: readonly string[] = []): AddressGuard {
+  const exceptions = allowAddresses.map(parseRange);
+  const allowsParsed = (address: Address): boolean =>
+    exceptions.some((range) => isWithin(address, range)) || isGlobal(address);
+
+  const allows = (text: string): boolean => {
+    const address = parseAddress(text);
+    return address !== undefined && allowsParsed(address);
+  };
+
+  const refuseHost = (hostname: string): FedwayError | undefined => {
+    const address = parseAddress(bareHost(hostname));
+    if (address === undefined || allowsParsed(address)) return undefined;
+    return addressRefused(`${hostname} is not a global address`);
+  };
+
+  const refuseUrl = (url: string | URL): FedwayError | undefined => {
+    const parsed = typeof url === "string" ? URL.parse(url) : url;
+    if (parsed === null) return addressRefused("not an absolute URL");
+    if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return addressRefused(`scheme ${parsed.protocol}`);
+    if (parsed.username !== "" || parsed.password !== "") return addressRefused("userinfo in the URL");
+    return refuseHost(parsed.hostname);
+  };
+
+  return { allows, refuseHost, refuseUrl };
+}

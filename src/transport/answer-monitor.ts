@@ -1,0 +1,58 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { AnswerKind } from "../results/model.ts";
+import type { AnswerScanner } from "../results/scanner.ts";
+import { brokeOff } from "./network-errors.ts";
+import { cappedBy, type PartialSigns } from "./partial.ts";
+import type { AnswerEnd } from "./sparql-client.ts";
+
+/** What a monitor is told about an answer. */
+export interface MonitorOptions {
+  readonly scanner: AnswerScanner;
+  readonly kind: AnswerKind;
+  readonly signs: PartialSigns;
+  /** Decoded bytes allowed. */
+  readonly maxBytes: number;
+}
+
+/** The error of an answer beyond its byte cap. */
+export function answerTooLarge(maxBytes: number): FedwayError {
+  return new FedwayError("ANSWER_TOO_LARGE", `The endpoint's answer is larger than the ${maxBytes} bytes allowed.`, {
+    fault: "too-large",
+    next: "Ask for less with LIMIT or fewer variables.",
+  });
+}
+
+/** Looks at the decoded bytes of one answer beside their way to the reader: counts, caps and checks them. */
+export class AnswerMonitor {
+  readonly #options: MonitorOptions;
+  #bytes = 0;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+  }
+
+  /** The next decoded bytes; an error when they exceed the cap. */
+  see(chunk: Buffer): FedwayError | undefined {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.maxBytes) return answerTooLarge(this.#options.maxBytes);
+    this.#options.scanner.push(chunk);
+    return undefined;
+  }
+
+  /** The verdict after the last byte; call once. */
+  conclude(wireBytes: number): AnswerEnd | FedwayError {
+    const { scanner, signs, kind } = this.#options;
+    const { complete, rows, detail } = scanner.end();
+    if (!complete) {
+      const why = detail === undefined ? "" : ` ${detail}`;
+      return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });
+    }
+    const partial = signs.partial ?? cappedBy(signs.rowCap, rows, kind);
+    return {
+      decodedBytes: this.#bytes,
+      wireBytes,
+      ...(rows === undefined ? {} : { rows }),
+      ...(partial === undefined ? {} : { partial }),
+    };
+  }
+}

@@ -1,0 +1,240 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { AnswerScanner } from "../results/scanner.ts";
+import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
+import type { Call } from "./call.ts";
+import type { Clock } from "./clock.ts";
+import { CollectedBody } from "./collected-body.ts";
+import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
+import { maxErrorBytes } from "./excerpt.ts";
+import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
+import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
+import { answerMediaType } from "./media-types.ts";
+import { type PartialSigns, partialSigns } from "./partial.ts";
+import type { Refusal } from "./refusals.ts";
+import type { EncodedRequest } from "./request-encoding.ts";
+import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
+import { codingError, StreamedAnswer } from "./streamed-answer.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** What an attempt needs beside its request. */
+export interface AttemptContext {
+  readonly upstream: Upstream;
+  readonly clock: Clock;
+  readonly scanner: (mediaType: string) => AnswerScanner;
+  readonly maxAnswerBytes: number;
+  readonly userAgent: string;
+}
+
+/** How one HTTP request went. */
+export type Reply =
+  | { readonly kind: "answer"; readonly answer: SparqlAnswer }
+  | { readonly kind: "refusal"; readonly refusal: Refusal }
+  | { readonly kind: "fault"; readonly error: FedwayError };
+
+/** Answers of a known length up to this are delivered whole (`SparqlAnswer.body`). */
+const lookAheadBytes = 16_384;
+/** Decoded bytes up to which a small encoded answer is decoded at once; a bomb goes the streaming way. */
+const decodeAtOnceBytes = 262_144;
+const maxErrorDecodedBytes = 65_536;
+const decodeEncodings = "gzip, br, deflate";
+
+const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
+const ignore = (): void => {};
+
+/** What the response head has said about an answer. */
+interface Head {
+  readonly status: number;
+  readonly mediaType: string;
+  readonly coding: ContentCoding;
+  readonly signs: PartialSigns;
+  readonly firstByteMs: number;
+}
+
+class Attempt implements ExchangeListener {
+  readonly #call: Call;
+  readonly #context: AttemptContext;
+  readonly #settle: (reply: Reply) => void;
+  readonly #sentMs: number;
+
+  constructor(call: Call, context: AttemptContext, settle: (reply: Reply) => void) {
+    this.#call = call;
+    this.#context = context;
+    this.#settle = settle;
+    this.#sentMs = context.clock.now();
+  }
+
+  fault(error: FedwayError): void {
+    this.#settle({ kind: "fault", error });
+  }
+
+  head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink {
+    this.#call.waitingSinceMs = undefined;
+    const contentType = headerOf(headers, "content-type");
+    const mediaType =
+      status === 200 || status === 206 ? answerMediaType(contentType, this.#call.request.kind) : undefined;
+    if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
+    const coding = codingOf(headers);
+    if (coding === undefined) {
+      const name = (headerOf(headers, "content-encoding") ?? "").slice(0, 40).replaceAll(/[^\w,. -]/g, "");
+      return this.#stop(exchange, unknownCoding(name));
+    }
+    const length = contentLength(headers);
+    if (coding === "identity" && length !== undefined && length > this.#maxBytes) {
+      return this.#stop(exchange, answerTooLarge(this.#maxBytes));
+    }
+    const signs = partialSigns(status, headers);
+    const firstByteMs = this.#context.clock.now() - this.#sentMs;
+    const head: Head = { status, mediaType, coding, signs, firstByteMs };
+    if (length !== undefined && length <= lookAheadBytes) return this.#collectAnswer(head, exchange);
+    return this.#stream(head, exchange);
+  }
+
+  get #maxBytes(): number {
+    return Math.min(this.#context.maxAnswerBytes, this.#call.request.maxBytes ?? Number.POSITIVE_INFINITY);
+  }
+
+  #stop(exchange: Exchange, error: FedwayError): BodySink {
+    exchange.abort(error);
+    return deaf;
+  }
+
+  #monitor({ mediaType, signs }: Head): AnswerMonitor {
+    const { kind } = this.#call.request;
+    return new AnswerMonitor({ scanner: this.#context.scanner(mediaType), kind, signs, maxBytes: this.#maxBytes });
+  }
+
+  #delivery(coding: ContentCoding): "pass" | "decode" {
+    const { encoding, acceptEncoding = "identity" } = this.#call.request;
+    return encoding === "pass" && acceptsCoding(acceptEncoding, coding) ? "pass" : "decode";
+  }
+
+  #collectRefusal(refusal: Refusal, exchange: Exchange): BodySink {
+    const done = (body: Buffer, error: FedwayError | undefined): void => {
+      this.#call.wireBytes += exchange.wireBytes;
+      // An interruption counts; an error body that merely breaks off has still said what it says.
+      if (error !== undefined && (error.code === "CANCELLED" || error.code === "DEADLINE_EXCEEDED")) this.fault(error);
+      else this.#settle({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
+    };
+    return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });
+  }
+
+  #collectAnswer(head: Head, exchange: Exchange): BodySink {
+    const done = (body: Buffer, error: FedwayError | undefined): void => {
+      this.#call.wireBytes += exchange.wireBytes;
+      if (error !== undefined) this.fault(error);
+      else this.#judge(head, body, exchange);
+    };
+    return new CollectedBody({ exchange, maxBytes: lookAheadBytes, done });
+  }
+
+  /** Checks a small answer that has arrived whole. */
+  #judge(head: Head, body: Buffer, exchange: Exchange): void {
+    const { coding } = head;
+    let decoded: Buffer;
+    try {
+      decoded = decodeWhole(coding, body, decodeAtOnceBytes);
+    } catch (cause) {
+      if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") {
+        const stream = this.#stream(head, exchange);
+        stream.data(body);
+        stream.end();
+      } else this.fault(codingError(coding, cause));
+      return;
+    }
+    const monitor = this.#monitor(head);
+    const outcome = monitor.see(decoded) ?? monitor.conclude(body.length);
+    if (outcome instanceof FedwayError) {
+      this.fault(outcome);
+      return;
+    }
+    this.#call.finish(outcome);
+    const passed = this.#delivery(coding) === "pass";
+    this.#answer(head, {
+      body: passed ? body : decoded,
+      contentEncoding: passed ? coding : "identity",
+      end: Promise.resolve(outcome),
+      ...(outcome.partial === undefined ? {} : { partial: outcome.partial }),
+    });
+  }
+
+  #stream(head: Head, exchange: Exchange): StreamedAnswer {
+    const call = this.#call;
+    const delivery = this.#delivery(head.coding);
+    const { promise: end, resolve, reject } = Promise.withResolvers<AnswerEnd>();
+    // A reader of the body need not look at `end`.
+    end.catch(ignore);
+    const body = new StreamedAnswer({
+      exchange,
+      monitor: this.#monitor(head),
+      coding: head.coding,
+      delivery,
+      located: (error) => call.located(error),
+      concluded: (outcome) => {
+        call.wireBytes += exchange.wireBytes;
+        call.finish(outcome);
+        if (outcome instanceof FedwayError) reject(outcome);
+        else resolve(outcome);
+      },
+    });
+    const { partial } = head.signs;
+    this.#answer(head, {
+      body,
+      contentEncoding: delivery === "pass" ? head.coding : "identity",
+      end,
+      ...(partial === undefined ? {} : { partial }),
+    });
+    return body;
+  }
+
+  #answer(head: Head, rest: Pick<SparqlAnswer, "body" | "contentEncoding" | "end" | "partial">): void {
+    const { status, mediaType, firstByteMs } = head;
+    const answer = { status, mediaType, firstByteMs, requests: this.#call.requests, ...rest };
+    this.#settle({ kind: "answer", answer });
+  }
+}
+
+function unknownCoding(name: string): FedwayError {
+  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer has the unknown content coding "${name}".`, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator.",
+  });
+}
+
+function errorText(body: Buffer, headers: ResponseHeaders): string {
+  try {
+    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
+  } catch {
+    return "";
+  }
+}
+
+/** What is sent, and how it is asked for. */
+export interface AttemptRequest {
+  readonly encoded: EncodedRequest;
+  readonly accept: string;
+}
+
+/**
+ * Sends one HTTP request of a call.
+ * @throws FedwayError when the call was interrupted before; everything later is a `Reply`
+ */
+export function attempt(call: Call, { encoded, accept }: AttemptRequest, context: AttemptContext): Promise<Reply> {
+  call.check();
+  const { encoding, acceptEncoding } = call.request;
+  const headers = [
+    "accept",
+    accept,
+    "accept-encoding",
+    encoding === "decode" ? decodeEncodings : (acceptEncoding ?? "identity"),
+    "user-agent",
+    context.userAgent,
+  ];
+  if (encoded.contentType !== undefined) headers.push("content-type", encoded.contentType);
+  call.requests += 1;
+  call.waitingSinceMs = context.clock.now();
+  return new Promise((settle) => {
+    const exchange = new Exchange(context.upstream, new Attempt(call, context, settle));
+    call.onInterrupt = (error) => exchange.abort(error);
+    exchange.send(encoded, headers);
+  });
+}

@@ -1,0 +1,219 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Admission } from "./breaker.ts";
+import type { Clock } from "./clock.ts";
+import type { Deadlines, Expiring } from "./deadlines.ts";
+import { healthSign } from "./health.ts";
+import { type Lane, metricName } from "./lanes.ts";
+import type { BreakerLimits, TransportObserver } from "./options.ts";
+import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
+
+/** What all calls of one client share. */
+export interface CallContext {
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly active: Set<Call>;
+  readonly observer?: TransportObserver | undefined;
+  readonly breaker: BreakerLimits;
+}
+
+/**
+ * One query from its beginning to the last byte of its answer: its deadline, its cancellation, its slot at the
+ * endpoint and its accounts. A class, because one is made for every query.
+ */
+export class Call implements Expiring {
+  readonly request: SparqlRequest;
+  readonly lane: Lane;
+  readonly deadlineMs: number;
+  /** What has to happen when the call is interrupted in its present phase. */
+  onInterrupt: ((error: FedwayError) => void) | undefined;
+  /** HTTP requests sent. */
+  requests = 0;
+  wireBytes = 0;
+  /** The request is sent and its response head has not arrived since this moment. */
+  waitingSinceMs: number | undefined;
+  readonly #context: CallContext;
+  readonly #startedMs: number;
+  #interruption: FedwayError | undefined;
+  #admission: Admission | undefined;
+  #holdsSlot = false;
+  #finished = false;
+
+  constructor(request: SparqlRequest, lane: Lane, context: CallContext) {
+    this.request = request;
+    this.lane = lane;
+    this.deadlineMs = request.deadlineMs;
+    this.#context = context;
+    this.#startedMs = context.clock.now();
+    context.active.add(this);
+    context.deadlines.add(this);
+    request.signal.addEventListener("abort", this);
+    if (request.signal.aborted) this.handleEvent();
+    else if (this.deadlineMs <= this.#startedMs) this.expire();
+  }
+
+  /** The error of a call that was interrupted. @throws FedwayError that error */
+  check(): void {
+    if (this.#interruption !== undefined) throw this.#interruption;
+  }
+
+  /** The signal fired. */
+  handleEvent(): void {
+    const reason: unknown = this.request.signal.reason;
+    this.interrupt(
+      reason instanceof FedwayError
+        ? reason
+        : new FedwayError("CANCELLED", "The request was cancelled.", { cause: reason }),
+    );
+  }
+
+  /** The deadline has passed. */
+  expire(): void {
+    this.interrupt(
+      new FedwayError("DEADLINE_EXCEEDED", "The endpoint did not finish its answer before the query's deadline.", {
+        fault: "timeout",
+        where: { endpoint: this.endpointName },
+        next: "Allow more time, or ask for less: add LIMIT or name more terms.",
+      }),
+    );
+  }
+
+  /** Ends the call in whatever phase it is. */
+  interrupt(error: FedwayError): void {
+    if (this.#finished || this.#interruption !== undefined) return;
+    this.#interruption = error;
+    this.onInterrupt?.(error);
+  }
+
+  /** Catalogue id or URL, for messages. */
+  get endpointName(): string {
+    return this.request.endpoint.id ?? this.request.endpoint.url;
+  }
+
+  /** Milliseconds left. */
+  get leftMs(): number {
+    return this.deadlineMs - this.#context.clock.now();
+  }
+
+  /**
+   * Waits for a slot at the endpoint; undefined when there is one at once. `admit` comes next.
+   * @throws FedwayError `ENDPOINT_BUSY`, `CIRCUIT_OPEN`, `ENDPOINT_RATE_LIMITED`
+   */
+  enter(): Promise<void> | undefined {
+    this.check();
+    const { scheduler, breaker } = this.lane;
+    if (breaker.waitMs() > 0) throw this.#circuitOpen();
+    const heldMs = scheduler.heldMs();
+    if (heldMs > this.leftMs) throw this.#heldBack(heldMs);
+    let settle: { resolve(): void; reject(error: FedwayError): void } | undefined;
+    const waiter = {
+      deadlineMs: this.deadlineMs,
+      granted: (): void => {
+        this.#holdsSlot = true;
+        settle?.resolve();
+      },
+      heldBack: (ms: number): void => settle?.reject(this.#heldBack(ms)),
+    };
+    const taken = scheduler.take(waiter);
+    if (taken === "now") {
+      this.#holdsSlot = true;
+      return undefined;
+    }
+    if (taken === "full") throw this.#busy();
+    return new Promise<void>((resolve, reject) => {
+      settle = { resolve, reject };
+      this.onInterrupt = (error) => {
+        scheduler.drop(waiter);
+        reject(error);
+      };
+    });
+  }
+
+  /** Takes the breaker's permission, once the slot is there. @throws FedwayError `CIRCUIT_OPEN` */
+  admit(): void {
+    this.check();
+    this.#admission = this.lane.breaker.enter();
+    if (this.#admission === undefined) throw this.#circuitOpen();
+  }
+
+  /** Waits. @throws FedwayError when the call is interrupted meanwhile */
+  pause(ms: number): Promise<void> {
+    this.check();
+    const { clock } = this.#context;
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(resolve, ms);
+      this.onInterrupt = (error) => {
+        clock.clearTimeout(timer);
+        reject(error);
+      };
+    });
+  }
+
+  /** The same error with the endpoint's name; interruptions stay the very value they are. */
+  located(error: FedwayError): FedwayError {
+    if (error === this.#interruption || error.code === "CANCELLED") return error;
+    if (error.details.where?.endpoint !== undefined) return error;
+    const where = { ...error.details.where, endpoint: this.endpointName };
+    return new FedwayError(error.code, error.message, { ...error.details, where });
+  }
+
+  /** Settles the accounts; later calls do nothing. */
+  finish(outcome: AnswerEnd | FedwayError): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.onInterrupt = undefined;
+    const { active, deadlines, observer, clock, breaker } = this.#context;
+    active.delete(this);
+    deadlines.delete(this);
+    this.request.signal.removeEventListener("abort", this);
+    const now = clock.now();
+    if (this.#admission !== undefined) {
+      const waitedMs = this.waitingSinceMs === undefined ? 0 : now - this.waitingSinceMs;
+      this.lane.breaker.leave(this.#admission, healthSign(outcome, waitedMs >= breaker.slowMs));
+    }
+    if (this.#holdsSlot) this.lane.scheduler.release();
+    observer?.onExchange?.({
+      endpoint: metricName(this.request.endpoint),
+      outcome: this.#outcomeName(outcome),
+      ms: now - this.#startedMs,
+      wireBytes: this.wireBytes,
+      requests: this.requests,
+    });
+  }
+
+  #outcomeName(
+    outcome: AnswerEnd | FedwayError,
+  ): "ok" | "partial" | "cancelled" | NonNullable<FedwayError["details"]["fault"]> {
+    if (!(outcome instanceof FedwayError)) return outcome.partial === undefined ? "ok" : "partial";
+    if (outcome.code === "DEADLINE_EXCEEDED") return "timeout";
+    if (outcome === this.#interruption) return "cancelled";
+    return outcome.details.fault ?? (outcome.code === "CANCELLED" ? "cancelled" : "connect");
+  }
+
+  #circuitOpen(): FedwayError {
+    const retryAfterMs = this.lane.breaker.waitMs();
+    return new FedwayError(
+      "CIRCUIT_OPEN",
+      "The endpoint failed several times in a row and is left alone for a while.",
+      {
+        fault: "circuit-open",
+        retryAfterMs,
+        next: "Try again later, or use another endpoint with the same data.",
+      },
+    );
+  }
+
+  #heldBack(retryAfterMs: number): FedwayError {
+    return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
+      fault: "http-429",
+      retryAfterMs,
+      next: "Wait before sending another query to this endpoint.",
+    });
+  }
+
+  #busy(): FedwayError {
+    return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
+      fault: "busy",
+      next: "Try again in a moment, or send fewer queries at once.",
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import type { Dispatcher } from "undici";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { ResponseHeaders } from "./headers.ts";
+import { brokeOff, toNetworkError } from "./network-errors.ts";
+import type { EncodedRequest } from "./request-encoding.ts";
+import type { Upstream, UpstreamHandler } from "./upstream.ts";
+
+/** Takes the body of one response. */
+export interface BodySink {
+  /** The next bytes; false asks for a pause until `Exchange.resume`. */
+  data(chunk: Buffer): boolean;
+  /** The body is complete as far as HTTP can tell. */
+  end(): void;
+  /** No more bytes will come. Called at most once, never after `end`. */
+  fail(error: FedwayError): void;
+}
+
+/** The two things an exchange reports. */
+export interface ExchangeListener {
+  /** The response head; must say at once where the body goes. */
+  head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink;
+  /** The exchange failed before a head arrived. */
+  fault(error: FedwayError): void;
+}
+
+/** Interim responses (1xx) that are put up with. */
+const maxInterim = 16;
+
+/** One HTTP request and its response. A class, because one is made for every request and its methods are shared. */
+export class Exchange implements UpstreamHandler {
+  readonly #upstream: Upstream;
+  readonly #listener: ExchangeListener;
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortDial: ((reason: Error) => void) | undefined;
+  #sink: BodySink | undefined;
+  #interim = 0;
+  #over = false;
+  /** Content-encoded body bytes received. */
+  wireBytes = 0;
+
+  constructor(upstream: Upstream, listener: ExchangeListener) {
+    this.#upstream = upstream;
+    this.#listener = listener;
+  }
+
+  /** Sends the request; the listener hears of everything else. */
+  send(request: EncodedRequest, headers: string[]): void {
+    const { method, origin, path, body } = request;
+    this.#upstream.dispatch({ origin, path, method, body: body ?? null, headers }, this);
+  }
+
+  /** Goes on after a pause. */
+  resume(): void {
+    // Never within another socket's parser run, which undici does not survive.
+    if (this.#controller?.paused === true) queueMicrotask(() => this.#controller?.resume());
+  }
+
+  /** Ends the exchange and its connection; sink or listener hear `error`. */
+  abort(error: FedwayError): void {
+    if (this.#over) return;
+    this.#deliver(error);
+    if (this.#controller === undefined) this.#abortDial?.(error);
+    else this.#controller.abort(error);
+  }
+
+  /** Ends the exchange without telling anybody: what was wanted has arrived. */
+  discard(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#controller?.abort(new Error("discarded"));
+  }
+
+  dialling(abort: (reason: Error) => void): void {
+    this.#abortDial = abort;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Thrown, not aborted: the connection is untouched and stays usable.
+    if (this.#over) throw new Error("ended before it was sent");
+    this.#controller = controller;
+    this.#abortDial = undefined;
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#over) return;
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > maxInterim) this.abort(endlessInterim());
+      return;
+    }
+    this.#sink = this.#listener.head(status, headers, this);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return;
+    this.wireBytes += chunk.length;
+    if (this.#sink?.data(chunk) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    if (this.#upstream.failing) {
+      const message = "The endpoint closed the connection in the middle of its answer.";
+      this.#deliver(brokeOff(message, { fault: "reset" }));
+      return;
+    }
+    this.#over = true;
+    this.#sink?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#over) return;
+    this.#deliver(toNetworkError(error, this.#sink === undefined ? "head" : "body"));
+  }
+
+  #deliver(error: FedwayError): void {
+    this.#over = true;
+    if (this.#sink === undefined) this.#listener.fault(error);
+    else this.#sink.fail(error);
+  }
+}
+
+function endlessInterim(): FedwayError {
+  return new FedwayError("ENDPOINT_MALFORMED", "The endpoint sends interim responses without end.", {
+    fault: "malformed",
+  });
+}

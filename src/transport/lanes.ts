@@ -1,0 +1,80 @@
+import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from "./breaker.ts";
+import { createScheduler, type Scheduler, type SchedulerOptions } from "./scheduler.ts";
+import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
+
+/** What is remembered of one endpoint (one origin and path). */
+export interface Lane {
+  readonly scheduler: Scheduler;
+  readonly breaker: Breaker;
+  /** Request method that worked after another one had failed. */
+  method: RequestMethod | undefined;
+}
+
+/** How lanes are made. */
+export interface LaneOptions {
+  readonly scheduler: SchedulerOptions;
+  readonly breaker: Omit<BreakerOptions, "onState">;
+  /** Lanes remembered; busy ones are never dropped. */
+  readonly maxLanes: number;
+  onBreaker?(endpoint: string, state: BreakerState): void;
+}
+
+/** Finds the lane of an endpoint and forgets the longest unused idle ones. */
+export interface Lanes {
+  of(target: EndpointTarget, url: URL): Lane;
+  readonly size: number;
+  close(): void;
+}
+
+/** Name of an endpoint in metrics: a closed set. */
+export const metricName = (target: EndpointTarget): string => target.id ?? "unlisted";
+
+const isIdle = ({ scheduler, breaker }: Lane): boolean => scheduler.idle && breaker.state === "closed";
+
+export function createLanes(options: LaneOptions): Lanes {
+  // Insertion order is order of use: a lane that is used moves to the end.
+  const lanes = new Map<string, Lane>();
+
+  const forget = (dispensable: (lane: Lane) => boolean): boolean => {
+    for (const [key, lane] of lanes) {
+      if (!dispensable(lane)) continue;
+      lane.scheduler.close();
+      lanes.delete(key);
+      return true;
+    }
+    return false;
+  };
+  const makeRoom = (): void => {
+    if (lanes.size < options.maxLanes) return;
+    // An open breaker is worth remembering, but not at any price.
+    if (!forget(isIdle)) forget(({ scheduler }) => scheduler.idle);
+  };
+
+  const open = (target: EndpointTarget): Lane => {
+    makeRoom();
+    const name = metricName(target);
+    return {
+      scheduler: createScheduler(options.scheduler),
+      breaker: createBreaker({ ...options.breaker, onState: (state) => options.onBreaker?.(name, state) }),
+      method: undefined,
+    };
+  };
+
+  return {
+    of(target, url) {
+      const key = url.origin + url.pathname;
+      let lane = lanes.get(key);
+      if (lane === undefined) lane = open(target);
+      else lanes.delete(key);
+      lanes.set(key, lane);
+      return lane;
+    },
+    get size() {
+      return lanes.size;
+    },
+    close() {
+      for (const lane of lanes.values()) lane.scheduler.close();
+      lanes.clear();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
+import type { AttemptContext } from "./attempt.ts";
+import type { Call } from "./call.ts";
+import { answerMediaType } from "./media-types.ts";
+import { refusalError } from "./refusals.ts";
+import type { LocalAnswer, LocalQuery, SparqlAnswer } from "./sparql-client.ts";
+
+type Handler = (query: LocalQuery) => Promise<LocalAnswer>;
+type LocalContext = Pick<AttemptContext, "clock" | "scanner" | "maxAnswerBytes">;
+
+/** A syntax error of an endpoint in this process is a rejection by that endpoint, as it would be over HTTP. */
+function asEndpointError(thrown: unknown): FedwayError {
+  const error = toFedwayError(thrown);
+  if (error.code !== "QUERY_SYNTAX" && error.code !== "UPDATE_REFUSED") return error;
+  return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
+}
+
+function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
+  call.check();
+  call.requests += 1;
+  const { query, kind, accept, defaultGraphs, namedGraphs, signal } = call.request;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    call.onInterrupt = reject;
+  });
+  const answered = handler({
+    query,
+    kind,
+    accept,
+    signal,
+    timeoutMs: Math.max(1, call.leftMs),
+    ...(defaultGraphs === undefined ? {} : { defaultGraphs }),
+    ...(namedGraphs === undefined ? {} : { namedGraphs }),
+  });
+  return Promise.race([answered, interrupted]);
+}
+
+/** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
+export async function answerLocally(call: Call, handler: Handler, context: LocalContext): Promise<SparqlAnswer> {
+  const { clock, scanner, maxAnswerBytes } = context;
+  const { kind, maxBytes } = call.request;
+  const startedMs = clock.now();
+  let answer: LocalAnswer;
+  try {
+    answer = await ask(call, handler);
+  } catch (thrown) {
+    throw asEndpointError(thrown);
+  }
+  const mediaType = answerMediaType(answer.mediaType, kind);
+  if (mediaType === undefined) {
+    throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
+  }
+  const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
+  if (answer.body.length > cap) throw answerTooLarge(cap);
+  const monitor = new AnswerMonitor({ scanner: scanner(mediaType), kind, signs: {}, maxBytes: cap });
+  const outcome = monitor.see(answer.body) ?? monitor.conclude(answer.body.length);
+  if (outcome instanceof FedwayError) throw outcome;
+  call.wireBytes = answer.body.length;
+  call.finish(outcome);
+  return {
+    status: 200,
+    mediaType,
+    contentEncoding: "identity",
+    body: answer.body,
+    firstByteMs: clock.now() - startedMs,
+    requests: call.requests,
+    end: Promise.resolve(outcome),
+  };
+}

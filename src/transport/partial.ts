@@ -1,0 +1,44 @@
+import type { AnswerKind } from "../results/model.ts";
+import { headerOf, type ResponseHeaders } from "./headers.ts";
+import type { PartialReason } from "./sparql-client.ts";
+
+/** What the response headers say about missing rows. */
+export interface PartialSigns {
+  /** The headers alone prove that rows are missing. */
+  readonly partial?: PartialReason;
+  /** Virtuoso's row cap, sent with a plain 200; only the number of rows tells whether it was hit. */
+  readonly rowCap?: number;
+}
+
+const none: PartialSigns = {};
+
+const anytime: PartialSigns = {
+  partial: { how: "virtuoso-anytime", detail: "The endpoint ran out of time and sent the rows it had so far." },
+};
+const status206: PartialSigns = {
+  partial: { how: "status-206", detail: "The endpoint marked its answer as partial (HTTP status 206)." },
+};
+
+/** Reads the signs of a partial answer (HTTP 206, Virtuoso's S1TAT and X-SPARQL-MaxRows) from a response head. */
+export function partialSigns(status: number, headers: ResponseHeaders): PartialSigns {
+  if (headerOf(headers, "x-sql-state")?.trim().toUpperCase() === "S1TAT") return anytime;
+  if (status === 206) return status206;
+  const cap = headerOf(headers, "x-sparql-maxrows");
+  if (cap === undefined || !/^\s*\d{1,12}\s*$/.test(cap)) return none;
+  return { rowCap: Number(cap) };
+}
+
+/** The verdict on a row cap once all rows were seen. Rows that cannot be counted are never taken for complete. */
+export function cappedBy(
+  rowCap: number | undefined,
+  rows: number | undefined,
+  kind: AnswerKind,
+): PartialReason | undefined {
+  if (rowCap === undefined || kind === "boolean") return undefined;
+  if (rows === undefined) {
+    const detail = `The endpoint cuts answers at ${rowCap} rows and the rows of this one could not be counted.`;
+    return { how: "virtuoso-maxrows", detail };
+  }
+  if (rows < rowCap) return undefined;
+  return { how: "virtuoso-maxrows", detail: `The endpoint cut the answer at its limit of ${rowCap} rows.` };
+}

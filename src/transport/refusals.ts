@@ -1,0 +1,136 @@
+import { type ErrorDetails, FedwayError, type FaultKind } from "../errors/fedway-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import type { AnswerKind } from "../results/model.ts";
+import { excerptOf } from "./excerpt.ts";
+import { headerOf, type ResponseHeaders } from "./headers.ts";
+import { bareMediaType, isOtherKind } from "./media-types.ts";
+
+/** A response that is not the answer: another status than 200 or 206, or a media type that is no answer. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The decoded beginning of the body. */
+  readonly text: string;
+}
+
+interface Meaning {
+  readonly code: ErrorCode;
+  readonly fault: FaultKind;
+  readonly message: string;
+  readonly next: string;
+}
+
+const later = "Try again later; if it goes on, ask the endpoint's operator.";
+const simplify = "Ask for less: add LIMIT, name more terms, or split the query.";
+
+const timedOut = (fault: FaultKind = "timeout"): Meaning => ({
+  code: "ENDPOINT_TIMEOUT",
+  fault,
+  message: "The endpoint gave up on the query because it took too long",
+  next: simplify,
+});
+
+const refused = (message: string, next: string): Meaning => ({
+  code: "ENDPOINT_REFUSED",
+  fault: "http-4xx",
+  message,
+  next,
+});
+
+const byStatus: Readonly<Record<number, Meaning>> = {
+  400: {
+    code: "ENDPOINT_REJECTED_QUERY",
+    fault: "http-4xx",
+    message: "The endpoint rejected the query",
+    next: "Read the endpoint's message; it may not support a construct that the query uses.",
+  },
+  401: refused(
+    "The endpoint asks for credentials",
+    "Fedway never sends the caller's credentials; use another endpoint.",
+  ),
+  403: refused("The endpoint forbids the request", "Ask its operator whether automated clients are welcome."),
+  404: refused("There is no endpoint at this URL", "Check the endpoint's URL."),
+  408: timedOut(),
+  413: refused("The query is too large for the endpoint", "Send a shorter query, for instance with fewer VALUES rows."),
+  414: refused("The query is too long for the endpoint's URL", "Send a shorter query."),
+  429: {
+    code: "ENDPOINT_RATE_LIMITED",
+    fault: "http-429",
+    message: "The endpoint asks to be left alone for a while",
+    next: "Wait before sending another query to this endpoint.",
+  },
+  504: timedOut(),
+};
+
+const timeoutWords = /time[ds]?[ -]?(?:out|limit)|deadline|took too long|cancell?ed due to/iu;
+
+/** QLever reports a time-out as 429 without Retry-After and a JSON body with an `exception`. */
+export function isEngineTimeout({ status, headers, text }: Refusal): boolean {
+  if (status >= 500) return text.includes("S1T00") || headerOf(headers, "x-sql-state")?.trim() === "S1T00";
+  if (status !== 429 || headers["retry-after"] !== undefined) return false;
+  return /"exception"\s{0,10}:/u.test(text) && timeoutWords.test(text);
+}
+
+/** Virtuoso refuses by estimated cost, with 500. */
+const isCostRefusal = (text: string): boolean => /estimated execution time[^.]{0,80}exceeds the limit/iu.test(text);
+
+function meaningOf(refusal: Refusal): Meaning {
+  const { status, text } = refusal;
+  if (isEngineTimeout(refusal)) return timedOut();
+  const meaning = byStatus[status];
+  if (meaning !== undefined) return meaning;
+  if (status >= 500) {
+    if (isCostRefusal(text)) {
+      return { ...refused("The endpoint refused the query as too expensive", simplify), fault: "http-5xx" };
+    }
+    return { code: "ENDPOINT_FAILED", fault: "http-5xx", message: "The endpoint failed", next: later };
+  }
+  if (status >= 400) return refused("The endpoint refused the request", later);
+  return {
+    code: "ENDPOINT_REDIRECT",
+    fault: "http-3xx",
+    message: "The endpoint redirects without saying where to",
+    next: "Use the URL that the endpoint really answers at.",
+  };
+}
+
+function notSparql({ headers, text, status }: Refusal, kind: AnswerKind): FedwayError {
+  const contentType = headerOf(headers, "content-type");
+  const type = bareMediaType(contentType) || "no media type";
+  const what = isOtherKind(contentType, kind)
+    ? `The endpoint answered with ${type}, which cannot hold the answer of this query form.`
+    : `The endpoint answered with ${type} instead of SPARQL results${quoted(text)}.`;
+  return new FedwayError("ENDPOINT_NOT_SPARQL", what, {
+    fault: "wrong-media-type",
+    upstreamStatus: status,
+    next: "Check that the URL is a SPARQL endpoint and not a web page about one.",
+  });
+}
+
+function quoted(text: string): string {
+  const excerpt = excerptOf(text);
+  return excerpt === "" ? "" : `: "${excerpt}"`;
+}
+
+/** The error of a response that is not the answer. */
+export function refusalError(refusal: Refusal, kind: AnswerKind, extra: ErrorDetails = {}): FedwayError {
+  const { status, text } = refusal;
+  if (status < 300) return notSparql(refusal, kind);
+  const { code, fault, message, next } = meaningOf(refusal);
+  return new FedwayError(code, `${message} (HTTP status ${status})${quoted(text)}.`, {
+    fault,
+    upstreamStatus: status,
+    next,
+    ...extra,
+  });
+}
+
+const methodWords =
+  /\b(?:POST|method)\b[^.\n]{0,40}\bnot (?:allowed|supported|implemented)\b|\b(?:no|missing|without)\b[^.\n]{0,30}\bquery\b[^.\n]{0,20}\b(?:parameter|param|argument)\b|\bunsupported (?:media|content)[- ]type\b/iu;
+
+/** The status, or for 400, 403 and 404 the text, says that the way the query was put into the request is at fault. */
+export function blamesMethod({ status, headers, text }: Refusal): boolean {
+  if (status === 405) return headers["retry-after"] === undefined;
+  if (status === 415 || status === 501) return true;
+  return (status === 400 || status === 403 || status === 404) && methodWords.test(text.slice(0, 2000));
+}

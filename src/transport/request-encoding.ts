@@ -1,0 +1,58 @@
+import type { RequestMethod, SparqlRequest } from "./sparql-client.ts";
+
+/** The parts of a SPARQL request that the HTTP message carries. */
+export type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
+
+/** One HTTP request, ready to be sent. */
+export interface EncodedRequest {
+  readonly method: "GET" | "POST";
+  readonly origin: string;
+  /** Path and query string. */
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** The longest URL that is sent; many servers and proxies cut off or refuse longer ones. */
+export const maxUrlBytes = 8192;
+
+/** The order in which methods are tried (SPARQL 1.1 Protocol, section 2.1). */
+export const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
+
+// encodeURIComponent throws on lone surrogates, which the endpoint could not read either.
+const component = (text: string): string => encodeURIComponent(text.toWellFormed());
+
+/** The protocol's dataset parameters as `&name=value` pairs; empty when there are none. */
+function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): string {
+  let text = "";
+  for (const graph of defaultGraphs ?? []) text += `&default-graph-uri=${component(graph)}`;
+  for (const graph of namedGraphs ?? []) text += `&named-graph-uri=${component(graph)}`;
+  return text;
+}
+
+const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
+
+function pathWith(url: URL, parameters: string): string {
+  if (parameters === "") return `${url.pathname}${url.search}`;
+  return `${url.pathname}${url.search}${url.search === "" ? "?" : "&"}${parameters}`;
+}
+
+/**
+ * Puts a query into an HTTP request for `url`.
+ * @returns undefined when the method is "get" and the URL would be longer than `maxUrlBytes`
+ */
+export function encodeRequest(method: RequestMethod, url: URL, query: ProtocolQuery): EncodedRequest | undefined {
+  const { origin } = url;
+  if (method === "post-form") {
+    const contentType = "application/x-www-form-urlencoded";
+    return { method: "POST", origin, path: pathWith(url, ""), body: queryParameters(query), contentType };
+  }
+  if (method === "post-direct") {
+    const path = pathWith(url, datasetParameters(query).slice(1));
+    return { method: "POST", origin, path, body: query.query.toWellFormed(), contentType: "application/sparql-query" };
+  }
+  // A redirect target usually carries the query already.
+  const path = url.searchParams.has("query") ? pathWith(url, "") : pathWith(url, queryParameters(query));
+  if (origin.length + path.length > maxUrlBytes) return undefined;
+  return { method: "GET", origin, path, body: undefined, contentType: undefined };
+}

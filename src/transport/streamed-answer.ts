@@ -1,0 +1,150 @@
+import { Readable, type Transform } from "node:stream";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { AnswerMonitor } from "./answer-monitor.ts";
+import { type ContentCoding, createDecoder } from "./content-coding.ts";
+import type { BodySink, Exchange } from "./exchange.ts";
+import { brokeOff } from "./network-errors.ts";
+import type { AnswerEnd } from "./sparql-client.ts";
+
+/** What a streamed answer consists of. */
+export interface StreamedAnswerOptions {
+  readonly exchange: Exchange;
+  readonly monitor: AnswerMonitor;
+  readonly coding: ContentCoding;
+  /** Deliver the body as received ("pass") or decoded. */
+  readonly delivery: "pass" | "decode";
+  /** The error as the reader shall see it. */
+  located(error: FedwayError): FedwayError;
+  /** Called once, when the last byte has been judged or the answer has failed. */
+  concluded(outcome: AnswerEnd | FedwayError): void;
+}
+
+/** Bytes kept for a slow reader before the endpoint is paused. */
+const readAheadBytes = 256 * 1024;
+
+const ignore = (): void => {};
+
+/**
+ * A body on its way from the exchange to the reader. Plain bodies pass without a copy; encoded ones go through a
+ * decoder, in the way ("decode") or beside it ("pass"). The last bytes are followed by 'end' only when the monitor
+ * finds the answer whole.
+ */
+export class StreamedAnswer extends Readable implements BodySink {
+  readonly #options: StreamedAnswerOptions;
+  #decoder: Transform | undefined;
+  #readerWants = true;
+  #decoderWants = true;
+  #inputEnded = false;
+  #concluded = false;
+
+  constructor(options: StreamedAnswerOptions) {
+    super({ highWaterMark: readAheadBytes });
+    this.#options = options;
+    // The body may fail before its reader has had a turn to listen; the failure stays visible on the stream.
+    this.on("error", ignore);
+  }
+
+  data(chunk: Buffer): boolean {
+    const { coding, delivery } = this.#options;
+    if (coding === "identity") {
+      if (!this.#see(chunk)) return true;
+      return this.push(chunk);
+    }
+    this.#decoder ??= this.#startDecoder(coding, chunk[0] ?? 0);
+    if (delivery === "pass") this.#readerWants = this.push(chunk);
+    if (!this.#decoder.destroyed) this.#decoderWants = this.#decoder.write(chunk);
+    return this.#decoderWants && (delivery === "decode" || this.#readerWants);
+  }
+
+  end(): void {
+    this.#inputEnded = true;
+    if (this.#decoder === undefined) this.#conclude();
+    else this.#decoder.end();
+  }
+
+  fail(error: FedwayError): void {
+    if (this.#concluded) return;
+    this.#concluded = true;
+    this.#decoder?.destroy();
+    const located = this.#options.located(error);
+    this.destroy(located);
+    this.#options.concluded(located);
+  }
+
+  override _read(): void {
+    if (this.#concluded) return;
+    this.#readerWants = true;
+    if (this.#decoder !== undefined && this.#options.delivery === "decode") this.#decoder.resume();
+    else if (this.#decoderWants) this.#options.exchange.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!this.#concluded) {
+      // The reader has left.
+      this.#concluded = true;
+      this.#decoder?.destroy();
+      const reason =
+        error instanceof FedwayError ? error : new FedwayError("CANCELLED", "The answer was not wanted any more.");
+      this.#options.exchange.abort(reason);
+      this.#options.concluded(reason);
+    }
+    callback(error);
+  }
+
+  /** False when the answer has just failed. */
+  #see(chunk: Buffer): boolean {
+    if (this.#concluded) return false;
+    const error = this.#options.monitor.see(chunk);
+    if (error === undefined) return true;
+    this.#stop(error);
+    return false;
+  }
+
+  #stop(error: FedwayError): void {
+    this.fail(error);
+    this.#options.exchange.abort(error);
+  }
+
+  #startDecoder(coding: Exclude<ContentCoding, "identity">, firstByte: number): Transform {
+    const decoder = createDecoder(coding, firstByte);
+    const { exchange, delivery } = this.#options;
+    decoder.on("data", (chunk: Buffer) => {
+      if (this.#see(chunk) && delivery === "decode" && !this.push(chunk)) decoder.pause();
+    });
+    decoder.on("drain", () => {
+      this.#decoderWants = true;
+      if (delivery === "decode" || this.#readerWants) exchange.resume();
+    });
+    decoder.on("end", () => {
+      if (this.#inputEnded) this.#conclude();
+      else this.#stop(codingError(coding, new Error("more bytes follow the end of the compressed stream")));
+    });
+    decoder.on("error", (cause) => this.#stop(codingError(coding, cause)));
+    return decoder;
+  }
+
+  #conclude(): void {
+    if (this.#concluded) return;
+    const { monitor, exchange } = this.#options;
+    const outcome = monitor.conclude(exchange.wireBytes);
+    if (outcome instanceof FedwayError) {
+      this.fail(outcome);
+      return;
+    }
+    this.#concluded = true;
+    this.push(null);
+    this.#options.concluded(outcome);
+  }
+}
+
+/** The error of a body that its content coding cannot be undone of. */
+export function codingError(coding: string, cause: unknown): FedwayError {
+  if (cause instanceof Error && "code" in cause && cause.code === "Z_BUF_ERROR") {
+    return brokeOff("The endpoint's compressed answer is cut off.", { fault: "malformed", cause });
+  }
+  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer is not valid ${coding}.`, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator.",
+    cause,
+  });
+}

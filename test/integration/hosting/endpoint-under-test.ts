@@ -1,0 +1,51 @@
+import { afterEach } from "vitest";
+import { createHostedEndpoint, type HostedEndpointOptions } from "../../../src/hosting/create-hosted-endpoint.ts";
+import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
+
+const limits = { timeoutMs: 10_000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 };
+
+/** 3,000 triples whose products are far too many for anybody. */
+export const manyTriples = Array.from(
+  { length: 3_000 },
+  (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`,
+).join("\n");
+
+/** A query that no time is enough for. */
+export const endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c < ?f && ?f < ?i) }";
+export const one = "SELECT * { <urn:s:1> ?p ?o }";
+
+interface Overrides extends Omit<Partial<HostedEndpointOptions>, "limits"> {
+  readonly limits?: Partial<HostedEndpointOptions["limits"]>;
+}
+
+const opened: HostedEndpoint[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((endpoint) => endpoint.close()));
+});
+
+/** A hosted endpoint that is closed after the test. */
+export async function open(overrides: Overrides = {}): Promise<HostedEndpoint> {
+  const endpoint = await createHostedEndpoint({
+    id: "alpha",
+    source: { kind: "text", text: manyTriples },
+    ...overrides,
+    limits: { ...limits, ...overrides.limits },
+  });
+  opened.push(endpoint);
+  return endpoint;
+}
+
+/** The text of an answer. */
+export async function ask(endpoint: HostedEndpoint, query: string, more: Partial<HostedQuery> = {}): Promise<string> {
+  const answer = await endpoint.query(queryOf(query, more));
+  return answer.body.toString();
+}
+
+export const queryOf = (query: string, more: Partial<HostedQuery> = {}): HostedQuery => ({
+  query,
+  kind: "bindings",
+  accept: "text/csv",
+  signal: new AbortController().signal,
+  timeoutMs: 20_000,
+  ...more,
+});

@@ -1,0 +1,190 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
+import { ask, endless, one, open } from "./endpoint-under-test.ts";
+
+const oneAnswer = "o,p\r\nvalue 1,urn:p:1\r\n";
+const deep = `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`;
+const greedy =
+  "SELECT (GROUP_CONCAT(?long) AS ?all) { ?a ?b ?c . ?d ?e ?f . BIND(CONCAT(STR(?a), STR(?d), STR(?c)) AS ?long) }";
+const codeOf = (answer: Promise<string>) => answer.catch((error: unknown) => toFedwayError(error).code);
+
+describe("the time cap", () => {
+  it("ends an endless query; the next one is served", async () => {
+    const endpoint = await open({ limits: { timeoutMs: 300 } });
+    const startMs = performance.now();
+    await expect(ask(endpoint, endless)).rejects.toMatchObject({
+      code: "ENDPOINT_TIMEOUT",
+      message: "The hosted endpoint alpha ended the query after 300 ms.",
+      details: { fault: "timeout" },
+    });
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+  });
+  it("counts running time only: those that waited are served after the reload", async () => {
+    const endpoint = await open({ limits: { timeoutMs: 400 } });
+    const answers = await Promise.all([codeOf(ask(endpoint, endless)), ask(endpoint, one), ask(endpoint, one)]);
+    expect(answers).toEqual(["ENDPOINT_TIMEOUT", oneAnswer, oneAnswer]);
+  });
+  it("is lowered by the caller's time", async () => {
+    const endpoint = await open();
+    await expect(ask(endpoint, endless, { timeoutMs: 200 })).rejects.toMatchObject({
+      message: "The hosted endpoint alpha ended the query after 200 ms.",
+    });
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+  });
+  it("lets the caller's time run in the queue", async () => {
+    const endpoint = await open({ limits: { timeoutMs: 600 } });
+    const running = codeOf(ask(endpoint, endless));
+    await expect(ask(endpoint, one, { timeoutMs: 100 })).rejects.toMatchObject({
+      code: "ENDPOINT_TIMEOUT",
+      message: "The hosted endpoint alpha was busy with other queries for 100 ms.",
+    });
+    expect(await running).toBe("ENDPOINT_TIMEOUT");
+  });
+});
+
+describe("the memory cap", () => {
+  it("ends a greedy query; the next one is served", async () => {
+    const endpoint = await open({ limits: { memoryMb: 32 } });
+    const before = process.memoryUsage().rss;
+    await expect(ask(endpoint, greedy)).rejects.toMatchObject({
+      code: "ENDPOINT_FAILED",
+      message: "The query needed more than the 32 MB of memory that the hosted endpoint alpha has.",
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+  });
+});
+
+describe("a crash of the store", () => {
+  it("costs one query; those that waited are served after the reload", async () => {
+    const endpoint = await open();
+    const answers = await Promise.all([codeOf(ask(endpoint, deep)), ask(endpoint, one), ask(endpoint, one)]);
+    expect(answers).toEqual(["ENDPOINT_FAILED", oneAnswer, oneAnswer]);
+  });
+  it("can happen again and again", async () => {
+    const endpoint = await open();
+    const codes = await Promise.all([1, 2, 3, 4].map(() => codeOf(ask(endpoint, deep))));
+    expect(codes).toEqual(Array.from({ length: 4 }, () => "ENDPOINT_FAILED"));
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+  });
+});
+
+describe("cancelling", () => {
+  it("ends a running query at once and its worker soon", async () => {
+    const endpoint = await open();
+    const caller = new AbortController();
+    const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal }));
+    await sleep(100);
+    const startMs = performance.now();
+    caller.abort();
+    expect(await cancelled).toBe("CANCELLED");
+    expect(performance.now() - startMs).toBeLessThan(100);
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+  });
+  it("hands the reason on", async () => {
+    const endpoint = await open();
+    const caller = new AbortController();
+    const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal }));
+    caller.abort(new FedwayError("DEADLINE_EXCEEDED", "over"));
+    expect(await cancelled).toBe("DEADLINE_EXCEEDED");
+  });
+  it("takes a waiting query out of the queue", async () => {
+    const endpoint = await open({ limits: { timeoutMs: 500, maxQueue: 1 } });
+    const running = codeOf(ask(endpoint, endless));
+    const caller = new AbortController();
+    const waiting = codeOf(ask(endpoint, one, { signal: caller.signal }));
+    expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_BUSY");
+    caller.abort();
+    expect(await waiting).toBe("CANCELLED");
+    expect(await ask(endpoint, one)).toBe(oneAnswer);
+    expect(await running).toBe("ENDPOINT_TIMEOUT");
+  });
+  it("refuses a query that is already cancelled", async () => {
+    expect(await codeOf(ask(await open(), one, { signal: AbortSignal.abort() }))).toBe("CANCELLED");
+  });
+  it("keeps the worker when the query ends within the grace", async () => {
+    const log = logFile("grace");
+    const endpoint = await open({ source: scripted(log, "ready"), worker: { script, graceMs: 5_000 } });
+    const caller = new AbortController();
+    const cancelled = codeOf(ask(endpoint, one, { signal: caller.signal }));
+    caller.abort();
+    expect(await cancelled).toBe("CANCELLED");
+    expect(await ask(endpoint, one)).toBe("pong 1");
+  });
+});
+
+describe("closing", () => {
+  it("fails the running query, the waiting and the later ones", async () => {
+    const endpoint = await open();
+    const running = codeOf(ask(endpoint, endless));
+    const waiting = codeOf(ask(endpoint, one));
+    await endpoint.close();
+    expect(await Promise.all([running, waiting, codeOf(ask(endpoint, one))])).toEqual([
+      "ENDPOINT_FAILED",
+      "ENDPOINT_FAILED",
+      "ENDPOINT_FAILED",
+    ]);
+  });
+  it("can be done twice", async () => {
+    const endpoint = await open();
+    await endpoint.close();
+    await expect(endpoint.close()).resolves.toBeUndefined();
+  });
+});
+
+const script = new URL("./scripted-worker.ts", import.meta.url);
+let dir = "";
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "fedway-hosting-"));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+const logFile = (name: string) => join(dir, name);
+const startsIn = (log: string) => readFileSync(log).length;
+const scripted = (log: string, ...steps: readonly string[]) =>
+  ({ kind: "text", text: JSON.stringify({ log, steps }) }) as const;
+
+describe("starting the worker again", () => {
+  const restart = { attempts: 3, delayMs: 10, cooldownMs: 300 };
+  it("is tried a bounded number of times", async () => {
+    const log = logFile("bounded");
+    const opening = open({ source: scripted(log, "crash"), worker: { script, restart } });
+    await expect(opening).rejects.toMatchObject({
+      code: "ENDPOINT_FAILED",
+      message: "The hosted endpoint alpha could not be started in 3 attempts.",
+      details: { retryAfterMs: 300 },
+    });
+    expect(startsIn(log)).toBe(3);
+  });
+  it("succeeds in a later attempt", async () => {
+    const log = logFile("later");
+    const endpoint = await open({ source: scripted(log, "crash", "crash", "ready"), worker: { script, restart } });
+    expect(await ask(endpoint, one)).toBe("pong 3");
+  });
+  it("does not wait for a worker that hangs", async () => {
+    const worker = { script, restart, startTimeoutMs: 1_000 };
+    const endpoint = await open({ source: scripted(logFile("hang"), "hang", "ready"), worker });
+    expect(await ask(endpoint, one)).toBe("pong 2");
+  });
+  it("happens when the worker ended while it was idle", async () => {
+    const log = logFile("idle");
+    const endpoint = await open({ source: scripted(log, "fragile", "ready"), worker: { script, restart } });
+    await sleep(400);
+    expect(await ask(endpoint, one)).toBe("pong 2");
+  });
+  it("leaves an endpoint that cannot start alone for a while, then tries again", async () => {
+    const log = logFile("cooldown");
+    const steps = ["fragile", "crash", "crash", "crash", "ready"];
+    const endpoint = await open({ source: scripted(log, ...steps), worker: { script, restart } });
+    await sleep(400);
+    expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
+    expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
+    expect(startsIn(log)).toBe(4);
+    await sleep(350);
+    expect(await ask(endpoint, one)).toBe("pong 5");
+  });
+});

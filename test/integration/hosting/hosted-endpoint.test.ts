@@ -1,0 +1,184 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { describe, expect, it } from "vitest";
+import type { HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
+import { ask, endless, manyTriples, one, open, queryOf } from "./endpoint-under-test.ts";
+
+const data = `<urn:a> <urn:name> "Ísland"@is .
+<urn:a> <urn:size> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .
+_:b <urn:name> "x,\\"y\\"" .
+<urn:c> <urn:name> "in g" <urn:g> .
+<urn:d> <urn:name> "in h" <urn:h> .
+`;
+const names = "SELECT ?name { ?s <urn:name> ?name } ORDER BY ?name";
+const small = () => open({ source: { kind: "text", text: data } });
+
+const shouldAnswer = (query: string, more: Partial<HostedQuery>, mediaType: string, body: string) => async () => {
+  const answer = await (await small()).query(queryOf(query, more));
+  expect(answer).toEqual({ mediaType, body: expect.any(Buffer) });
+  expect(answer.body.toString().trimEnd()).toBe(body);
+};
+const shouldFail = (query: string, more: Partial<HostedQuery>, error: object) => async () => {
+  const endpoint = await small();
+  await expect(endpoint.query(queryOf(query, more))).rejects.toMatchObject(error);
+  expect(await ask(endpoint, "SELECT * { <urn:a> <urn:size> ?n }")).toBe("n\r\n3\r\n");
+};
+
+describe("an answer in the wanted format", () => {
+  const size = "SELECT ?n { <urn:a> <urn:size> ?n }";
+  const json =
+    '{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","value":"3","datatype":"http://www.w3.org/2001/XMLSchema#integer"}}]}}';
+  const triple = '<urn:a> <urn:name> "Ísland"@is .';
+  const construct = "CONSTRUCT { <urn:a> <urn:name> ?n } WHERE { <urn:a> <urn:name> ?n }";
+  it("JSON", shouldAnswer(size, { accept: "*/*" }, "application/sparql-results+json", json));
+  it(
+    "XML",
+    shouldAnswer(
+      "ASK { <urn:a> ?p ?o }",
+      { kind: "boolean", accept: "application/sparql-results+xml" },
+      "application/sparql-results+xml",
+      '<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head></head><boolean>true</boolean></sparql>',
+    ),
+  );
+  it("CSV", shouldAnswer(names, {}, "text/csv", 'name\r\n"x,""y"""\r\nÍsland'));
+  it("TSV", shouldAnswer(size, { accept: "text/tab-separated-values" }, "text/tab-separated-values", "?n\n3"));
+  it("Turtle", shouldAnswer(construct, { kind: "quads", accept: "text/turtle" }, "text/turtle", triple));
+  it(
+    "N-Triples",
+    shouldAnswer(construct, { kind: "quads", accept: "application/n-triples" }, "application/n-triples", triple),
+  );
+  it(
+    "JSON-LD",
+    shouldAnswer(
+      construct,
+      { kind: "quads", accept: "application/ld+json" },
+      "application/ld+json",
+      '[{"@id":"urn:a","urn:name":[{"@language":"is","@value":"Ísland"}]}]',
+    ),
+  );
+  it(
+    "boolean JSON",
+    shouldAnswer(
+      "ASK { <urn:none> ?p ?o }",
+      { kind: "boolean", accept: "*/*" },
+      "application/sparql-results+json",
+      '{"head":{},"boolean":false}',
+    ),
+  );
+  it("none of them", shouldFail(size, { accept: "text/html" }, { code: "NOT_ACCEPTABLE" }));
+});
+
+describe("the dataset", () => {
+  const graphs = "SELECT ?g ?name { GRAPH ?g { ?s <urn:name> ?name } } ORDER BY ?g";
+  it("is the stored one", shouldAnswer(graphs, {}, "text/csv", "g,name\r\nurn:g,in g\r\nurn:h,in h"));
+  it("has the given default graph", shouldAnswer(names, { defaultGraphs: ["urn:g"] }, "text/csv", "name\r\nin g"));
+  it(
+    "merges default graphs",
+    shouldAnswer(names, { defaultGraphs: ["urn:g", "urn:h"] }, "text/csv", "name\r\nin g\r\nin h"),
+  );
+  it("has no named graph then", shouldAnswer(graphs, { defaultGraphs: ["urn:g"] }, "text/csv", "g,name"));
+  it("has the given named graph", shouldAnswer(graphs, { namedGraphs: ["urn:h"] }, "text/csv", "g,name\r\nurn:h,in h"));
+  it("has an empty default graph then", shouldAnswer(names, { namedGraphs: ["urn:h"] }, "text/csv", "name"));
+  it("follows FROM", shouldAnswer("SELECT ?name FROM <urn:h> { ?s <urn:name> ?name }", {}, "text/csv", "name\r\nin h"));
+  it(
+    "prefers the protocol's dataset to FROM",
+    shouldAnswer(
+      "SELECT ?name FROM <urn:h> { ?s <urn:name> ?name }",
+      { defaultGraphs: ["urn:g"] },
+      "text/csv",
+      "name\r\nin g",
+    ),
+  );
+  it(
+    "refuses a graph that is no IRI",
+    shouldFail(names, { defaultGraphs: ["not an IRI"] }, { code: "ENDPOINT_REJECTED_QUERY" }),
+  );
+});
+
+describe("a query that is refused", () => {
+  it(
+    "has a syntax error",
+    shouldFail(
+      "SELECT *\n{ ?s ?p }",
+      {},
+      { code: "QUERY_SYNTAX", details: { where: { line: 2, column: 10, endpoint: "alpha" } } },
+    ),
+  );
+  it(
+    "has an unknown prefix",
+    shouldFail(
+      "SELECT * { ?s foaf:name ?n }",
+      {},
+      { code: "QUERY_SYNTAX", message: expect.stringContaining("prefix") },
+    ),
+  );
+  it("is empty", shouldFail("", {}, { code: "QUERY_SYNTAX" }));
+  it("is an update", shouldFail("PREFIX : <urn:> INSERT DATA { :a :b :c }", {}, { code: "UPDATE_REFUSED" }));
+  it(
+    "has a SERVICE",
+    shouldFail(
+      "SELECT * { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }",
+      {},
+      { code: "ENDPOINT_REJECTED_QUERY", message: expect.stringContaining("calls no other endpoints") },
+    ),
+  );
+  it(
+    "is of another form than it says",
+    shouldFail("CONSTRUCT WHERE { ?s ?p ?o }", {}, { code: "ENDPOINT_REJECTED_QUERY" }),
+  );
+});
+
+describe("a hosted endpoint", () => {
+  it("counts its triples", async () => expect((await small()).triples).toBe(5));
+  it(
+    "answers SERVICE SILENT with one empty solution",
+    shouldAnswer("SELECT ?x { SERVICE SILENT <http://127.0.0.1:9/> { ?x ?y ?z } }", {}, "text/csv", "x"),
+  );
+  it("hands over large answers whole", async () => {
+    const endpoint = await open();
+    const csv = await ask(endpoint, "SELECT ?s ?p ?o { ?s ?p ?o }");
+    expect(csv.length).toBeGreaterThan(65_536);
+    const rows = csv.trimEnd().split("\r\n").slice(1).toSorted();
+    const expected = manyTriples.split("\n").map((line) => line.replace(/<(.*)> <(.*)> "(.*)" \./, "$1,$2,$3"));
+    expect(rows).toEqual(expected.toSorted());
+  });
+  it("refuses an answer above the cap and serves the next query", async () => {
+    const endpoint = await open({ limits: { maxAnswerBytes: 70_000 } });
+    const refusal = { code: "ANSWER_TOO_LARGE", message: expect.stringMatching(/has \d{5} bytes; at most 70000/) };
+    await expect(ask(endpoint, "SELECT * { ?s ?p ?o }")).rejects.toMatchObject(refusal);
+    expect(await ask(endpoint, one)).toBe("o,p\r\nvalue 1,urn:p:1\r\n");
+  });
+  it("refuses a small answer above a small cap", async () => {
+    const endpoint = await open({ limits: { maxAnswerBytes: 10 } });
+    await expect(ask(endpoint, one)).rejects.toMatchObject({ code: "ANSWER_TOO_LARGE" });
+  });
+  it("answers in the order of arrival", async () => {
+    const endpoint = await open();
+    const order: number[] = [];
+    await Promise.all([0, 1, 2, 3].map((n) => ask(endpoint, one).then(() => order.push(n))));
+    expect(order).toEqual([0, 1, 2, 3]);
+  });
+  it("never blocks the event loop", async () => {
+    const endpoint = await open({ limits: { timeoutMs: 1_500 } });
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    let ticks = 0;
+    const ticker = setInterval(() => (ticks += 1), 5);
+    delay.enable();
+    const outcome = await ask(endpoint, endless).catch((error: unknown) => error);
+    delay.disable();
+    clearInterval(ticker);
+    expect(outcome).toMatchObject({ code: "ENDPOINT_TIMEOUT" });
+    expect(ticks).toBeGreaterThan(50);
+    expect(delay.max / 1e6).toBeLessThan(500);
+  });
+  it("fails to open when its data is malformed", async () => {
+    const worker = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
+    const opening = open({ source: { kind: "text", text: "<urn:a> nonsense" }, worker });
+    await expect(opening).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+  });
+  it("fails to open when its data does not fit", async () => {
+    const text = Array.from({ length: 100_000 }, (_, n) => `<urn:s:${n}> <urn:p> "${n}" .`).join("\n");
+    const worker = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
+    const opening = open({ source: { kind: "text", text }, limits: { memoryMb: 16 }, worker });
+    await expect(opening).rejects.toMatchObject({ code: "ENDPOINT_FAILED", cause: { reason: "memory" } });
+  });
+});

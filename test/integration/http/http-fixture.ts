@@ -1,0 +1,73 @@
+import { connect, type Socket } from "node:net";
+import { afterEach } from "vitest";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
+import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
+import { createFakeDeps } from "../../support/fake-query-service.ts";
+
+/** A listening server with fakes behind it. */
+export type Started = ReturnType<typeof createFakeDeps> & { readonly url: string; readonly server: HttpServer };
+
+const running: HttpServer[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of running.splice(0)) await server.close(0);
+});
+
+/** Starts a server on a free port; it is closed after the test. */
+export async function start(more: Partial<HttpDeps> = {}): Promise<Started> {
+  const deps = createFakeDeps(more);
+  const server = await createHttpServer(deps);
+  running.push(server);
+  const url = await server.listen();
+  return { ...deps, url, server };
+}
+
+/** A raw connection: what was received so far, and how it ended. */
+export interface RawConnection {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** Settles when the connection is over. */
+  readonly ended: Promise<"closed" | "reset">;
+  /** Settles when `text` has been received. */
+  until(text: string): Promise<void>;
+}
+
+/** Writes `request` to the server and collects what comes back. */
+export function raw({ url }: Pick<Started, "url">, request: string | Buffer): RawConnection {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let received = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (chunk: string) => {
+    received += chunk;
+  });
+  const ended = new Promise<"closed" | "reset">((resolve) => {
+    socket.once("error", () => resolve("reset"));
+    socket.once("close", () => resolve("closed"));
+  });
+  socket.write(request);
+  const until = async (text: string): Promise<void> => {
+    while (!received.includes(text)) {
+      if (socket.destroyed) throw new Error(`the connection ended before ${JSON.stringify(text)}: ${received}`);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 2);
+      });
+    }
+  };
+  return { socket, received: () => received, ended, until };
+}
+
+/** Waits until `done` holds. */
+export async function eventually(done: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 2000 && !done(); tries++) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2);
+    });
+  }
+  if (!done()) throw new Error("it did not happen");
+}
+
+export const askQuery = "query=ASK%20%7B%7D";

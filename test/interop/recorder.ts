@@ -1,0 +1,60 @@
+import { createServer, request as forward } from "node:http";
+
+/** One request that passed a recorder. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly body: string;
+}
+
+/** A plain HTTP relay in front of one engine that writes down what is asked of it. */
+export interface Recorder {
+  /** The engine's URL with the recorder's port. */
+  readonly url: string;
+  readonly requests: readonly RecordedRequest[];
+  clear(): void;
+  close(): Promise<void>;
+}
+
+export async function startRecorder(target: string): Promise<Recorder> {
+  const { host, pathname } = new URL(target);
+  let requests: RecordedRequest[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+    incoming.once("end", () => {
+      const body = Buffer.concat(chunks);
+      requests.push({ method: incoming.method ?? "", url: incoming.url ?? "", body: body.toString("utf8") });
+      const onward = forward(`http://${host}${incoming.url}`, {
+        ...(incoming.method && { method: incoming.method }),
+        headers: { ...incoming.headers, host },
+      });
+      onward.once("response", (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.once("error", () => outgoing.destroy());
+      onward.end(body);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the recorder has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}${pathname}`,
+    get requests() {
+      return requests;
+    },
+    clear() {
+      requests = [];
+    },
+    close: async () => {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+    },
+  };
+}

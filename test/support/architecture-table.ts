@@ -1,0 +1,98 @@
+/** What a room of `src/` may import from another. */
+export interface RoomImport {
+  readonly room: string;
+  /** Only these files of the room (paths inside it). */
+  readonly files?: readonly string[];
+  /** Only as `import type`. */
+  readonly typesOnly?: boolean;
+}
+
+/** A folder of `src/`, or one of its top-level programs. */
+export interface Room {
+  readonly name: string;
+  readonly imports: readonly RoomImport[] | "everything";
+  readonly packages: readonly string[];
+}
+
+const whole = (...rooms: string[]): readonly RoomImport[] => rooms.map((room) => ({ room }));
+const errors: RoomImport = { room: "errors" };
+const catalogTypes: RoomImport = { room: "registry", files: ["catalog.ts"], typesOnly: true };
+
+/**
+ * Who may import whom. `AnswerKind` of `results/model.ts` and the bindings of an engine's answer are contract types that
+ * plans and shells name too. `node:` modules are free for all.
+ */
+export const rooms: readonly Room[] = [
+  { name: "main.ts", imports: whole("app.ts", "config", "errors"), packages: [] },
+  { name: "app.ts", imports: "everything", packages: ["pino"] },
+  { name: "config", imports: [errors], packages: [] },
+  { name: "errors", imports: [], packages: [] },
+  { name: "metrics", imports: [], packages: ["prom-client"] },
+  { name: "rdf", imports: [errors], packages: ["n3"] },
+  { name: "sparql", imports: whole("rdf", "errors"), packages: ["sparqljs"] },
+  {
+    name: "results",
+    imports: whole("rdf", "errors"),
+    packages: [
+      "n3",
+      "sparqljson-parse",
+      "sparqlxml-parse",
+      "jsonld-streaming-parser",
+      "jsonld-streaming-serializer",
+      "rdfxml-streaming-parser",
+    ],
+  },
+  { name: "transport", imports: whole("results", "metrics", "errors"), packages: ["undici", "ipaddr.js", "lru-cache"] },
+  { name: "registry", imports: whole("rdf", "sparql", "transport", "metrics", "errors"), packages: [] },
+  {
+    name: "plan",
+    imports: [{ room: "sparql" }, catalogTypes, { room: "results", files: ["model.ts"], typesOnly: true }, errors],
+    packages: ["lru-cache"],
+  },
+  { name: "engine", imports: whole("plan", "transport", "results", "errors"), packages: [] },
+  {
+    // Actors of Comunica are built on its own dependencies for iterators and terms.
+    name: "engine/comunica",
+    imports: whole("engine", "plan", "transport", "results", "errors"),
+    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "#comunica-engine"],
+  },
+  {
+    name: "query",
+    imports: [
+      ...whole("sparql", "plan", "results", "metrics", "errors"),
+      { room: "engine", files: ["federation-engine.ts"], typesOnly: true },
+    ],
+    packages: ["lru-cache"],
+  },
+  { name: "hosting", imports: whole("rdf", "results", "errors"), packages: ["oxigraph"] },
+  {
+    name: "http",
+    imports: whole("query", "registry", "hosting", "results", "metrics", "errors"),
+    packages: ["fastify", "@fastify/*", "typebox", "pino", "lru-cache"],
+  },
+  {
+    name: "cli",
+    imports: whole("query", "registry", "hosting", "results", "metrics", "errors"),
+    packages: ["commander"],
+  },
+  // The command line's program builds the service when it answers without a server.
+  { name: "cli/main.ts", imports: whole("cli", "app.ts", "config", "errors"), packages: ["commander"] },
+];
+
+/** Types that any room may name; erased before anything runs. */
+export const typePackages: readonly string[] = ["@rdfjs/types"];
+
+/** What lies outside `src/` and may be read from inside, seen from `src/`. */
+export const outsideFiles: readonly string[] = ["../package.json", "../catalog/examples/"];
+
+/** Files that may read the environment. */
+export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", "config/"];
+
+/** Files that import a module whose name is computed, which no table can check. */
+export const computedImports: readonly string[] = ["hosting/worker.ts"];
+
+/**
+ * Rules that nothing uses yet, `room -> what`. The test fails for an entry that is used, so that the list only shrinks,
+ * and for an unused rule that is not here.
+ */
+export const notYet: readonly string[] = [];

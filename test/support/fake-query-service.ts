@@ -1,0 +1,165 @@
+import { Readable } from "node:stream";
+import type { Catalog, CatalogEntry } from "../../src/registry/catalog.ts";
+import type { HttpDeps, HttpSettings } from "../../src/http/http-deps.ts";
+import type {
+  QueryAnswer,
+  QueryRequest,
+  QueryService,
+  RunRecord,
+  TabularAnswer,
+} from "../../src/query/query-service.ts";
+
+/** Answer that a fake run gives unless told otherwise. */
+export const fakeAnswer = (body: Buffer | Readable, more: Partial<QueryAnswer> = {}): QueryAnswer => ({
+  runId: "run-1",
+  plan: {
+    kind: "direct",
+    answer: "bindings",
+    endpoint: { id: "alpha", url: "http://alpha.example/sparql" },
+    query: "SELECT * {}",
+    silent: undefined,
+    defaultGraphs: [],
+    namedGraphs: [],
+    notes: [],
+  },
+  kind: "bindings",
+  contentType: "application/sparql-results+json",
+  contentEncoding: "identity",
+  body,
+  status: "ok",
+  notes: [],
+  timings: { planMs: 0.04, firstByteMs: 12.34, planCached: true },
+  ...more,
+});
+
+export const smallBody = Buffer.from('{"head":{"vars":["x"]},"results":{"bindings":[]}}');
+
+export const fakeTable: TabularAnswer = {
+  run: "run-2",
+  status: "ok",
+  plan: { kind: "direct", endpoints: [], notes: [], text: "direct alpha" },
+  columns: ["x"],
+  rows: [["<urn:x:a>"], [null]],
+  truncated: false,
+  sources: [{ endpoint: "alpha", requests: 1, bytes: 10, ms: 3, status: "ok" }],
+  notes: [],
+  diagnosis: null,
+};
+
+const record: RunRecord = {
+  id: "run-1",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  plan: "direct",
+  queryHash: "abc",
+  status: "ok",
+  bytes: 10,
+  sources: [],
+  notes: [],
+};
+
+/** A query service that remembers what it was asked. */
+export interface FakeQueryService extends QueryService {
+  readonly requests: QueryRequest[];
+  answer: (request: QueryRequest) => Promise<QueryAnswer>;
+  tableAnswer: (request: QueryRequest) => Promise<TabularAnswer>;
+  runIdOf: (error: unknown) => string | undefined;
+}
+
+export function createFakeQueryService(): FakeQueryService {
+  const requests: QueryRequest[] = [];
+  const service: FakeQueryService = {
+    requests,
+    running: 0,
+    answer: async () => fakeAnswer(smallBody),
+    tableAnswer: async () => fakeTable,
+    runIdOf: () => undefined,
+    run: async (request) => {
+      requests.push(request);
+      return service.answer(request);
+    },
+    table: async (request) => {
+      requests.push(request);
+      return service.tableAnswer(request);
+    },
+    explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text, text: "direct" }),
+    runRecord: (id) => (id === "run-1" ? record : undefined),
+    runOf: (error) => service.runIdOf(error),
+  };
+  return service;
+}
+
+const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
+  id,
+  title: `The ${id}`,
+  url: `http://${id}.example/sparql`,
+  keywords: [],
+  pseudoServices: [],
+  rawQueries: false,
+  ...more,
+});
+
+/** A catalogue of three endpoints: alpha, beta and a hostile one. */
+export function createFakeCatalog(): Catalog {
+  const entries = [
+    entry("alpha", { description: "Letters of the Greek alphabet.", homepage: "https://alpha.example/" }),
+    entry("beta", { keywords: ["test"] }),
+    entry("evil", { title: "<script>alert(1)</script>", homepage: "javascript:alert(1)" }),
+  ];
+  return {
+    entries,
+    problems: [],
+    byId: (id) => entries.find((candidate) => candidate.id === id),
+    byUrl: (url) => entries.find((candidate) => candidate.url === url),
+  };
+}
+
+export const fakeSettings: HttpSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  publicUrl: "http://127.0.0.1:0",
+  trustProxy: false,
+  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostedTimeoutMs: 1000 },
+  log: { queries: false },
+};
+
+/** One request as it was reported to the metrics. */
+export type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
+
+/** Dependencies of the HTTP shell without anything behind them. */
+export function createFakeDeps(more: Partial<HttpDeps> = {}): HttpDeps & {
+  readonly queries: FakeQueryService;
+  readonly observed: Observed[];
+  readonly lines: object[];
+} {
+  const observed: Observed[] = [];
+  const lines: object[] = [];
+  const write = (fields: object): void => void lines.push(fields);
+  const queries = createFakeQueryService();
+  return {
+    config: fakeSettings,
+    catalog: createFakeCatalog(),
+    hosted: () => undefined,
+    metrics: {
+      contentType: "text/plain; version=0.0.4",
+      render: async () => "fedway_up 1\n",
+      observeRequest: (request) => void observed.push(request),
+    },
+    ready: () => ({ ready: true, checks: { catalog: { ok: true } } }),
+    version: "1.2.3",
+    logger: { info: write, warn: write, error: write },
+    ...more,
+    queries,
+    observed,
+    lines,
+  };
+}
+
+/** A stream that gives `chunks` and then fails with `error` when there is one. */
+export const streamOf = (chunks: readonly string[], error?: Error): Readable =>
+  Readable.from(
+    (async function* () {
+      for (const chunk of chunks) yield Buffer.from(chunk);
+      if (error) throw error;
+    })(),
+    { objectMode: false },
+  );

@@ -1,0 +1,20 @@
+import type { FederatedPlan } from "../../src/plan/query-plan.ts";
+import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { splitClauses } from "../../src/sparql/split-clauses.ts";
+
+/** A federated plan for a query whose SERVICE targets are absolute IRIs, without planning. */
+export function toFederatedPlan(text: string): FederatedPlan {
+  const parsed = parseQuery(text);
+  const { skeleton, clauses } = splitClauses(parsed);
+  const planned = clauses.map(({ target, ...clause }) => ({ ...clause, endpoint: { url: target.slice(1, -1) } }));
+  const urls = [...new Set(planned.map(({ endpoint }) => endpoint.url))];
+  return {
+    kind: "federated",
+    answer: parsed.kind,
+    query: text,
+    skeleton,
+    clauses: planned,
+    members: urls.map((url) => ({ endpoint: { url }, clauses: 1, silent: false })),
+    notes: [],
+  };
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createApp, type App } from "../../src/app.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { TabularAnswer } from "../../src/query/query-service.ts";
+import { bindingsAnswer, canonicalRow, canonicalText, graphAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
+import { startSparqlTestServer, type Fault, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
+
+/** Named SPARQL endpoints over real sockets, whose data and faults a test controls. */
+export interface TestEndpoints {
+  /** Endpoint URL by name. */
+  readonly urls: Readonly<Record<string, string>>;
+  url(name: string): string;
+  requests(name: string): readonly SeenRequest[];
+  clearRequests(): void;
+  setData(name: string, nTriples: string): void;
+  setDelay(name: string, ms: number): void;
+  setFault(name: string, fault: Fault | undefined, times?: number): void;
+  close(): Promise<void>;
+}
+
+/** Starts one endpoint for each name with its data in N-Triples. */
+export async function startEndpoints(data: Readonly<Record<string, string>>): Promise<TestEndpoints> {
+  const servers = new Map<string, SparqlTestServer>();
+  for (const [name, text] of Object.entries(data)) servers.set(name, await startSparqlTestServer(text));
+  const server = (name: string): SparqlTestServer => {
+    const found = servers.get(name);
+    if (!found) throw new Error(`No test endpoint ${name}`);
+    return found;
+  };
+  return {
+    urls: Object.fromEntries([...servers].map(([name, { url }]) => [name, url])),
+    url: (name) => server(name).url,
+    requests: (name) => server(name).requests,
+    clearRequests: () => servers.forEach((one) => one.clearRequests()),
+    setData: (name, text) => server(name).setData(text),
+    setDelay: (name, ms) => server(name).setDelay(ms),
+    setFault: (name, fault, times) => server(name).setFault(fault, times),
+    close: async () => {
+      await Promise.all([...servers.values()].map((one) => one.close()));
+    },
+  };
+}
+
+/** The service over a set of test endpoints. */
+export interface Federation {
+  readonly app: App;
+  /** Runs a query; `endpointId` as if sent to `/endpoints/{id}/sparql`. */
+  table(query: string, options?: FederationQuery): Promise<TabularAnswer>;
+  /** Runs a query of any form and gives its answer in comparable form. @throws Error when the run is not complete */
+  answer(query: string, options?: FederationQuery): Promise<CanonicalAnswer>;
+  close(): Promise<void>;
+}
+
+export interface FederationQuery {
+  readonly endpointId?: string;
+  readonly inOrder?: boolean;
+  readonly partial?: boolean;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Builds the service as `main.ts` does, without listening: a catalogue folder with one Turtle file an endpoint, and
+ * loopback addresses allowed. `environment` adds to the configuration.
+ */
+export async function startFederation(
+  urls: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Federation> {
+  const folder = await mkdtemp(join(tmpdir(), "fedway-federation-"));
+  for (const [id, url] of Object.entries(urls)) await writeFile(join(folder, `${id}.ttl`), catalogFile(id, url));
+  const app = await createApp(
+    loadConfig({
+      FEDWAY_CATALOG: folder,
+      FEDWAY_EXAMPLES: "off",
+      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
+      FEDWAY_LOG_LEVEL: "silent",
+      FEDWAY_MAX_ROWS: "1000000",
+      ...environment,
+    }),
+  );
+  const table: Federation["table"] = (query, options) => runTable(app, query, options);
+  return {
+    app,
+    table,
+    answer: async (query, options) =>
+      /^\s*CONSTRUCT\b/iu.test(query) ? runGraph(app, query, options) : toAnswer(await table(query, options), options),
+    close: async () => {
+      await app.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function catalogFile(id: string, url: string): string {
+  return `@prefix dcat: <http://www.w3.org/ns/dcat#> .
+@prefix dcterms: <http://purl.org/dc/terms/> .
+<> a dcat:DataService ;
+  dcterms:identifier "${id}" ;
+  dcterms:title "Test endpoint ${id}" ;
+  dcat:endpointURL <${url}> .
+`;
+}
+
+function requestOf(text: string, options: FederationQuery = {}) {
+  return {
+    text,
+    defaultGraphs: [],
+    namedGraphs: [],
+    strict: false,
+    partial: options.partial === true,
+    signal: new AbortController().signal,
+    ...(options.endpointId === undefined ? {} : { endpointId: options.endpointId }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  };
+}
+
+async function runTable(app: App, text: string, options?: FederationQuery): Promise<TabularAnswer> {
+  return app.queries.table({ ...requestOf(text, options), maxRows: 1_000_000 });
+}
+
+function toAnswer(table: TabularAnswer, options?: FederationQuery): CanonicalAnswer {
+  if (table.status !== "ok" && table.status !== "empty") {
+    throw new Error(`${table.status}: ${table.diagnosis?.code} ${table.diagnosis?.detail}`);
+  }
+  if (table.truncated) throw new Error("truncated");
+  if (table.boolean !== undefined) return { kind: "boolean", value: table.boolean };
+  const rows = table.rows.map((row) =>
+    canonicalRow(
+      row.flatMap((cell, index) => (cell === null ? [] : [[table.columns[index] ?? "", canonicalText(cell)] as const])),
+    ),
+  );
+  return bindingsAnswer(rows, options?.inOrder === true);
+}
+
+async function runGraph(app: App, text: string, options?: FederationQuery): Promise<CanonicalAnswer> {
+  const answer = await app.queries.run({ ...requestOf(text, options), accept: "application/n-triples" });
+  const chunks: Buffer[] = [];
+  if (Buffer.isBuffer(answer.body)) chunks.push(answer.body);
+  else for await (const chunk of answer.body) chunks.push(Buffer.from(chunk as Uint8Array));
+  const lines = Buffer.concat(chunks).toString("utf8").split("\n");
+  return graphAnswer(lines.filter((line) => line.trim() !== "").map(canonicalTriple));
+}
+
+const tripleLine = /^(\S+) (\S+) (.*?) ?\.\s*$/su;
+
+function canonicalTriple(line: string): string {
+  const parts = tripleLine.exec(line);
+  if (!parts) throw new Error(`Not a triple: ${line}`);
+  return parts.slice(1, 4).map(canonicalText).join(" ");
+}

@@ -1,0 +1,138 @@
+import type { ServerResponse } from "node:http";
+import zlib from "node:zlib";
+import type { HostileCase } from "./hostile-server.ts";
+
+const json = "application/sparql-results+json";
+
+/** A SPARQL JSON document with `rows` rows of about 80 bytes. */
+export function resultsOf(rows: number): string {
+  const bindings = Array.from({ length: rows }, (_, row) =>
+    JSON.stringify({ x: { type: "uri", value: `http://example.org/thing/${row}` } }),
+  );
+  return `{"head":{"vars":["x"]},"results":{"bindings":[${bindings.join(",")}]}}`;
+}
+
+/** Sends a whole body with its length. */
+export function reply(response: ServerResponse, headers: Record<string, string>, body: string | Buffer): void {
+  response.writeHead(Number(headers["status"] ?? 200), {
+    "content-type": json,
+    ...headers,
+    "content-length": Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+const small = resultsOf(3);
+const large = resultsOf(3000);
+const turtle = "<http://example.org/a> <http://example.org/p> <http://example.org/b> .\n";
+
+const encoded =
+  (coding: string, encode: (body: string) => Buffer): HostileCase =>
+  ({ response }) =>
+    reply(response, { "content-encoding": coding }, encode(large));
+
+/** 200 MB of blanks in the middle of a document, as about 200 kB of gzip. */
+function writeBomb(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": json, "content-encoding": "gzip" });
+  const gzip = zlib.createGzip({ level: 9 });
+  gzip.on("error", () => {});
+  gzip.pipe(response);
+  const blanks = Buffer.alloc(1024 * 1024, " ");
+  let left = 200;
+  gzip.write('{"head":{"vars":["x"]},"results":{"bindings":[');
+  const more = (): void => {
+    while (left > 0) {
+      left -= 1;
+      if (!gzip.write(blanks)) {
+        gzip.once("drain", more);
+        return;
+      }
+    }
+    gzip.end("]}}");
+  };
+  response.on("close", () => gzip.destroy());
+  more();
+}
+
+/** An answer without end, as fast as the reader takes it. */
+function writeEndless(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": json });
+  response.write('{"head":{"vars":["x"]},"results":{"bindings":[');
+  const row = `${JSON.stringify({ x: { type: "literal", value: "y".repeat(1000) } })},`;
+  const block = Buffer.from(row.repeat(64));
+  const more = (): void => {
+    while (!response.destroyed && response.write(block));
+    if (!response.destroyed) response.once("drain", more);
+  };
+  more();
+}
+
+const fixed =
+  (headers: Record<string, string>, body: string | Buffer = small): HostileCase =>
+  ({ response }) =>
+    reply(response, headers, body);
+
+/** Answers with status 2xx: good ones to compare with, encoded, partial, mislabelled and boundless ones. */
+export const hostileBodies: Readonly<Record<string, HostileCase>> = {
+  ok: fixed({}),
+  "ok-large": fixed({}, large),
+  "ok-chunked": ({ response }) => {
+    response.writeHead(200, { "content-type": json });
+    response.write(small.slice(0, 20));
+    response.end(small.slice(20));
+  },
+  "ok-boolean": fixed({}, '{"head":{},"boolean":true}'),
+  "ok-turtle": fixed({ "content-type": "text/turtle" }, turtle),
+  "ok-close-delimited": ({ response }) => {
+    response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: ${json}\r\nconnection: close\r\n\r\n${small}`);
+  },
+  "as-json": fixed({ "content-type": "application/json; charset=utf-8" }),
+  "as-xml": fixed(
+    { "content-type": "text/xml" },
+    '<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results></results></sparql>',
+  ),
+  "as-plain": fixed({ "content-type": "text/plain" }, turtle),
+
+  gzip: encoded("gzip", (body) => zlib.gzipSync(body)),
+  deflate: encoded("deflate", (body) => zlib.deflateSync(body)),
+  "deflate-raw": encoded("deflate", (body) => zlib.deflateRawSync(body)),
+  brotli: encoded("br", (body) => zlib.brotliCompressSync(body)),
+  zstd: encoded("zstd", (body) => zlib.zstdCompressSync(body)),
+  "gzip-large": encoded("gzip", () => zlib.gzipSync(resultsOf(200_000), { level: 1 })),
+  "gzip-bomb": ({ response }) => writeBomb(response),
+  "gzip-bomb-small": fixed({ "content-encoding": "gzip" }, zlib.gzipSync(Buffer.alloc(8 * 1024 * 1024, " "))),
+  "bad-gzip": fixed({ "content-encoding": "gzip" }, small),
+  "bad-gzip-large": fixed({ "content-encoding": "gzip" }, large),
+  "cut-gzip": fixed({ "content-encoding": "gzip" }, zlib.gzipSync(large).subarray(0, 200)),
+  "gzip-trailing": ({ response }) => {
+    response.writeHead(200, { "content-type": json, "content-encoding": "gzip" });
+    response.write(zlib.gzipSync(large));
+    setTimeout(() => response.end("and then some text"), 100);
+  },
+  "unknown-encoding": fixed({ "content-encoding": "rot13" }),
+  "stacked-encoding": fixed({ "content-encoding": "gzip, gzip" }),
+
+  "partial-206": fixed({ status: "206" }),
+  s1tat: fixed({ "x-sql-state": "S1TAT" }, resultsOf(0)),
+  "s1tat-206": fixed({ status: "206", "x-sql-state": "S1TAT" }),
+  "maxrows-hit": fixed({ "x-sparql-maxrows": "3" }),
+  "maxrows-missed": fixed({ "x-sparql-maxrows": "1000" }),
+  "maxrows-hit-large": fixed({ "x-sparql-maxrows": "3000" }, large),
+
+  html: fixed(
+    { "content-type": "text/html" },
+    "<html><title>Query</title><body>Type\u0007 your <b>query</b> here</body></html>",
+  ),
+  "wrong-kind": fixed({ "content-type": "text/turtle" }, turtle),
+  "no-type": ({ response }) => {
+    response.end(small);
+  },
+  "no-content": ({ response }) => {
+    response.writeHead(204).end();
+  },
+  "truncated-json": fixed({}, `${small.slice(0, -12)}java.util.concurrent.TimeoutException: Query deadline is expired`),
+  "truncated-json-large": fixed({}, `${large.slice(0, -12)}java.util.concurrent.TimeoutException\n\tat com.bigdata`),
+  "empty-body": fixed({}, ""),
+  huge: fixed({}, resultsOf(20_000)),
+  endless: ({ response }) => writeEndless(response),
+};

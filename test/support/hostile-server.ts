@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { hostileBodies } from "./hostile-bodies.ts";
+import { hostileErrors } from "./hostile-errors.ts";
+import { hostileWire } from "./hostile-wire.ts";
+
+/** One request that the hostile server has received, body read. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** Name of the case, the first segment of the path. */
+  readonly caseName: string;
+  /** Path and query string. */
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** How one case misbehaves. `nth` counts the requests of this case from 1. */
+export type HostileCase = (exchange: {
+  readonly request: RecordedRequest;
+  readonly response: ServerResponse;
+  readonly nth: number;
+  /** URL of another case of the same server. */
+  readonly url: (caseName: string) => string;
+}) => void;
+
+/** A SPARQL endpoint that misbehaves in every way an endpoint can; one path a case. */
+export interface HostileServer {
+  /** Endpoint URL of a case; the names are the keys of `hostileCases`. */
+  url(caseName: string): string;
+  /** Requests received so far, of one case or of all. */
+  requests(caseName?: string): readonly RecordedRequest[];
+  /** Connections that are open now. */
+  openSockets(): number;
+  /** Resolves when no connection is open; rejects after two seconds. */
+  allSocketsClosed(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Every case by name. */
+export const hostileCases: Readonly<Record<string, HostileCase>> = {
+  ...hostileBodies,
+  ...hostileErrors,
+  ...hostileWire,
+};
+
+const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Starts the server on a free port of 127.0.0.1. */
+export async function startHostileServer(): Promise<HostileServer> {
+  const recorded: RecordedRequest[] = [];
+  const sockets = new Set<Socket>();
+  let origin = "";
+  const url = (caseName: string): string => `${origin}/${caseName}`;
+
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = incoming.url ?? "/";
+    const caseName = /^\/([^/?]*)/.exec(path)?.[1] ?? "";
+    const body = await text(incoming);
+    const request = { method: incoming.method ?? "", caseName, path, headers: incoming.headers, body };
+    recorded.push(request);
+    const run = hostileCases[caseName];
+    if (run === undefined) {
+      response.writeHead(599).end(`no hostile case "${caseName}"`);
+      return;
+    }
+    response.on("error", () => {});
+    run({ request, response, nth: recorded.filter((other) => other.caseName === caseName).length, url });
+  };
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy());
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the hostile server has no port");
+  origin = `http://127.0.0.1:${address.port}`;
+
+  return {
+    url,
+    requests: (caseName) => recorded.filter((request) => caseName === undefined || request.caseName === caseName),
+    openSockets: () => sockets.size,
+    async allSocketsClosed() {
+      for (let waited = 0; sockets.size > 0; waited += 10) {
+        if (waited > 2000) throw new Error(`${sockets.size} connections are still open`);
+        await delay(10);
+      }
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import type { GeneratedQuery } from "./query-generator-syntax.ts";
+
+/** Kind of value that a predicate, and so a variable, has; only values of one kind are compared or ordered. */
+export type Kind = "iri" | "string" | "lang" | "integer" | "decimal" | "double" | "date" | "boolean" | "blank" | "any";
+
+/** Source of all decisions. */
+export interface Draw {
+  /** Integer from 0 up to, not including, `bound`. */
+  below(bound: number): number;
+  chance(percent: number): boolean;
+  pick<T>(items: readonly T[]): T;
+}
+
+/** One triple in N-Triples syntax and the endpoints that have it. */
+export interface Fact {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly kind: Kind;
+  readonly endpoints: readonly number[];
+}
+
+/** Data split over endpoints. */
+export interface GeneratedData {
+  readonly endpoints: number;
+  readonly facts: readonly Fact[];
+}
+
+/** One differential case: a query and the data it runs over. */
+export interface GeneratedCase {
+  readonly data: GeneratedData;
+  readonly query: GeneratedQuery;
+}
+
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+export const typePredicate = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const word = (name: string): string => `<http://vocabulary.example/${name}>`;
+const item = (number: number): string => `<http://data.example/item/${number}>`;
+const typed = (value: string, type: string): string => `"${value}"^^<${XSD}${type}>`;
+
+/** Predicates from item to item; the only ones that property paths repeat. */
+export const linkPredicates: readonly string[] = [word("knows"), word("near")];
+
+interface PredicateRule {
+  readonly predicate: string;
+  readonly kind: Kind;
+  readonly object: (draw: Draw) => string;
+}
+
+const names = ["Ada", "Bela", "Cleo", "Dana"] as const;
+// Lexical forms are canonical and pools small, so that literals join between endpoints and equal values are equal terms.
+const rules: readonly PredicateRule[] = [
+  { predicate: typePredicate, kind: "iri", object: (d) => word(d.pick(["Person", "Product", "Place"])) },
+  { predicate: word("knows"), kind: "iri", object: (d) => item(d.below(7)) },
+  { predicate: word("near"), kind: "iri", object: (d) => item(d.below(7)) },
+  { predicate: word("name"), kind: "string", object: (d) => `"${d.pick(names)}"` },
+  { predicate: word("label"), kind: "lang", object: (d) => `"${d.pick(names)}"@${d.pick(["en", "de"])}` },
+  { predicate: word("code"), kind: "string", object: (d) => `"K${d.below(5)}"` },
+  { predicate: word("age"), kind: "integer", object: (d) => typed(String(1 + d.below(9)), "integer") },
+  { predicate: word("rank"), kind: "integer", object: (d) => typed(String(1 + d.below(5)), "integer") },
+  {
+    predicate: word("price"),
+    kind: "decimal",
+    object: (d) => typed(d.pick(["0.5", "1.25", "2.5", "10.75"]), "decimal"),
+  },
+  { predicate: word("weight"), kind: "double", object: (d) => typed(d.pick(["1.5", "2.25", "30.5"]), "double") },
+  { predicate: word("born"), kind: "date", object: (d) => typed(`20${10 + d.below(9)}-0${1 + d.below(9)}-15`, "date") },
+  { predicate: word("active"), kind: "boolean", object: (d) => typed(d.pick(["true", "false"]), "boolean") },
+  // Blank nodes stand in object position only and are never joined on: a blank node is local to one answer, so the
+  // oracle, which joins them inside one store, could not judge such a join.
+  { predicate: word("address"), kind: "blank", object: (d) => `_:b${d.below(4)}` },
+];
+
+/** Data over 2 to 4 endpoints: shared subjects, overlapping predicates, a class split over endpoints. */
+export function generateData(draw: Draw): GeneratedData {
+  const endpoints = 2 + draw.below(3);
+  const facts = new Map<string, Fact>();
+  const add = (fact: Fact): void => {
+    const key = `${fact.subject} ${fact.predicate} ${fact.object}`;
+    const known = facts.get(key);
+    const where = new Set([...(known?.endpoints ?? []), ...fact.endpoints]);
+    facts.set(key, { ...fact, endpoints: [...where].sort((a, b) => a - b) });
+  };
+  for (let endpoint = 0; endpoint < endpoints; endpoint++) {
+    add({
+      subject: item(draw.below(3)),
+      predicate: typePredicate,
+      object: word("Person"),
+      kind: "iri",
+      endpoints: [endpoint],
+    });
+  }
+  const count = 22 + draw.below(30);
+  for (let index = 0; index < count; index++) add(generateFact(draw, endpoints));
+  return { endpoints, facts: [...facts.values()] };
+}
+
+function generateFact(draw: Draw, endpoints: number): Fact {
+  const position = draw.below(rules.length);
+  const rule = rules[position] as PredicateRule;
+  // A few subjects have most of the facts, as in real data, and half of a predicate's facts are at one endpoint.
+  const subject = item(Math.min(draw.below(7), draw.below(7)));
+  const home = draw.chance(50) ? position % endpoints : draw.below(endpoints);
+  const where = draw.chance(20) ? [home, draw.below(endpoints)] : [home];
+  return {
+    subject,
+    predicate: rule.predicate,
+    object: rule.object(draw),
+    kind: rule.kind,
+    endpoints: [...new Set(where)],
+  };
+}
+
+/** Facts of one endpoint. */
+export function factsAt(data: GeneratedData, endpoint: number): readonly Fact[] {
+  return data.facts.filter((fact) => fact.endpoints.includes(endpoint));
+}
+
+/** The data of one endpoint as N-Triples. */
+export function nTriplesAt(data: GeneratedData, endpoint: number): string {
+  return factsAt(data, endpoint)
+    .map((fact) => `${fact.subject} ${fact.predicate} ${fact.object} .\n`)
+    .join("");
+}

@@ -1,0 +1,165 @@
+import type { Fact, GeneratedCase, GeneratedData } from "./query-generator-data.ts";
+import type { Condition, Element, GeneratedQuery, Group, Select, Triples } from "./query-generator-syntax.ts";
+
+/** Every case that is one step simpler, boldest first. All of them stay within what the oracle can judge. */
+export function* simplerCases(value: GeneratedCase): Generator<GeneratedCase> {
+  for (const query of simplerQueries(value.query)) yield { data: value.data, query };
+  for (const data of simplerData(value.data)) yield { data, query: value.query };
+}
+
+/** Takes simpler cases as long as `fails` holds for one; gives up after `budget` tries. */
+export async function reduceCase(
+  value: GeneratedCase,
+  fails: (simpler: GeneratedCase) => Promise<boolean>,
+  budget = 600,
+): Promise<GeneratedCase> {
+  let current = value;
+  let left = budget;
+  for (let found = true; found; ) {
+    found = false;
+    for (const simpler of simplerCases(current)) {
+      if (left-- <= 0) return current;
+      if (!(await fails(simpler))) continue;
+      current = simpler;
+      found = true;
+      break;
+    }
+  }
+  return current;
+}
+
+function* simplerQueries(query: GeneratedQuery): Generator<GeneratedQuery> {
+  if (query.form === "select") {
+    for (const select of simplerSelects(query.select)) yield { form: "select", select };
+    return;
+  }
+  for (const where of simplerGroups(query.where)) yield { ...query, where };
+  if (query.form === "construct" && query.template.length > 1) {
+    for (const template of without(query.template)) yield { ...query, template };
+  }
+}
+
+function* simplerSelects(select: Select): Generator<Select> {
+  for (const where of simplerGroups(select.where)) {
+    const simpler = { ...select, where };
+    if (aggregatesAreBound(simpler)) yield simpler;
+  }
+  if (select.distinct) yield { ...select, distinct: false };
+  if (select.having !== undefined) yield { ...select, having: undefined };
+  if (select.limit !== undefined) yield { ...select, limit: undefined };
+  if (select.offset !== undefined) yield { ...select, offset: undefined };
+  const free = select.limit === undefined && select.offset === undefined;
+  if (free && select.orderBy.length > 0) yield { ...select, orderBy: [] };
+  if (free && select.orderBy.length === 0 && select.projection.length > 1) {
+    for (const projection of without(select.projection)) yield { ...select, projection };
+  }
+}
+
+/** Aggregates keep the pattern that binds what they sum; over an unbound variable engines differ. */
+function aggregatesAreBound(select: Select): boolean {
+  const pattern = JSON.stringify(select.where);
+  const names = select.projection.flatMap((item) => (item.aggregate ? (item.expression?.match(/\?v\d+/gu) ?? []) : []));
+  return names.every((name) => new RegExp(`\\${name}\\b`, "u").test(pattern));
+}
+
+function* simplerGroups(group: Group): Generator<Group> {
+  for (const [index, element] of group.entries()) {
+    const before = group.slice(0, index);
+    const after = group.slice(index + 1);
+    if (group.length > 1) yield [...before, ...after];
+    for (const replacement of simplerElements(element)) yield [...before, ...replacement, ...after];
+  }
+}
+
+function* simplerElements(element: Element): Generator<readonly Element[]> {
+  switch (element.kind) {
+    case "triples":
+      for (const triples of simplerTriples(element)) yield [triples];
+      return;
+    case "service":
+      if (element.silent) yield [{ ...element, silent: false }];
+      for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
+      return;
+    case "optional":
+    case "minus":
+    case "group":
+      if (element.kind !== "minus") yield element.body;
+      for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
+      return;
+    case "union":
+      yield* simplerUnions(element.branches);
+      return;
+    case "filter":
+      for (const condition of simplerConditions(element.condition)) yield [{ ...element, condition }];
+      return;
+    case "values":
+      for (const rows of element.rows.length > 1 ? without(element.rows) : []) yield [{ ...element, rows }];
+      return;
+    case "select":
+      if (element.select.groupBy.length === 0) yield element.select.where;
+      for (const select of simplerSelects(element.select)) {
+        // Hiding a variable of a subquery changes its scope, which the oracle cannot judge (see the generator).
+        if (select.projection.length === element.select.projection.length) yield [{ ...element, select }];
+      }
+      return;
+    case "bind":
+  }
+}
+
+function* simplerTriples(element: Triples): Generator<Triples> {
+  for (const triples of element.triples.length > 1 ? without(element.triples) : []) {
+    if (starsAreAnchored(triples)) yield { kind: "triples", triples };
+  }
+}
+
+/** The start of a zero-length path stays bound by another pattern, as the generator made it. */
+function starsAreAnchored(triples: Triples["triples"]): boolean {
+  const starts = new Set(triples.filter((t) => t.path !== "star").flatMap((t) => [t.subject, t.object]));
+  return triples.every((t) => t.path !== "star" || starts.has(t.subject));
+}
+
+function* simplerUnions(branches: readonly Group[]): Generator<readonly Element[]> {
+  yield* branches;
+  if (branches.length > 2) for (const fewer of without(branches)) yield [{ kind: "union", branches: fewer }];
+  for (const [index, branch] of branches.entries()) {
+    for (const simpler of simplerGroups(branch)) yield [{ kind: "union", branches: branches.with(index, simpler) }];
+  }
+}
+
+function* simplerConditions(condition: Condition): Generator<Condition> {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      yield condition.left;
+      yield condition.right;
+      for (const left of simplerConditions(condition.left)) yield { ...condition, left };
+      for (const right of simplerConditions(condition.right)) yield { ...condition, right };
+      return;
+    case "not":
+      yield condition.inner;
+      return;
+    case "exists":
+      for (const body of simplerGroups(condition.body)) yield { ...condition, body };
+      return;
+    case "test":
+  }
+}
+
+function* simplerData(data: GeneratedData): Generator<GeneratedData> {
+  const { facts } = data;
+  for (let size = Math.ceil(facts.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let start = 0; start < facts.length; start += size) {
+      yield { ...data, facts: [...facts.slice(0, start), ...facts.slice(start + size)] };
+    }
+  }
+  for (const [index, fact] of facts.entries()) {
+    if (fact.endpoints.length > 1) {
+      for (const endpoints of without(fact.endpoints))
+        yield { ...data, facts: facts.with(index, { ...fact, endpoints }) satisfies readonly Fact[] };
+    }
+  }
+}
+
+function* without<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (const index of items.keys()) yield [...items.slice(0, index), ...items.slice(index + 1)];
+}

@@ -1,0 +1,241 @@
+/**
+ * Structure of a generated query. It is never parsed: the same value prints with SERVICE for the federation and with
+ * GRAPH for the oracle. Terms and expressions are SPARQL text without prefixes; `<endpoint:N>` stands for the IRI of
+ * endpoint N wherever a term may stand.
+ */
+export type GeneratedQuery = SelectQuery | AskQuery | ConstructQuery;
+
+export interface SelectQuery {
+  readonly form: "select";
+  readonly select: Select;
+}
+export interface AskQuery {
+  readonly form: "ask";
+  readonly where: Group;
+}
+export interface ConstructQuery {
+  readonly form: "construct";
+  readonly template: readonly Triple[];
+  readonly where: Group;
+}
+
+export interface Select {
+  readonly distinct: boolean;
+  /** Empty means `*`. */
+  readonly projection: readonly Projection[];
+  readonly where: Group;
+  readonly groupBy: readonly string[];
+  readonly having: string | undefined;
+  /** `?v` or `DESC(?v)`. */
+  readonly orderBy: readonly string[];
+  readonly limit: number | undefined;
+  readonly offset: number | undefined;
+}
+
+export interface Projection {
+  readonly variable: string;
+  /** With it the projection is `(expression AS variable)`. */
+  readonly expression?: string;
+  readonly aggregate?: Aggregate;
+}
+export type Aggregate = "count" | "sum" | "min" | "max" | "avg";
+
+export type Group = readonly Element[];
+export interface Triple {
+  readonly subject: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly path?: PathKind;
+}
+export type PathKind = "sequence" | "alternative" | "inverse" | "star" | "plus";
+export type Element = Triples | Service | Block | Union | Filter | Values | Bind | SubSelect;
+
+export interface Triples {
+  readonly kind: "triples";
+  readonly triples: readonly Triple[];
+}
+export interface Service {
+  readonly kind: "service";
+  /** Number of the endpoint, or a variable. */
+  readonly target: number | string;
+  readonly silent: boolean;
+  readonly body: Group;
+}
+export interface Block {
+  readonly kind: "optional" | "minus" | "group";
+  readonly body: Group;
+}
+export interface Union {
+  readonly kind: "union";
+  readonly branches: readonly Group[];
+}
+export interface Filter {
+  readonly kind: "filter";
+  readonly condition: Condition;
+}
+export interface Values {
+  readonly kind: "values";
+  readonly variables: readonly string[];
+  /** undefined prints as UNDEF. */
+  readonly rows: readonly (readonly (string | undefined)[])[];
+}
+export interface Bind {
+  readonly kind: "bind";
+  readonly expression: string;
+  readonly variable: string;
+}
+export interface SubSelect {
+  readonly kind: "select";
+  readonly select: Select;
+}
+
+export type TestOperator = "comparison" | "bound" | "regex" | "type-test" | "in" | "string-function" | "out-of-scope";
+export type Condition =
+  | { readonly kind: "test"; readonly operator: TestOperator; readonly text: string }
+  | { readonly kind: "and" | "or"; readonly left: Condition; readonly right: Condition }
+  | { readonly kind: "not"; readonly inner: Condition }
+  | { readonly kind: "exists"; readonly negated: boolean; readonly body: Group };
+
+/** How a query is written down. */
+export interface Spelling {
+  readonly keyword: "SERVICE" | "GRAPH";
+  /** IRI of each endpoint. */
+  readonly endpoints: readonly string[];
+}
+
+/** The query as SPARQL 1.1 text. */
+export function printQuery(query: GeneratedQuery, spelling: Spelling): string {
+  const text = printForm(query, spelling);
+  return text.replaceAll(/<endpoint:(\d+)>/g, (_, index: string) => `<${endpointIri(spelling, Number(index))}>`);
+}
+
+function printForm(query: GeneratedQuery, spelling: Spelling): string {
+  switch (query.form) {
+    case "select":
+      return printSelect(query.select, spelling, "");
+    case "ask":
+      return `ASK ${printGroup(query.where, spelling, "")}`;
+    case "construct":
+      return `CONSTRUCT { ${query.template.map(printTriple).join(" ")} }\nWHERE ${printGroup(query.where, spelling, "")}`;
+  }
+}
+
+function printSelect(select: Select, spelling: Spelling, indent: string): string {
+  const items = select.projection.map((p) => (p.expression ? `(${p.expression} AS ${p.variable})` : p.variable));
+  const lines = [
+    `SELECT ${select.distinct ? "DISTINCT " : ""}${items.length > 0 ? items.join(" ") : "*"}`,
+    `${indent}WHERE ${printGroup(select.where, spelling, indent)}`,
+  ];
+  if (select.groupBy.length > 0) lines.push(`${indent}GROUP BY ${select.groupBy.join(" ")}`);
+  if (select.having !== undefined) lines.push(`${indent}HAVING (${select.having})`);
+  if (select.orderBy.length > 0) lines.push(`${indent}ORDER BY ${select.orderBy.join(" ")}`);
+  if (select.limit !== undefined) lines.push(`${indent}LIMIT ${select.limit}`);
+  if (select.offset !== undefined) lines.push(`${indent}OFFSET ${select.offset}`);
+  return lines.join("\n");
+}
+
+function printGroup(group: Group, spelling: Spelling, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = group.map((element) => `${inner}${printElement(element, spelling, inner)}`);
+  return lines.length > 0 ? `{\n${lines.join("\n")}\n${indent}}` : "{ }";
+}
+
+function printElement(element: Element, spelling: Spelling, indent: string): string {
+  switch (element.kind) {
+    case "triples":
+      return element.triples.map(printTriple).join(`\n${indent}`);
+    case "service":
+      return `${serviceHead(element, spelling)} ${printGroup(element.body, spelling, indent)}`;
+    case "optional":
+      return `OPTIONAL ${printGroup(element.body, spelling, indent)}`;
+    case "minus":
+      return `MINUS ${printGroup(element.body, spelling, indent)}`;
+    case "group":
+      return printGroup(element.body, spelling, indent);
+    case "union":
+      return element.branches.map((branch) => printGroup(branch, spelling, indent)).join(" UNION ");
+    case "filter":
+      return `FILTER (${printCondition(element.condition, spelling, indent)})`;
+    case "values":
+      return printValues(element);
+    case "bind":
+      return `BIND (${element.expression} AS ${element.variable})`;
+    case "select":
+      return `{ ${printSelect(element.select, spelling, indent)} }`;
+  }
+}
+
+function serviceHead(service: Service, spelling: Spelling): string {
+  const target = typeof service.target === "number" ? `<endpoint:${service.target}>` : service.target;
+  return `${spelling.keyword}${service.silent && spelling.keyword === "SERVICE" ? " SILENT" : ""} ${target}`;
+}
+
+function printTriple(triple: Triple): string {
+  return `${triple.subject} ${triple.predicate} ${triple.object} .`;
+}
+
+function printValues(values: Values): string {
+  const rows = values.rows.map((row) => `(${row.map((term) => term ?? "UNDEF").join(" ")})`);
+  return `VALUES (${values.variables.join(" ")}) { ${rows.join(" ")} }`;
+}
+
+function printCondition(condition: Condition, spelling: Spelling, indent: string): string {
+  switch (condition.kind) {
+    case "test":
+      return condition.text;
+    case "and":
+    case "or": {
+      const sign = condition.kind === "and" ? "&&" : "||";
+      const [left, right] = [condition.left, condition.right].map((c) => printCondition(c, spelling, indent));
+      return `(${left}) ${sign} (${right})`;
+    }
+    case "not":
+      return `!(${printCondition(condition.inner, spelling, indent)})`;
+    case "exists":
+      return `${condition.negated ? "NOT " : ""}EXISTS ${printGroup(condition.body, spelling, indent)}`;
+  }
+}
+
+function endpointIri(spelling: Spelling, index: number): string {
+  const iri = spelling.endpoints[index];
+  if (iri === undefined) throw new Error(`No endpoint ${index}`);
+  return iri;
+}
+
+/** The groups directly inside an element, so that walks need not know every kind. */
+export function innerGroups(element: Element): readonly Group[] {
+  switch (element.kind) {
+    case "service":
+    case "optional":
+    case "minus":
+    case "group":
+      return [element.body];
+    case "union":
+      return element.branches;
+    case "select":
+      return [element.select.where];
+    case "filter":
+      return conditionGroups(element.condition);
+    default:
+      return [];
+  }
+}
+
+function conditionGroups(condition: Condition): readonly Group[] {
+  switch (condition.kind) {
+    case "exists":
+      return [condition.body];
+    case "and":
+    case "or":
+      return [...conditionGroups(condition.left), ...conditionGroups(condition.right)];
+    case "not":
+      return conditionGroups(condition.inner);
+    case "test":
+      return [];
+  }
+}
+
+/** The pattern of the query. */
+export function whereOf(query: GeneratedQuery): Group {
+  return query.form === "select" ? query.select.where : query.where;
+}

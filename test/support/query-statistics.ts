@@ -1,0 +1,180 @@
+import {
+  innerGroups,
+  whereOf,
+  type Condition,
+  type Element,
+  type GeneratedQuery,
+  type Group,
+  type Select,
+} from "./query-generator-syntax.ts";
+
+/** Operators whose occurrences are counted; each must occur often enough for a run to mean something. */
+export const operators = [
+  "service",
+  "join",
+  "same-endpoint",
+  "silent",
+  "service-variable",
+  "optional",
+  "optional-filter",
+  "union",
+  "minus",
+  "filter-outside",
+  "filter-inside",
+  "comparison",
+  "bound",
+  "regex",
+  "type-test",
+  "in",
+  "string-function",
+  "out-of-scope",
+  "logical",
+  "exists",
+  "not-exists",
+  "values-outside",
+  "values-inside",
+  "undef",
+  "bind-outside",
+  "bind-inside",
+  "subselect",
+  "subselect-limit",
+  "subselect-inside",
+  "distinct",
+  "order-by",
+  "limit",
+  "offset",
+  "ask",
+  "construct",
+  "star",
+  "group-by",
+  "having",
+  "count",
+  "sum",
+  "min",
+  "max",
+  "avg",
+  "path-sequence",
+  "path-alternative",
+  "path-inverse",
+  "path-star",
+  "path-plus",
+] as const;
+export type Operator = (typeof operators)[number];
+
+/** The operators of one query; each counts once a query. */
+export function operatorsOf(query: GeneratedQuery): ReadonlySet<Operator> {
+  const found = new Set<Operator>();
+  if (query.form !== "select") found.add(query.form);
+  else {
+    visitSelect(query.select, found);
+    if (query.select.projection.length === 0) found.add("star");
+  }
+  visitGroup(whereOf(query), { inside: false, optional: false }, found);
+  if (repeatsEndpoint(whereOf(query))) found.add("same-endpoint");
+  return found;
+}
+
+interface Place {
+  readonly inside: boolean;
+  readonly optional: boolean;
+}
+
+function visitSelect(select: Select, found: Set<Operator>): void {
+  if (select.distinct) found.add("distinct");
+  if (select.orderBy.length > 0) found.add("order-by");
+  if (select.limit !== undefined) found.add("limit");
+  if (select.offset !== undefined) found.add("offset");
+  if (select.groupBy.length > 0) found.add("group-by");
+  if (select.having !== undefined) found.add("having");
+  for (const item of select.projection) if (item.aggregate) found.add(item.aggregate);
+}
+
+function visitGroup(group: Group, place: Place, found: Set<Operator>): void {
+  if (group.filter((element) => element.kind === "service").length > 1) found.add("join");
+  for (const element of group) visitElement(element, place, found);
+}
+
+function visitElement(element: Element, place: Place, found: Set<Operator>): void {
+  for (const operator of ownOperators(element, place)) found.add(operator);
+  if (element.kind === "select") visitSelect(element.select, found);
+  if (element.kind === "filter") visitCondition(element.condition, found);
+  const inner = { inside: place.inside || element.kind === "service", optional: element.kind === "optional" };
+  for (const group of innerGroups(element)) visitGroup(group, inner, found);
+}
+
+function ownOperators(element: Element, place: Place): readonly Operator[] {
+  const side = place.inside ? "inside" : "outside";
+  switch (element.kind) {
+    case "triples":
+      return element.triples.flatMap((triple) => (triple.path ? [`path-${triple.path}` as const] : []));
+    case "service":
+      return [
+        "service",
+        ...(element.silent ? ["silent" as const] : []),
+        ...(typeof element.target === "string" ? ["service-variable" as const] : []),
+      ];
+    case "filter":
+      return [`filter-${side}`, ...(place.optional ? ["optional-filter" as const] : [])];
+    case "values":
+      return [`values-${side}`, ...(element.rows.flat().includes(undefined) ? ["undef" as const] : [])];
+    case "bind":
+      return [`bind-${side}`];
+    case "select":
+      return [
+        "subselect",
+        ...(place.inside ? ["subselect-inside" as const] : []),
+        ...(element.select.limit === undefined ? [] : ["subselect-limit" as const]),
+      ];
+    case "group":
+      return [];
+    default:
+      return [element.kind];
+  }
+}
+
+function visitCondition(condition: Condition, found: Set<Operator>): void {
+  if (condition.kind === "test") found.add(condition.operator);
+  else if (condition.kind === "exists") found.add(condition.negated ? "not-exists" : "exists");
+  else {
+    found.add("logical");
+    if (condition.kind === "not") visitCondition(condition.inner, found);
+    else for (const side of [condition.left, condition.right]) visitCondition(side, found);
+  }
+}
+
+function repeatsEndpoint(group: Group): boolean {
+  const targets = group.flatMap((element) => (element.kind === "service" ? [element.target] : []));
+  if (new Set(targets).size < targets.length) return true;
+  return group.some((element) => innerGroups(element).some((inner) => repeatsEndpoint(inner)));
+}
+
+/** Counts over all cases of a run. */
+export interface CaseStatistics {
+  cases: number;
+  nonEmpty: number;
+  readonly occurrences: Record<Operator, number>;
+}
+
+export function createStatistics(): CaseStatistics {
+  const occurrences = Object.fromEntries(operators.map((operator) => [operator, 0])) as Record<Operator, number>;
+  return { cases: 0, nonEmpty: 0, occurrences };
+}
+
+export function countCase(statistics: CaseStatistics, query: GeneratedQuery, nonEmpty: boolean): void {
+  statistics.cases++;
+  if (nonEmpty) statistics.nonEmpty++;
+  for (const operator of operatorsOf(query)) statistics.occurrences[operator]++;
+}
+
+/** The report that a run prints. */
+export function printStatistics(statistics: CaseStatistics, seed: number): string {
+  const share = ((100 * statistics.nonEmpty) / Math.max(1, statistics.cases)).toFixed(1);
+  const counts = operators.map((operator) => `${operator} ${statistics.occurrences[operator]}`).join(", ");
+  return `${statistics.cases} cases, ${share} % non-empty, seed ${seed}\n${counts}`;
+}
+
+/** Operators that occurred less often than wanted. */
+export function rareOperators(statistics: CaseStatistics, atLeast: number): readonly string[] {
+  const rare = operators.filter((operator) => statistics.occurrences[operator] < atLeast);
+  return rare.map((operator) => `${operator}: ${statistics.occurrences[operator]}`);
+}

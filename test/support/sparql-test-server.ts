@@ -1,0 +1,269 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import oxigraph from "oxigraph";
+
+/** One request as a test endpoint saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  /** SPARQL text; undefined for a request without a query (a service description). */
+  readonly query: string | undefined;
+  readonly contentType: string | undefined;
+  readonly accept: string | undefined;
+  readonly userAgent: string | undefined;
+  /** Milliseconds on `performance.now()`. */
+  readonly startedMs: number;
+  /** Requests under way at this endpoint when it came, itself included. */
+  readonly inFlight: number;
+  /** Status answered; undefined while under way and when cut off or hung. */
+  status: number | undefined;
+  /** The client went away before the answer was complete. */
+  aborted: boolean;
+}
+
+/** How an endpoint misbehaves. */
+export type Fault =
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** The connection is reset, after this many bytes of the body (default: before the response). */
+  | { readonly kind: "reset"; readonly afterBytes?: number }
+  | { readonly kind: "hang" }
+  /** 200 with this body instead of results. */
+  | { readonly kind: "body"; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** A SPARQL endpoint on a free port of 127.0.0.1 over an Oxigraph store in this process. */
+export interface SparqlTestServer {
+  readonly url: string;
+  readonly requests: readonly SeenRequest[];
+  clearRequests(): void;
+  /** Replaces the data (N-Triples, default graph); the server keeps its port. */
+  setData(nTriples: string): void;
+  /** Milliseconds before each answer. */
+  setDelay(ms: number): void;
+  /** With a number the fault strikes that many times only. */
+  setFault(fault: Fault | undefined, times?: number): void;
+  close(): Promise<void>;
+}
+
+interface State {
+  store: oxigraph.Store;
+  delayMs: number;
+  fault: Fault | undefined;
+  faultsLeft: number;
+  inFlight: number;
+  requests: SeenRequest[];
+}
+
+export async function startSparqlTestServer(nTriples: string): Promise<SparqlTestServer> {
+  const state: State = {
+    store: load(nTriples),
+    delayMs: 0,
+    fault: undefined,
+    faultsLeft: 0,
+    inFlight: 0,
+    requests: [],
+  };
+  const server = createServer((request, response) => {
+    handle(state, request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : undefined),
+    );
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/sparql`,
+    get requests() {
+      return state.requests;
+    },
+    clearRequests() {
+      state.requests = [];
+    },
+    setData(text) {
+      state.store = load(text);
+    },
+    setDelay(ms) {
+      state.delayMs = ms;
+    },
+    setFault(fault, times = Number.POSITIVE_INFINITY) {
+      state.fault = fault;
+      state.faultsLeft = times;
+    },
+    close: () => closeServer(server),
+  };
+}
+
+function load(nTriples: string): oxigraph.Store {
+  const store = new oxigraph.Store();
+  store.load(nTriples, { format: "nt" });
+  return store;
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The test server has no port");
+  return address.port;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+}
+
+async function handle(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const sparql = await readSparql(request);
+  const seen = record(state, request, sparql.query);
+  state.inFlight++;
+  response.once("close", () => {
+    state.inFlight--;
+    seen.aborted = !response.writableFinished;
+  });
+  if (state.delayMs > 0) await sleep(state.delayMs);
+  const fault = state.faultsLeft > 0 ? state.fault : undefined;
+  if (fault) state.faultsLeft--;
+  if (fault?.kind === "hang") return;
+  const reply =
+    fault && fault.kind !== "reset"
+      ? faultReply(fault)
+      : evaluate(state.store, sparql, request.headers.accept ?? "*/*");
+  if (fault?.kind === "reset") {
+    await reset(response, reply, fault.afterBytes);
+    return;
+  }
+  seen.status = reply.status;
+  response
+    .writeHead(reply.status, { ...reply.headers, "content-length": Buffer.byteLength(reply.body) })
+    .end(reply.body);
+}
+
+function record(state: State, request: IncomingMessage, query: string | undefined): SeenRequest {
+  const seen: SeenRequest = {
+    method: request.method ?? "",
+    query,
+    contentType: request.headers["content-type"],
+    accept: request.headers.accept,
+    userAgent: request.headers["user-agent"],
+    startedMs: performance.now(),
+    inFlight: state.inFlight + 1,
+    status: undefined,
+    aborted: false,
+  };
+  state.requests.push(seen);
+  return seen;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function faultReply(fault: Extract<Fault, { kind: "status" | "body" }>): Reply {
+  const status = fault.kind === "status" ? fault.status : 200;
+  const type = { "content-type": fault.kind === "status" ? "text/plain" : "application/sparql-results+json" };
+  return { status, headers: { ...type, ...fault.headers }, body: fault.body ?? "fault on purpose\n" };
+}
+
+async function reset(response: ServerResponse, reply: Reply, afterBytes: number | undefined): Promise<void> {
+  if (afterBytes !== undefined) {
+    response.writeHead(reply.status, { ...reply.headers, "content-length": Buffer.byteLength(reply.body) });
+    await new Promise<void>((resolve) => {
+      response.write(Buffer.from(reply.body).subarray(0, afterBytes), () => resolve());
+    });
+  }
+  response.socket?.resetAndDestroy();
+}
+
+interface Sparql {
+  readonly query: string | undefined;
+  readonly defaultGraphs: readonly string[];
+  readonly namedGraphs: readonly string[];
+}
+
+/** SPARQL 1.1 Protocol, section 2.1: query via GET, via URL-encoded POST, via POST directly. */
+async function readSparql(request: IncomingMessage): Promise<Sparql> {
+  const parameters = new URL(request.url ?? "/", "http://127.0.0.1").searchParams;
+  const body = request.method === "POST" ? await readText(request) : "";
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (type === "application/x-www-form-urlencoded") {
+    for (const [name, value] of new URLSearchParams(body)) parameters.append(name, value);
+  }
+  return {
+    query: type === "application/sparql-query" ? body : (parameters.get("query") ?? undefined),
+    defaultGraphs: parameters.getAll("default-graph-uri"),
+    namedGraphs: parameters.getAll("named-graph-uri"),
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+const resultFormats = [
+  ["application/sparql-results+json", "json"],
+  ["application/json", "json"],
+  ["application/sparql-results+xml", "xml"],
+  ["text/tab-separated-values", "tsv"],
+  ["text/csv", "csv"],
+] as const;
+const graphFormats = [
+  ["application/n-triples", "nt"],
+  ["text/turtle", "ttl"],
+] as const;
+
+function evaluate(store: oxigraph.Store, sparql: Sparql, accept: string): Reply {
+  if (sparql.query === undefined)
+    return { status: 404, headers: { "content-type": "text/plain" }, body: "No description\n" };
+  const isGraph = /^\s*(?:(?:PREFIX\s+\S*\s*<[^>]*>|BASE\s*<[^>]*>|#[^\n]*\n)\s*)*(?:CONSTRUCT|DESCRIBE)\b/iu.test(
+    sparql.query,
+  );
+  const formats = isGraph ? graphFormats : resultFormats;
+  const [mediaType, format] = bestFormat(formats, accept);
+  try {
+    const body = store.query(sparql.query, { ...datasetOf(sparql), results_format: format });
+    return { status: 200, headers: { "content-type": mediaType }, body: String(body) };
+  } catch (error) {
+    return {
+      status: 400,
+      headers: { "content-type": "text/plain" },
+      body: error instanceof Error ? error.message : "refused",
+    };
+  }
+}
+
+/** The first range of the Accept header, by quality, that this endpoint has; its first format otherwise. */
+function bestFormat<F extends readonly (readonly [string, string])[]>(formats: F, accept: string): F[number] {
+  const ranges = accept.split(",").map((part) => {
+    const [type = "", ...parameters] = part
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/u);
+    const quality = parameters.find((parameter) => parameter.startsWith("q="));
+    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+  });
+  const wanted = ranges.toSorted((a, b) => b.quality - a.quality);
+  for (const { type } of wanted) {
+    const format = formats.find(([mediaType]) => mediaType === type);
+    if (format) return format;
+  }
+  const [first] = formats;
+  if (!first) throw new Error("No format");
+  return first;
+}
+
+function datasetOf(sparql: Sparql): object {
+  const { defaultGraphs, namedGraphs } = sparql;
+  if (defaultGraphs.length + namedGraphs.length === 0) return {};
+  return {
+    default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
+    named_graphs: namedGraphs.map((iri) => oxigraph.namedNode(iri)),
+  };
+}

@@ -1,0 +1,130 @@
+import { posix } from "node:path";
+import { expect, test } from "vitest";
+import {
+  computedImports,
+  environmentReaders,
+  outsideFiles,
+  notYet,
+  rooms,
+  typePackages,
+  type Room,
+} from "../support/architecture-table.ts";
+import {
+  readsEnvironment,
+  readSource,
+  scanImports,
+  sourceFiles,
+  type ImportReference,
+} from "../support/import-scanner.ts";
+
+const folder = new URL("../../src", import.meta.url).pathname;
+const files = sourceFiles(folder);
+const sources = new Map(files.map((file) => [file, readSource(folder, file)]));
+const used = new Set<string>();
+
+/** The room of a file: the most exact entry of the table. */
+function roomOf(file: string): Room | undefined {
+  const fitting = rooms.filter(({ name }) => file === name || file.startsWith(`${name}/`));
+  return fitting.toSorted((a, b) => b.name.length - a.name.length)[0];
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** Why a reference is forbidden; undefined when it is not. */
+function violation(file: string, reference: ImportReference): string | undefined {
+  const { specifier, typeOnly } = reference;
+  const room = roomOf(file);
+  if (!room) return "the file is in no room of the table";
+  if (specifier.startsWith("node:")) return undefined;
+  if (specifier.startsWith(".")) return roomViolation(room, posix.join(posix.dirname(file), specifier), typeOnly);
+  if (typeOnly && typePackages.includes(packageOf(specifier))) return undefined;
+  const door = room.packages.find((name) =>
+    name.endsWith("/*") ? specifier.startsWith(name.slice(0, -1)) : packageOf(specifier) === name,
+  );
+  if (door === undefined) return `${room.name} is no door of ${packageOf(specifier)}`;
+  used.add(`${room.name} -> ${door}`);
+  return undefined;
+}
+
+function roomViolation(room: Room, target: string, typeOnly: boolean): string | undefined {
+  if (target.startsWith("..")) return outsideFiles.includes(target) ? undefined : "leaves src";
+  const to = roomOf(target);
+  if (!to) return `${target} is in no room of the table`;
+  if (to.name === room.name || room.imports === "everything") return undefined;
+  const rule = room.imports.find((one) => one.room === to.name);
+  if (!rule) return `${room.name} may not import ${to.name}`;
+  used.add(`${room.name} -> ${to.name}`);
+  if (rule.typesOnly && !typeOnly) return `${room.name} may import ${to.name} as types only`;
+  const inside = target.slice(to.name.length + 1);
+  return rule.files && !rule.files.includes(inside) ? `${room.name} may not import ${inside} of ${to.name}` : undefined;
+}
+
+const problems = files.flatMap((file) =>
+  scanImports(sources.get(file) ?? "").flatMap((reference) => {
+    if (reference.computed) return computedImports.includes(file) ? [] : [`${file}:${reference.line} computed import`];
+    const found = violation(file, reference);
+    return found === undefined ? [] : [`${file}:${reference.line} "${reference.specifier}": ${found}`];
+  }),
+);
+
+test("every import is in the table of architecture.md", () => {
+  expect(files.length).toBeGreaterThan(20);
+  expect(problems).toEqual([]);
+});
+
+test("every rule of the table is used or waits on the list", () => {
+  const all = rooms.flatMap((room) => [
+    ...(room.imports === "everything" ? [] : room.imports.map((rule) => `${room.name} -> ${rule.room}`)),
+    ...room.packages.map((name) => `${room.name} -> ${name}`),
+  ]);
+  expect(all.length).toBeGreaterThan(40);
+  expect(all.filter((rule) => !used.has(rule)).toSorted()).toEqual(notYet.toSorted());
+});
+
+test("every room has files", () => {
+  expect(
+    rooms.filter(({ name }) => !files.some((file) => roomOf(file)?.name === name)).map(({ name }) => name),
+  ).toEqual([]);
+});
+
+test("only the configuration and the programs read the environment", () => {
+  const readers = files.filter((file) => readsEnvironment(sources.get(file) ?? ""));
+  expect(readers.length).toBeGreaterThan(0);
+  expect(readers.filter((file) => !environmentReaders.some((allowed) => file.startsWith(allowed)))).toEqual([]);
+});
+
+test.each([
+  ['import { a } from "x";', ["x"]],
+  ['import type { A } from "./x.ts";', ["./x.ts type"]],
+  ['import { type A } from "./x.ts";', ["./x.ts"]],
+  ['import a, * as b\n  from "x";', ["x"]],
+  ['import "x";', ["x"]],
+  ['export * from "x";\nexport type { B } from "y";', ["x", "y type"]],
+  ['const a = await import("x/web.js");', ["x/web.js"]],
+  ["const a = await import(name);", ["name computed"]],
+  ['type A = typeof import("x");', ["x type"]],
+  ['const a = require("x"); require.resolve("y");', ["x", "y"]],
+  ['const a = createRequire(import.meta.url)("#x") as () => B;', ["#x"]],
+  ['new URL("./worker.ts", import.meta.url)', ["./worker.ts"]],
+  ["new URL(`./worker.${extension}`, import.meta.url)", ["./worker."]],
+  ['new URL("http://x/", base)', []],
+  ['// import "x"\n/* from "y" */ const a = "import \\"z\\" from";', []],
+  ['const a = /from "x"/u.test(`from "y" ${b ? "from" : `import "z"`} from "u"`); import "v";', ["v"]],
+  ['const from = a / b; const c = "x" / d; import "e";', ["e"]],
+  ['throw new Error(`${a} from`, "b"); Array.from("abc");', []],
+])("imports of %s", (source, expected) => {
+  const found = scanImports(source);
+  expect(found.map((r) => `${r.specifier}${r.typeOnly ? " type" : ""}${r.computed ? " computed" : ""}`)).toEqual(
+    expected,
+  );
+});
+
+test("the environment is found however it is read", () => {
+  expect(readsEnvironment('process.env["A"]')).toBe(true);
+  expect(readsEnvironment("const { env } = process; // process.env")).toBe(false);
+});

@@ -1,0 +1,278 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import type { CliApp, CliIo } from "../../../src/cli/cli-io.ts";
+import { runCli } from "../../../src/cli/program.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { toProblem } from "../../../src/errors/problem.ts";
+import {
+  createFakeCatalog,
+  createFakeQueryService,
+  fakeAnswer,
+  type FakeQueryService,
+  smallBody,
+  streamOf,
+} from "../../support/fake-query-service.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly queries: FakeQueryService;
+  readonly overrides: object[];
+  readonly calls: { url: string; init: RequestInit | undefined }[];
+  readonly closed: number;
+}
+
+interface Setup {
+  readonly stdin?: string | Buffer;
+  readonly prepare?: (queries: FakeQueryService) => void;
+  readonly fetch?: (url: string) => Response;
+  readonly openApp?: () => Promise<CliApp>;
+}
+
+const sink = (chunks: Buffer[]): Writable =>
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+
+async function cli(argv: readonly string[], setup: Setup = {}): Promise<Outcome> {
+  const [out, err]: [Buffer[], Buffer[]] = [[], []];
+  const queries = createFakeQueryService();
+  setup.prepare?.(queries);
+  const overrides: object[] = [];
+  const calls: Outcome["calls"] = [];
+  let closed = 0;
+  const app: CliApp = {
+    queries,
+    catalog: createFakeCatalog(),
+    listen: async () => "http://127.0.0.1:3000",
+    close: async () => void closed++,
+  };
+  const io: CliIo = {
+    stdin: Readable.from([Buffer.from(setup.stdin ?? "")]),
+    stdout: sink(out),
+    stderr: sink(err),
+    fetch: async (input, init) => {
+      const url = input instanceof Request ? input.url : input.toString();
+      calls.push({ url, init });
+      if (!setup.fetch) throw new TypeError("fetch failed");
+      return setup.fetch(url);
+    },
+    version: "9.8.7",
+    reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
+    interrupted: AbortSignal.abort(),
+    openApp: async (given) => {
+      overrides.push(given);
+      return setup.openApp ? setup.openApp() : app;
+    },
+  };
+  const code = await runCli(argv, io);
+  return {
+    code,
+    out: Buffer.concat(out).toString(),
+    err: Buffer.concat(err).toString(),
+    queries,
+    overrides,
+    calls,
+    closed,
+  };
+}
+
+const shouldMisuse = (name: string, argv: readonly string[], message: string): void =>
+  it(`exits with 2 for ${name}`, async () => {
+    const { code, err, out } = await cli(argv);
+    expect({ code, out }).toStrictEqual({ code: 2, out: "" });
+    expect(err).toContain(message);
+  });
+
+const misconfigured = async (): Promise<CliApp> => {
+  throw new FedwayError("CONFIG_INVALID", 'PORT is "x"; expected a number.');
+};
+
+const misspelt = (queries: FakeQueryService): void => {
+  queries.answer = async () => {
+    throw new FedwayError("QUERY_SYNTAX", "Unexpected WHRE.", { where: { line: 1, column: 8 } });
+  };
+};
+
+const partial = (queries: FakeQueryService): void => {
+  queries.answer = async () => fakeAnswer(smallBody, { status: "partial", runId: "unrecorded" });
+};
+
+describe("usage", () => {
+  shouldMisuse("an unknown command", ["run"], "unknown command");
+  shouldMisuse("an unknown option", ["query", "ASK {}", "--fromat", "csv"], "Did you mean --format?");
+  shouldMisuse("a missing query", ["query"], "missing required argument");
+  shouldMisuse("a timeout that is no number", ["query", "ASK {}", "-t", "5s"], "whole number of milliseconds");
+  shouldMisuse("a URL that is none", ["query", "ASK {}", "--url", "localhost"], "http(s) URL");
+  shouldMisuse("a file that is not there", ["query", "no-such-file.rq"], "is no file that can be read, and no query");
+
+  it("exits with 2 for a wrong configuration", async () => {
+    const { code, err } = await cli(["query", "ASK {}"], { openApp: misconfigured });
+    expect(code).toBe(2);
+    expect(err).toContain('PORT is "x"');
+  });
+
+  it("prints the version", async () => expect(await cli(["--version"])).toMatchObject({ code: 0, out: "9.8.7\n" }));
+
+  it("prints help with examples and the environment", async () => {
+    const { code, out } = await cli(["serve", "--help"]);
+    expect(code).toBe(0);
+    expect(out).toContain("$ fedway serve --port 8080");
+    expect(out).toContain("PORT  Port to listen on. [3000]");
+  });
+});
+
+describe("query", () => {
+  it("writes the answer of a query text to standard output", async () => {
+    const { code, out, err, queries, closed } = await cli(["query", "ASK {}"]);
+    expect({ code, out, err, closed }).toStrictEqual({ code: 0, out: smallBody.toString(), err: "", closed: 1 });
+    expect(queries.requests[0]).toMatchObject({ text: "ASK {}", strict: false, partial: false });
+  });
+
+  it("reads standard input", async () => {
+    const { queries } = await cli(["query", "-"], { stdin: "SELECT * {}" });
+    expect(queries.requests[0]?.text).toBe("SELECT * {}");
+  });
+
+  it("reads a file", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "fedway-cli-")), "query.rq");
+    writeFileSync(file, "DESCRIBE <urn:x:é>");
+    const { queries } = await cli(["query", file]);
+    expect(queries.requests[0]?.text).toBe("DESCRIBE <urn:x:é>");
+  });
+
+  it("refuses bytes that are no UTF-8", async () => {
+    const { code, err } = await cli(["query", "-"], { stdin: Buffer.from([0xff, 0xfe, 0x41]) });
+    expect(code).toBe(1);
+    expect(err).toContain("QUERY_ENCODING");
+  });
+
+  it("hands options on", async () => {
+    const argv = ["query", "ASK {}", "-e", "alpha", "-f", "csv", "-t", "1500", "--partial", "--strict"];
+    const { queries } = await cli(argv);
+    expect(queries.requests[0]).toMatchObject({
+      endpointId: "alpha",
+      format: "csv",
+      timeoutMs: 1500,
+      partial: true,
+      strict: true,
+    });
+  });
+
+  it("keeps the log off standard output", async () =>
+    expect((await cli(["query", "ASK {}"])).overrides).toStrictEqual([{ FEDWAY_LOG_LEVEL: "silent" }]));
+});
+
+describe("query that fails", () => {
+  it("names the endpoints when one is unknown", async () => {
+    const { code, err } = await cli(["query", "ASK {}", "-e", "nope"]);
+    expect(code).toBe(1);
+    expect(err).toContain("endpoints: alpha, beta, evil");
+  });
+
+  it("prints a problem with a caret and exits with 1", async () => {
+    const { code, err, out, closed } = await cli(["query", "SELECT WHRE {}"], { prepare: misspelt });
+    expect({ code, out, closed }).toStrictEqual({ code: 1, out: "", closed: 1 });
+    expect(err).toContain("  1 | SELECT WHRE {}\n    |        ^\n");
+  });
+
+  it("exits with 1 when the answer breaks off", async () => {
+    const broken = new FedwayError("ENDPOINT_BROKE_OFF", "The endpoint broke off.");
+    const prepare = (queries: FakeQueryService): void => {
+      queries.answer = async () => fakeAnswer(streamOf(["a", "b"], broken));
+    };
+    const { code, out, err } = await cli(["query", "ASK {}"], { prepare });
+    expect({ code, out }).toStrictEqual({ code: 1, out: "ab" });
+    expect(err).toContain("ENDPOINT_BROKE_OFF");
+  });
+
+  it("exits with 1 for a partial answer", async () =>
+    expect(await cli(["query", "ASK {}"], { prepare: partial })).toMatchObject({
+      code: 1,
+      err: "The answer is partial: rows may be missing.\n",
+    }));
+  it("exits with 0 for a partial answer that was asked for", async () =>
+    expect((await cli(["query", "ASK {}", "--partial"], { prepare: partial })).code).toBe(0));
+});
+
+describe("query --url", () => {
+  const url = ["--url", "http://127.0.0.1:1/"];
+
+  it("asks the running service and streams its answer", async () => {
+    const { code, out, calls, overrides } = await cli(["query", "ASK {}", "-e", "alpha", "-f", "csv", ...url], {
+      fetch: (asked) =>
+        asked.includes("/api/runs/")
+          ? Response.json({ status: "ok" })
+          : new Response("x\r\n1\r\n", { headers: { "Fedway-Run": "r1" } }),
+    });
+    expect({ code, out }).toStrictEqual({ code: 0, out: "x\r\n1\r\n" });
+    expect(overrides).toStrictEqual([]);
+    expect(calls.map((call) => call.url)).toStrictEqual([
+      "http://127.0.0.1:1/endpoints/alpha/sparql?format=csv",
+      "http://127.0.0.1:1/api/runs/r1",
+    ]);
+    expect(calls[0]?.init).toMatchObject({
+      method: "POST",
+      body: "ASK {}",
+      headers: { "Content-Type": "application/sparql-query" },
+    });
+  });
+
+  it("prints the service's problem", async () => {
+    const problem = toProblem(new FedwayError("SERVICE_REQUIRED", "Which endpoint?"));
+    const { code, err } = await cli(["query", "ASK {}", ...url], {
+      fetch: () => Response.json(problem, { status: 400 }),
+    });
+    expect(code).toBe(1);
+    expect(err).toContain("SERVICE_REQUIRED: The query names no endpoint\nWhich endpoint?");
+  });
+
+  it("says so when there is no service", async () => {
+    const { code, err } = await cli(["explain", "ASK {}", ...url]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/ENDPOINT_UNREACHABLE|CANCELLED/);
+  });
+
+  it("reports a final status that is not the first one", async () => {
+    const { code, err } = await cli(["query", "ASK {}", ...url], {
+      fetch: (asked) =>
+        asked.includes("/api/runs/")
+          ? Response.json({ status: "partial" })
+          : new Response("x", { headers: { "Fedway-Run": "r1", "Fedway-Status": "ok" } }),
+    });
+    expect(code).toBe(1);
+    expect(err).toContain("The answer is partial");
+  });
+});
+
+describe("explain", () => {
+  it("prints the plan", async () =>
+    expect(await cli(["explain", "ASK {}"])).toMatchObject({ code: 0, out: "direct\n" }));
+  it("prints it as JSON", async () => {
+    const { out } = await cli(["explain", "ASK {}", "--json"]);
+    expect(JSON.parse(out)).toMatchObject({ kind: "direct", query: "ASK {}" });
+  });
+  it("exits with 1 for a rejected plan", async () => {
+    const problem = toProblem(new FedwayError("SERVICE_REQUIRED", "Which endpoint?"));
+    const prepare = (queries: FakeQueryService): void => {
+      queries.explain = () => ({ kind: "rejected", endpoints: [], notes: [], problem, text: "rejected" });
+    };
+    expect(await cli(["explain", "ASK {}"], { prepare })).toMatchObject({ code: 1, out: "rejected\n" });
+  });
+});
+
+describe("serve", () => {
+  it("listens with the options as environment, until interrupted", async () => {
+    const { code, err, overrides, closed } = await cli(["serve", "--port", "8080", "--catalog", "./c"]);
+    expect({ code, closed }).toStrictEqual({ code: 0, closed: 1 });
+    expect(err).toContain("http://127.0.0.1:3000");
+    expect(overrides).toStrictEqual([{ PORT: "8080", FEDWAY_CATALOG: "./c" }]);
+  });
+});

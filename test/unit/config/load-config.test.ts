@@ -1,0 +1,141 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { Config } from "../../../src/config/config.ts";
+import { configReference, loadConfig } from "../../../src/config/load-config.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+
+const refusal = (env: Record<string, string>): string => {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof FedwayError && error.code === "CONFIG_INVALID") return error.message;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+};
+
+const shouldRead = (assignment: `${string}=${string}`, pick: (config: Config) => unknown, value: unknown): void =>
+  it(`reads ${assignment}`, () => {
+    const [name = "", text] = assignment.split("=");
+    expect(pick(loadConfig({ [name]: text }))).toStrictEqual(value);
+  });
+
+const shouldRefuse = (name: string, text: string): void =>
+  it(`refuses ${name}=${JSON.stringify(text)}`, () => {
+    const message = refusal({ [name]: text });
+    expect(message).toContain(`${name} is ${JSON.stringify(text)}`);
+    expect(message).toContain("expected ");
+  });
+
+describe("defaults", () => {
+  it("are the documented ones", () =>
+    expect(loadConfig({ PATH: "/bin", HOME: "/root" })).toStrictEqual({
+      host: "127.0.0.1",
+      port: 3000,
+      catalogDir: "./catalog",
+      publicUrl: "http://127.0.0.1:3000",
+      examples: true,
+      egress: "catalog",
+      allowAddresses: [],
+      trustProxy: false,
+      contact: undefined,
+      limits: {
+        timeoutMs: 60_000,
+        maxRows: 10_000,
+        maxQueryBytes: 1_048_576,
+        maxAnswerBytes: 2_147_483_648,
+        maxConcurrent: 200,
+        endpointConcurrency: 16,
+        rateLimit: 0,
+        hostedTimeoutMs: 10_000,
+        hostedMemoryMb: 512,
+        runs: 1000,
+      },
+      log: { level: "info", queries: false },
+    }));
+
+  it("hold for empty variables too", () =>
+    expect(loadConfig({ PORT: "", FEDWAY_EGRESS: " " })).toEqual(loadConfig({})));
+
+  it("are frozen to the bottom", () => {
+    const config = loadConfig({ FEDWAY_ALLOW_ADDRESSES: "10.0.0.0/8" });
+    const parts = [config, config.limits, config.log, config.allowAddresses];
+    expect(parts.map((part) => Object.isFrozen(part))).toStrictEqual([true, true, true, true]);
+  });
+});
+
+describe("values", () => {
+  shouldRead("PORT=0", (c) => c.port, 0);
+  shouldRead("FEDWAY_PUBLIC_URL=https://sparql.example/fed/", (c) => c.publicUrl, "https://sparql.example/fed");
+  shouldRead("HOST=::", (c) => c.publicUrl, "http://127.0.0.1:3000");
+  shouldRead("HOST=::1", (c) => c.publicUrl, "http://[::1]:3000");
+  shouldRead("HOST=0.0.0.0", (c) => c.publicUrl, "http://127.0.0.1:3000");
+  shouldRead("FEDWAY_EXAMPLES=off", (c) => c.examples, false);
+  shouldRead("FEDWAY_EXAMPLES=TRUE", (c) => c.examples, true);
+  shouldRead("FEDWAY_EGRESS=public", (c) => c.egress, "public");
+  shouldRead("FEDWAY_ALLOW_ADDRESSES=10.0.0.0/8, ::1", (c) => c.allowAddresses, ["10.0.0.0/8", "::1/128"]);
+  shouldRead("FEDWAY_TRUST_PROXY=2", (c) => c.trustProxy, 2);
+  shouldRead("FEDWAY_TRUST_PROXY=1", (c) => c.trustProxy, 1);
+  shouldRead("FEDWAY_TRUST_PROXY=on", (c) => c.trustProxy, true);
+  shouldRead("FEDWAY_TRUST_PROXY=off", (c) => c.trustProxy, false);
+  shouldRead("FEDWAY_TRUST_PROXY=10.1.2.3", (c) => c.trustProxy, ["10.1.2.3/32"]);
+  shouldRead("FEDWAY_MAX_QUERY_BYTES=64 KiB", (c) => c.limits.maxQueryBytes, 65_536);
+  shouldRead("FEDWAY_MAX_QUERY_BYTES=2048", (c) => c.limits.maxQueryBytes, 2048);
+  shouldRead("FEDWAY_MAX_ANSWER_BYTES=3GiB", (c) => c.limits.maxAnswerBytes, 3_221_225_472);
+  shouldRead("FEDWAY_LOG_LEVEL=silent", (c) => c.log.level, "silent");
+  shouldRead("FEDWAY_LOG_QUERIES=on", (c) => c.log.queries, true);
+  shouldRead("FEDWAY_CONTACT=mailto:ops@example.org", (c) => c.contact, "mailto:ops@example.org");
+});
+
+describe("wrong values", () => {
+  shouldRefuse("PORT", "70000");
+  shouldRefuse("PORT", "-1");
+  shouldRefuse("PORT", "3e3");
+  shouldRefuse("PORT", "http");
+  shouldRefuse("FEDWAY_TIMEOUT_MS", "0");
+  shouldRefuse("FEDWAY_TIMEOUT_MS", "60s");
+  shouldRefuse("FEDWAY_MAX_QUERY_BYTES", "1 MB");
+  shouldRefuse("FEDWAY_MAX_QUERY_BYTES", "12");
+  shouldRefuse("FEDWAY_EGRESS", "all");
+  shouldRefuse("FEDWAY_EXAMPLES", "maybe");
+  shouldRefuse("FEDWAY_PUBLIC_URL", "ftp://x.example");
+  shouldRefuse("FEDWAY_PUBLIC_URL", "https://user:secret@x.example");
+  shouldRefuse("FEDWAY_PUBLIC_URL", "https://x.example/?a=b");
+  shouldRefuse("FEDWAY_PUBLIC_URL", "x.example");
+  shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "10.0.0.0/33");
+  shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "localhost");
+  shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "10.0.0.0/8/8");
+  shouldRefuse("FEDWAY_TRUST_PROXY", "some");
+  shouldRefuse("FEDWAY_LOG_LEVEL", "verbose");
+  shouldRefuse("FEDWAY_CONTACT", "a\u0007b");
+
+  it("are all listed in one error", () => {
+    const message = refusal({ PORT: "x", FEDWAY_EGRESS: "y", FEDWAY_EGRES: "catalog", FEDWAY_RUNS: "z" });
+    expect(message.split("\n")).toHaveLength(4);
+    expect(message).toContain("FEDWAY_EGRES is not known; did you mean FEDWAY_EGRESS?");
+  });
+
+  it("are shown cut short", () => expect(refusal({ PORT: "9".repeat(10_000) }).length).toBeLessThan(200));
+  it("need a name that is known", () => expect(refusal({ FEDWAY_ZZZZZZZZZZZZ: "1" })).toContain("--help lists all"));
+});
+
+describe("configReference", () => {
+  it("documents every variable with one sentence", () => {
+    expect(configReference).toHaveLength(21);
+    for (const { name, meaning } of configReference) {
+      expect(name).toMatch(/^(HOST|PORT|FEDWAY_[A-Z_]+)$/);
+      expect(meaning).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  const readme = new URL("../../../README.md", import.meta.url);
+  it.skipIf(!existsSync(readme))("is the table of the README", () => {
+    const text = readFileSync(readme, "utf8");
+    const documented = [...text.matchAll(/^\| `(HOST|PORT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
+      ([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }),
+    );
+    expect(documented).toStrictEqual(
+      configReference.map(({ name, default: fallback, meaning }) => ({ name, default: fallback || "unset", meaning })),
+    );
+  });
+});

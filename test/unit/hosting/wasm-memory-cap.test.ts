@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { capWasmMemory } from "../../../src/hosting/wasm-memory-cap.ts";
+
+const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
+/** Memory of one page without a maximum, exported as "m". */
+const memorySection = [0x05, 0x03, 0x01, 0x00, 0x01];
+const exportSection = [0x07, 0x05, 0x01, 0x01, 0x6d, 0x02, 0x00];
+const growing = Uint8Array.from([...header, ...memorySection, ...exportSection]);
+const page = 65_536;
+
+interface Wasm {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: { readonly m: Memory } };
+}
+interface Memory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+// The language service of Node has no types for WebAssembly.
+const { Module, Instance }: Wasm = Reflect.get(globalThis, "WebAssembly");
+const memoryOf = (bytes: Uint8Array): Memory => new Instance(new Module(bytes)).exports.m;
+
+describe("capWasmMemory", () => {
+  it("has something to do", () => expect(memoryOf(growing).grow(1_000)).toBe(1));
+  it("lets memory grow up to the cap", () => expect(memoryOf(capWasmMemory(growing, 300 * page)).grow(299)).toBe(1));
+  it("lets it grow no further", () => {
+    const memory = memoryOf(capWasmMemory(growing, 300 * page));
+    expect(() => memory.grow(300)).toThrow(RangeError);
+    expect(memory.buffer.byteLength).toBe(page);
+  });
+  it("rounds down to whole pages", () => {
+    const memory = memoryOf(capWasmMemory(growing, 3 * page - 1));
+    expect(memory.grow(1)).toBe(1);
+    expect(() => memory.grow(1)).toThrow(RangeError);
+  });
+  it("replaces a maximum", () => {
+    const memory = memoryOf(capWasmMemory(capWasmMemory(growing, 2 * page), 9 * page));
+    expect(memory.grow(8)).toBe(1);
+  });
+  it("leaves the rest as it is", () => {
+    expect([...capWasmMemory(growing, 2 * page).subarray(14)]).toEqual(exportSection);
+  });
+  it("refuses less than the start needs", () => {
+    expect(() => capWasmMemory(growing, page - 1)).toThrow(/needs 65536 bytes/);
+  });
+  it("refuses a module without memory", () => {
+    expect(() => capWasmMemory(Uint8Array.from(header), page)).toThrow(/no memory section/);
+  });
+  it("refuses shared memory", () => {
+    const shared = Uint8Array.from([...header, 0x05, 0x04, 0x01, 0x03, 0x01, 0x02]);
+    expect(() => capWasmMemory(shared, page)).toThrow(/one plain memory/);
+  });
+  it("refuses a cut-off module", () => {
+    expect(() => capWasmMemory(Uint8Array.from([...header, 0x05, 0x80]), page)).toThrow(/not a WebAssembly module/);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import { createCatalog } from "../../../src/registry/create-catalog.ts";
+
+const entry = (id: string, url: string): CatalogEntry => ({
+  id,
+  url,
+  title: id,
+  keywords: [],
+  pseudoServices: [],
+  rawQueries: false,
+});
+const entries = [
+  entry("zeta", "https://Zeta.example:443/sparql?a=b"),
+  entry("alpha", "http://127.0.0.1:3000/fed/hosted/alpha/sparql"),
+  entry("root", "https://root.example"),
+];
+const catalog = createCatalog(entries, [{ file: "x.ttl", reason: "bad" }], {
+  publicUrl: "http://127.0.0.1:3000/fed",
+  ownOrigins: ["https://fedway.example"],
+});
+const shouldFind = (url: string, id: string | undefined) => () => expect(catalog.byUrl(url)?.id).toBe(id);
+
+describe("createCatalog", () => {
+  it("sorts by id", () => expect(catalog.entries.map(({ id }) => id)).toEqual(["alpha", "root", "zeta"]));
+  it("keeps the problems", () => expect(catalog.problems).toEqual([{ file: "x.ttl", reason: "bad" }]));
+  it("finds by id", () => expect(catalog.byId("zeta")).toBe(entries[0]));
+  it("knows no prototype ids", () => expect(catalog.byId("constructor")).toBeUndefined());
+  it("is frozen", () => {
+    expect([catalog, catalog.entries, catalog.problems].every(Object.isFrozen)).toBe(true);
+  });
+});
+
+describe("byUrl", () => {
+  it("finds the URL as written", shouldFind("https://Zeta.example:443/sparql?a=b", "zeta"));
+  it("ignores the default port and the host's case", shouldFind("HTTPS://zeta.EXAMPLE/sparql?a=b", "zeta"));
+  it("minds another port", shouldFind("https://zeta.example:8443/sparql?a=b", undefined));
+  it("minds the scheme", shouldFind("http://zeta.example/sparql?a=b", undefined));
+  it("minds the query", shouldFind("https://zeta.example/sparql", undefined));
+  it("minds the case of the path", shouldFind("https://zeta.example/SPARQL?a=b", undefined));
+  it("resolves no dot segments", shouldFind("https://zeta.example/x/../sparql?a=b", undefined));
+  it("decodes no path", shouldFind("https://zeta.example/%73parql?a=b", undefined));
+  it("takes no user name", shouldFind("https://u@zeta.example/sparql?a=b", undefined));
+  it("takes no backslash", shouldFind("https:\\\\zeta.example\\sparql?a=b", undefined));
+  it("takes an empty path for /", shouldFind("https://root.example/", "root"));
+  it("takes / for an empty path", shouldFind("https://ROOT.example", "root"));
+  it("knows localhost", shouldFind("http://localhost:3000/fed/hosted/alpha/sparql", "alpha"));
+  it("knows the IPv6 loopback", shouldFind("http://[::1]:3000/fed/hosted/alpha/sparql", "alpha"));
+  it("knows other own origins", shouldFind("https://fedway.example/fed/hosted/alpha/sparql", "alpha"));
+  it("knows no other loopback port", shouldFind("http://localhost:3001/fed/hosted/alpha/sparql", undefined));
+  it("knows its own endpoint route", shouldFind("http://127.0.0.1:3000/fed/endpoints/zeta/sparql", "zeta"));
+  it("knows its own route under another name", shouldFind("http://LOCALHOST:3000/fed/endpoints/zeta/sparql", "zeta"));
+  it("wants the public URL's path", shouldFind("http://127.0.0.1:3000/endpoints/zeta/sparql", undefined));
+  it("knows no unknown id", shouldFind("http://127.0.0.1:3000/fed/endpoints/beta/sparql", undefined));
+  it("wants the whole route", shouldFind("http://127.0.0.1:3000/fed/endpoints/zeta/sparql/", undefined));
+  it("answers nothing for its own /sparql", shouldFind("http://127.0.0.1:3000/fed/sparql", undefined));
+  it("answers nothing for no URL", shouldFind("urn:x:zeta", undefined));
+  it("answers nothing for nonsense", shouldFind("", undefined));
+});
