@@ -124,16 +124,10 @@ async function runJob(job: HostedJob, options: JobQueueOptions): Promise<void> {
   if (job.settled) return;
   const worker = await workerFor(job, options.supervisor);
   if (worker === undefined) return;
-  const { query, defaultGraphs, namedGraphs } = job.request;
+  const { query, defaultGraphs = [], namedGraphs = [] } = job.request;
   lastQueryId += 1;
   job.begin();
-  const reply = worker.ask({
-    id: lastQueryId,
-    query,
-    mediaType: job.mediaType,
-    ...(defaultGraphs && { defaultGraphs }),
-    ...(namedGraphs && { namedGraphs }),
-  });
+  const reply = worker.ask({ id: lastQueryId, query, mediaType: job.mediaType, defaultGraphs, namedGraphs });
   const delivered = reply.then(
     (message) => deliver(message, job, options),
     (lost: unknown) => loseWorker(lost, job, options),

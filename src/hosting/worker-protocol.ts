@@ -28,9 +28,9 @@ export interface WorkerQuery {
   readonly query: string;
   /** Media type to serialise the answer in. */
   readonly mediaType: string;
-  /** The protocol's dataset; absent means the stored one. An absent half of a given dataset is empty. */
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
+  /** The protocol's dataset; both empty means the stored one. */
+  readonly defaultGraphs: readonly string[];
+  readonly namedGraphs: readonly string[];
 }
 
 /** What the worker says. After `crashed` it is of no further use and ends itself. */

@@ -48,11 +48,12 @@ async function readSource(source: HostedSource): Promise<string> {
   return build(source.argument);
 }
 
+/** The protocol has no way to ask for an empty dataset: no graph named means the stored dataset. */
 function datasetOf({ defaultGraphs, namedGraphs }: WorkerQuery) {
-  if (defaultGraphs === undefined && namedGraphs === undefined) return {};
+  if (defaultGraphs.length + namedGraphs.length === 0) return {};
   return {
-    default_graph: (defaultGraphs ?? []).map((iri) => oxigraph.namedNode(iri)),
-    named_graphs: (namedGraphs ?? []).map((iri) => oxigraph.namedNode(iri)),
+    default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
+    named_graphs: namedGraphs.map((iri) => oxigraph.namedNode(iri)),
   };
 }
 

@@ -28,7 +28,7 @@ const frameworkErrors: Readonly<Record<string, Reading>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is empty; a JSON object is expected." },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: "REQUEST_INVALID", message: "The body is not JSON." },
   FST_ERR_BAD_URL: { code: "REQUEST_INVALID", message: "The URL's path is not percent-encoded UTF-8." },
-  FST_ERR_MAX_PARAM_LENGTH_EXCEEDED: { code: "REQUEST_INVALID", message: "A part of the URL's path is too long." },
+  FST_ERR_MAX_PARAM_LENGTH: { code: "REQUEST_INVALID", message: "A part of the URL's path is too long." },
 };
 
 const isFrameworkError = (error: unknown): error is FastifyError =>

@@ -8,7 +8,7 @@ import { observeExchanges } from "./exchange.ts";
 import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { addGatekeeping } from "./gatekeeping.ts";
-import { createProblemSender, problemReply } from "./problem-reply.ts";
+import { createProblemSender, problemReply, toHttpError } from "./problem-reply.ts";
 import { addProtocolBodies, protocolError } from "./protocol-body.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, type SparqlShell } from "./sparql-routes.ts";
@@ -56,6 +56,12 @@ function build({ config }: HttpDeps): FastifyInstance {
     // A connection on which nothing moves; a query may be silent for as long as it may run.
     connectionTimeout: config.limits.timeoutMs + 60_000,
     http: { maxHeaderSize: limits.headerBytes },
+    // Paths that the router cannot read; no hook runs for them.
+    frameworkErrors: (error, _request, reply) => {
+      const { status, headers, body } = problemReply(toHttpError(error));
+      reply.hijack();
+      reply.raw.writeHead(status, headers).end(body);
+    },
     clientErrorHandler: (error, socket) => {
       if (socket.writable && error.code !== "ECONNRESET") socket.write(rawProblem(error.code));
       socket.destroy();

@@ -53,7 +53,10 @@ export function createMetrics(): Metrics {
   const http = histogram("fedway_http_request_seconds", "Duration of HTTP requests", ["route", "method", "status"]);
   const runs = histogram("fedway_run_seconds", "Duration of query runs", ["plan", "status"]);
   const plans = counter("fedway_plans_total", "Plans made or taken from the cache", ["cache"]);
-  const exchanges = histogram("fedway_upstream_seconds", "Duration of exchanges with endpoints", ["endpoint", "outcome"]);
+  const exchanges = histogram("fedway_upstream_seconds", "Duration of exchanges with endpoints", [
+    "endpoint",
+    "outcome",
+  ]);
   const requests = counter("fedway_upstream_requests_total", "HTTP requests to endpoints", ["endpoint"]);
   const bytes = counter("fedway_upstream_bytes_total", "Bytes received from endpoints, as encoded", ["endpoint"]);
   const breaker = new Gauge({

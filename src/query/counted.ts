@@ -18,9 +18,7 @@ export function counted(result: QueryResult): CountedResult {
   }
   return {
     result:
-      result.kind === "bindings"
-        ? { ...result, rows: tally(result.rows) }
-        : { ...result, quads: tally(result.quads) },
+      result.kind === "bindings" ? { ...result, rows: tally(result.rows) } : { ...result, quads: tally(result.quads) },
     count: () => count,
   };
 }

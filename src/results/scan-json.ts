@@ -13,6 +13,8 @@ const maxDepth = 1024;
 /** Longer keys cannot be one of the three that matter. */
 const maxKeyBytes = 16;
 
+/** An index behind every chunk. */
+const endOfScan = 2 ** 30 - 1;
 const rawControl = "A JSON string holds a raw control character.";
 
 const skip = 0;
@@ -184,17 +186,19 @@ export class JsonScanner implements AnswerScanner {
       if (kind === skip) continue;
       if (kind === quote) {
         at = endOfString(bytes, at) + 1;
-        if (at === 0) return this.#fail(rawControl);
+        if (at === 0) at = this.#fail(rawControl);
       } else if (kind === openObject || kind === openArray) {
-        if (depth === rowDepth) rows += 1;
-        if (depth === maxDepth) return this.#fail("The JSON document is nested too deeply.");
+        if (depth === maxDepth) at = this.#fail("The JSON document is nested too deeply.");
         brackets[depth] = kind;
         depth += 1;
       } else {
         depth -= 1;
-        if (brackets[depth] !== kind - 1) return this.#fail("The JSON document is broken.");
-        if (depth === rowDepth) lastRowEnd = at;
+        if (brackets[depth] !== kind - 1) at = this.#fail("The JSON document is broken.");
         else if (depth === floor) break;
+        else if (depth === rowDepth) {
+          rows += 1;
+          lastRowEnd = at;
+        }
       }
     }
     this.#rows = rows;
@@ -280,7 +284,7 @@ export class JsonScanner implements AnswerScanner {
 
   #fail(detail: string): number {
     this.#fault ??= detail;
-    return Number.MAX_SAFE_INTEGER;
+    return endOfScan;
   }
 }
 

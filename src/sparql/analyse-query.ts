@@ -129,7 +129,7 @@ class Analysis {
       this.needsData(element, around);
       return;
     }
-    const name = this.parsed.tokens[element.name] as Token;
+    const name = tokenAt(this.parsed.tokens, element.name);
     const inGraph = name.kind === "var" ? "variable" : "constant";
     if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
     this.group(element.group, { ...around, place, inGraph, isWhere: false, besideServiceInGraph: true });
@@ -147,7 +147,7 @@ class Analysis {
       fillsWhere: around.isWhere,
       parent: around.parent,
       element,
-      ...whereAt(text, (tokens[element.from] as Token).start),
+      ...whereAt(text, tokenAt(tokens, element.from).start),
     };
     this.services.push(clause);
     const place = [...around.place, "service"] as const;
@@ -155,7 +155,7 @@ class Analysis {
   }
 
   private target(element: ServiceElement, around: Surroundings): ServiceTarget {
-    const token = this.parsed.tokens[element.name] as Token;
+    const token = tokenAt(this.parsed.tokens, element.name);
     if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed, token) };
     const name = token.text.slice(1);
     return { kind: "variable", name, values: knownValues(this.parsed, name, around.enclosing) };
@@ -194,7 +194,7 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
     isWhere: true,
   });
   const datasets = parsed.outline.datasets.map(({ from, to }) => ({
-    iri: resolveIri(parsed, parsed.tokens[to - 1] as Token),
+    iri: resolveIri(parsed, tokenAt(parsed.tokens, to - 1)),
     named: to - from === 3,
   }));
   const { services, outside, serviceGraphs } = analysis;

@@ -38,7 +38,7 @@ function check(query: Checked, select: SelectOutline): FedwayError | undefined {
   if (!grouped && !hasAggregate(tokens, select)) return undefined;
   let depth = 0;
   for (let at = select.head.from + 1; at < select.head.to; at++) {
-    const token = tokens[at] as Token;
+    const token = tokenAt(tokens, at);
     if (token.kind === "punct" && token.text === "(") depth++;
     if (token.kind === "punct" && token.text === ")") depth--;
     if (depth > 0) continue;
@@ -64,13 +64,14 @@ function groupKeys(tokens: readonly Token[], select: SelectOutline): Set<string>
   const keys = new Set<string>();
   let depth = 0;
   for (at += 2; at < select.tail.to; at++) {
-    const { kind, text } = tokens[at] as Token;
+    const { kind, text } = tokenAt(tokens, at);
     if (kind === "word" && depth === 0 && ["HAVING", "ORDER", "LIMIT", "OFFSET"].includes(text)) break;
     if (kind === "punct" && text === "(") depth++;
     if (kind === "punct" && text === ")") depth--;
     if (kind === "var" && (depth === 0 || tokens[at - 1]?.text === "AS")) keys.add(text.slice(1));
     // `GROUP BY (?x)` groups by the variable itself.
-    if (kind === "var" && depth === 1 && tokens[at - 1]?.text === "(" && tokens[at + 1]?.text === ")") keys.add(text.slice(1));
+    if (kind === "var" && depth === 1 && tokens[at - 1]?.text === "(" && tokens[at + 1]?.text === ")")
+      keys.add(text.slice(1));
   }
   return keys;
 }

@@ -23,7 +23,9 @@ export function illegalScope(query: Checked): FedwayError | undefined {
   const wrong = enterSelect(query.outline);
   if (wrong) return wrong;
   for (let group = pending.pop(); group; group = pending.pop()) {
-    const illegal = group.select ? enterSelect(group.select) : illegalLabel(query, group, labels) ?? illegalBind(query, group);
+    const illegal = group.select
+      ? enterSelect(group.select)
+      : (illegalLabel(query, group, labels) ?? illegalBind(query, group));
     if (illegal) return illegal;
     pending.push(...group.elements.flatMap((element) => groupsOf(element)));
   }
@@ -40,7 +42,7 @@ function illegalLabel(query: Checked, group: Group, labels: Map<string, object>)
       continue;
     }
     for (let at = element.from; at < element.to; at++) {
-      const token = query.tokens[at] as Token;
+      const token = tokenAt(query.tokens, at);
       if (token.kind !== "blank") continue;
       const owner = labels.get(token.text) ?? pattern;
       labels.set(token.text, owner);
@@ -59,7 +61,7 @@ function illegalBind(query: Checked, group: Group): FedwayError | undefined {
   const visible = new Set<string>();
   for (const element of group.elements) {
     if (element.kind === "bind" && visible.has(element.variable)) {
-      const variable = query.tokens[element.to - 2] as Token;
+      const variable = tokenAt(query.tokens, element.to - 2);
       return syntaxError(query.text, variable.start, {
         message: `BIND assigns ?${element.variable.slice(0, 60)}, which is in scope already.`,
         next: "Assign to a new variable, or write the condition as a FILTER.",
@@ -76,7 +78,7 @@ function illegalAlias(query: Checked, select: SelectOutline): FedwayError | unde
   let where: Set<string> | undefined;
   let depth = 0;
   for (let at = select.head.from; at < select.head.to; at++) {
-    const token = tokens[at] as Token;
+    const token = tokenAt(tokens, at);
     if (token.kind === "punct" && token.text === "(") depth++;
     if (token.kind === "punct" && token.text === ")") depth--;
     if (depth !== 1 || token.kind !== "var" || tokens[at - 1]?.text !== "AS") continue;

@@ -16,21 +16,21 @@ export interface TextEdit {
 /** The user's own characters of a token range; never starts or ends with a comment. */
 export function textOf(source: SourceText, range: TokenRange): string {
   if (range.to <= range.from) return "";
-  return source.text.slice((source.tokens[range.from] as Token).start, (source.tokens[range.to - 1] as Token).end);
+  return source.text.slice(tokenAt(source.tokens, range.from).start, tokenAt(source.tokens, range.to - 1).end);
 }
 
 /** `range` of the text with edits applied; edits must lie inside it and must not overlap. */
 export function editRange(source: SourceText, range: TokenRange, edits: readonly TextEdit[]): string {
   if (range.to <= range.from) return "";
-  let at = (source.tokens[range.from] as Token).start;
+  let at = tokenAt(source.tokens, range.from).start;
   let out = "";
   for (const edit of edits.toSorted((a, b) => a.range.from - b.range.from)) {
-    const start = (source.tokens[edit.range.from] as Token).start;
+    const start = tokenAt(source.tokens, edit.range.from).start;
     if (start < at) throw new RangeError("overlapping edits");
     out += source.text.slice(at, start) + edit.replacement;
-    at = (source.tokens[edit.range.to - 1] as Token).end;
+    at = tokenAt(source.tokens, edit.range.to - 1).end;
   }
-  return out + source.text.slice(at, (source.tokens[range.to - 1] as Token).end);
+  return out + source.text.slice(at, tokenAt(source.tokens, range.to - 1).end);
 }
 
 /** The whole text with edits applied; comments around the query survive. */

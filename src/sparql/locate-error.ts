@@ -3,7 +3,10 @@ import { syntaxError, type Token } from "./tokens.ts";
 
 interface ParserFailure {
   readonly message: string;
-  readonly hash?: { readonly loc?: { readonly last_line: number; readonly last_column: number }; readonly expected?: readonly string[] };
+  readonly hash?: {
+    readonly loc?: { readonly last_line: number; readonly last_column: number };
+    readonly expected?: readonly string[];
+  };
 }
 
 /** Offset of a 1-based line and 0-based column as jison counts them. */
@@ -35,7 +38,10 @@ function expectation(expected: readonly string[]): string | undefined {
 
 /** Messages of sparqljs that carry no location, and the token they speak of. */
 const unlocated: readonly (readonly [RegExp, (name: string, tokens: readonly Token[]) => Token | undefined])[] = [
-  [/^Unknown prefix: (.*)$/s, (name, tokens) => tokens.find((t) => t.kind === "pname" && t.text.startsWith(`${name}:`))],
+  [
+    /^Unknown prefix: (.*)$/s,
+    (name, tokens) => tokens.find((t) => t.kind === "pname" && t.text.startsWith(`${name}:`)),
+  ],
   [
     /^Cannot resolve relative IRI (.*) because/s,
     (name, tokens) =>
@@ -101,6 +107,8 @@ function grammarError({ text, tokens, loc, expected }: GrammarFailure): FedwayEr
   const good = offsetOf(text, loc.last_line, loc.last_column);
   const bad = tokens.find((token) => token.start >= good);
   const next = expectation(expected);
-  const message = bad ? `Unexpected ${JSON.stringify(text.slice(bad.start, Math.min(bad.end, bad.start + 60)))}.` : "The query ends too early.";
+  const message = bad
+    ? `Unexpected ${JSON.stringify(text.slice(bad.start, Math.min(bad.end, bad.start + 60)))}.`
+    : "The query ends too early.";
   return syntaxError(text, bad?.start ?? text.length, { message, ...(next !== undefined && { next }) });
 }

@@ -1,7 +1,7 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, type TextEdit, textOf } from "./edit-text.ts";
 import type { Group, ServiceElement } from "./outline.ts";
-import { groupsOf, groupsOfSelect, mentionedVariables } from "./scope.ts";
+import { groupsOf, groupsOfSelect, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
 export interface MergedText {
@@ -54,9 +54,9 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
     }
     const own = mentionedVariables(query.parsed.tokens, clause.group);
     const fits = open && last && last.silent === clause.silent && options.urlOf(last) === options.urlOf(clause);
-    if (fits && names.intersection(own).size > 0) {
+    if (fits && shareName(names, own)) {
       found.at(-1)?.push(clause);
-      names = names.union(own);
+      names = new Set([...names, ...own]);
       continue;
     }
     found.push([clause]);

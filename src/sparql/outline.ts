@@ -257,7 +257,7 @@ class Outliner {
     const from = this.at++;
     const variables: string[] = [];
     for (; !this.is("{") && this.at < this.tokens.length; this.at++) {
-      const token = this.tokens[this.at] as Token;
+      const token = tokenAt(this.tokens, this.at);
       if (token.kind === "var") variables.push(token.text.slice(1));
     }
     const tuples = this.is("(", from + 1);
@@ -273,13 +273,15 @@ class Outliner {
 
   /** A token that starts a cell: not a bracket, sign, language tag, `^^` or the datatype behind it. */
   private isCell(): boolean {
-    const token = this.tokens[this.at] as Token;
+    const token = tokenAt(this.tokens, this.at);
     return token.kind !== "punct" && token.kind !== "lang" && !this.is("^^", this.at - 1);
   }
 
   private triples(): TriplesElement {
     const stop = (at: number): boolean =>
-      this.is("{", at) || this.is("}", at) || (this.tokens[at]?.kind === "word" && elementWords.has(this.tokens[at].text));
+      this.is("{", at) ||
+      this.is("}", at) ||
+      (this.tokens[at]?.kind === "word" && elementWords.has(this.tokens[at].text));
     const range = this.skipUntil(stop, []);
     // A stray word that the parser accepted but the outline does not know must not stop the loop.
     if (range.to === range.from) this.at++;

@@ -27,7 +27,19 @@ const kinds: Record<QueryForm, AnswerKind> = {
   CONSTRUCT: "quads",
   DESCRIBE: "quads",
 };
-const updateWords = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH", "MODIFY"]);
+const updateWords = new Set([
+  "INSERT",
+  "DELETE",
+  "LOAD",
+  "CLEAR",
+  "DROP",
+  "CREATE",
+  "ADD",
+  "MOVE",
+  "COPY",
+  "WITH",
+  "MODIFY",
+]);
 
 /** The kind of answer a query form has. */
 export function answerKindOf(form: QueryForm): AnswerKind {
@@ -62,9 +74,13 @@ function refuseOtherThanQuery(text: string, tokens: readonly Token[]): void {
 
 /** The error for anything that would change data or make an endpoint fetch some. */
 export function updateRefused(what: string): FedwayError {
-  return new FedwayError("UPDATE_REFUSED", `${what} is not a query; only SELECT, ASK, CONSTRUCT and DESCRIBE are executed.`, {
-    next: "Send a query, or talk to the endpoint itself for updates.",
-  });
+  return new FedwayError(
+    "UPDATE_REFUSED",
+    `${what} is not a query; only SELECT, ASK, CONSTRUCT and DESCRIBE are executed.`,
+    {
+      next: "Send a query, or talk to the endpoint itself for updates.",
+    },
+  );
 }
 
 /** Virtuoso pragmas that make the endpoint fetch or store remote data (`define get:soft`, `define input:grab-all`). */

@@ -3,7 +3,19 @@ import { refusePragmas, updateRefused } from "./parse-query.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
 const forms = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
-const updates = new Set(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "MODIFY", "SPARUL"]);
+const updates = new Set([
+  "INSERT",
+  "DELETE",
+  "LOAD",
+  "CLEAR",
+  "DROP",
+  "CREATE",
+  "ADD",
+  "MOVE",
+  "COPY",
+  "MODIFY",
+  "SPARUL",
+]);
 
 /**
  * The form of a query in a dialect that our parser refuses (Virtuoso `define`, Blazegraph hints), found without

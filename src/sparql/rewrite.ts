@@ -92,7 +92,7 @@ function copyWithOwnLabels(query: AnalysedQuery, element: ServiceElement, copy: 
   const { tokens, text } = query.parsed;
   const edits: TextEdit[] = [];
   for (let at = element.group.from; at < element.group.to; at++) {
-    const token = tokens[at] as Token;
+    const token = tokenAt(tokens, at);
     if (token.kind !== "blank") continue;
     let label = `${token.text}_${copy}`;
     while (text.includes(label)) label += "x";

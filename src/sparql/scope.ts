@@ -5,7 +5,7 @@ import type { Token } from "./tokens.ts";
 export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
   const names = new Set<string>();
   for (let at = range.from; at < range.to; at++) {
-    const token = tokens[at] as Token;
+    const token = tokenAt(tokens, at);
     if (token.kind === "var") names.add(token.text.slice(1));
   }
   return names;
@@ -18,11 +18,12 @@ export function projectedVariables(tokens: readonly Token[], select: SelectOutli
   const names = new Set<string>();
   let depth = 0;
   for (let at = select.head.from; at < select.head.to; at++) {
-    const { kind, text } = tokens[at] as Token;
+    const { kind, text } = tokenAt(tokens, at);
     if (kind === "punct" && text === "(") depth++;
     else if (kind === "punct" && text === ")") depth--;
     else if (kind === "punct" && text === "*" && depth === 0) return whereVariables(tokens, select);
-    else if (kind === "var" && (depth === 0 || (depth === 1 && tokens[at - 1]?.text === "AS"))) names.add(text.slice(1));
+    else if (kind === "var" && (depth === 0 || (depth === 1 && tokens[at - 1]?.text === "AS")))
+      names.add(text.slice(1));
   }
   return names;
 }
@@ -96,11 +97,17 @@ export function groupsOfSelect(select: SelectOutline): readonly Group[] {
 export function projectsAll(tokens: readonly Token[], select: SelectOutline): boolean {
   let depth = 0;
   for (let at = select.head.from; at < select.head.to; at++) {
-    const { kind, text } = tokens[at] as Token;
+    const { kind, text } = tokenAt(tokens, at);
     if (kind !== "punct") continue;
     if (text === "(") depth++;
     else if (text === ")") depth--;
     else if (text === "*" && depth === 0) return true;
   }
+  return false;
+}
+
+/** True when two sets of names have one in common. */
+export function shareName(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  for (const name of a) if (b.has(name)) return true;
   return false;
 }

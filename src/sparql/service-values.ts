@@ -47,7 +47,7 @@ function assignedValues(source: Source, variable: string, element: Element): rea
   if (element.kind === "values") return inlineValues(source, variable, element);
   // BIND ( iri AS ?var ) is six tokens; a longer expression is not evaluated here.
   if (element.kind !== "bind" || element.variable !== variable || element.to - element.from !== 6) return undefined;
-  const token = source.tokens[element.from + 2] as Token;
+  const token = tokenAt(source.tokens, element.from + 2);
   return [knownValue(source, token)];
 }
 

@@ -20,7 +20,8 @@ export const textLimits = {
   tokens: 40_000,
 } as const;
 
-const nameChars = "0-9A-Za-z_\\u00B7\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u203F\\u2040\\u2070-\\uFFFD";
+const nameChars =
+  "0-9A-Za-z_\\u00B7\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u203F\\u2040\\u2070-\\uFFFD";
 const patterns: readonly (readonly [TokenKind, RegExp])[] = [
   ["iri", /<[^\u0000-\u0020<>"{}|^`\\]*>/y],
   ["var", new RegExp(`[?$][${nameChars}]+`, "y")],
@@ -48,7 +49,7 @@ function match(pattern: RegExp, text: string, at: number): number {
 
 /** End of the string literal that opens at `at`, or -1 when it is never closed. */
 function stringEnd(text: string, at: number): number {
-  const quote = text[at] as string;
+  const quote = text.charAt(at);
   const long = text.startsWith(quote.repeat(3), at);
   const close = long ? quote.repeat(3) : quote;
   for (let i = at + close.length; i < text.length; i++) {
@@ -60,8 +61,8 @@ function stringEnd(text: string, at: number): number {
   return -1;
 }
 
-function tokenAt(text: string, at: number): Token {
-  const c = text[at];
+function scanToken(text: string, at: number): Token {
+  const c = text.charAt(at);
   if (c === '"' || c === "'") {
     const end = stringEnd(text, at);
     if (end > 0) return { kind: "string", start: at, end, text: text.slice(at, end) };
@@ -73,7 +74,7 @@ function tokenAt(text: string, at: number): Token {
     const raw = text.slice(at, end);
     return { kind, start: at, end, text: kind === "word" ? raw.toUpperCase() : raw };
   }
-  return { kind: "invalid", start: at, end: at + 1, text: c as string };
+  return { kind: "invalid", start: at, end: at + 1, text: c };
 }
 
 /** The tokens of a query text, without white space and comments. Never throws: what is no token is `invalid`. */
@@ -84,7 +85,7 @@ export function tokenize(text: string): readonly Token[] {
     const after = match(blanks, text, at);
     if (after > 0) at = after;
     if (at >= text.length) break;
-    const token = tokenAt(text, at);
+    const token = scanToken(text, at);
     tokens.push(token);
     at = token.end;
   }
@@ -137,8 +138,45 @@ export function checkBounds(text: string, tokens: readonly Token[]): void {
     }
   }
   if (counted > textLimits.tokens) {
-    throw new FedwayError("QUERY_TOO_LARGE", `The query has more than ${textLimits.tokens} tokens outside VALUES data.`, {
-      next: "Split the query, or move constants into a VALUES block.",
-    });
+    throw new FedwayError(
+      "QUERY_TOO_LARGE",
+      `The query has more than ${textLimits.tokens} tokens outside VALUES data.`,
+      {
+        next: "Split the query, or move constants into a VALUES block.",
+      },
+    );
   }
+}
+
+/** The token at an index that is known to be one. @throws RangeError otherwise, which is a defect */
+export function tokenAt(tokens: readonly Token[], at: number): Token {
+  const token = tokens[at];
+  if (!token) throw new RangeError(`no token at ${at}`);
+  return token;
+}
+
+/** A token outside of inner brackets, with the number of brackets around it. */
+export interface BracketedToken {
+  readonly at: number;
+  readonly token: Token;
+  readonly depth: number;
+}
+
+/** The tokens of a range with their depth in round brackets; a bracket has the depth of what is around it. */
+export function* bracketed(
+  tokens: readonly Token[],
+  range: { readonly from: number; readonly to: number },
+): Generator<BracketedToken> {
+  let depth = 0;
+  for (let at = range.from; at < range.to; at++) {
+    const token = tokenAt(tokens, at);
+    if (token.kind === "punct" && token.text === ")") depth--;
+    yield { at, token, depth };
+    if (token.kind === "punct" && token.text === "(") depth++;
+  }
+}
+
+/** True for a keyword, in whatever case it was written. */
+export function isWord(token: Token | undefined, ...words: readonly string[]): boolean {
+  return token?.kind === "word" && words.includes(token.text);
 }

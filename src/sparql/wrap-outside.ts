@@ -3,7 +3,7 @@ import { groupHasService, hasService, type AnalysedQuery } from "./analyse-query
 import { editText, replaceGroups, textOf } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { IsMember } from "./rewrite.ts";
-import { groupsOf, mentionedVariables } from "./scope.ts";
+import { groupsOf, mentionedVariables, shareName } from "./scope.ts";
 import { type Token, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
@@ -77,7 +77,7 @@ class Wrapper {
     for (const [at, element] of elements.entries()) {
       if (element.kind === "filter") continue;
       // Before the first mixed element everything is one operand; behind it only what is joined can be taken out.
-      if (at < pureUntil ? !this.hasMixedExists(element) : this.isJoined(element) && !this.isMixed(element)) {
+      if (at < pureUntil || (this.isJoined(element) && !this.isMixed(element))) {
         run.push(element);
         continue;
       }
@@ -88,10 +88,6 @@ class Wrapper {
     // FILTER holds for the whole group wherever it stands.
     for (const element of elements) if (element.kind === "filter") out.push(this.inner(element));
     return out.filter((part) => part !== "").join(" ");
-  }
-
-  private hasMixedExists(element: Element): boolean {
-    return element.kind === "bind" && this.isMixed(element);
   }
 
   private isJoined(element: Element): boolean {
@@ -121,7 +117,10 @@ class Wrapper {
   private service(element: ServiceElement): string {
     if (!groupHasService(element.group, this.options.isMember)) return textOf(this.query.parsed, element);
     if (element.silent) {
-      throw this.nested(element, "A SERVICE inside a SERVICE SILENT cannot be taken out: if only one of them fails, the answer differs.");
+      throw this.nested(
+        element,
+        "A SERVICE inside a SERVICE SILENT cannot be taken out: if only one of them fails, the answer differs.",
+      );
     }
     return new Wrapper(this.query, this.options, this.options.urlOf(element)).group(element.group);
   }
@@ -136,7 +135,7 @@ class Wrapper {
     for (const inner of elements) {
       if (inner.kind === "filter" && inner.exists.length === 0) {
         const names = mentionedVariables(this.query.parsed.tokens, inner);
-        if (names.intersection(name).size > 0) throw this.nested(inner, "A FILTER on the GRAPH variable stands in the way.");
+        if (shareName(names, name)) throw this.nested(inner, "A FILTER on the GRAPH variable stands in the way.");
         filters.push(this.text(inner));
       } else if (inner.kind === "service" && this.options.isMember(inner)) clauses.push(this.service(inner));
       else if (this.isJoined(inner) && !this.isMixed(inner)) rest.push(inner);
@@ -151,7 +150,7 @@ class Wrapper {
   private nested(element: Element, message: string): FedwayError {
     const { text, tokens } = this.query.parsed;
     return new FedwayError("SERVICE_NESTED", message, {
-      where: whereAt(text, (tokens[element.from] as Token).start),
+      where: whereAt(text, tokenAt(tokens, element.from).start),
       next: "Write the SERVICE clauses side by side.",
     });
   }

@@ -29,7 +29,8 @@ const samples: readonly (readonly [property: string, term: string])[] = [
   ["plain", '"a \\"quoted\\" text, with comma"'],
   ["string", '"typed"'],
 ];
-const typeTriple = "<http://example.org/sample> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Sample>";
+const typeTriple =
+  "<http://example.org/sample> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Sample>";
 const sampleRows: CanonicalAnswer = {
   kind: "bindings",
   rows: samples.map(([property, term]) => `?o=${term} ?p=<http://example.org/${property}>`).toSorted(),
@@ -72,6 +73,7 @@ const isTrue: CanonicalAnswer = { kind: "boolean", value: true };
 const isFalse: CanonicalAnswer = { kind: "boolean", value: false };
 
 interface Ways {
+  readonly name: string;
   readonly query: string;
   readonly accept: string;
   readonly expected: CanonicalAnswer;
@@ -100,38 +102,40 @@ const urlOf = (name: string): string => engines[name]?.url ?? "";
 const inService = (query: string, name: string): string =>
   query.replace(/\{([^{}]*)\}(?=[^{}]*$)/u, (_, body: string) => `{ SERVICE <${urlOf(name)}> {${body}} }`);
 
-describe.each(["virtuoso", "fuseki"])("%s, directly", (name) => {
-  /** By the endpoint's own route, and, for query forms with a WHERE clause, wrapped in a SERVICE. */
-  const shouldAnswer = (title: string, { query, accept, expected }: Ways): void => {
-    it(`${title} as ${accept}`, async () => {
-      const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query, accept });
-      expect(response.headers.get("content-type")?.split(";")[0]).toBe(accept);
-      const run = response.headers.get("fedway-run");
-      expect(await readAnswer(response)).toEqual(expected);
-      expect(await fedway.endedRun(run)).toMatchObject({ status: "ok", sources: [{ requests: 1, status: "ok" }] });
-    });
-    if (!query.includes("{")) return;
-    it(`${title} as ${accept}, through SERVICE`, async () => {
-      const response = await fedway.sparql("/sparql", { query: inService(query, name), accept });
-      expect(response.headers.get("content-type")?.split(";")[0]).toBe(accept);
-      expect(response.headers.get("fedway-plan")).toBe("direct");
-      expect(await readAnswer(response)).toEqual(expected);
-    });
-  };
+/** By the endpoint's own route, and, for query forms with a WHERE clause, wrapped in a SERVICE. */
+const shouldAnswer = (title: string, { name, query, accept, expected }: Ways): void => {
+  it(`${title} as ${accept}`, async () => {
+    const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query, accept });
+    expect(response.headers.get("content-type")?.split(";")[0]).toBe(accept);
+    const run = response.headers.get("fedway-run");
+    expect(await readAnswer(response)).toEqual(expected);
+    expect(await fedway.endedRun(run)).toMatchObject({ status: "ok", sources: [{ requests: 1, status: "ok" }] });
+  });
+  if (!query.includes("{")) return;
+  it(`${title} as ${accept}, through SERVICE`, async () => {
+    const response = await fedway.sparql("/sparql", { query: inService(query, name), accept });
+    expect(response.headers.get("content-type")?.split(";")[0]).toBe(accept);
+    expect(response.headers.get("fedway-plan")).toBe("direct");
+    expect(await readAnswer(response)).toEqual(expected);
+  });
+};
 
-  shouldAnswer("SELECT", { query: select, accept: json, expected: sampleRows });
-  shouldAnswer("SELECT", { query: select, accept: xml, expected: sampleRows });
-  shouldAnswer("SELECT", { query: select, accept: csv, expected: csvCells(name) });
-  shouldAnswer("SELECT", { query: select, accept: tsv, expected: sampleRows });
-  shouldAnswer("ASK, true,", { query: yes, accept: json, expected: isTrue });
-  shouldAnswer("ASK, true,", { query: yes, accept: xml, expected: isTrue });
-  shouldAnswer("ASK, false,", { query: no, accept: json, expected: isFalse });
-  shouldAnswer("ASK, false,", { query: no, accept: xml, expected: isFalse });
-  shouldAnswer("CONSTRUCT", { query: construct, accept: turtle, expected: sampleTriples });
-  shouldAnswer("CONSTRUCT", { query: construct, accept: ntriples, expected: sampleTriples });
-  shouldAnswer("DESCRIBE", { query: describeQuery, accept: turtle, expected: sampleTriples });
-  shouldAnswer("DESCRIBE", { query: describeQuery, accept: ntriples, expected: sampleTriples });
+describe.each(["virtuoso", "fuseki"])("%s, directly,", (name) => {
+  shouldAnswer("SELECT", { name, query: select, accept: json, expected: sampleRows });
+  shouldAnswer("SELECT", { name, query: select, accept: xml, expected: sampleRows });
+  shouldAnswer("SELECT", { name, query: select, accept: csv, expected: csvCells(name) });
+  shouldAnswer("SELECT", { name, query: select, accept: tsv, expected: sampleRows });
+  shouldAnswer("ASK, true,", { name, query: yes, accept: json, expected: isTrue });
+  shouldAnswer("ASK, true,", { name, query: yes, accept: xml, expected: isTrue });
+  shouldAnswer("ASK, false,", { name, query: no, accept: json, expected: isFalse });
+  shouldAnswer("ASK, false,", { name, query: no, accept: xml, expected: isFalse });
+  shouldAnswer("CONSTRUCT", { name, query: construct, accept: turtle, expected: sampleTriples });
+  shouldAnswer("CONSTRUCT", { name, query: construct, accept: ntriples, expected: sampleTriples });
+  shouldAnswer("DESCRIBE", { name, query: describeQuery, accept: turtle, expected: sampleTriples });
+  shouldAnswer("DESCRIBE", { name, query: describeQuery, accept: ntriples, expected: sampleTriples });
+});
 
+describe.each(["virtuoso", "fuseki"])("%s", (name) => {
   it("CONSTRUCT as JSON-LD", async () => {
     const query = `${prefixes}CONSTRUCT WHERE { ex:sample ex:date ?o }`;
     const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query, accept: jsonld });

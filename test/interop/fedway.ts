@@ -73,7 +73,8 @@ export async function startFedway(
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      return { httpStatus: response.status, answer: (await response.json()) as TabularAnswer };
+      const answer: TabularAnswer = JSON.parse(await response.text());
+      return { httpStatus: response.status, answer };
     },
     endedRun: (id) => endedRun(url, id),
     close: async () => {
@@ -98,7 +99,7 @@ async function endedRun(url: string, id: string | null): Promise<RunRecord> {
   for (;;) {
     const response = await fetch(`${url}/api/runs/${id}`);
     if (response.status !== 200) throw new Error(`/api/runs/${id}: ${response.status} ${await response.text()}`);
-    const record = (await response.json()) as RunRecord;
+    const record: RunRecord = JSON.parse(await response.text());
     if (record.status !== "running") return record;
     if (Date.now() > endsAt) throw new Error(`run ${id} is still running five seconds after its answer`);
     await sleep(25);

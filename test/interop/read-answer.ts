@@ -49,7 +49,7 @@ interface JsonAnswer {
 }
 
 function readJson(body: string): CanonicalAnswer {
-  const json = JSON.parse(body) as JsonAnswer;
+  const json: JsonAnswer = JSON.parse(body);
   if (json.boolean !== undefined) return { kind: "boolean", value: json.boolean };
   if (!json.results) throw new Error(`neither boolean nor results: ${body.slice(0, 500)}`);
   const rows = json.results.bindings.map((row) =>
@@ -79,7 +79,7 @@ async function readXml(body: string): Promise<CanonicalAnswer> {
   }
   const rows: string[] = [];
   for await (const row of parser.parseXmlResultsStream(Readable.from([body]))) {
-    const terms = row as unknown as Readonly<Record<string, oxigraph.Term>>;
+    const terms: Readonly<Record<string, oxigraph.Term>> = Object(row);
     rows.push(canonicalRow(Object.entries(terms).map(([name, term]) => [name, termText(term)] as const)));
   }
   return bindingsAnswer(rows, false);

@@ -69,15 +69,15 @@ export function canonicalText(text: string): string {
 const escapes: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", b: "\b", f: "\f" };
 
 function unescapeLiteral(text: string): string {
-  return text.replaceAll(/\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gsu, (_, short, long, single: string) => {
-    const code: unknown = short ?? long;
-    return typeof code === "string" ? String.fromCodePoint(Number.parseInt(code, 16)) : (escapes[single] ?? single);
+  return text.replaceAll(/\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)/gsu, (escape) => {
+    const code = Number.parseInt(escape.slice(2), 16);
+    return escape.length > 2 ? String.fromCodePoint(code) : (escapes[escape.slice(1)] ?? escape.slice(1));
   });
 }
 
 /** One solution as text: bound variables in name order. */
 export function canonicalRow(solution: Iterable<readonly [variable: string, term: string]>): string {
-  const cells = [...solution].sort(([a], [b]) => (a < b ? -1 : 1));
+  const cells = [...solution].toSorted(([a], [b]) => (a < b ? -1 : 1));
   return cells.map(([variable, term]) => `?${variable}=${term}`).join(" ");
 }
 
@@ -88,7 +88,7 @@ export function bindingsAnswer(rows: readonly string[], inOrder: boolean): Canon
 
 /** A graph: a set, because repeated triples mean nothing. */
 export function graphAnswer(triples: readonly string[]): CanonicalAnswer {
-  return { kind: "quads", triples: [...new Set(triples)].sort() };
+  return { kind: "quads", triples: [...new Set(triples)].toSorted() };
 }
 
 /** The answer holds a solution, a triple or `true`. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { createApp, type App } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import type { TabularAnswer } from "../../src/query/query-service.ts";
@@ -136,10 +137,8 @@ function toAnswer(table: TabularAnswer, options?: FederationQuery): CanonicalAns
 
 async function runGraph(app: App, text: string, options?: FederationQuery): Promise<CanonicalAnswer> {
   const answer = await app.queries.run({ ...requestOf(text, options), accept: "application/n-triples" });
-  const chunks: Buffer[] = [];
-  if (Buffer.isBuffer(answer.body)) chunks.push(answer.body);
-  else for await (const chunk of answer.body) chunks.push(Buffer.from(chunk as Uint8Array));
-  const lines = Buffer.concat(chunks).toString("utf8").split("\n");
+  const body = Buffer.isBuffer(answer.body) ? answer.body.toString("utf8") : await readText(answer.body);
+  const lines = body.split("\n");
   return graphAnswer(lines.filter((line) => line.trim() !== "").map(canonicalTriple));
 }
 

@@ -45,16 +45,33 @@ const textAt = (tokens: readonly Token[], index: number): string => tokens[index
 function referenceAt(tokens: readonly Token[], index: number, token: Token): ImportReference | undefined {
   const next = tokens[index + 1];
   if (token.kind !== "word" || !next) return undefined;
-  if (token.text === "from" && next.kind === "string") return staticReference(tokens, index, next);
-  if (token.text === "import" && next.kind === "string") return reference(next, false);
-  if (["import", "require", "resolve"].includes(token.text) && next.text === "(") {
-    const argument = tokens[index + 2];
-    if (argument?.kind === "string") return reference(argument, textAt(tokens, index - 1) === "typeof");
-    const isImport = token.text === "import" && argument !== undefined;
-    return isImport ? { ...reference(argument, false), computed: true } : undefined;
+  if (next.kind === "string") return beforeString(tokens, index, next);
+  if (next.text !== "(") return undefined;
+  switch (token.text) {
+    case "import":
+    case "require":
+    case "resolve":
+      return called(tokens, index);
+    case "createRequire":
+      return requiredAtOnce(tokens, index);
+    case "URL":
+      return urlReference(tokens, index);
+    default:
+      return undefined;
   }
-  if (token.text === "createRequire") return requiredAtOnce(tokens, index);
-  return token.text === "URL" && next.text === "(" ? urlReference(tokens, index) : undefined;
+}
+
+function beforeString(tokens: readonly Token[], index: number, specifier: Token): ImportReference | undefined {
+  const word = textAt(tokens, index);
+  if (word === "import") return reference(specifier, false);
+  return word === "from" ? staticReference(tokens, index, specifier) : undefined;
+}
+
+/** `import(x)`, `require(x)`, `require.resolve(x)` */
+function called(tokens: readonly Token[], index: number): ImportReference | undefined {
+  const argument = tokens[index + 2];
+  if (argument?.kind === "string") return reference(argument, textAt(tokens, index - 1) === "typeof");
+  return argument && textAt(tokens, index) === "import" ? { ...reference(argument, false), computed: true } : undefined;
 }
 
 /** `createRequire(import.meta.url)("x")` */
@@ -97,36 +114,28 @@ function urlReference(tokens: readonly Token[], index: number): ImportReference 
 /** Words, strings and signs of a source; comments, regular expressions and the text of templates are left out. */
 function tokenize(source: string): readonly Token[] {
   const tokens: Token[] = [];
+  // Depth of braces at which the text of each open template goes on.
   const templates: number[] = [];
-  let braces = 0;
+  let depth = 0;
   let line = 1;
   let at = 0;
-  const push = (kind: TokenKind, text: string): void => {
-    tokens.push({ kind, text, line });
-  };
   while (at < source.length) {
     const rest = source.slice(at, at + 20_000);
-    const part = nextPart(rest, tokens.at(-1));
-    if (part.kind === "template") {
-      push("template", part.text);
-      if (part.open) templates.push(braces);
-    } else if (part.kind === "sign" && part.text === "}" && templates.at(-1) === braces) {
-      // Back in the text of the template around this expression.
-      templates.pop();
-      const more = templatePart(rest, 1);
-      if (more.open) templates.push(braces);
-      line += newlines(rest.slice(0, more.length));
-      at += more.length;
-      continue;
-    } else if (part.kind !== "blank") {
-      if (part.text === "{" && part.kind === "sign") braces++;
-      if (part.text === "}" && part.kind === "sign") braces--;
-      push(part.kind, part.text);
-    }
+    const backInTemplate = rest.startsWith("}") && templates.at(-1) === depth;
+    if (backInTemplate) templates.pop();
+    const part = backInTemplate ? templatePart(rest, 1) : nextPart(rest, tokens.at(-1));
+    if (part.open) templates.push(depth);
+    if (part.kind === "sign") depth += braceStep(part.text);
+    if (part.kind !== "blank" && !backInTemplate) tokens.push({ kind: part.kind, text: part.text, line });
     line += newlines(rest.slice(0, part.length));
     at += part.length;
   }
   return tokens;
+}
+
+function braceStep(sign: string): number {
+  if (sign === "{") return 1;
+  return sign === "}" ? -1 : 0;
 }
 
 const newlines = (text: string): number => text.split("\n").length - 1;

@@ -79,7 +79,7 @@ export function generateData(draw: Draw): GeneratedData {
     const key = `${fact.subject} ${fact.predicate} ${fact.object}`;
     const known = facts.get(key);
     const where = new Set([...(known?.endpoints ?? []), ...fact.endpoints]);
-    facts.set(key, { ...fact, endpoints: [...where].sort((a, b) => a - b) });
+    facts.set(key, { ...fact, endpoints: [...where].toSorted((a, b) => a - b) });
   };
   for (let endpoint = 0; endpoint < endpoints; endpoint++) {
     add({
@@ -96,11 +96,10 @@ export function generateData(draw: Draw): GeneratedData {
 }
 
 function generateFact(draw: Draw, endpoints: number): Fact {
-  const position = draw.below(rules.length);
-  const rule = rules[position] as PredicateRule;
+  const rule = draw.pick(rules);
   // A few subjects have most of the facts, as in real data, and half of a predicate's facts are at one endpoint.
   const subject = item(Math.min(draw.below(7), draw.below(7)));
-  const home = draw.chance(50) ? position % endpoints : draw.below(endpoints);
+  const home = draw.chance(50) ? rules.indexOf(rule) % endpoints : draw.below(endpoints);
   const where = draw.chance(20) ? [home, draw.below(endpoints)] : [home];
   return {
     subject,

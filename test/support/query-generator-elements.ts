@@ -10,6 +10,7 @@ import {
 import { generateTriples } from "./query-generator-patterns.ts";
 import {
   emptyScope,
+  hasIdentity,
   innerScope,
   isJoinKind,
   joinable,
@@ -222,12 +223,12 @@ function retarget(build: Build, group: Group): Group | undefined {
 }
 
 function unionScope(scopes: readonly Scope[]): Scope {
+  const all = emptyScope();
+  for (const scope of scopes) joinScope(all, scope);
   const result = emptyScope();
-  for (const scope of scopes) joinScope(result, scope);
-  for (const known of [...result.variables.values()]) {
-    const certain = scopes.every((scope) => scope.variables.get(known.name)?.certain === true);
-    const witness = scopes[0]?.variables.get(known.name)?.witness;
-    result.variables.set(known.name, { ...known, certain, witness });
+  for (const [name, known] of all.variables) {
+    const certain = scopes.every((scope) => scope.variables.get(name)?.certain === true);
+    result.variables.set(name, { ...known, certain, witness: scopes[0]?.variables.get(name)?.witness });
   }
   return result;
 }
@@ -365,7 +366,10 @@ function subSelect(build: Build, scope: Scope, place: Place): readonly Element[]
     : [];
   const where = generateGroup(build, inner, { ...place, depth: place.depth + 1, wanted });
   const projected = projectedVariables(build, scope, inner);
-  const select = draw.chance(25) ? countSelect(build, where, projected) : plainSelect(build, where, projected);
+  const select =
+    draw.chance(25) && projected.every(hasIdentity)
+      ? countSelect(build, where, projected)
+      : plainSelect(build, where, projected);
   const visible = emptyScope();
   for (const known of projected) visible.variables.set(known.name, known);
   for (const { variable, aggregate } of select.projection) {
@@ -389,7 +393,7 @@ const plain = { groupBy: [], having: undefined, orderBy: [], limit: undefined, o
 function plainSelect(build: Build, where: Group, projected: readonly Known[]): Select {
   const select: Select = {
     ...plain,
-    distinct: build.draw.chance(40),
+    distinct: build.draw.chance(50) && projected.every(hasIdentity),
     projection: projected.map(({ name }) => ({ variable: name })),
     where,
   };

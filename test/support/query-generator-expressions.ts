@@ -3,8 +3,8 @@ import { someTerm } from "./query-generator-scope.ts";
 import type { Condition, Bind, TestOperator } from "./query-generator-syntax.ts";
 import type { Kind } from "./query-generator-data.ts";
 
-const numericKinds: readonly Kind[] = ["integer", "decimal", "double"];
-export const isNumeric = (kind: Kind): boolean => numericKinds.includes(kind);
+const numericKinds: ReadonlySet<Kind> = new Set(["integer", "decimal", "double"]);
+export const isNumeric = (kind: Kind): boolean => numericKinds.has(kind);
 /** Kinds whose order SPARQL defines completely (section 15.1), so that LIMIT after ORDER BY has one answer. */
 export const isOrderable = (kind: Kind): boolean => isNumeric(kind) || ["iri", "string", "date"].includes(kind);
 
@@ -49,9 +49,9 @@ function pairTest(build: Build, variables: readonly Known[]): Condition | undefi
 function simpleTest(build: Build, known: Known): Condition {
   const { draw } = build;
   const name = known.name;
-  const here = known.witness ?? someTerm(build, known.kind);
-  const other = someTerm(build, known.kind) ?? here;
-  if (here === undefined || other === undefined) return test("type-test", `!isBlank(${name})`);
+  const pair = pairOf(build, known);
+  if (!pair) return test("type-test", `!isBlank(${name})`);
+  const [here, other] = pair;
   switch (known.kind) {
     case "iri":
       return iriTest(build, name, [here, other]);
@@ -59,7 +59,7 @@ function simpleTest(build: Build, known: Known): Condition {
     case "lang":
       return draw.chance(70) ? textTest(build, known, here) : memberTest(build, name, [here, other]);
     case "boolean":
-      return draw.chance(50) ? test("comparison", `${name} = ${here}`) : test("comparison", `${name} != ${other}`);
+      return test("comparison", draw.pick([`${name} = ${here}`, `${name} != ${other}`]));
     case "blank":
     case "any":
       return test(
@@ -71,7 +71,14 @@ function simpleTest(build: Build, known: Known): Condition {
   }
 }
 
+/** A term that the variable is known or likely to have, and one that it may have. */
 type Pair = readonly [here: string, other: string];
+
+function pairOf(build: Build, known: Known): Pair | undefined {
+  const other = someTerm(build, known.kind);
+  const here = known.witness ?? other;
+  return here === undefined ? undefined : [here, other ?? here];
+}
 
 function iriTest(build: Build, name: string, [here, other]: Pair): Condition {
   switch (build.draw.below(9)) {

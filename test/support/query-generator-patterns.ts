@@ -31,7 +31,7 @@ function chooseFact(build: Build, scope: Scope, request: PatternRequest): Fact |
   const around = anchors
     .map((known) => wanted(factsAround(build, request.endpoint, known)))
     .filter((f) => f.length > 0);
-  if (around.length > 0) return draw.pick(around[draw.below(Math.min(around.length, 3))] as readonly Fact[]);
+  if (around.length > 0) return draw.pick(draw.pick(around.slice(0, 3)));
   const facts = wanted(factsAt(build.data, request.endpoint));
   return facts.length > 0 ? draw.pick(facts) : undefined;
 }
@@ -102,7 +102,7 @@ function pathPattern(build: Build, scope: Scope, request: PathRequest): Triple[]
       return [{ subject: object, predicate: `^${link.predicate}`, object: subject, path: "inverse" }];
     case "plus":
       return [{ subject, predicate: `${repeated}+`, object, path: "plus" }];
-    case "star":
+    default:
       // A zero-length path between variables ranges over all nodes of the graph, blank ones too, and one from a constant
       // holds even where the term is absent, which engines see differently: an ordinary pattern binds the start first.
       if (!subject.startsWith("?")) return [{ subject, predicate: `${repeated}+`, object, path: "plus" }];

@@ -70,6 +70,14 @@ export function isJoinKind(kind: Kind): boolean {
   return kind !== "blank" && kind !== "any";
 }
 
+/**
+ * Equal values can be told apart: DISTINCT, GROUP BY and COUNT(DISTINCT) are generated over these only. The same blank
+ * node may come with two labels when one clause takes two requests, as bound joins do.
+ */
+export function hasIdentity(known: Known): boolean {
+  return isJoinKind(known.kind);
+}
+
 /** A term of the data with this kind, for constants that may or may not match. */
 export function someTerm(build: Build, kind: Kind): string | undefined {
   const terms = build.data.facts.filter((fact) => fact.kind === kind).map((fact) => fact.object);

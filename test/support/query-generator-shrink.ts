@@ -1,5 +1,15 @@
 import type { Fact, GeneratedCase, GeneratedData } from "./query-generator-data.ts";
-import type { Condition, Element, GeneratedQuery, Group, Select, Triples } from "./query-generator-syntax.ts";
+import type {
+  Block,
+  Condition,
+  Element,
+  GeneratedQuery,
+  Group,
+  Select,
+  Service,
+  SubSelect,
+  Triples,
+} from "./query-generator-syntax.ts";
 
 /** Every case that is one step simpler, boldest first. All of them stay within what the oracle can judge. */
 export function* simplerCases(value: GeneratedCase): Generator<GeneratedCase> {
@@ -44,13 +54,16 @@ function* simplerSelects(select: Select): Generator<Select> {
     const simpler = { ...select, where };
     if (aggregatesAreBound(simpler)) yield simpler;
   }
-  if (select.distinct) yield { ...select, distinct: false };
-  if (select.having !== undefined) yield { ...select, having: undefined };
-  if (select.limit !== undefined) yield { ...select, limit: undefined };
-  if (select.offset !== undefined) yield { ...select, offset: undefined };
-  const free = select.limit === undefined && select.offset === undefined;
-  if (free && select.orderBy.length > 0) yield { ...select, orderBy: [] };
-  if (free && select.orderBy.length === 0 && select.projection.length > 1) {
+  const plainer: readonly Select[] = [
+    { ...select, distinct: false },
+    { ...select, having: undefined },
+    { ...select, limit: undefined },
+    { ...select, offset: undefined },
+  ];
+  yield* plainer.filter((one) => JSON.stringify(one) !== JSON.stringify(select));
+  if (select.limit !== undefined || select.offset !== undefined) return;
+  if (select.orderBy.length > 0) yield { ...select, orderBy: [] };
+  else if (select.projection.length > 1) {
     for (const projection of without(select.projection)) yield { ...select, projection };
   }
 }
@@ -58,7 +71,7 @@ function* simplerSelects(select: Select): Generator<Select> {
 /** Aggregates keep the pattern that binds what they sum; over an unbound variable engines differ. */
 function aggregatesAreBound(select: Select): boolean {
   const pattern = JSON.stringify(select.where);
-  const names = select.projection.flatMap((item) => (item.aggregate ? (item.expression?.match(/\?v\d+/gu) ?? []) : []));
+  const names = select.projection.flatMap((item) => item.expression?.match(/\?v\d+/gu) ?? []);
   return names.every((name) => new RegExp(`\\${name}\\b`, "u").test(pattern));
 }
 
@@ -74,17 +87,7 @@ function* simplerGroups(group: Group): Generator<Group> {
 function* simplerElements(element: Element): Generator<readonly Element[]> {
   switch (element.kind) {
     case "triples":
-      for (const triples of simplerTriples(element)) yield [triples];
-      return;
-    case "service":
-      if (element.silent) yield [{ ...element, silent: false }];
-      for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
-      return;
-    case "optional":
-    case "minus":
-    case "group":
-      if (element.kind !== "minus") yield element.body;
-      for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
+      yield* simplerTriples(element);
       return;
     case "union":
       yield* simplerUnions(element.branches);
@@ -93,28 +96,41 @@ function* simplerElements(element: Element): Generator<readonly Element[]> {
       for (const condition of simplerConditions(element.condition)) yield [{ ...element, condition }];
       return;
     case "values":
-      for (const rows of element.rows.length > 1 ? without(element.rows) : []) yield [{ ...element, rows }];
+      if (element.rows.length > 1) for (const rows of without(element.rows)) yield [{ ...element, rows }];
       return;
     case "select":
-      if (element.select.groupBy.length === 0) yield element.select.where;
-      for (const select of simplerSelects(element.select)) {
-        // Hiding a variable of a subquery changes its scope, which the oracle cannot judge (see the generator).
-        if (select.projection.length === element.select.projection.length) yield [{ ...element, select }];
-      }
+      yield* simplerSubSelects(element);
       return;
     case "bind":
+      return;
+    default:
+      yield* simplerBlocks(element);
   }
 }
 
-function* simplerTriples(element: Triples): Generator<Triples> {
+function* simplerBlocks(element: Service | Block): Generator<readonly Element[]> {
+  if (element.kind === "optional" || element.kind === "group") yield element.body;
+  if (element.kind === "service" && element.silent) yield [{ ...element, silent: false }];
+  for (const body of simplerGroups(element.body)) yield [{ ...element, body }];
+}
+
+function* simplerSubSelects(element: SubSelect): Generator<readonly Element[]> {
+  if (element.select.groupBy.length === 0) yield element.select.where;
+  for (const select of simplerSelects(element.select)) {
+    // Hiding a variable of a subquery changes its scope, which the oracle cannot judge (see the generator).
+    if (select.projection.length === element.select.projection.length) yield [{ ...element, select }];
+  }
+}
+
+function* simplerTriples(element: Triples): Generator<readonly Element[]> {
   for (const triples of element.triples.length > 1 ? without(element.triples) : []) {
-    if (starsAreAnchored(triples)) yield { kind: "triples", triples };
+    if (starsAreAnchored(triples)) yield [{ kind: "triples", triples }];
   }
 }
 
 /** The start of a zero-length path stays bound by another pattern, as the generator made it. */
 function starsAreAnchored(triples: Triples["triples"]): boolean {
-  const starts = new Set(triples.filter((t) => t.path !== "star").flatMap((t) => [t.subject, t.object]));
+  const starts = new Set(triples.flatMap((t) => (t.path === "star" ? [] : [t.subject, t.object])));
   return triples.every((t) => t.path !== "star" || starts.has(t.subject));
 }
 

@@ -115,7 +115,7 @@ function printForm(query: GeneratedQuery, spelling: Spelling): string {
       return printSelect(query.select, spelling, "");
     case "ask":
       return `ASK ${printGroup(query.where, spelling, "")}`;
-    case "construct":
+    default:
       return `CONSTRUCT { ${query.template.map(printTriple).join(" ")} }\nWHERE ${printGroup(query.where, spelling, "")}`;
   }
 }
@@ -160,7 +160,7 @@ function printElement(element: Element, spelling: Spelling, indent: string): str
       return printValues(element);
     case "bind":
       return `BIND (${element.expression} AS ${element.variable})`;
-    case "select":
+    default:
       return `{ ${printSelect(element.select, spelling, indent)} }`;
   }
 }
@@ -191,7 +191,7 @@ function printCondition(condition: Condition, spelling: Spelling, indent: string
     }
     case "not":
       return `!(${printCondition(condition.inner, spelling, indent)})`;
-    case "exists":
+    default:
       return `${condition.negated ? "NOT " : ""}EXISTS ${printGroup(condition.body, spelling, indent)}`;
   }
 }
@@ -230,7 +230,7 @@ function conditionGroups(condition: Condition): readonly Group[] {
       return [...conditionGroups(condition.left), ...conditionGroups(condition.right)];
     case "not":
       return conditionGroups(condition.inner);
-    case "test":
+    default:
       return [];
   }
 }

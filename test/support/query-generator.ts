@@ -1,7 +1,7 @@
-import fc from "fast-check";
+import { Arbitrary, type Random, stream, type Stream, Value } from "fast-check";
 import { generateData, type Draw, type GeneratedCase } from "./query-generator-data.ts";
 import { generateGroup, ordered, summable, type Feature, weightedFeatures } from "./query-generator-elements.ts";
-import { createBuild, emptyScope, type Build, type Known, type Scope } from "./query-generator-scope.ts";
+import { createBuild, emptyScope, hasIdentity, type Build, type Known, type Scope } from "./query-generator-scope.ts";
 import { simplerCases } from "./query-generator-shrink.ts";
 import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } from "./query-generator-syntax.ts";
 
@@ -13,32 +13,33 @@ import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } fro
  * possibly unbound variables; ordering, MIN and MAX over mixed or language-tagged values; SAMPLE, GROUP_CONCAT, REDUCED,
  * RAND, NOW, UUID; EXISTS around more than one pattern; SERVICE inside SERVICE.
  */
-export function generatedCases(): fc.Arbitrary<GeneratedCase> {
+export function generatedCases(): Arbitrary<GeneratedCase> {
   return new CaseArbitrary();
 }
 
-class CaseArbitrary extends fc.Arbitrary<GeneratedCase> {
-  override generate(random: fc.Random): fc.Value<GeneratedCase> {
-    return new fc.Value(generateCase(drawFrom(random)), undefined);
+class CaseArbitrary extends Arbitrary<GeneratedCase> {
+  override generate(random: Random): Value<GeneratedCase> {
+    return new Value(generateCase(drawFrom(random)), undefined);
   }
 
   override canShrinkWithoutContext(value: unknown): value is GeneratedCase {
     return typeof value === "object" && value !== null && "query" in value && "data" in value;
   }
 
-  override shrink(value: GeneratedCase): fc.Stream<fc.Value<GeneratedCase>> {
-    return fc.stream(simplerCases(value)).map((simpler) => new fc.Value(simpler, undefined));
+  override shrink(value: GeneratedCase): Stream<Value<GeneratedCase>> {
+    return stream(simplerCases(value)).map((simpler) => new Value(simpler, undefined));
   }
 }
 
-function drawFrom(random: fc.Random): Draw {
+function drawFrom(random: Random): Draw {
   const below = (bound: number): number => (bound <= 1 ? 0 : random.nextInt(0, bound - 1));
   return {
     below,
     chance: (percent) => below(100) < percent,
     pick: <T>(items: readonly T[]) => {
-      if (items.length === 0) throw new Error("Nothing to pick from");
-      return items[below(items.length)] as T;
+      const item = items[below(items.length)];
+      if (item === undefined) throw new Error("Nothing to pick from");
+      return item;
     },
   };
 }
@@ -68,8 +69,9 @@ const unordered = { groupBy: [], having: undefined, orderBy: [], limit: undefine
 function plainSelect(build: Build, scope: Scope, where: Group): Select {
   const { draw } = build;
   const all = [...scope.variables.values()];
-  const distinct = draw.chance(35);
-  if (draw.chance(25)) return { ...unordered, distinct, projection: [], where };
+  const wantsDistinct = draw.chance(45);
+  if (draw.chance(25))
+    return { ...unordered, distinct: wantsDistinct && all.every(hasIdentity), projection: [], where };
   const wantsOrder = draw.chance(55);
   const orderable = all.filter((known) => !["blank", "any", "lang", "boolean"].includes(known.kind));
   const candidates = wantsOrder && orderable.length > 0 ? orderable : all;
@@ -77,7 +79,7 @@ function plainSelect(build: Build, scope: Scope, where: Group): Select {
   const projected = some.length > 0 ? some : candidates.slice(0, 1);
   const select: Select = {
     ...unordered,
-    distinct,
+    distinct: wantsDistinct && projected.every(hasIdentity),
     projection: projected.map(({ name }) => ({ variable: name })),
     where,
   };
@@ -87,7 +89,7 @@ function plainSelect(build: Build, scope: Scope, where: Group): Select {
 function aggregateSelect(build: Build, scope: Scope, where: Group): Select {
   const { draw } = build;
   const all = [...scope.variables.values()];
-  const keys = draw.chance(70) ? [draw.pick(all)].filter((known) => known.kind !== "any") : [];
+  const keys = draw.chance(70) ? [draw.pick(all)].filter(hasIdentity) : [];
   const items = aggregates(build, scope, keys);
   const projection = [...keys.map(({ name }) => ({ variable: name })), ...items];
   const having = keys.length > 0 && draw.chance(50) ? havingOf(build, items) : undefined;
@@ -117,7 +119,7 @@ function countOf(build: Build, scope: Scope): Projection {
   const variable = build.fresh();
   if (draw.chance(40)) return { variable, aggregate: "count", expression: "COUNT(*)" };
   const counted = draw.pick([...scope.variables.values()]);
-  const distinct = draw.chance(50) ? "DISTINCT " : "";
+  const distinct = hasIdentity(counted) && draw.chance(50) ? "DISTINCT " : "";
   return { variable, aggregate: "count", expression: `COUNT(${distinct}${counted.name})` };
 }
 

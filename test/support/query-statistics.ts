@@ -102,6 +102,8 @@ function visitElement(element: Element, place: Place, found: Set<Operator>): voi
   for (const group of innerGroups(element)) visitGroup(group, inner, found);
 }
 
+const when = (condition: boolean, operator: Operator): readonly Operator[] => (condition ? [operator] : []);
+
 function ownOperators(element: Element, place: Place): readonly Operator[] {
   const side = place.inside ? "inside" : "outside";
   switch (element.kind) {
@@ -110,20 +112,20 @@ function ownOperators(element: Element, place: Place): readonly Operator[] {
     case "service":
       return [
         "service",
-        ...(element.silent ? ["silent" as const] : []),
-        ...(typeof element.target === "string" ? ["service-variable" as const] : []),
+        ...when(element.silent, "silent"),
+        ...when(typeof element.target === "string", "service-variable"),
       ];
     case "filter":
-      return [`filter-${side}`, ...(place.optional ? ["optional-filter" as const] : [])];
+      return [`filter-${side}`, ...when(place.optional, "optional-filter")];
     case "values":
-      return [`values-${side}`, ...(element.rows.flat().includes(undefined) ? ["undef" as const] : [])];
+      return [`values-${side}`, ...when(element.rows.flat().includes(undefined), "undef")];
     case "bind":
       return [`bind-${side}`];
     case "select":
       return [
         "subselect",
-        ...(place.inside ? ["subselect-inside" as const] : []),
-        ...(element.select.limit === undefined ? [] : ["subselect-limit" as const]),
+        ...when(place.inside, "subselect-inside"),
+        ...when(element.select.limit !== undefined, "subselect-limit"),
       ];
     case "group":
       return [];
@@ -152,29 +154,30 @@ function repeatsEndpoint(group: Group): boolean {
 export interface CaseStatistics {
   cases: number;
   nonEmpty: number;
-  readonly occurrences: Record<Operator, number>;
+  readonly occurrences: Map<Operator, number>;
 }
 
 export function createStatistics(): CaseStatistics {
-  const occurrences = Object.fromEntries(operators.map((operator) => [operator, 0])) as Record<Operator, number>;
-  return { cases: 0, nonEmpty: 0, occurrences };
+  return { cases: 0, nonEmpty: 0, occurrences: new Map() };
 }
 
 export function countCase(statistics: CaseStatistics, query: GeneratedQuery, nonEmpty: boolean): void {
   statistics.cases++;
   if (nonEmpty) statistics.nonEmpty++;
-  for (const operator of operatorsOf(query)) statistics.occurrences[operator]++;
+  for (const operator of operatorsOf(query)) statistics.occurrences.set(operator, timesOf(statistics, operator) + 1);
 }
+
+const timesOf = (statistics: CaseStatistics, operator: Operator): number => statistics.occurrences.get(operator) ?? 0;
 
 /** The report that a run prints. */
 export function printStatistics(statistics: CaseStatistics, seed: number): string {
   const share = ((100 * statistics.nonEmpty) / Math.max(1, statistics.cases)).toFixed(1);
-  const counts = operators.map((operator) => `${operator} ${statistics.occurrences[operator]}`).join(", ");
+  const counts = operators.map((operator) => `${operator} ${timesOf(statistics, operator)}`).join(", ");
   return `${statistics.cases} cases, ${share} % non-empty, seed ${seed}\n${counts}`;
 }
 
 /** Operators that occurred less often than wanted. */
 export function rareOperators(statistics: CaseStatistics, atLeast: number): readonly string[] {
-  const rare = operators.filter((operator) => statistics.occurrences[operator] < atLeast);
-  return rare.map((operator) => `${operator}: ${statistics.occurrences[operator]}`);
+  const rare = operators.filter((operator) => timesOf(statistics, operator) < atLeast);
+  return rare.map((operator) => `${operator}: ${timesOf(statistics, operator)}`);
 }

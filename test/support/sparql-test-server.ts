@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { text } from "node:stream/consumers";
 import oxigraph from "oxigraph";
 
 /** One request as a test endpoint saw it. */
@@ -80,8 +81,8 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
     clearRequests() {
       state.requests = [];
     },
-    setData(text) {
-      state.store = load(text);
+    setData(data) {
+      state.store = load(data);
     },
     setDelay(ms) {
       state.delayMs = ms;
@@ -202,9 +203,7 @@ async function readSparql(request: IncomingMessage): Promise<Sparql> {
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  return text(request);
 }
 
 const resultFormats = [
@@ -229,7 +228,7 @@ function evaluate(store: oxigraph.Store, sparql: Sparql, accept: string): Reply 
   const [mediaType, format] = bestFormat(formats, accept);
   try {
     const body = store.query(sparql.query, { ...datasetOf(sparql), results_format: format });
-    return { status: 200, headers: { "content-type": mediaType }, body: String(body) };
+    return { status: 200, headers: { "content-type": mediaType }, body: typeof body === "string" ? body : "" };
   } catch (error) {
     return {
       status: 400,

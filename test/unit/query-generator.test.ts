@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { sample } from "fast-check";
 import { Parser } from "sparqljs";
 import { expect, test } from "vitest";
 import { answerDifference, canonicalText } from "../support/canonical-answer.ts";
@@ -21,7 +21,7 @@ const endpoints = [
   "http://c.example/sparql",
   "http://d.example/sparql",
 ];
-const cases = fc.sample(generatedCases(), { seed, numRuns: Number(process.env["GENERATOR_CASES"] ?? 150) });
+const cases = sample(generatedCases(), { seed, numRuns: Number(process.env["GENERATOR_CASES"] ?? 150) });
 
 test("generated queries are valid, mostly non-empty and use every operator", () => {
   const statistics = createStatistics();
@@ -37,7 +37,7 @@ test("generated queries are valid, mostly non-empty and use every operator", () 
 });
 
 test("the same seed gives the same cases", () => {
-  expect(fc.sample(generatedCases(), { seed, numRuns: 5 })).toEqual(cases.slice(0, 5));
+  expect(sample(generatedCases(), { seed, numRuns: 5 })).toEqual(cases.slice(0, 5));
 });
 
 test("a failing case shrinks to what makes it fail", async () => {

@@ -43,7 +43,8 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
     [Algebra.Types.BGP]: {
       preVisitor: () => ({ continue: false }),
-      transform: (bgp: Algebra.Bgp) => (bgp.patterns.length === 0 ? bgp : factory.createValues(algebraUtils.inScopeVariables(bgp), [])),
+      transform: (bgp: Algebra.Bgp) =>
+        bgp.patterns.length === 0 ? bgp : factory.createValues(algebraUtils.inScopeVariables(bgp), []),
     },
   });
 }

@@ -15,6 +15,13 @@ export interface BoundSide {
   solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings>;
 }
 
+/**
+ * What becomes of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
+ * but keeps it without any (LeftJoin), `semi` keeps it once when it has a partner (EXISTS), `anti` when it has none
+ * (MINUS and NOT EXISTS; the caller makes sure that every shared variable is bound on both sides).
+ */
+export type JoinMode = "inner" | "optional" | "semi" | "anti";
+
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
   readonly left: AsyncIterable<RDF.Bindings>;
@@ -22,8 +29,7 @@ export interface BoundJoin {
   readonly leftVariables: readonly string[];
   readonly right: BoundSide;
   readonly sizes: BlockSizes;
-  /** LeftJoin instead of Join (SPARQL 1.1 Query, section 18.5): left solutions without a partner stay. */
-  readonly optional: boolean;
+  readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */
   readonly condition?: (merged: RDF.Bindings) => Promise<boolean>;
 }
@@ -46,25 +52,34 @@ async function* mapBlocks(
   for await (const block of blocks) yield joinBlock(block, join);
 }
 
-async function* joinBlock(block: JoinBlock, { right, optional, condition }: BoundJoin): AsyncIterable<RDF.Bindings[]> {
-  if (block.alone) {
-    if (optional) yield [...block.rows];
-    return;
-  }
+async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.Bindings[]> {
   const matched = new Set<number>();
+  if (!block.alone) yield* mergeBlock(block, join, matched);
+  const { mode } = join;
+  if (mode === "semi") yield block.rows.filter((_, position) => matched.has(position));
+  if (mode === "optional" || mode === "anti") yield block.rows.filter((_, position) => !matched.has(position));
+}
+
+/** Asks for a block's partners; notes which rows have one and yields the merged solutions where they are wanted. */
+async function* mergeBlock(
+  block: JoinBlock,
+  { right, mode, condition }: BoundJoin,
+  matched: Set<number>,
+): AsyncIterable<RDF.Bindings[]> {
+  const merges = mode === "inner" || mode === "optional";
   let batch: RDF.Bindings[] = [];
   for await (const solution of right.solutions(block.keys)) {
     for (const position of block.partners(solution)) {
       const merged = block.rows[position]?.merge(solution);
       if (!merged || (condition && !(await condition(merged)))) continue;
       matched.add(position);
-      batch.push(merged);
+      if (merges) batch.push(merged);
     }
+    if (!merges && matched.size === block.rows.length) return;
     if (batch.length >= ROWS_PER_BATCH) {
       yield batch;
       batch = [];
     }
   }
-  if (optional) batch.push(...block.rows.filter((_, position) => !matched.has(position)));
-  if (batch.length > 0) yield batch;
+  yield batch;
 }

@@ -8,19 +8,12 @@ import {
   type MediatorRdfJoin,
 } from "@comunica/bus-rdf-join";
 import { failTest, passTestWithSideData, type TestResult } from "@comunica/core";
-import type {
-  BindingsStream,
-  IActionContext,
-  IJoinEntry,
-  IQueryOperationResultBindings,
-  MetadataBindings,
-} from "@comunica/types";
+import type { IActionContext, IJoinEntry, IQueryOperationResultBindings, MetadataBindings } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { isExpressionError } from "@comunica/utils-expression-evaluator";
-import type * as RDF from "@rdfjs/types";
 import type { BlockSizes } from "../block-sizes.ts";
-import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
-import { ClauseSource } from "./clause-source.ts";
+import type { BoundJoin } from "./bound-join.ts";
+import { isHoistedFilter, joinStream, leafOf, variableNames } from "./clause-operands.ts";
 import { joinOrder } from "./join-order.ts";
 
 /** What the join actors need beside Comunica's own arguments. */
@@ -70,10 +63,40 @@ export class ClauseInnerJoin extends ActorRdfJoin {
     context: IActionContext,
   ): Promise<IQueryOperationResultBindings> {
     const metadatas = [await left.metadata(), await entry.output.metadata()];
-    const stream = joinStream(left, entry, { sizes: this.#args.sizes, metadata: metadatas[0], optional: false });
+    const stream = joinStream(left, entry, { sizes: this.#args.sizes, metadata: metadatas[0], mode: "inner" });
     const entries = [{ output: left, operation: entry.operation }, entry];
     const metadata = await this.constructResultMetadata(entries, metadatas as MetadataBindings[], context);
     return { type: "bindings", bindingsStream: stream, metadata: async () => metadata };
+  }
+}
+
+/** MINUS with a clause on the right, where no shared variable can be unbound. */
+export class ClauseMinus extends ActorRdfJoin {
+  readonly #args: ClauseJoinArgs;
+
+  constructor(args: ClauseJoinArgs) {
+    super(args, { logicalType: "minus", physicalName: "clause", limitEntries: 2, isLeaf: false });
+    this.#args = args;
+  }
+
+  protected override async getOutput(
+    action: IActionRdfJoin,
+    { metadatas }: SideData,
+  ): Promise<IActorRdfJoinOutputInner> {
+    const [left, right] = action.entries;
+    if (!left || !right) throw new Error("MINUS has two operands");
+    // Solutions without a shared variable are never taken away (SPARQL 1.1 Query, section 8.3.3).
+    if (ActorRdfJoin.overlappingVariables(metadatas).length === 0) {
+      right.output.bindingsStream.destroy();
+      return { result: left.output };
+    }
+    const stream = joinStream(left.output, right, { sizes: this.#args.sizes, metadata: metadatas[0], mode: "anti" });
+    return { result: { type: "bindings", bindingsStream: stream, metadata: left.output.metadata } };
+  }
+
+  protected override async getJoinCoefficients({ entries }: IActionRdfJoin, sideData: SideData): Promise<JoinTest> {
+    const right = entries[1];
+    return right && leafOf(right.operation) ? passTestWithSideData(FREE, sideData) : none(this);
   }
 }
 
@@ -93,14 +116,17 @@ export class ClauseLeftJoin extends ActorRdfJoin {
     this.#args = args;
   }
 
-  protected override async getOutput(action: IActionRdfJoin, { metadatas }: SideData): Promise<IActorRdfJoinOutputInner> {
+  protected override async getOutput(
+    action: IActionRdfJoin,
+    { metadatas }: SideData,
+  ): Promise<IActorRdfJoinOutputInner> {
     const [left, right] = action.entries;
     if (!left || !right) throw new Error("A left join has two operands");
     const condition = await this.#condition(right.operation, action.context);
     const stream = joinStream(left.output, right, {
       sizes: this.#args.sizes,
       metadata: metadatas[0],
-      optional: true,
+      mode: "optional",
       ...(condition && { condition }),
     });
     const metadata = await this.constructResultMetadata(action.entries, metadatas, action.context, {}, true);
@@ -134,68 +160,4 @@ type JoinTest = TestResult<typeof FREE, SideData>;
 
 function none(actor: ActorRdfJoin): JoinTest {
   return failTest(`${actor.name} needs a clause`);
-}
-
-interface Leaf {
-  readonly source: ClauseSource;
-  readonly operation: Algebra.Operation;
-}
-
-/** The clause behind an operand; also below the filter that Comunica makes of a LeftJoin's condition. */
-function leafOf(operation: Algebra.Operation): Leaf | undefined {
-  const source = operation.metadata?.["scopedSource"] as { source: unknown } | undefined;
-  if (source?.source instanceof ClauseSource) return { source: source.source, operation };
-  return isHoistedFilter(operation) ? leafOf(operation.input) : undefined;
-}
-
-function isHoistedFilter(operation: Algebra.Operation): operation is Algebra.Filter {
-  return operation.type === "filter" && operation.metadata?.["isHoistedLeftJoinFilter"] === true;
-}
-
-interface JoinOptions extends Pick<BoundJoin, "sizes" | "optional" | "condition"> {
-  readonly metadata: MetadataBindings | undefined;
-}
-
-function joinStream(
-  left: IQueryOperationResultBindings,
-  entry: IJoinEntry,
-  { metadata, ...options }: JoinOptions,
-): BindingsStream {
-  const leaf = leafOf(entry.operation);
-  if (!metadata || !leaf) throw new Error("A clause join needs metadata and a clause");
-  // The clause is asked block by block; its own stream was never started.
-  entry.output.bindingsStream.destroy();
-  const join: BoundJoin = {
-    ...options,
-    left: left.bindingsStream as unknown as AsyncIterable<RDF.Bindings>,
-    leftVariables: variableNames(metadata),
-    right: boundSide(leaf),
-  };
-  return leaf.source.stream(() => boundJoin(join));
-}
-
-/** The clause as the right side of a bound join; terms substituted into its leaf narrow every block. */
-function boundSide({ source, operation }: Leaf): BoundSide {
-  const fixed = source.keysOf(operation);
-  const hidden = new Set(fixed?.variables);
-  return {
-    endpoint: source.clause.endpoint.url,
-    variables: source.variables().filter(({ name }) => !hidden.has(name)),
-    solutions: (keys) => source.solutions(combine(keys, fixed), hidden),
-  };
-}
-
-function combine(keys: Keys, fixed: Keys): Keys {
-  if (!keys || !fixed) return keys ?? fixed;
-  const constants = fixed.rows[0] ?? [];
-  return {
-    variables: [...keys.variables, ...fixed.variables],
-    rows: keys.rows.map((row) => [...row, ...constants]),
-  };
-}
-
-type Keys = ReturnType<ClauseSource["keysOf"]>;
-
-function variableNames(metadata: MetadataBindings): string[] {
-  return metadata.variables.map(({ variable }) => variable.value);
 }

@@ -4,6 +4,7 @@ import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expressio
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
 import type { ActorRdfJoin, IActionRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
+import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext, failTest } from "@comunica/core";
@@ -12,7 +13,8 @@ import type { Algebra } from "@comunica/utils-algebra";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../block-sizes.ts";
 import { AssignClauses } from "./assign-clauses.ts";
-import { ClauseInnerJoin, ClauseLeftJoin } from "./clause-joins.ts";
+import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause-exists.ts";
+import { ClauseInnerJoin, ClauseLeftJoin, ClauseMinus } from "./clause-joins.ts";
 
 /** RDF terms as Comunica makes them. */
 export const dataFactory: ComunicaDataFactory = new DataFactory();
@@ -35,6 +37,10 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   installOptimizers(busOf(process, "mediatorOptimizeQueryOperation") as Bus<ActorOptimizeQueryOperation>);
   const operations = busOf(process, "mediatorQueryOperation");
   installJoins(operations, sizes);
+  installExists(operations as Bus<ActorQueryOperation>, {
+    mediatorQueryOperation: property(process, "mediatorQueryOperation") as MediatorQueryOperation,
+    sizes,
+  });
   const parser = property(process, "mediatorQueryParse") as MediatorQueryParse;
   const engine = new QueryEngineBase(init);
   return {
@@ -78,6 +84,24 @@ function installJoins(operations: Bus<Named>, sizes: BlockSizes): void {
   };
   new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" });
   new ClauseLeftJoin({ ...args, name: "fedway:clause-left-join" });
+  new ClauseMinus({ ...args, name: "fedway:clause-minus" });
+}
+
+function installExists(
+  bus: Bus<ActorQueryOperation>,
+  args: Pick<ClauseExistsArgs, "mediatorQueryOperation" | "sizes">,
+): void {
+  const filter = actorNamed(bus, "filter") as ActorQueryOperation;
+  const test = filter.test.bind(filter);
+  filter.test = async (action: IActionQueryOperation) =>
+    isClauseExistence(action.operation) ? failTest(`${filter.name} asks row by row`) : test(action);
+  new ClauseExists({
+    ...args,
+    filter,
+    name: "fedway:clause-exists",
+    bus: bus as never,
+    busFailMessage: bus.failMessage,
+  });
 }
 
 /** Row by row is right only where an operand cannot be evaluated on its own (a LeftJoin's condition over both sides). */

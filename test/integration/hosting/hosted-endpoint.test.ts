@@ -12,11 +12,13 @@ _:b <urn:name> "x,\\"y\\"" .
 const names = "SELECT ?name { ?s <urn:name> ?name } ORDER BY ?name";
 const small = () => open({ source: { kind: "text", text: data } });
 
-const shouldAnswer = (query: string, more: Partial<HostedQuery>, mediaType: string, body: string) => async () => {
-  const answer = await (await small()).query(queryOf(query, more));
-  expect(answer).toEqual({ mediaType, body: expect.any(Buffer) });
-  expect(answer.body.toString().trimEnd()).toBe(body);
-};
+const shouldAnswer =
+  (query: string, ...[more, mediaType, body]: readonly [Partial<HostedQuery>, string, string]) =>
+  async () => {
+    const answer = await (await small()).query(queryOf(query, more));
+    expect(answer).toEqual({ mediaType, body: expect.any(Buffer) });
+    expect(answer.body.toString().trimEnd()).toBe(body);
+  };
 const shouldFail = (query: string, more: Partial<HostedQuery>, error: object) => async () => {
   const endpoint = await small();
   await expect(endpoint.query(queryOf(query, more))).rejects.toMatchObject(error);
@@ -78,6 +80,10 @@ describe("the dataset", () => {
   it("has no named graph then", shouldAnswer(graphs, { defaultGraphs: ["urn:g"] }, "text/csv", "g,name"));
   it("has the given named graph", shouldAnswer(graphs, { namedGraphs: ["urn:h"] }, "text/csv", "g,name\r\nurn:h,in h"));
   it("has an empty default graph then", shouldAnswer(names, { namedGraphs: ["urn:h"] }, "text/csv", "name"));
+  it(
+    "is the stored one when no graph is named",
+    shouldAnswer(graphs, { defaultGraphs: [], namedGraphs: [] }, "text/csv", "g,name\r\nurn:g,in g\r\nurn:h,in h"),
+  );
   it("follows FROM", shouldAnswer("SELECT ?name FROM <urn:h> { ?s <urn:name> ?name }", {}, "text/csv", "name\r\nin h"));
   it(
     "prefers the protocol's dataset to FROM",

@@ -17,6 +17,12 @@ async function problemOf(response: Response, status: number, code: string): Prom
   return { ...(typeof problem === "object" ? problem : {}) };
 }
 
+const post = (body: string | Uint8Array<ArrayBuffer> | null, headers: Record<string, string>): RequestInit => ({
+  method: "POST",
+  headers,
+  body,
+});
+
 const shouldRefuse = (
   name: string,
   request: readonly [path: string, init: RequestInit],
@@ -87,8 +93,6 @@ describe("answers", () => {
 });
 
 describe("refusals", () => {
-  const post = (body: BodyInit | null, headers: Record<string, string>): RequestInit =>
-    body === null ? { method: "POST", headers } : { method: "POST", headers, body };
   shouldRefuse("two queries", [`/sparql?${askQuery}&${askQuery}`, {}], 400, "QUERY_REPEATED");
   shouldRefuse("an empty query", ["/sparql?query=", {}], 400, "QUERY_MISSING");
   shouldRefuse("POST of nothing", ["/sparql", post(null, {})], 400, "QUERY_MISSING");
@@ -151,16 +155,16 @@ describe("refusals", () => {
   });
 });
 
-describe("failures of a query", () => {
-  const failWith = async (error: unknown): Promise<[Started, Response]> => {
-    const app = await start();
-    app.queries.runIdOf = (thrown) => (thrown === error ? "run-9" : undefined);
-    app.queries.answer = async () => {
-      throw error;
-    };
-    return [app, await fetch(`${app.url}/sparql?${askQuery}`)];
+const failWith = async (error: unknown): Promise<[Started, Response]> => {
+  const app = await start();
+  app.queries.runIdOf = (thrown) => (thrown === error ? "run-9" : undefined);
+  app.queries.answer = async () => {
+    throw error;
   };
+  return [app, await fetch(`${app.url}/sparql?${askQuery}`)];
+};
 
+describe("failures of a query", () => {
   it("are problems with line, column, run and what to do", async () => {
     const error = new FedwayError("QUERY_SYNTAX", "Expected }.", { where: { line: 3, column: 7 }, next: "Close it." });
     const [, response] = await failWith(error);
@@ -195,15 +199,16 @@ describe("failures of a query", () => {
   });
 });
 
+const shouldDescribe = (path: string, url: string): void =>
+  it(`of ${path} names ${url}`, async () => {
+    const app = await start({ hosted: () => hosted([]) });
+    const response = await fetch(app.url + path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("text/turtle; charset=utf-8");
+    expect(await response.text()).toContain(`sd:endpoint <${app.url}${url}>`);
+  });
+
 describe("service descriptions", () => {
-  const shouldDescribe = (path: string, url: string): void =>
-    it(`of ${path} names ${url}`, async () => {
-      const app = await start({ hosted: () => hosted([]) });
-      const response = await fetch(app.url + path);
-      expect(response.status).toBe(200);
-      expect(response.headers.get("Content-Type")).toBe("text/turtle; charset=utf-8");
-      expect(await response.text()).toContain(`sd:endpoint <${app.url}${url}>`);
-    });
   shouldDescribe("/sparql", "/sparql");
   shouldDescribe("/endpoints/alpha/sparql?x=y", "/endpoints/alpha/sparql");
   shouldDescribe("/hosted/alpha/sparql", "/hosted/alpha/sparql");

@@ -182,10 +182,11 @@ describe("a client that reads slowly", () => {
   });
 });
 
+const askFor = async (app: { url: string }, encoding: string): Promise<Response> =>
+  fetch(`${app.url}/sparql?${askQuery}`, { headers: { "Accept-Encoding": encoding } });
+
 describe("content coding", () => {
   const text = "a small world ".repeat(500);
-  const askFor = async (app: { url: string }, encoding: string): Promise<Response> =>
-    fetch(`${app.url}/sparql?${askQuery}`, { headers: { "Accept-Encoding": encoding } });
 
   it("compresses whole bodies on request", async () => {
     const app = await start();

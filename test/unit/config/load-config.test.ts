@@ -42,6 +42,7 @@ describe("defaults", () => {
       limits: {
         timeoutMs: 60_000,
         maxRows: 10_000,
+        maxSolutions: 500_000,
         maxQueryBytes: 1_048_576,
         maxAnswerBytes: 2_147_483_648,
         maxConcurrent: 200,
@@ -121,7 +122,7 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(21);
+    expect(configReference).toHaveLength(22);
     for (const { name, meaning } of configReference) {
       expect(name).toMatch(/^(HOST|PORT|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);

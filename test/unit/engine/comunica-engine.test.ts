@@ -72,7 +72,9 @@ async function run(query: string, { client, engine } = shared, limits = bounds()
 function shorten(term: Parameters<typeof termToText>[0] | undefined): string {
   if (!term) return "-";
   if (term.termType === "BlankNode") return "_";
-  return termToText(term).replace(/<http:\/\/ex.org\/(\w+)>/, "$1").replaceAll('"', "");
+  return termToText(term)
+    .replace(/<http:\/\/ex.org\/(\w+)>/, "$1")
+    .replaceAll('"', "");
 }
 
 const shouldAnswer = (name: string, query: string, expected: readonly string[], requests?: number) =>
@@ -86,21 +88,26 @@ const B = `SERVICE <${b}>`;
 const C = `SERVICE <${c}>`;
 
 describe("joins", () => {
-  shouldAnswer("two clauses", `SELECT ?s ?q { ${A} { ?s :p ?o } ${B} { ?s :q ?q } }`, ["s1 one", "s1 uno", "s2 two"], 2);
+  shouldAnswer(
+    "two clauses",
+    `SELECT ?s ?q { ${A} { ?s :p ?o } ${B} { ?s :q ?q } }`,
+    ["s1 one", "s1 uno", "s2 two"],
+    2,
+  );
   shouldAnswer("three clauses", `SELECT ?t ?q { ${A} {?s :p "1"} ${C} {?s :r ?t} ${B} {?t :q ?q} }`, ["s2 two"], 3);
   shouldAnswer("no shared variable", `SELECT ?s ?t { ${A} {?s :p "1"} ${C} {?t :r :s3} }`, ["s1 s2"], 2);
   shouldAnswer("VALUES first", `SELECT ?q { ${B} {?s :q ?q} VALUES ?s {:s2 :s9} }`, ["two", "nine"], 1);
-  shouldAnswer("UNDEF keys", `SELECT ?s ?q { VALUES (?s ?q) {(:s1 UNDEF) (UNDEF "two") (:s1 "one")} ${B} {?s :q ?q} }`, [
-    "s1 one",
-    "s1 one",
-    "s1 uno",
-    "s2 two",
-  ]);
+  shouldAnswer(
+    "UNDEF keys",
+    `SELECT ?s ?q { VALUES (?s ?q) {(:s1 UNDEF) (UNDEF "two") (:s1 "one")} ${B} {?s :q ?q} }`,
+    ["s1 one", "s1 one", "s1 uno", "s2 two"],
+  );
   shouldAnswer("duplicates stay", `SELECT ?q { VALUES ?s {:s2 :s2} ${B} {?s :q ?q} }`, ["two", "two"], 1);
-  shouldAnswer("subquery with DISTINCT over one clause", `SELECT ?s { {SELECT DISTINCT ?s {${B} {?s :q ?q}}} ${A} {?s :p ?o} }`, [
-    "s1",
-    "s2",
-  ]);
+  shouldAnswer(
+    "subquery with DISTINCT over one clause",
+    `SELECT ?s { {SELECT DISTINCT ?s {${B} {?s :q ?q}}} ${A} {?s :p ?o} }`,
+    ["s1", "s2"],
+  );
   shouldAnswer("filter keeps its scope", `SELECT ?s { ${A} {?s :p ?o FILTER(!BOUND(?q))} ${A} {?s :p ?q} }`, [
     "s1",
     "s2",
@@ -109,23 +116,22 @@ describe("joins", () => {
 });
 
 describe("OPTIONAL, MINUS, UNION, EXISTS", () => {
-  shouldAnswer("OPTIONAL", `SELECT ?s ?q { ${A} {?s :p ?o} OPTIONAL { ${B} {?s :q ?q} } }`, [
-    "_ -",
-    "s1 one",
-    "s1 uno",
-    "s2 two",
-    "s3 -",
-  ], 2);
-  shouldAnswer("OPTIONAL with a condition over both sides", `SELECT ?s ?q { ${A} {?s :p ?o} OPTIONAL { ${B} {?s :q ?q} FILTER(?o = "2") } }`, [
-    "_ -",
-    "s1 -",
-    "s2 two",
-    "s3 -",
-  ], 2);
+  shouldAnswer(
+    "OPTIONAL",
+    `SELECT ?s ?q { ${A} {?s :p ?o} OPTIONAL { ${B} {?s :q ?q} } }`,
+    ["_ -", "s1 one", "s1 uno", "s2 two", "s3 -"],
+    2,
+  );
+  shouldAnswer(
+    "OPTIONAL with a condition over both sides",
+    `SELECT ?s ?q { ${A} {?s :p ?o} OPTIONAL { ${B} {?s :q ?q} FILTER(?o = "2") } }`,
+    ["_ -", "s1 -", "s2 two", "s3 -"],
+    2,
+  );
   shouldAnswer("MINUS", `SELECT ?s { ${A} {?s :p ?o} MINUS { ${B} {?s :q ?q} } }`, ["_", "s3"], 2);
   shouldAnswer("UNION", `SELECT ?s { { ${A} {?s :p "1"} } UNION { ${B} {?s :q "nine"} } }`, ["s1", "s9"], 2);
-  shouldAnswer("FILTER EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER EXISTS { ${B} {?s :q ?q} } }`, ["s1", "s2"]);
-  shouldAnswer("FILTER NOT EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER NOT EXISTS { ${B} {?s :q ?q} } }`, ["_", "s3"]);
+  shouldAnswer("FILTER EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER EXISTS { ${B} {?s :q ?q} } }`, ["s1", "s2"], 2);
+  shouldAnswer("FILTER NOT EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER NOT EXISTS { ${B} {?s :q ?q} } }`, ["_", "s3"], 2);
 });
 
 describe("query forms and modifiers", () => {

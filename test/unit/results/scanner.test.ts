@@ -78,12 +78,12 @@ describe("SPARQL JSON", () => {
     ["a number before the document", `1${document()}`, { complete: false }],
     ["a stray comma after the end", `${document()},`, { complete: false, rows: 0 }],
     ["closed too often", `${document()}}`, { complete: false, rows: 0 }],
-    ["brackets that do not match", '{"results":{"bindings":[{]}]}}', { complete: false, rows: 1 }],
-    ["raw line break in a string", document('{"x":{"value":"a\nb"}}'), { complete: false, rows: 1 }],
-    ["raw line break in a long string", document(`{"x":{"value":"${"v".repeat(40)}\nb"}}`), { complete: false, rows: 1 }],
+    ["brackets that do not match", '{"results":{"bindings":[{}, {]}]}}', { complete: false, rows: 1 }],
+    ["raw line break in a string", document("{}", '{"x":{"value":"a\nb"}}'), { complete: false, rows: 1 }],
+    ["raw line break in a long string", document("{}", `{"x":{"value":"${"v".repeat(40)}\nb"}}`), { complete: false, rows: 1 }],
     ["HTML", "<html><body>504</body></html>", { complete: false }],
     ["plain text", "Virtuoso S1T00 Error", { complete: false }],
-    ["nested beyond reason", `{"results":{"bindings":[{"x":${"[".repeat(2000)}`, { complete: false, rows: 1 }],
+    ["nested beyond reason", `{"results":{"bindings":[{},{"x":${"[".repeat(2000)}`, { complete: false, rows: 1 }],
   ];
   test.each(cases)("%s", (_name, body, expected) => shouldSee(json, body, expected));
 

@@ -1,0 +1,73 @@
+import type { BindingsStream, IJoinEntry, IQueryOperationResultBindings, MetadataBindings } from "@comunica/types";
+import type { Algebra } from "@comunica/utils-algebra";
+import type * as RDF from "@rdfjs/types";
+import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
+import { ClauseSource } from "./clause-source.ts";
+
+/** A clause as an operand. */
+export interface Leaf {
+  readonly source: ClauseSource;
+  readonly operation: Algebra.Operation;
+}
+
+/** The clause behind an operand; also below the filter that Comunica makes of a LeftJoin's condition. */
+export function leafOf(operation: Algebra.Operation): Leaf | undefined {
+  const source = operation.metadata?.["scopedSource"] as { source: unknown } | undefined;
+  if (source?.source instanceof ClauseSource) return { source: source.source, operation };
+  return isHoistedFilter(operation) ? leafOf(operation.input) : undefined;
+}
+
+/** The filter that Comunica makes of a LeftJoin's condition. */
+export function isHoistedFilter(operation: Algebra.Operation): operation is Algebra.Filter {
+  return operation.type === "filter" && operation.metadata?.["isHoistedLeftJoinFilter"] === true;
+}
+
+interface JoinOptions extends Pick<BoundJoin, "sizes" | "mode" | "condition"> {
+  readonly metadata: MetadataBindings | undefined;
+}
+
+/** The solutions of a left operand joined with a clause; the clause's own stream is dropped. */
+export function joinStream(
+  left: IQueryOperationResultBindings,
+  entry: Pick<IJoinEntry, "operation"> & { readonly output?: IQueryOperationResultBindings },
+  { metadata, ...options }: JoinOptions,
+): BindingsStream {
+  const leaf = leafOf(entry.operation);
+  if (!metadata || !leaf) throw new Error("A clause join needs metadata and a clause");
+  // The clause is asked block by block; its own stream was never started.
+  entry.output?.bindingsStream.destroy();
+  const join: BoundJoin = {
+    ...options,
+    left: left.bindingsStream as unknown as AsyncIterable<RDF.Bindings>,
+    leftVariables: variableNames(metadata),
+    right: boundSide(leaf),
+  };
+  return leaf.source.stream(() => boundJoin(join));
+}
+
+/** The clause as the right side of a bound join; terms substituted into its leaf narrow every block. */
+function boundSide({ source, operation }: Leaf): BoundSide {
+  const fixed = source.keysOf(operation);
+  const hidden = new Set(fixed?.variables);
+  return {
+    endpoint: source.clause.endpoint.url,
+    variables: source.variables().filter(({ name }) => !hidden.has(name)),
+    solutions: (keys) => source.solutions(combine(keys, fixed), hidden),
+  };
+}
+
+function combine(keys: Keys, fixed: Keys): Keys {
+  if (!keys || !fixed) return keys ?? fixed;
+  const constants = fixed.rows[0] ?? [];
+  return {
+    variables: [...keys.variables, ...fixed.variables],
+    rows: keys.rows.map((row) => [...row, ...constants]),
+  };
+}
+
+type Keys = ReturnType<ClauseSource["keysOf"]>;
+
+/** Names of the variables that an operand may bind. */
+export function variableNames(metadata: MetadataBindings): string[] {
+  return metadata.variables.map(({ variable }) => variable.value);
+}

@@ -1,0 +1,200 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../sparql/rewrite.ts";
+import type { Token } from "../sparql/tokens.ts";
+import { whereAt } from "../sparql/tokens.ts";
+import { wrapOutside } from "../sparql/wrap-outside.ts";
+import { directPlan, untouchedPlan } from "./direct-plan.ts";
+import { federatedPlan } from "./federated-plan.ts";
+import type { PlanTask } from "./plan-request.ts";
+import type { FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
+import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
+import { offeredIds } from "./suggest-endpoints.ts";
+
+/** A query on its way to a plan; each rewriting step gives a new one. */
+export interface Draft {
+  readonly query: AnalysedQuery;
+  readonly targets: ServiceTargets;
+  readonly notes: readonly PlanNote[];
+  /** Patterns outside of every SERVICE went along to the endpoint. */
+  readonly sentOn: boolean;
+}
+
+/** Longest text that a rewriting step may produce, in UTF-16 code units. */
+const rewrittenAtMost = 2_000_000;
+
+/**
+ * The decision table of README.md for a query that the parser accepted.
+ * @throws FedwayError for everything that is rejected
+ */
+export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
+  const query = analyseQuery(parsed);
+  const targets = serviceTargets(query, task);
+  if (task.entry && targets.members.size === 0 && !hasVariable(query))
+    return untouchedPlan(parsed, task.entry, task.request);
+  const notes = datasetNotes(query, task);
+  if (query.services.length === 0) return withoutService(query, { task, notes });
+  const draft = expand(emptyGraphs({ query, targets, notes, sentOn: false }, task), task);
+  if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
+  return endpointsOf(draft, task).size === 1 ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
+}
+
+const hasVariable = (query: AnalysedQuery): boolean =>
+  query.services.some((clause) => clause.target.kind === "variable");
+
+/** The same query in a new text, analysed and checked afresh. */
+function redraft(draft: Draft, text: string, task: PlanTask): Draft {
+  if (text.length > rewrittenAtMost) {
+    throw new FedwayError("QUERY_TOO_LARGE", "The query becomes too large once its SERVICE variables are replaced.", {
+      next: "Name fewer endpoints in VALUES.",
+    });
+  }
+  const query = analyseQuery(parseQuery(text));
+  return { ...draft, query, targets: serviceTargets(query, task) };
+}
+
+const note = (draft: Draft, code: PlanNote["code"], message: string): Draft => ({
+  ...draft,
+  notes: [...draft.notes, { code, message }],
+});
+
+/** FROM and the protocol's dataset describe the dataset of this service, which is empty. */
+function datasetNotes(query: AnalysedQuery, { request, entry }: PlanTask): readonly PlanNote[] {
+  const given = query.datasets.length + request.defaultGraphs.length + request.namedGraphs.length;
+  if (given === 0) return [];
+  if (entry && query.outside.length > 0) {
+    throw new FedwayError(
+      "REQUEST_INVALID",
+      "A dataset cannot be combined with SERVICE clauses on an endpoint's route.",
+      {
+        next: "Leave out FROM and the dataset parameters and name the graph with GRAPH, or leave out the SERVICE clauses.",
+      },
+    );
+  }
+  const message =
+    "FROM, FROM NAMED and the dataset parameters describe this service's own dataset; they were not sent into a SERVICE.";
+  return [{ code: "DATASET_IGNORED", message }];
+}
+
+/** A query without any SERVICE on `/sparql`. */
+function withoutService(
+  query: AnalysedQuery,
+  { task, notes }: { task: PlanTask; notes: readonly PlanNote[] },
+): QueryPlan {
+  const [pattern] = query.outside;
+  if (!pattern && query.parsed.form !== "DESCRIBE") {
+    return evaluatedHere({ query, targets: { members: new Map(), pseudo: new Set() }, notes, sentOn: false }, task);
+  }
+  throw serviceRequired(query, task, pattern);
+}
+
+function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
+  const endpoints = offeredIds(task.context.catalog);
+  const [first] = task.context.catalog.entries;
+  const example = first?.url ?? "http://example.org/sparql";
+  return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
+    ...(pattern && { where: placeOf(query, pattern) }),
+    next: `Wrap the patterns: SERVICE <${example}> { ... }, or send the query to /endpoints/{id}/sparql.`,
+    ...(endpoints.length > 0 && { endpoints }),
+  });
+}
+
+const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
+  whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);
+
+/** No endpoint takes part: evaluated over the empty dataset. */
+function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
+  const { query } = draft;
+  const [pattern] = query.outside;
+  if (pattern) throw outsideService(query, pattern);
+  if (query.parsed.form === "DESCRIBE") throw serviceRequired(query, task, undefined);
+  const noted = note(
+    draft,
+    "EVALUATED_HERE",
+    "No endpoint is needed; the query was evaluated here over the empty dataset.",
+  );
+  const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
+  return { kind: "federated", answer: query.parsed.kind, query: text, members: [], notes: noted.notes };
+}
+
+/** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */
+function emptyGraphs(draft: Draft, task: PlanTask): Draft {
+  if (task.entry || draft.query.serviceGraphs.length === 0) return draft;
+  const message =
+    "A SERVICE inside GRAPH gives no solution: this service's dataset has no named graph. Put GRAPH inside the SERVICE.";
+  return note(redraft(draft, withEmptyGraphs(draft.query), task), "GRAPH_EMPTY", message);
+}
+
+/** Each round removes one nesting level of SERVICE variables. */
+function expand(draft: Draft, task: PlanTask): Draft {
+  let expanded = draft;
+  for (let round = 0; round < 4 && hasVariable(expanded.query); round++) {
+    expanded = redraft(expanded, withExpandedVariables(expanded.query), task);
+  }
+  return expanded;
+}
+
+/** URLs of all endpoints that take part; on an endpoint's route that one too, if patterns outside belong to it. */
+function endpointsOf(draft: Draft, task: PlanTask): Set<string> {
+  const urls = new Set([...draft.targets.members.values()].map((endpoint) => endpoint.url));
+  if (task.entry && draft.query.outside.length > 0) urls.add(task.entry.url);
+  return urls;
+}
+
+function oneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
+  const { query, targets } = draft;
+  const [outside] = query.outside;
+  if (outside && task.request.strict && !task.entry) throw outsideService(query, outside);
+  const inGraph = query.services.some(
+    (clause) => targets.members.has(clause.element.from) && clause.inGraph !== "none",
+  );
+  if (inGraph) return directPlan(lift(draft, task), task);
+  if (!outside || task.entry) return directPlan({ ...draft, sentOn: outside !== undefined }, task);
+  const message = "Patterns outside of the SERVICE were sent to its endpoint, too; strictly, they match nothing here.";
+  return directPlan(note({ ...draft, sentOn: true }, "PATTERN_SENT_ON", message), task);
+}
+
+function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
+  const { query, targets } = draft;
+  const [outside] = query.outside;
+  if (outside && !task.entry) throw outsideService(query, outside);
+  if (query.parsed.form === "DESCRIBE") {
+    throw new FedwayError(
+      "SERVICE_REQUIRED",
+      "DESCRIBE over several endpoints does not say which of them describes the resources.",
+      {
+        next: "Use CONSTRUCT { ?x ?p ?o } with a SERVICE for ?x ?p ?o, or one query for each endpoint.",
+      },
+    );
+  }
+  const nested = query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
+  return federatedPlan(nested || outside ? lift(draft, task) : draft);
+}
+
+/** Gives every pattern beside a SERVICE for another endpoint a SERVICE of its own. */
+function lift(draft: Draft, task: PlanTask): Draft {
+  const { query, targets } = draft;
+  const nested = query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
+  const own = query.outside.length > 0 ? task.entry : undefined;
+  const text = wrapOutside(query, {
+    isMember: (service) => targets.members.has(service.from),
+    urlOf: (service) => targets.members.get(service.from)?.url ?? "",
+    own: own?.url,
+  });
+  let lifted = redraft(draft, text, { ...task, entry: undefined });
+  if (own) lifted = note(lifted, "PATTERN_WRAPPED", `Patterns outside of every SERVICE were read from ${own.id}.`);
+  if (!nested) return lifted;
+  return note(lifted, "SERVICE_LIFTED", "A SERVICE inside another SERVICE was taken out and is called from here.");
+}
+
+function outsideService(query: AnalysedQuery, pattern: OutsidePattern): FedwayError {
+  return new FedwayError(
+    "PATTERN_OUTSIDE_SERVICE",
+    "A pattern stands outside of every SERVICE, so no endpoint answers it.",
+    {
+      where: placeOf(query, pattern),
+      next: "Move the pattern into the SERVICE of the endpoint that has its data.",
+    },
+  );
+}

@@ -1,0 +1,55 @@
+import type { FedwayError } from "../errors/fedway-error.ts";
+import type { PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
+
+/** A plan as indented text for people: kind, endpoints with their clauses, notes, query. Ends without a line break. */
+export function describePlan(plan: QueryPlan): string {
+  switch (plan.kind) {
+    case "direct":
+      return [
+        `direct (${plan.answer})`,
+        `  endpoint ${endpointLabel(plan.endpoint)}`,
+        ...graphLines("default graph", plan.defaultGraphs),
+        ...graphLines("named graph", plan.namedGraphs),
+        ...(plan.silent ? ["  silent: a failure is answered with one empty solution"] : []),
+        ...noteLines(plan.notes),
+        ...queryLines("query", plan.query),
+        ...(plan.silent ? queryLines("after a failure", plan.silent.query) : []),
+      ].join("\n");
+    case "federated":
+      return [
+        `federated (${plan.answer})`,
+        ...(plan.members.length === 0 ? ["  no endpoint: evaluated here over the empty dataset"] : []),
+        ...plan.members.map(
+          ({ endpoint, clauses, silent }) =>
+            `  member ${endpointLabel(endpoint)}, ${clauses} ${clauses === 1 ? "clause" : "clauses"}${silent ? ", silent" : ""}`,
+        ),
+        ...noteLines(plan.notes),
+        ...queryLines("query", plan.query),
+      ].join("\n");
+    case "rejected":
+      return rejectionLines(plan.reason).join("\n");
+  }
+}
+
+const endpointLabel = ({ id, url }: PlannedEndpoint): string => (id === undefined ? `<${url}>` : `${id} <${url}>`);
+
+const graphLines = (label: string, graphs: readonly string[]): string[] => graphs.map((iri) => `  ${label} <${iri}>`);
+
+const noteLines = (notes: readonly PlanNote[]): string[] =>
+  notes.map(({ code, message }) => `  note ${code}: ${message}`);
+
+function queryLines(label: string, query: string): string[] {
+  const lines = query.split(/\r\n?|\n/).filter((line) => line.trim() !== "");
+  return [`  ${label}`, ...lines.map((line) => `    ${line.trimEnd()}`)];
+}
+
+function rejectionLines({ code, message, details }: FedwayError): string[] {
+  const { line, column } = details.where ?? {};
+  return [
+    `rejected ${code}`,
+    `  ${message}`,
+    ...(line === undefined ? [] : [`  at line ${line}, column ${column}`]),
+    ...(details.endpoints ? [`  endpoints: ${details.endpoints.join(", ")}`] : []),
+    ...(details.next === undefined ? [] : [`  next: ${details.next}`]),
+  ];
+}

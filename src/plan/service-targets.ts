@@ -1,0 +1,125 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
+import type { PlanContext, PlanTask } from "./plan-request.ts";
+import type { PlannedEndpoint } from "./query-plan.ts";
+import { nearMisses } from "./suggest-endpoints.ts";
+
+/** What each SERVICE clause of a query names. */
+export interface ServiceTargets {
+  /** Endpoint of each member clause with a constant target, by the token index at which the clause starts. */
+  readonly members: ReadonlyMap<number, PlannedEndpoint>;
+  /** Token indexes of clauses that extend their endpoint's engine and stay where they are. */
+  readonly pseudo: ReadonlySet<number>;
+}
+
+/** An endpoint of the catalogue as plans name it. */
+export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
+  return { id: entry.id, url: entry.url, ...(entry.method && { method: entry.method }) };
+}
+
+/**
+ * Looks up every SERVICE target at every nesting level; those of a variable are checked for each of its values.
+ * @throws FedwayError `SERVICE_TARGET_REFUSED`, `SERVICE_SELF`, `SERVICE_VARIABLE_UNBOUND`
+ */
+export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTargets {
+  const members = new Map<number, PlannedEndpoint>();
+  const pseudo = new Set<number>();
+  for (const clause of query.services) {
+    const { target, element } = clause;
+    if (target.kind === "variable") {
+      for (const value of valuesOf(clause)) endpointOf(value.iri, { ...clause, shown: value.text }, task.context);
+    } else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
+    else members.set(element.from, endpointOf(target.iri, clause, task.context));
+  }
+  return { members, pseudo };
+}
+
+/** The catalogue entry whose endpoint evaluates what stands around a clause. */
+function surroundingEntry(
+  clause: ServiceClause,
+  members: ReadonlyMap<number, PlannedEndpoint>,
+  { context, entry }: PlanTask,
+): CatalogEntry | undefined {
+  if (!clause.parent) return entry;
+  const id = members.get(clause.parent.element.from)?.id;
+  if (id !== undefined) return context.catalog.byId(id);
+  // A variable's values are known here, and its copies are looked up one by one once it is expanded.
+  const { target } = clause.parent;
+  const value = target.kind === "variable" ? target.values?.[0]?.iri : undefined;
+  return value === undefined ? undefined : context.catalog.byUrl(value);
+}
+
+function isPseudo(iri: string, entry: CatalogEntry | undefined): boolean {
+  return entry?.pseudoServices.includes(iri) ?? false;
+}
+
+function valuesOf(clause: ServiceClause): readonly { readonly iri?: string; readonly text: string }[] {
+  const { target, line, column } = clause;
+  if (target.kind === "iri") return [];
+  if (target.values) return target.values;
+  throw new FedwayError("SERVICE_VARIABLE_UNBOUND", `Nothing says which endpoints SERVICE ?${target.name} means.`, {
+    where: { line, column },
+    next: `Name them in the same group: VALUES ?${target.name} { <endpoint-1> <endpoint-2> }, without UNDEF.`,
+  });
+}
+
+interface ClausePlace {
+  readonly line: number;
+  readonly column: number;
+  /** The target as written. */
+  readonly shown?: string;
+}
+
+function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
+  if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
+  const entry = context.catalog.byUrl(iri);
+  if (entry) return plannedEndpoint(entry);
+  const url = URL.parse(iri);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw refused(iri, { place, why: "is not an http or https URL", context });
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refused(iri.replace(/\/\/[^/@]*@/, "//"), { place, why: "carried a user name or password", context });
+  }
+  if (isOwn(url, context)) throw selfCall(iri, place, context);
+  if (iri.includes("#"))
+    throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
+  if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
+  return { url: iri };
+}
+
+function isOwn(url: URL, { publicUrl }: PlanContext): boolean {
+  const own = URL.parse(publicUrl);
+  return own !== null && own.host === url.host && own.protocol === url.protocol;
+}
+
+/** Own URLs that are no catalogue endpoint: the federating routes would call themselves, the others do not exist. */
+function selfCall(iri: string, place: ClausePlace, context: PlanContext): FedwayError {
+  const path = URL.parse(iri)?.pathname ?? "";
+  if (path.startsWith("/endpoints/")) return refused(iri, { place, why: "is not in the catalogue", context });
+  return new FedwayError("SERVICE_SELF", `SERVICE <${iri.slice(0, 200)}> is this service itself.`, {
+    where: { line: place.line, column: place.column, endpoint: iri.slice(0, 200) },
+    next: `Name the endpoint itself, or ${context.publicUrl}/endpoints/{id}/sparql.`,
+  });
+}
+
+interface Refusal {
+  readonly place: ClausePlace;
+  readonly why: string;
+  readonly context?: PlanContext;
+}
+
+function refused(iri: string, { place, why, context }: Refusal): FedwayError {
+  const near = context ? nearMisses(context.catalog, iri) : [];
+  const shown = iri.slice(0, 200);
+  const [best] = near;
+  const next = best
+    ? `Did you mean SERVICE <${best.url}> (${best.id})?`
+    : "Use the URL of an endpoint from /api/endpoints.";
+  return new FedwayError("SERVICE_TARGET_REFUSED", `The SERVICE target ${shown} ${why}.`, {
+    where: { line: place.line, column: place.column, endpoint: shown },
+    next,
+    ...(near.length > 0 && { endpoints: near.map((entry) => entry.id) }),
+  });
+}

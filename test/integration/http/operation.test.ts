@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { fakeSettings } from "../../support/fake-query-service.ts";
+import { askQuery, eventually, raw, start } from "./http-fixture.ts";
+
+const statuses = async (app: { url: string }, addresses: readonly string[]): Promise<readonly number[]> => {
+  const found: number[] = [];
+  for (const address of addresses) {
+    const headers = { "X-Forwarded-For": address };
+    found.push((await fetch(`${app.url}/sparql?${askQuery}`, { headers })).status);
+  }
+  return found;
+};
+
+describe("rate limit", () => {
+  const limited = { ...fakeSettings, limits: { ...fakeSettings.limits, rateLimit: 2 } };
+  it("holds for the peer, whatever it says about itself", async () => {
+    const app = await start({ config: limited });
+    expect(await statuses(app, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 429]);
+    const refused = await fetch(`${app.url}/sparql?${askQuery}`);
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(10);
+    expect(await refused.json()).toMatchObject({ code: "RATE_LIMITED", retryable: true });
+    expect((await fetch(`${app.url}/health/live`)).status).toBe(200);
+  });
+
+  it("holds for the client that a trusted proxy names", async () => {
+    const app = await start({ config: { ...limited, trustProxy: 1 } });
+    const addresses = ["192.0.2.1", "192.0.2.1", "192.0.2.1", "198.51.100.9, 192.0.2.1", "192.0.2.2"];
+    expect(await statuses(app, addresses)).toStrictEqual([200, 200, 429, 429, 200]);
+  });
+
+  it("believes proxies by their addresses", async () => {
+    const near = await start({ config: { ...limited, trustProxy: ["127.0.0.0/8"] } });
+    expect(await statuses(near, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 200]);
+    const far = await start({ config: { ...limited, trustProxy: ["10.0.0.0/8"] } });
+    expect(await statuses(far, ["192.0.2.1", "192.0.2.2", "192.0.2.3"])).toStrictEqual([200, 200, 429]);
+  });
+});
+
+describe("observation", () => {
+  it("counts by route, never by path", async () => {
+    const app = await start();
+    for (const path of ["/api/runs/run-1", "/endpoints/alpha/sparql", "/wp-login.php"]) await fetch(app.url + path);
+    await eventually(() => app.observed.length === 3);
+    expect(app.observed.map(({ route, status }) => [route, status])).toStrictEqual([
+      ["/api/runs/:id", 200],
+      ["/endpoints/:id/sparql", 200],
+      ["unmatched", 404],
+    ]);
+    expect(app.observed.every(({ seconds }) => seconds > 0 && seconds < 5)).toBe(true);
+  });
+
+  it("logs one line a request, without the query", async () => {
+    const app = await start();
+    await fetch(`${app.url}/sparql?query=SECRET`);
+    await eventually(() => app.lines.length === 1);
+    expect(app.lines[0]).toMatchObject({ method: "GET", route: "/sparql", status: 200, run: "run-1" });
+    expect(JSON.stringify(app.lines)).not.toContain("SECRET");
+    expect(Object.entries(app.lines[0] ?? {}).find(([name]) => name === "bytes")?.[1]).toBeGreaterThan(49);
+  });
+
+  it("logs the query when asked to", async () => {
+    const app = await start({ config: { ...fakeSettings, log: { queries: true } } });
+    await fetch(`${app.url}/sparql?query=SECRET`);
+    await eventually(() => app.lines.length === 1);
+    expect(app.lines[0]).toMatchObject({ query: "SECRET" });
+  });
+
+  it("gives the metrics", async () => {
+    const app = await start();
+    const response = await fetch(`${app.url}/metrics`);
+    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4");
+    expect(await response.text()).toBe("fedway_up 1\n");
+  });
+
+  it("is not ready with reasons", async () => {
+    const checks = { catalog: { ok: false, detail: "No endpoint could be read." } };
+    const app = await start({ ready: () => ({ ready: false, checks }) });
+    const response = await fetch(`${app.url}/health/ready`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toStrictEqual({ ready: false, checks });
+  });
+});
+
+const shouldBePage = (path: string, ...texts: readonly string[]): void =>
+  it(`${path} is a page that loads nothing`, async () => {
+    const app = await start();
+    const response = await fetch(app.url + path);
+    const text = await response.text();
+    expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("Content-Security-Policy")).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(text).not.toMatch(/<script|<link|<img|<iframe| style="| on[a-z]+="/);
+    for (const expected of texts) expect(text).toContain(expected);
+  });
+
+describe("pages and documents", () => {
+  it("the OpenAPI document has every route", async () => {
+    const app = await start();
+    const document: unknown = await (await fetch(`${app.url}/openapi.json`)).json();
+    expect(document).toMatchObject({ openapi: "3.1.0", info: { title: "Fedway", version: "1.2.3" } });
+    const paths = typeof document === "object" && document !== null && "paths" in document ? document.paths : {};
+    expect(Object.keys(paths ?? {}).toSorted()).toStrictEqual([
+      "/",
+      "/api/endpoints",
+      "/api/endpoints/{id}",
+      "/api/explain",
+      "/api/query",
+      "/api/runs/{id}",
+      "/docs",
+      "/endpoints/{id}/sparql",
+      "/health/live",
+      "/health/ready",
+      "/hosted/{id}/sparql",
+      "/metrics",
+      "/openapi.json",
+      "/sparql",
+    ]);
+  });
+
+  shouldBePage("/docs", "<code>/api/query</code>", "maxRows", "curl -sG", "/endpoints/{id}/sparql");
+  shouldBePage(
+    "/",
+    "Letters of the Greek alphabet.",
+    "&lt;script&gt;alert(1)",
+    'href="/endpoints/alpha/sparql"',
+    "1.2.3",
+  );
+
+  it("a request that never ends its headers does not hold the others up", async () => {
+    const app = await start();
+    const slow = raw(app, "GET / HTTP/1.1\r\nHost:");
+    expect((await fetch(`${app.url}/health/live`)).status).toBe(200);
+    expect(slow.received()).toBe("");
+  });
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine } from "../support/engines/engine.ts";
+import { startFuseki } from "../support/engines/fuseki.ts";
+import { startVirtuoso } from "../support/engines/virtuoso.ts";
+import { numbers, prefixes, virtuosoGraph } from "./data.ts";
+import { type Fedway, startFedway } from "./fedway.ts";
+import { readAnswer } from "./read-answer.ts";
+
+const json = "application/sparql-results+json";
+
+/*
+ * What the engines answer, as seen from Virtuoso 7.2.5 (Debian) and Fuseki 5.6:
+ * - more rows than ResultSetMaxRows: 200, `X-SPARQL-MaxRows: 1000`, exactly 1000 rows. CONSTRUCT: 200 and 1000 triples
+ *   without any sign;
+ * - `timeout=1000` and no rows yet: 200, `X-SQL-State: S1TAT`, `X-SQL-Message: ... Returning incomplete results ...`,
+ *   zero rows; an aggregate may also come with a wrong number;
+ * - MaxQueryExecutionTime without a `timeout` parameter: 500, text/plain, `Virtuoso S1T00 Error SR171: Transaction timed out`;
+ * - Fuseki's --timeout before the first row: 503, text/plain, `Query timed out`.
+ */
+const maxRows = 1_000;
+const allNumbers = `${prefixes}SELECT ?x ?n WHERE { ?x ex:n ?n }`;
+/** 4,000 to the third power combinations: no engine finishes in the seconds that it is given. */
+const endless = `${prefixes}SELECT (COUNT(*) AS ?count) WHERE {
+  ?a ex:n ?x . ?b ex:n ?y . ?c ex:n ?z FILTER(?x + ?y < ?z) }`;
+
+let virtuoso: Engine;
+let fuseki: Engine;
+let fedway: Fedway;
+
+beforeAll(async () => {
+  const data = numbers(4_000);
+  [virtuoso, fuseki] = await Promise.all([
+    startVirtuoso({ graphs: { [virtuosoGraph]: data }, maxRows, maxExecutionSeconds: 2 }),
+    startFuseki({ data, timeoutMs: 1_500 }),
+  ]);
+  fedway = await startFedway({
+    virtuoso: virtuoso.url,
+    anytime: `${virtuoso.url}?timeout=1000`,
+    fuseki: fuseki.url,
+  });
+});
+
+afterAll(async () => {
+  await fedway?.close();
+  await Promise.all([virtuoso?.stop(), fuseki?.stop()]);
+});
+
+describe("Virtuoso's row limit", () => {
+  it.each([json, "application/sparql-results+xml", "text/csv", "text/tab-separated-values"])(
+    "makes a streamed answer partial, as %s",
+    async (accept) => {
+      const response = await fedway.sparql("/endpoints/virtuoso/sparql", { query: allNumbers, accept });
+      const atFirstByte = response.headers.get("fedway-status");
+      const run = response.headers.get("fedway-run");
+      const answer = await readAnswer(response);
+      expect(answer.kind === "bindings" && answer.rows.length).toBe(maxRows);
+      expect(["running", "partial"]).toContain(atFirstByte);
+      expect(await fedway.endedRun(run)).toMatchObject({
+        status: "partial",
+        rows: maxRows,
+        sources: [{ endpoint: "virtuoso", status: "partial" }],
+      });
+    },
+  );
+
+  it("makes a table partial and says why", async () => {
+    const { answer } = await fedway.table({ query: allNumbers, endpoint: "virtuoso", partial: true });
+    expect(answer.status).toBe("partial");
+    expect(answer.rows.length).toBe(maxRows);
+    expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL" });
+  });
+
+  it("does not make an answer below it partial", async () => {
+    const query = `${allNumbers} LIMIT ${maxRows - 1}`;
+    const { answer } = await fedway.table({ query, endpoint: "virtuoso" });
+    expect(answer).toMatchObject({ status: "ok", diagnosis: null });
+    expect(answer.rows.length).toBe(maxRows - 1);
+  });
+
+  it.each([false, true])("never lets a federated answer be ok (partial: %s)", async (partial) => {
+    const query = `${prefixes}SELECT ?x ?n WHERE {
+      SERVICE <${virtuoso.url}> { ?x ex:n ?n } SERVICE <${fuseki.url}> { ?x ex:n ?n } }`;
+    const { answer, httpStatus } = await fedway.table({ query, partial });
+    const outcome = { httpStatus, status: answer.status, code: answer.diagnosis?.code };
+    expect(outcome).toEqual(
+      partial
+        ? { httpStatus: 200, status: "partial", code: "ENDPOINT_PARTIAL" }
+        : { httpStatus: 502, status: "failed", code: "ENDPOINT_PARTIAL" },
+    );
+    expect(answer.rows.length).toBeLessThan(4_000);
+  });
+});
+
+/** A time-out that the engine reports as an error is one here too, with the engine's status. */
+const shouldTimeOut = (name: string, upstreamStatus: number): void => {
+  it(`${name}'s own time-out is ENDPOINT_TIMEOUT`, async () => {
+    const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query: endless, accept: json });
+    expect(response.status).toBe(504);
+    expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/u);
+    expect(await response.json()).toMatchObject({
+      code: "ENDPOINT_TIMEOUT",
+      fault: "timeout",
+      upstreamStatus,
+      where: { endpoint: name },
+    });
+    expect(await fedway.endedRun(response.headers.get("fedway-run"))).toMatchObject({
+      status: "failed",
+      code: "ENDPOINT_TIMEOUT",
+      // A query that was too heavy is not sent a second time.
+      sources: [{ requests: 1 }],
+    });
+  });
+};
+
+describe("time-outs of the engines", () => {
+  it("S1TAT with status 200 and no rows is partial, not empty", async () => {
+    const response = await fedway.sparql("/endpoints/anytime/sparql", { query: endless, accept: json });
+    const atFirstByte = response.headers.get("fedway-status");
+    const run = response.headers.get("fedway-run");
+    await readAnswer(response);
+    expect(atFirstByte).toBe("partial");
+    expect(await fedway.endedRun(run)).toMatchObject({ status: "partial", sources: [{ status: "partial" }] });
+  });
+
+  it("S1TAT makes a table partial and says why", async () => {
+    const { answer } = await fedway.table({ query: endless, endpoint: "anytime", partial: true });
+    expect(answer.status).toBe("partial");
+    expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL" });
+  });
+
+  shouldTimeOut("virtuoso", 500);
+  shouldTimeOut("fuseki", 503);
+
+  it.each(["virtuoso", "fuseki"])("the caller's time limit ends a query at %s before the engine does", async (name) => {
+    const startedMs = performance.now();
+    const { httpStatus, answer } = await fedway.table({ query: endless, endpoint: name, timeoutMs: 500 });
+    expect(performance.now() - startedMs).toBeLessThan(1_400);
+    expect(httpStatus).toBe(504);
+    expect(answer.status).toBe("failed");
+    expect(["DEADLINE_EXCEEDED", "ENDPOINT_TIMEOUT"]).toContain(answer.diagnosis?.code);
+  });
+
+  it("one engine's time-out does not take the other's rows when partial answers are wanted", async () => {
+    const heavy = endless.replace(prefixes, "");
+    const query = `${prefixes}SELECT ?count ?n WHERE {
+      { SERVICE <${fuseki.url}> { ${heavy} } } UNION
+      { SERVICE <${virtuoso.url}> { <http://example.org/number/7> ex:n ?n } } }`;
+    const { answer } = await fedway.table({ query, partial: true });
+    expect(answer.status).toBe("partial");
+    expect(answer.rows).toEqual([[null, expect.stringMatching(/^"?7\b/u)]]);
+    expect(answer.sources.map(({ endpoint, status }) => `${endpoint} ${status}`).toSorted()).toEqual([
+      "fuseki failed",
+      "virtuoso ok",
+    ]);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, createApp } from "../../src/app.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import type { Problem } from "../../src/errors/problem.ts";
+
+/** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */
+export interface RunningService {
+  readonly url: string;
+  readonly app: App;
+  /** Sends a query by POST form; `path` is `/sparql` unless told otherwise. */
+  query(text: string, options?: QueryOptions): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** How a test query is sent. */
+export interface QueryOptions {
+  readonly path?: string;
+  readonly accept?: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts the real service in this process. */
+export async function startService(
+  endpoints: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
+  const folder = await mkdtemp(join(tmpdir(), "fedway-catalog-"));
+  for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entry(id, url));
+  const app = await createApp(
+    loadConfig({
+      PORT: "0",
+      FEDWAY_CATALOG: folder,
+      FEDWAY_EXAMPLES: "off",
+      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
+      FEDWAY_LOG_LEVEL: "silent",
+      ...env,
+    }),
+  );
+  const url = await app.listen();
+  return {
+    url,
+    app,
+    query: (text, { path = "/sparql", accept = "application/sparql-results+json", parameters, signal } = {}) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: { accept },
+        body: new URLSearchParams({ query: text, ...parameters }),
+        ...(signal && { signal }),
+      }),
+    async close() {
+      await app.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function entry(id: string, url: string): string {
+  return `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
+    [] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${url}> .`;
+}
+
+/** The problem document of a response. */
+export async function problemOf(response: Response): Promise<Problem> {
+  const type = response.headers.get("content-type");
+  if (!type?.startsWith("application/problem+json")) throw new Error(`No problem document but ${response.status} ${type}`);
+  return (await response.json()) as Problem;
+}
