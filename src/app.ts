@@ -8,7 +8,7 @@ import { createExampleFederation, type ExampleFederation } from "./hosting/examp
 import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createMetrics } from "./metrics/metrics.ts";
-import { createPlanner } from "./plan/planner.ts";
+import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog.ts";

@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/query-service.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
-import { clientSignal } from "./exchange.ts";
+import { clientSignal, type Exchange } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
   ExplainBody,
@@ -17,8 +18,8 @@ import {
 } from "./schemas.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
 
-/** What every route of the JSON API may answer beside its success. */
-export const problemResponses = { "4xx": Problem, "5xx": Problem } as const;
+/** The answers of a route of the JSON API, for its documentation; what is sent is typed by the use case. */
+export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
 
 /** Answers with JSON that any origin may read. */
 export const sendJson = (reply: FastifyReply, value: unknown, status = 200): FastifyReply =>
@@ -42,47 +43,49 @@ function checkQuery(deps: HttpDeps, text: string, endpoint: string | undefined):
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
-const runQuery =
-  (deps: HttpDeps) =>
-  async (request: FastifyRequest<{ Body: QueryBody }>, reply: FastifyReply): Promise<FastifyReply> => {
-    const { query, endpoint, maxRows, timeoutMs, partial = false, strict = false } = request.body;
-    checkQuery(deps, query, endpoint);
-    if (deps.config.log.queries) request.exchange.query = query;
-    const table = await deps.queries.table({
-      text: query,
-      ...(endpoint !== undefined && { endpointId: endpoint }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      maxRows: maxRows ?? deps.config.limits.maxRows,
-      defaultGraphs: [],
-      namedGraphs: [],
-      partial,
-      strict,
-      signal: clientSignal(request.exchange),
-    });
-    request.exchange.run = table.run;
-    if (table.diagnosis) request.exchange.code = table.diagnosis.code;
-    void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
-    return sendJson(reply, table, statusOf(table));
-  };
+async function tabulate(deps: HttpDeps, body: QueryBody, exchange: Exchange): Promise<Table> {
+  const { query, endpoint, maxRows, timeoutMs, partial = false, strict = false } = body;
+  checkQuery(deps, query, endpoint);
+  if (deps.config.log.queries) exchange.query = query;
+  const table = await deps.queries.table({
+    text: query,
+    ...(endpoint !== undefined && { endpointId: endpoint }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    maxRows: maxRows ?? deps.config.limits.maxRows,
+    defaultGraphs: [],
+    namedGraphs: [],
+    partial,
+    strict,
+    signal: clientSignal(exchange),
+  });
+  exchange.run = table.run;
+  if (table.diagnosis) exchange.code = table.diagnosis.code;
+  return table;
+}
 
 /** `POST /api/query`, `POST /api/explain`, `GET /api/runs/{id}`. */
-export function addApiRoutes(app: FastifyInstance, deps: HttpDeps): void {
+export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   const { queries, config } = deps;
-  app.post<{ Body: QueryBody }>("/api/query", {
+  app.post("/api/query", {
     schema: {
       tags: ["Queries"],
       summary: "Run a query and get rows as simple JSON",
       body: queryBody(config.limits.maxRows),
-      response: { 200: TabularAnswer, ...problemResponses },
+      response: answers(TabularAnswer),
     },
-    handler: runQuery(deps),
+    handler: async (request, reply) => {
+      const table = await tabulate(deps, request.body, request.exchange);
+      void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
+      return sendJson(reply, table, statusOf(table));
+    },
   });
-  app.post<{ Body: ExplainBody }>("/api/explain", {
+  app.post("/api/explain", {
     schema: {
       tags: ["Queries"],
       summary: "Get the plan of a query without running it",
       body: ExplainBody,
-      response: { 200: PlanDescription, ...problemResponses },
+      response: answers(PlanDescription),
     },
     handler: (request, reply) => {
       const { query, endpoint, strict = false } = request.body;
@@ -91,13 +94,13 @@ export function addApiRoutes(app: FastifyInstance, deps: HttpDeps): void {
       return sendJson(reply, queries.explain({ text: query, ...where, strict, defaultGraphs: [], namedGraphs: [] }));
     },
   });
-  app.get<{ Params: IdPath }>("/api/runs/:id", {
+  app.get("/api/runs/:id", {
     schema: {
       tags: ["Queries"],
       summary: "Get the record of a run: what each endpoint contributed",
       params: IdPath,
       querystring: Type.Object({}, { additionalProperties: false }),
-      response: { 200: RunRecord, ...problemResponses },
+      response: answers(RunRecord),
     },
     handler: (request, reply) => {
       const record = queries.runRecord(request.params.id);

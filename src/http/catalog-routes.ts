@@ -1,7 +1,8 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { CatalogEntry } from "../registry/catalog.ts";
-import { problemResponses, sendJson } from "./api-routes.ts";
+import { answers, sendJson } from "./api-routes.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { Endpoint, EndpointFilter, EndpointList, IdPath } from "./schemas.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
@@ -23,13 +24,14 @@ function matches({ id, title, description = "" }: CatalogEntry, wanted: string):
 }
 
 /** `GET /api/endpoints`, `GET /api/endpoints/{id}`. */
-export function addCatalogRoutes(app: FastifyInstance, { catalog }: HttpDeps): void {
-  app.get<{ Querystring: EndpointFilter }>("/api/endpoints", {
+export function addCatalogRoutes(untyped: FastifyInstance, { catalog }: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/endpoints", {
     schema: {
       tags: ["Catalogue"],
       summary: "List or search the endpoints of the catalogue",
       querystring: EndpointFilter,
-      response: { 200: EndpointList, ...problemResponses },
+      response: answers(EndpointList),
     },
     handler: (request, reply) => {
       const { q = "", limit = 100, offset = 0 } = request.query;
@@ -39,13 +41,13 @@ export function addCatalogRoutes(app: FastifyInstance, { catalog }: HttpDeps): v
       return sendJson(reply, { total: found.length, limit, offset, endpoints });
     },
   });
-  app.get<{ Params: IdPath }>("/api/endpoints/:id", {
+  app.get("/api/endpoints/:id", {
     schema: {
       tags: ["Catalogue"],
       summary: "Get one endpoint of the catalogue",
       params: IdPath,
       querystring: Type.Object({}, { additionalProperties: false }),
-      response: { 200: Endpoint, ...problemResponses },
+      response: answers(Endpoint),
     },
     handler: (request, reply) => {
       const { id } = request.params;

@@ -68,10 +68,10 @@ function planBytes(plan: QueryPlan, key: string): number {
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const entry = request.endpointId === undefined ? undefined : knownEntry(request.endpointId, context);
   const parsed = parsedOrRaw(request, { entry, context });
-  if ("kind" in parsed && parsed.kind === "direct") return parsed;
+  if (parsed.kind === "direct") return parsed;
   const task: PlanTask = { context, request, entry };
   try {
-    return decidePlan(parsed as ParsedQuery, task);
+    return decidePlan(parsed, task);
   } catch (thrown) {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
     throw thrown;

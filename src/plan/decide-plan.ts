@@ -2,8 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../sparql/rewrite.ts";
-import type { Token } from "../sparql/tokens.ts";
-import { whereAt } from "../sparql/tokens.ts";
+import { tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import { directPlan, untouchedPlan } from "./direct-plan.ts";
 import { federatedPlan } from "./federated-plan.ts";
@@ -115,7 +114,15 @@ function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
     "No endpoint is needed; the query was evaluated here over the empty dataset.",
   );
   const text = query.datasets.length > 0 ? withoutDatasets(query) : query.parsed.text;
-  return { kind: "federated", answer: query.parsed.kind, query: text, members: [], notes: noted.notes };
+  return {
+    kind: "federated",
+    answer: query.parsed.kind,
+    query: text,
+    skeleton: text,
+    clauses: [],
+    members: [],
+    notes: noted.notes,
+  };
 }
 
 /** On `/sparql` a SERVICE inside GRAPH gives nothing, because our dataset has no named graph. */

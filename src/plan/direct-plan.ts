@@ -6,7 +6,7 @@ import { outermost, withEmptySolutions, withoutDatasets, withoutWrappers } from 
 import { sameWithoutWrappers } from "../sparql/same-tree.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { PlanRequest, PlanTask } from "./plan-request.ts";
-import type { DirectPlan, PlanNote, PlannedEndpoint, SilentFallback } from "./query-plan.ts";
+import type { DirectPlan, PlanNote, SilentFallback } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 
 /** A query for one named endpoint, sent as it came, with its dataset. */
@@ -32,7 +32,8 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
   // On an endpoint's route without SERVICE for others the dataset was refused earlier, so none is left to keep.
   const analysed = { ...query, parsed: unwrapped };
   const text = query.datasets.length > 0 ? withoutDatasets(analysed) : unwrapped.text;
-  const [endpoint] = [...targets.members.values()] as [PlannedEndpoint, ...PlannedEndpoint[]];
+  const [endpoint] = targets.members.values();
+  if (!endpoint) throw new FedwayError("INTERNAL", "A direct plan without an endpoint.");
   return {
     kind: "direct",
     answer: query.parsed.kind,

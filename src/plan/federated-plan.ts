@@ -4,6 +4,7 @@ import type { ServiceElement } from "../sparql/outline.ts";
 import { mergeClauses } from "../sparql/merge-clauses.ts";
 import { parseQuery } from "../sparql/parse-query.ts";
 import { withoutDatasets } from "../sparql/rewrite.ts";
+import { splitClauses } from "../sparql/split-clauses.ts";
 import type { Draft } from "./decide-plan.ts";
 import type { FederatedPlan, FederationMember, PlanNote, PlannedEndpoint } from "./query-plan.ts";
 
@@ -16,7 +17,8 @@ export function federatedPlan(draft: Draft): FederatedPlan {
   });
   const parsed = parseQuery(text);
   const planned = analyseQuery(parsed);
-  const members = countMembers(planned, new Map([...targets.members.values()].map((e) => [e.url, e])));
+  const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
+  const members = countMembers(planned, endpoints);
   const notes: PlanNote[] = [...draft.notes];
   if (merged > 0) {
     notes.push({
@@ -24,8 +26,24 @@ export function federatedPlan(draft: Draft): FederatedPlan {
       message: "Neighbouring SERVICE clauses for one endpoint were merged into one.",
     });
   }
-  const sent = planned.datasets.length > 0 ? withoutDatasets(planned) : parsed.text;
-  return { kind: "federated", answer: parsed.kind, query: sent, members, notes };
+  const sent = planned.datasets.length > 0 ? parseQuery(withoutDatasets(planned)) : parsed;
+  const { skeleton, clauses } = splitClauses(sent);
+  return {
+    kind: "federated",
+    answer: parsed.kind,
+    query: sent.text,
+    skeleton,
+    clauses: clauses.map(({ target, ...clause }) => Object.assign(clause, { endpoint: memberOf(endpoints, target) })),
+    members,
+    notes,
+  };
+}
+
+/** The member that a clause names by its absolute URL, `<...>` included. */
+function memberOf(endpoints: ReadonlyMap<string, PlannedEndpoint>, target: string): PlannedEndpoint {
+  const endpoint = endpoints.get(target.slice(1, -1));
+  if (!endpoint) throw new FedwayError("INTERNAL", "The planned query names an endpoint that was not checked.");
+  return endpoint;
 }
 
 /** Members in order of appearance; fails when the text names anything that was not planned. */
@@ -37,8 +55,7 @@ function countMembers(
   for (const { target, silent, parent } of planned.services) {
     // What is left inside another clause is an extension of that endpoint's engine.
     if (parent) continue;
-    const endpoint = target.kind === "iri" ? endpoints.get(target.iri) : undefined;
-    if (!endpoint) throw new FedwayError("INTERNAL", "The planned query names an endpoint that was not checked.");
+    const endpoint = memberOf(endpoints, target.kind === "iri" ? `<${target.iri}>` : "");
     const known = members.get(endpoint.url);
     members.set(endpoint.url, {
       endpoint,

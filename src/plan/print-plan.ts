@@ -26,7 +26,7 @@ export function describePlan(plan: QueryPlan): string {
         ...noteLines(plan.notes),
         ...queryLines("query", plan.query),
       ].join("\n");
-    case "rejected":
+    default:
       return rejectionLines(plan.reason).join("\n");
   }
 }

@@ -21,15 +21,15 @@ function idDistance(id: string, wanted: string): number {
 /** Levenshtein distance of two short strings. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(change, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
+  for (const [i, letter] of Array.from(a).entries()) {
+    const row = [i + 1];
+    for (const [j, other] of Array.from(b).entries()) {
+      const changed = (previous[j] ?? 0) + (letter === other ? 0 : 1);
+      row.push(Math.min(changed, (previous[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1));
     }
     previous = row;
   }
-  return previous[b.length] as number;
+  return previous.at(-1) ?? 0;
 }
 
 /** An endpoint URL without what people get wrong: scheme, case, white space, trailing slash, query. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { Planner } from "../plan/planner.ts";
+import type { Planner } from "../plan/create-planner.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { noTable, type Started, toQueryAnswer, toTabularAnswer, wantedFormat } from "./answers.ts";
 import { startDeadline } from "./deadline.ts";

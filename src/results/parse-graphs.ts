@@ -142,10 +142,16 @@ export const createTurtleDecoder = (): GraphDecoder => new N3Decoder("Turtle");
 /** RDF 1.1 N-Triples. */
 export const createNTriplesDecoder = (): GraphDecoder => new N3Decoder("N-Triples");
 
+/** The JSON-LD parser says null for "no datatype", which n3 does not understand. */
+const nullTolerantFactory: RDF.DataFactory = {
+  ...DataFactory,
+  literal: (value, languageOrDatatype) => DataFactory.literal(value, languageOrDatatype ?? undefined),
+};
+
 /** JSON-LD 1.1; remote contexts are refused. */
 export function createJsonLdDecoder(): GraphDecoder {
   const parser = new JsonLdParser({
-    dataFactory: DataFactory,
+    dataFactory: nullTolerantFactory,
     documentLoader: refusingLoader,
   });
   return new TransformDecoder("JSON-LD", parser, createJsonScanner({ sparqlResults: false, required: false }));

@@ -8,53 +8,67 @@ export interface ItemSource<T> {
 
 /**
  * A single-use stream of items that arrive in batches. Unlike an async generator it releases its source also when
- * `return` comes before the first `next`, and when `return` comes while a `next` is under way.
+ * `return` comes before the first `next`; a `return` while a `next` is under way ends that one, too.
  */
 export function createItemStream<T>(source: ItemSource<T>): AsyncIterableIterator<T> {
-  const state = { done: false };
-  let batch: readonly T[] = [];
-  let at = 0;
-  const ended: IteratorResult<T> = { done: true, value: undefined };
+  return new ItemStream(source);
+}
 
-  const finish = async (): Promise<void> => {
-    if (state.done) return;
-    state.done = true;
-    batch = [];
-    await source.release();
-  };
+class ItemStream<T> implements AsyncIterableIterator<T> {
+  readonly #source: ItemSource<T>;
+  #batch: readonly T[] = [];
+  #at = 0;
+  #done = false;
+  /** Ends the `next` that is waiting for the source. */
+  #leave: () => void = () => undefined;
 
-  const refill = async (): Promise<IteratorResult<T>> => {
+  constructor(source: ItemSource<T>) {
+    this.#source = source;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#at < this.#batch.length) {
+      this.#at += 1;
+      return Promise.resolve({ done: false, value: this.#batch[this.#at - 1]! });
+    }
+    if (this.#done) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => {
+      this.#leave = () => resolve({ done: true, value: undefined });
+      this.#refill().then(resolve, reject);
+    });
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#leave();
+    await this.#finish();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #refill(): Promise<IteratorResult<T>> {
     try {
-      while (!state.done) {
-        const items = await source.next();
-        if (items === undefined) break;
-        if (items.length === 0 || state.done) continue;
-        batch = items;
-        at = 1;
+      for (let items = await this.#source.next(); items !== undefined; items = await this.#source.next()) {
+        if (this.#done) break;
+        if (items.length === 0) continue;
+        this.#batch = items;
+        this.#at = 1;
         return { done: false, value: items[0]! };
       }
     } catch (error) {
-      if (state.done) return ended;
-      await finish().catch(() => undefined);
+      await this.#finish().catch(() => undefined);
       throw error;
     }
-    await finish();
-    return ended;
-  };
+    await this.#finish();
+    return { done: true, value: undefined };
+  }
 
-  return {
-    next: () => {
-      if (state.done) return Promise.resolve(ended);
-      if (at >= batch.length) return refill();
-      at += 1;
-      return Promise.resolve({ done: false, value: batch[at - 1]! });
-    },
-    return: async () => {
-      await finish();
-      return ended;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  async #finish(): Promise<void> {
+    if (this.#done) return;
+    this.#done = true;
+    this.#batch = [];
+    await this.#source.release();
+  }
 }

@@ -3,7 +3,7 @@ import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "
 import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOf, visibleInElement } from "./scope.ts";
 import { knownValues, type Enclosing, type KnownValue } from "./service-values.ts";
-import { type Token, whereAt } from "./tokens.ts";
+import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
 export type Place = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";

@@ -1,14 +1,12 @@
-import type { Query } from "sparqljs";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { Group, QueryOutline, SelectOutline } from "./outline.ts";
 import { groupsOf, groupsOfSelect } from "./scope.ts";
-import { syntaxError, type Token } from "./tokens.ts";
+import { bracketed, isWord, syntaxError, type Token } from "./tokens.ts";
 
 interface Checked {
   readonly text: string;
   readonly tokens: readonly Token[];
   readonly outline: QueryOutline;
-  readonly ast: Query;
 }
 
 const aggregates = new Set(["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"]);
@@ -33,14 +31,10 @@ export function illegalProjection(query: Checked): FedwayError | undefined {
 
 function check(query: Checked, select: SelectOutline): FedwayError | undefined {
   const { tokens, text } = query;
-  if (tokens[select.head.from]?.text !== "SELECT") return undefined;
+  if (!isWord(tokens[select.head.from], "SELECT")) return undefined;
   const grouped = groupKeys(tokens, select);
   if (!grouped && !hasAggregate(tokens, select)) return undefined;
-  let depth = 0;
-  for (let at = select.head.from + 1; at < select.head.to; at++) {
-    const token = tokenAt(tokens, at);
-    if (token.kind === "punct" && token.text === "(") depth++;
-    if (token.kind === "punct" && token.text === ")") depth--;
+  for (const { token, depth } of bracketed(tokens, select.head)) {
     if (depth > 0) continue;
     if (token.text === "*") {
       return syntaxError(text, token.start, {
@@ -58,20 +52,16 @@ function check(query: Checked, select: SelectOutline): FedwayError | undefined {
 }
 
 /** Variables of GROUP BY conditions that can be projected; undefined when there is no GROUP BY. */
-function groupKeys(tokens: readonly Token[], select: SelectOutline): Set<string> | undefined {
-  let at = select.tail.from;
-  if (tokens[at]?.text !== "GROUP") return undefined;
+function groupKeys(tokens: readonly Token[], { tail }: SelectOutline): Set<string> | undefined {
+  if (!isWord(tokens[tail.from], "GROUP")) return undefined;
   const keys = new Set<string>();
-  let depth = 0;
-  for (at += 2; at < select.tail.to; at++) {
-    const { kind, text } = tokenAt(tokens, at);
-    if (kind === "word" && depth === 0 && ["HAVING", "ORDER", "LIMIT", "OFFSET"].includes(text)) break;
-    if (kind === "punct" && text === "(") depth++;
-    if (kind === "punct" && text === ")") depth--;
-    if (kind === "var" && (depth === 0 || tokens[at - 1]?.text === "AS")) keys.add(text.slice(1));
+  for (const { at, token, depth } of bracketed(tokens, { from: tail.from + 2, to: tail.to })) {
+    if (depth === 0 && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET")) break;
+    if (token.kind !== "var") continue;
+    const before = tokens[at - 1];
     // `GROUP BY (?x)` groups by the variable itself.
-    if (kind === "var" && depth === 1 && tokens[at - 1]?.text === "(" && tokens[at + 1]?.text === ")")
-      keys.add(text.slice(1));
+    const alone = depth === 1 && before?.text === "(" && tokens[at + 1]?.text === ")";
+    if (depth === 0 || alone || isWord(before, "AS")) keys.add(token.text.slice(1));
   }
   return keys;
 }

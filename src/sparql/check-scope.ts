@@ -1,7 +1,7 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { Group, QueryOutline, SelectOutline } from "./outline.ts";
 import { groupsOf, groupsOfSelect, visibleInElement, whereVariables } from "./scope.ts";
-import { syntaxError, type Token } from "./tokens.ts";
+import { bracketed, isWord, syntaxError, type Token, tokenAt } from "./tokens.ts";
 
 interface Checked {
   readonly text: string;
@@ -74,14 +74,10 @@ function illegalBind(query: Checked, group: Group): FedwayError | undefined {
 
 function illegalAlias(query: Checked, select: SelectOutline): FedwayError | undefined {
   const { tokens } = query;
-  if (tokens[select.head.from]?.text !== "SELECT") return undefined;
+  if (!isWord(tokens[select.head.from], "SELECT")) return undefined;
   let where: Set<string> | undefined;
-  let depth = 0;
-  for (let at = select.head.from; at < select.head.to; at++) {
-    const token = tokenAt(tokens, at);
-    if (token.kind === "punct" && token.text === "(") depth++;
-    if (token.kind === "punct" && token.text === ")") depth--;
-    if (depth !== 1 || token.kind !== "var" || tokens[at - 1]?.text !== "AS") continue;
+  for (const { at, token, depth } of bracketed(tokens, select.head)) {
+    if (depth !== 1 || token.kind !== "var" || !isWord(tokens[at - 1], "AS")) continue;
     where ??= whereVariables(tokens, select);
     if (!where.has(token.text.slice(1))) continue;
     return syntaxError(query.text, token.start, {

@@ -1,5 +1,5 @@
 import type { Group, TokenRange } from "./outline.ts";
-import type { Token } from "./tokens.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** The text and tokens of a query, as far as rewriting needs them. */
 export interface SourceText {

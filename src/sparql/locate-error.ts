@@ -1,4 +1,4 @@
-import { FedwayError } from "../errors/fedway-error.ts";
+import type { FedwayError } from "../errors/fedway-error.ts";
 import { syntaxError, type Token } from "./tokens.ts";
 
 interface ParserFailure {
@@ -78,21 +78,28 @@ const advice: readonly (readonly [RegExp, string])[] = [
 
 /** What the parser threw, as a `QUERY_SYNTAX` error that always has a line and a column. */
 export function locateParserError(text: string, tokens: readonly Token[], thrown: unknown): FedwayError {
-  if (thrown instanceof RangeError) {
-    return syntaxError(text, 0, { message: "The query is nested too deeply.", next: "Write it with less nesting." });
-  }
-  const failure = thrown as ParserFailure;
-  const message = String(failure.message);
-  const loc = failure.hash?.loc;
-  if (loc) return grammarError({ text, tokens, loc, expected: failure.hash?.expected ?? [] });
-  const found = unlocated.map(([pattern, find]) => {
-    const hit = pattern.exec(message);
-    return hit ? find(hit[1] ?? "", tokens) : undefined;
-  });
-  const token = found.find((candidate) => candidate !== undefined) ?? tokens[0];
+  if (thrown instanceof RangeError) return tooDeep(text);
+  const failure: ParserFailure = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { message, hash } = failure;
+  if (hash?.loc) return grammarError({ text, tokens, loc: hash.loc, expected: hash.expected ?? [] });
+  const token = spokenOf(message, tokens) ?? tokens[0];
   const next = advice.find(([pattern]) => pattern.test(message))?.[1];
-  const told = `${message.split("\n")[0]?.slice(0, 200)}`.replace(/[.]?$/, ".");
+  const told = message.slice(0, 200).replace(/[.]?$/, ".");
   return syntaxError(text, token?.start ?? 0, { message: told, ...(next !== undefined && { next }) });
+}
+
+/** The error for expressions whose evaluation would overflow a stack. */
+export function tooDeep(text: string): FedwayError {
+  return syntaxError(text, 0, { message: "The query is nested too deeply.", next: "Write it with less nesting." });
+}
+
+function spokenOf(message: string, tokens: readonly Token[]): Token | undefined {
+  for (const [pattern, find] of unlocated) {
+    const hit = pattern.exec(message);
+    const token = hit ? find(hit[1] ?? "", tokens) : undefined;
+    if (token) return token;
+  }
+  return undefined;
 }
 
 interface GrammarFailure {

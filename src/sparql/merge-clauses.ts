@@ -1,6 +1,6 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, type TextEdit, textOf } from "./edit-text.ts";
-import type { Group, ServiceElement } from "./outline.ts";
+import type { Element, Group, ServiceElement } from "./outline.ts";
 import { groupsOf, groupsOfSelect, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
@@ -35,8 +35,8 @@ export function mergeClauses(query: AnalysedQuery, options: MergeOptions): Merge
   return { text: editText(query.parsed, edits), merged };
 }
 
-function isClause(element: { readonly kind: string }, options: MergeOptions): element is ServiceElement {
-  return element.kind === "service" && options.isMember(element as ServiceElement);
+function isClause(element: Element, options: MergeOptions): element is ServiceElement {
+  return element.kind === "service" && options.isMember(element);
 }
 
 /** Member clauses of a group in runs that become one clause each. */
@@ -67,7 +67,8 @@ function runs(query: AnalysedQuery, group: Group, options: MergeOptions): Servic
 }
 
 function runEdits(query: AnalysedQuery, run: readonly ServiceElement[], options: MergeOptions): TextEdit[] {
-  const [first, ...others] = run as [ServiceElement, ...ServiceElement[]];
+  const [first, ...others] = run;
+  if (!first) return [];
   const name = { range: { from: first.name, to: first.name + 1 }, replacement: `<${options.urlOf(first)}>` };
   if (others.length === 0) return [name];
   const body = run.map((clause) => bodyText(query, clause.group)).join(" ");

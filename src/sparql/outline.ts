@@ -1,4 +1,4 @@
-import type { Token } from "./tokens.ts";
+import { isWord, type Token, tokenAt } from "./tokens.ts";
 
 /** A range of tokens, `to` exclusive. */
 export interface TokenRange {
@@ -89,7 +89,8 @@ export interface QueryOutline extends SelectOutline {
   readonly shortConstruct: boolean;
 }
 
-const elementWords = new Set(["OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND", "VALUES", "UNION", "SELECT"]);
+const queryForms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
+const elementWords = ["OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND", "VALUES", "UNION", "SELECT"];
 
 /**
  * Outlines a text that the parser has accepted; so it only needs to recognise, not to validate. Recursion is as
@@ -137,7 +138,7 @@ class Outliner {
     let at = 0;
     while (this.is("BASE", at) || this.is("PREFIX", at)) at += this.is("BASE", at) ? 2 : 3;
     this.at = at;
-    const form = this.tokens[at]?.text as QueryOutline["form"];
+    const form = queryForms.find((word) => this.is(word)) ?? "SELECT";
     if (form === "CONSTRUCT" && this.is("{", at + 1)) {
       this.at = at + 2;
       this.skipUntil((i) => this.is("}", i), []);
@@ -188,37 +189,36 @@ class Outliner {
   }
 
   private element(): Element {
-    const from = this.at;
     if (this.is("{")) return this.union();
-    switch (this.tokens[from]?.kind === "word" ? this.tokens[from]?.text : "") {
-      case "OPTIONAL":
-      case "MINUS": {
-        const kind = this.is("MINUS") ? "minus" : "optional";
-        this.at++;
-        const group = this.group();
-        return { kind, from, to: this.at, group };
-      }
-      case "GRAPH": {
-        this.at += 2;
-        const group = this.group();
-        return { kind: "graph", from, to: this.at, name: from + 1, group };
-      }
-      case "SERVICE": {
-        const silent = this.is("SILENT", from + 1);
-        const name = from + (silent ? 2 : 1);
-        this.at = name + 1;
-        const group = this.group();
-        return { kind: "service", from, to: this.at, name, silent, group };
-      }
-      case "FILTER":
-        return this.filter();
-      case "BIND":
-        return this.bind();
-      case "VALUES":
-        return this.values();
-      default:
-        return this.triples();
-    }
+    if (this.is("OPTIONAL")) return this.nested("optional");
+    if (this.is("MINUS")) return this.nested("minus");
+    if (this.is("GRAPH")) return this.graph();
+    if (this.is("SERVICE")) return this.service();
+    if (this.is("FILTER")) return this.filter();
+    if (this.is("BIND")) return this.bind();
+    return this.is("VALUES") ? this.values() : this.triples();
+  }
+
+  private nested(kind: NestedElement["kind"]): NestedElement {
+    const from = this.at++;
+    const group = this.group();
+    return { kind, from, to: this.at, group };
+  }
+
+  private graph(): GraphElement {
+    const from = this.at;
+    this.at += 2;
+    const group = this.group();
+    return { kind: "graph", from, to: this.at, name: from + 1, group };
+  }
+
+  private service(): ServiceElement {
+    const from = this.at;
+    const silent = this.is("SILENT", from + 1);
+    const name = from + (silent ? 2 : 1);
+    this.at = name + 1;
+    const group = this.group();
+    return { kind: "service", from, to: this.at, name, silent, group };
   }
 
   private union(): UnionElement {
@@ -265,7 +265,8 @@ class Outliner {
     this.at++;
     for (; !this.is("}") && this.at < this.tokens.length; this.at++) {
       if (tuples && this.is("(")) rows.push([]);
-      else if (this.isCell()) tuples ? rows.at(-1)?.push(this.at) : rows.push([this.at]);
+      else if (this.isCell() && tuples) rows.at(-1)?.push(this.at);
+      else if (this.isCell()) rows.push([this.at]);
     }
     this.at++;
     return { kind: "values", from, to: this.at, variables, rows };
@@ -279,9 +280,7 @@ class Outliner {
 
   private triples(): TriplesElement {
     const stop = (at: number): boolean =>
-      this.is("{", at) ||
-      this.is("}", at) ||
-      (this.tokens[at]?.kind === "word" && elementWords.has(this.tokens[at].text));
+      this.is("{", at) || this.is("}", at) || isWord(this.tokens[at], ...elementWords);
     const range = this.skipUntil(stop, []);
     // A stray word that the parser accepted but the outline does not know must not stop the loop.
     if (range.to === range.from) this.at++;

@@ -4,7 +4,7 @@ import type { AnswerKind } from "../results/model.ts";
 import { outlineQuery, type QueryOutline } from "./outline.ts";
 import { illegalScope } from "./check-scope.ts";
 import { illegalProjection } from "./check-projection.ts";
-import { locateParserError } from "./locate-error.ts";
+import { locateParserError, tooDeep } from "./locate-error.ts";
 import { checkBounds, syntaxError, type Token, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
@@ -96,7 +96,7 @@ export function refusePragmas(text: string, tokens: readonly Token[]): void {
 function checkPrefixes(text: string, tokens: readonly Token[]): void {
   const declared = new Set<string>();
   for (let at = 0; at < afterPrologue(tokens); at++) {
-    if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text as string);
+    if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text ?? "");
   }
   for (const token of tokens) {
     if (token.kind !== "pname") continue;
@@ -141,10 +141,22 @@ export function parseQuery(text: string): ParsedQuery {
   checkPrefixes(text, tokens);
   const ast = runParser(text, tokens);
   if (ast.type === "update") throw updateRefused("An update");
+  if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
   const outline = outlineQuery(tokens);
   const form = ast.queryType;
   const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline };
   const illegal = illegalScope(parsed) ?? illegalProjection(parsed);
   if (illegal) throw illegal;
   return parsed;
+}
+
+/** Long chains of operators nest as deep as they are long, whatever their brackets; later walks are recursive. */
+const treeDepthAtMost = 2_000;
+
+function treeDepth(root: object): number {
+  let depth = 0;
+  for (let level: object[] = [root]; level.length > 0 && depth <= treeDepthAtMost; depth++) {
+    level = level.flatMap((node) => Object.values(node)).filter((value) => typeof value === "object" && value !== null);
+  }
+  return depth;
 }

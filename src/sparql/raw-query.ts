@@ -2,7 +2,7 @@ import type { QueryForm } from "./parse-query.ts";
 import { refusePragmas, updateRefused } from "./parse-query.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-const forms = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
+const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
 const updates = new Set([
   "INSERT",
   "DELETE",
@@ -30,9 +30,10 @@ export function scanRawQuery(text: string, pseudoServices: readonly string[]): Q
   const form = tokens[start];
   if (form?.kind !== "word") return undefined;
   if (updates.has(form.text)) throw updateRefused(form.text);
-  if (!forms.has(form.text)) return undefined;
+  const known = forms.find((word) => word === form.text);
+  if (!known) return undefined;
   refuseUpdateOperations(tokens.slice(start));
-  return servicesAllowed(tokens, pseudoServices) ? (form.text as QueryForm) : undefined;
+  return servicesAllowed(tokens, pseudoServices) ? known : undefined;
 }
 
 /** Index behind `define name value...`, BASE and PREFIX, in any order. */

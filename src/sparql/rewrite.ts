@@ -2,7 +2,7 @@ import { type AnalysedQuery, type ServiceClause } from "./analyse-query.ts";
 import { editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
 import type { ServiceElement } from "./outline.ts";
 import { projectsAll, visibleInElement } from "./scope.ts";
-import type { Token } from "./tokens.ts";
+import { tokenAt } from "./tokens.ts";
 
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
 export type IsMember = (service: ServiceElement) => boolean;

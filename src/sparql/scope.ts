@@ -1,5 +1,5 @@
 import type { Element, Group, SelectOutline, TokenRange } from "./outline.ts";
-import type { Token } from "./tokens.ts";
+import { bracketed, isWord, type Token, tokenAt } from "./tokens.ts";
 
 /** Names of all variables written in a range, without `?`. */
 export function mentionedVariables(tokens: readonly Token[], range: TokenRange): Set<string> {
@@ -15,18 +15,16 @@ const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(set
 
 /** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
 export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
+  if (projectsAll(tokens, select)) return whereVariables(tokens, select);
   const names = new Set<string>();
-  let depth = 0;
-  for (let at = select.head.from; at < select.head.to; at++) {
-    const { kind, text } = tokenAt(tokens, at);
-    if (kind === "punct" && text === "(") depth++;
-    else if (kind === "punct" && text === ")") depth--;
-    else if (kind === "punct" && text === "*" && depth === 0) return whereVariables(tokens, select);
-    else if (kind === "var" && (depth === 0 || (depth === 1 && tokens[at - 1]?.text === "AS")))
-      names.add(text.slice(1));
+  for (const { at, token, depth } of bracketed(tokens, select.head)) {
+    if (token.kind === "var" && (depth === 0 || isAlias(tokens, at, depth))) names.add(token.text.slice(1));
   }
   return names;
 }
+
+const isAlias = (tokens: readonly Token[], at: number, depth: number): boolean =>
+  depth === 1 && isWord(tokens[at - 1], "AS");
 
 /** Variables in scope behind WHERE and the trailing VALUES of a SELECT. */
 export function whereVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {
@@ -65,7 +63,7 @@ export function visibleInElement(tokens: readonly Token[], element: Element): Se
         mentionedVariables(tokens, { from: element.name, to: element.name + 1 }),
         visibleInGroup(tokens, element.group),
       ]);
-    case "union":
+    default:
       return union(element.branches.map((branch) => visibleInGroup(tokens, branch)));
   }
 }
@@ -95,13 +93,8 @@ export function groupsOfSelect(select: SelectOutline): readonly Group[] {
 
 /** True for `SELECT *` and `DESCRIBE *`. */
 export function projectsAll(tokens: readonly Token[], select: SelectOutline): boolean {
-  let depth = 0;
-  for (let at = select.head.from; at < select.head.to; at++) {
-    const { kind, text } = tokenAt(tokens, at);
-    if (kind !== "punct") continue;
-    if (text === "(") depth++;
-    else if (text === ")") depth--;
-    else if (text === "*" && depth === 0) return true;
+  for (const { token, depth } of bracketed(tokens, select.head)) {
+    if (depth === 0 && token.kind === "punct" && token.text === "*") return true;
   }
   return false;
 }

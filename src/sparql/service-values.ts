@@ -1,7 +1,7 @@
 import type { Query } from "sparqljs";
 import type { Element, ValuesElement } from "./outline.ts";
 import { resolveIri } from "./resolve-iri.ts";
-import type { Token } from "./tokens.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** A value that a SERVICE variable can have; a literal is no endpoint and is refused later. */
 export interface KnownValue {

@@ -23,6 +23,7 @@ export const textLimits = {
 const nameChars =
   "0-9A-Za-z_\\u00B7\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u203F\\u2040\\u2070-\\uFFFD";
 const patterns: readonly (readonly [TokenKind, RegExp])[] = [
+  // oxlint-disable-next-line no-control-regex -- IRIREF excludes exactly these (SPARQL 1.1 Query, grammar rule 139)
   ["iri", /<[^\u0000-\u0020<>"{}|^`\\]*>/y],
   ["var", new RegExp(`[?$][${nameChars}]+`, "y")],
   ["blank", new RegExp(`_:[${nameChars}](?:[${nameChars}.-]*[${nameChars}-])?`, "y")],

@@ -32,13 +32,24 @@ interface TripleNode {
   readonly object: unknown;
 }
 
+interface TermLike {
+  readonly termType?: unknown;
+  readonly value?: unknown;
+  readonly items?: unknown;
+}
+
+const isTerm = (node: unknown): node is TermLike => typeof node === "object" && node !== null;
+const iriOf = (node: unknown): string | undefined =>
+  isTerm(node) && node.termType === "NamedNode" && typeof node.value === "string" ? node.value : undefined;
+
 function addTriple({ predicate, object }: TripleNode, predicates: Set<string>, classes: Set<string>): void {
-  const pending = [predicate];
+  const pending: unknown[] = [predicate];
   while (pending.length > 0) {
-    const node = pending.pop() as { termType?: string; value?: string; items?: readonly unknown[] };
-    if (node.termType === "NamedNode" && node.value !== rdfType) predicates.add(node.value ?? "");
-    pending.push(...(node.items ?? []).toReversed());
+    const node = pending.pop();
+    const iri = iriOf(node);
+    if (iri !== undefined && iri !== rdfType) predicates.add(iri);
+    if (isTerm(node) && Array.isArray(node.items)) pending.push(...node.items.toReversed());
   }
-  const [type, klass] = [predicate, object] as { termType?: string; value?: string }[];
-  if (type?.value === rdfType && klass?.termType === "NamedNode") classes.add(klass.value ?? "");
+  const klass = iriOf(object);
+  if (klass !== undefined && iriOf(predicate) === rdfType) classes.add(klass);
 }

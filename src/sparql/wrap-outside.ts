@@ -4,7 +4,7 @@ import { editText, replaceGroups, textOf } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { IsMember } from "./rewrite.ts";
 import { groupsOf, mentionedVariables, shareName } from "./scope.ts";
-import { type Token, whereAt } from "./tokens.ts";
+import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
 export interface WrapOptions {

@@ -125,6 +125,13 @@ export const counterExamples: readonly CounterExample[] = [
     rows: ["?s=<x:1> ?t=4^^integer", "?s=<x:2>"],
   },
   {
+    name: "OPTIONAL that holds another OPTIONAL and a FILTER",
+    query:
+      "SELECT * { SERVICE <A> { ?s <x:p> ?o } OPTIONAL { OPTIONAL { SERVICE <B> { ?s <x:q> ?t } } FILTER (BOUND(?t)) } }",
+    data: { A: "<x:1> <x:p> <x:9> .\n<x:2> <x:p> <x:9> .", B: "<x:1> <x:q> <x:5> ." },
+    rows: ["?o=<x:9> ?s=<x:1> ?t=<x:5>", "?o=<x:9> ?s=<x:2>"],
+  },
+  {
     name: "NOT EXISTS around a SERVICE",
     query: "SELECT ?s { SERVICE <A> { ?s <x:p> ?o } FILTER NOT EXISTS { SERVICE <B> { ?s <x:q> ?t } } }",
     data: { A: "<x:1> <x:p> <x:9> .\n<x:2> <x:p> <x:9> .", B: "<x:2> <x:q> <x:5> ." },

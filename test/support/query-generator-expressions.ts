@@ -81,10 +81,12 @@ function pairOf(build: Build, known: Known): Pair | undefined {
 }
 
 function iriTest(build: Build, name: string, [here, other]: Pair): Condition {
-  switch (build.draw.below(9)) {
+  switch (build.draw.below(10)) {
     case 0:
       return test("type-test", `isIRI(${name})`);
     case 6:
+      return test("string-function", `STRLEN(STR(${name})) > ${build.draw.pick([3, 20, 30])}`);
+    case 7:
       return test("type-test", `!isLiteral(${name})`);
     case 3:
       return test("string-function", `STRENDS(STR(${name}), ${JSON.stringify(here.slice(-2, -1))})`);
@@ -110,7 +112,7 @@ function textTest(build: Build, known: Known, here: string): Condition {
   const text = known.kind === "lang" ? `STR(${known.name})` : known.name;
   const first = here.slice(1, 2);
   const language = `LANG(${known.name}) = "${draw.pick(["en", "de"])}"`;
-  if (known.kind === "lang" && draw.chance(40)) return test("string-function", language);
+  if (known.kind === "lang" && draw.chance(60)) return test("string-function", language);
   switch (draw.below(5)) {
     case 0:
       return test("regex", `REGEX(${text}, "^${first}")`);

@@ -72,7 +72,7 @@ function* simplerSelects(select: Select): Generator<Select> {
 function aggregatesAreBound(select: Select): boolean {
   const pattern = JSON.stringify(select.where);
   const names = select.projection.flatMap((item) => item.expression?.match(/\?v\d+/gu) ?? []);
-  return names.every((name) => new RegExp(`\\${name}\\b`, "u").test(pattern));
+  return names.every((name) => pattern.includes(JSON.stringify(name)));
 }
 
 function* simplerGroups(group: Group): Generator<Group> {

@@ -3,7 +3,14 @@ import { DataFactory } from "n3";
 import { type ResultFormat, resultFormats } from "../../src/results/formats.ts";
 import type { Bindings, QueryResult } from "../../src/results/model.ts";
 
-const { literal, namedNode, blankNode } = DataFactory;
+/** Short names of the factory's functions. */
+export const literal = (value: string, languageOrDatatype?: string | RDF.NamedNode): RDF.Literal =>
+  DataFactory.literal(value, languageOrDatatype);
+export const namedNode = (iri: string): RDF.NamedNode => DataFactory.namedNode(iri);
+export const blankNode = (label: string): RDF.BlankNode => DataFactory.blankNode(label);
+export const quad = (
+  ...[subject, predicate, object]: [RDF.Quad_Subject, RDF.Quad_Predicate, RDF.Quad_Object]
+): RDF.Quad => DataFactory.quad(subject, predicate, object);
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 
 /** Texts that break careless readers and writers. */

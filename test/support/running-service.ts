@@ -65,6 +65,7 @@ function entry(id: string, url: string): string {
 /** The problem document of a response. */
 export async function problemOf(response: Response): Promise<Problem> {
   const type = response.headers.get("content-type");
-  if (!type?.startsWith("application/problem+json")) throw new Error(`No problem document but ${response.status} ${type}`);
+  if (!type?.startsWith("application/problem+json"))
+    throw new Error(`No problem document but ${response.status} ${type}`);
   return (await response.json()) as Problem;
 }

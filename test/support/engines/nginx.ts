@@ -23,12 +23,11 @@ export async function startNginx(options: NginxOptions): Promise<ServerProcess> 
   const values: Record<string, string> = { ...options.values, RUN_DIR: options.runDir, PORT: String(options.port) };
   const file = join(options.runDir, `nginx-${options.port}.conf`);
   await writeFile(file, fill(template, values));
-  const nginxArgs = ["-c", file, "-p", options.runDir];
-  const [wrapper, ...wrapperArgs] = options.wrapper ?? [];
   return startServer({
     name: "nginx",
-    command: wrapper ?? nginx,
-    args: wrapper === undefined ? nginxArgs : [...wrapperArgs, nginx, ...nginxArgs],
+    command: nginx,
+    args: ["-c", file, "-p", options.runDir],
+    wrapper: options.wrapper ?? [],
     cwd: options.runDir,
     ready: () => answers(`http://127.0.0.1:${options.port}${options.readyPath}`, [200, 502]),
     readyWithinMs: 10_000,

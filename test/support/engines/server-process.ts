@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +12,8 @@ export interface ServerProgram {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** What the command line begins with, e.g. `["taskset", "-c", "0"]`. */
+  readonly wrapper?: readonly string[];
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Resolves to true once the server answers; asked every 50 ms. */
@@ -21,7 +24,7 @@ export interface ServerProgram {
 /** A running server; it belongs to whoever started it and is only ever ended by its own pid. */
 export interface ServerProcess {
   readonly pid: number;
-  /** What the program wrote to stdout and stderr so far (the last 64 KiB). */
+  /** What the program wrote to stdout and stderr so far (the last 64 KiB); it is kept in a file of the scratch folder. */
   output(): string;
   /** SIGTERM, then SIGKILL after five seconds; resolves when the process is gone. */
   stop(): Promise<void>;
@@ -70,29 +73,38 @@ export async function answers(url: string, statuses: readonly number[] = [200]):
   }
 }
 
+/** A command line behind a wrapper that starts it, e.g. taskset. */
+export function wrapped(
+  wrapper: readonly string[],
+  command: string,
+  args: readonly string[],
+): [command: string, args: string[]] {
+  const [first, ...rest] = wrapper;
+  return first === undefined ? [command, [...args]] : [first, [...rest, command, ...args]];
+}
+
 /** Starts a program and waits until it is ready. @throws Error with the program's output when it is not in time */
 export async function startServer(program: ServerProgram): Promise<ServerProcess> {
-  const child = spawn(program.command, [...program.args], {
+  const log = join(program.cwd, `${program.name}.log`);
+  const descriptor = openSync(log, "a");
+  const [command, args] = wrapped(program.wrapper ?? [], program.command, program.args);
+  const child = spawn(command, args, {
     cwd: program.cwd,
     env: { ...process.env, ...program.env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", descriptor, descriptor],
   });
-  let output = "";
-  const keep = (chunk: Buffer) => {
-    output = (output + chunk.toString("utf8")).slice(-outputLimit);
-  };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
+  closeSync(descriptor);
+  let failure = "";
   const gone = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
     child.once("error", (error) => {
-      output += `${error.message}\n`;
+      failure = error.message;
       resolve();
     });
   });
   const server: ServerProcess = {
     pid: child.pid ?? -1,
-    output: () => output,
+    output: () => readFileSync(log, "utf8").slice(-outputLimit) + failure,
     stop: () => end(child, gone, "SIGTERM"),
     kill: () => end(child, gone, "SIGKILL"),
   };
@@ -102,7 +114,7 @@ export async function startServer(program: ServerProgram): Promise<ServerProcess
     if (ended || Date.now() > endsAt) {
       await server.kill();
       throw new Error(
-        `${program.name} ${ended ? "ended" : `was not ready after ${program.readyWithinMs} ms`}:\n${output}`,
+        `${program.name} ${ended ? "ended" : `was not ready after ${program.readyWithinMs} ms`}:\n${server.output()}`,
       );
     }
     await sleep(50);

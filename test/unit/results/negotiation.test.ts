@@ -126,10 +126,18 @@ describe("acceptFor", () => {
   const turtle = resultFormats.find(({ name }) => name === "turtle")!;
   const cases: readonly (readonly [string, string, string])[] = [
     ["rows", acceptFor("bindings"), `${json}, ${xml};q=0.8, text/tab-separated-values;q=0.4, text/csv;q=0.2`],
-    ["rows, CSV first", acceptFor("bindings", csv), `text/csv, ${json};q=0.9, ${xml};q=0.8, text/tab-separated-values;q=0.4`],
+    [
+      "rows, CSV first",
+      acceptFor("bindings", csv),
+      `text/csv, ${json};q=0.9, ${xml};q=0.8, text/tab-separated-values;q=0.4`,
+    ],
     ["boolean", acceptFor("boolean"), `${json}, ${xml};q=0.8`],
     ["boolean cannot be CSV", acceptFor("boolean", csv), `${json}, ${xml};q=0.8`],
-    ["graph", acceptFor("quads", turtle), "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.6, application/ld+json;q=0.5"],
+    [
+      "graph",
+      acceptFor("quads", turtle),
+      "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.6, application/ld+json;q=0.5",
+    ],
   ];
   test.each(cases)("%s", (_name, header, expected) => expect(header).toBe(expected));
 });

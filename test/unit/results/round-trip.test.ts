@@ -1,6 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import fc from "fast-check";
-import { DataFactory } from "n3";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ResultFormat } from "../../../src/results/formats.ts";
 import type { AnswerKind, Bindings, QueryResult } from "../../../src/results/model.ts";
@@ -9,18 +8,20 @@ import { createAnswerScanner } from "../../../src/results/scanner.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
 import {
   bindingsOf,
+  blankNode,
   collect,
   each,
   formatNamed,
+  literal,
+  namedNode,
   nastyTerms,
   nastyTexts,
   plainQuads,
   plainRows,
+  quad,
   readQuads,
   readRows,
 } from "../../support/result-terms.ts";
-
-const { literal, namedNode, blankNode, quad } = DataFactory;
 
 const write = async (result: QueryResult, format: ResultFormat): Promise<Buffer> =>
   Buffer.concat(await collect<Buffer>(serializeResult(result, format)));
@@ -133,7 +134,9 @@ describe("rows in csv", () => {
 
 const graph = nastyTerms.flatMap((object, index): RDF.Quad[] => {
   const subject = index % 7 === 0 ? blankNode("b0") : namedNode(`http://example.org/s${index >> 2}`);
-  const predicate = namedNode(index % 5 === 0 ? "http://www.w3.org/1999/02/22-rdf-syntax-ns#type" : `http://p/${index % 3}`);
+  const predicate = namedNode(
+    index % 5 === 0 ? "http://www.w3.org/1999/02/22-rdf-syntax-ns#type" : `http://p/${index % 3}`,
+  );
   return object.termType === "Literal" || object.termType === "NamedNode" || object.termType === "BlankNode"
     ? [quad(subject, predicate, object)]
     : [];
@@ -141,9 +144,10 @@ const graph = nastyTerms.flatMap((object, index): RDF.Quad[] => {
 
 const byText = (quads: readonly RDF.Quad[]): string[] => plainQuads(quads).map((cells) => cells.join(" "));
 
+const asResult = (quads: readonly RDF.Quad[]): QueryResult => ({ kind: "quads", quads: each(quads) });
+
 describe.each(["turtle", "ntriples", "jsonld"] as const)("triples in %s", (name) => {
   const format = formatNamed(name);
-  const asResult = (quads: readonly RDF.Quad[]): QueryResult => ({ kind: "quads", quads: each(quads) });
 
   test("every nasty term", async () => {
     expect(graph).toHaveLength(nastyTerms.length);
@@ -169,7 +173,10 @@ describe.each(["turtle", "ntriples", "jsonld"] as const)("triples in %s", (name)
   });
 
   test("generated graphs", async () => {
-    const subject = fc.oneof(iri, fc.constantFrom("b0", "b1").map((label) => blankNode(label)));
+    const subject = fc.oneof(
+      iri,
+      fc.constantFrom("b0", "b1").map((label) => blankNode(label)),
+    );
     const triple = fc.tuple(subject, iri, term).map(([s, p, o]): RDF.Quad => quad(s, p, o));
     await fc.assert(
       fc.asyncProperty(fc.array(triple, { maxLength: 8 }), async (quads) => {
@@ -182,7 +189,10 @@ describe.each(["turtle", "ntriples", "jsonld"] as const)("triples in %s", (name)
 });
 
 describe("transcode", () => {
-  const rows = [rowOf({ a: literal("ä\n\"", "en"), b: blankNode("n") }), rowOf({ a: namedNode("urn:a:b"), b: blankNode("n") })];
+  const rows = [
+    rowOf({ a: literal('ä\n"', "en"), b: blankNode("n") }),
+    rowOf({ a: namedNode("urn:a:b"), b: blankNode("n") }),
+  ];
   const pairs = lossless.flatMap((from) => lossless.map((to) => [from, to] as const));
   test.each(pairs)("%s to %s", async (from, to) => {
     const bytes = await write(bindingsOf(["a", "b"], rows), formatNamed(from));

@@ -1,0 +1,55 @@
+import { benchProxy } from "./proxy.ts";
+
+/** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
+interface Benchmark {
+  readonly summary: string;
+  run(options: { readonly quick: boolean }): Promise<void>;
+}
+
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  proxy: {
+    summary: "throughput, latency, first byte and memory against nginx's proxy_pass in front of the same upstream",
+    run: benchProxy,
+  },
+};
+
+const usage = `Usage: npm run bench -- NAME... [--quick]
+
+Benchmarks:
+${Object.entries(benchmarks)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  .join("\n")}
+
+Options:
+  --quick   fewer and shorter rounds
+  --help    this text
+
+Numbers are printed beside their targets and written to .artifacts/bench/NAME.json. A slow result is no failure;
+wrong or failed answers are.
+`;
+
+async function main(args: readonly string[]): Promise<number> {
+  const names = args.filter((arg) => !arg.startsWith("-"));
+  const flags = args.filter((arg) => arg.startsWith("-"));
+  if (flags.includes("--help") || flags.includes("-h")) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const unknown = [
+    ...names.filter((name) => !Object.hasOwn(benchmarks, name)),
+    ...flags.filter((flag) => flag !== "--quick"),
+  ];
+  if (unknown.length > 0 || names.length === 0) {
+    process.stderr.write(unknown.length > 0 ? `unknown: ${unknown.join(" ")}\n\n${usage}` : usage);
+    return 2;
+  }
+  for (const name of names) await benchmarks[name]?.run({ quick: flags.includes("--quick") });
+  return 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,233 @@
+import { cpus } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BenchServers, startBenchServers } from "./proxy/bench-servers.ts";
+import { type CannedBody, createBodies, sha256 } from "./proxy/bodies.ts";
+import { endpointPath, plainPath, servicePath, twoServicesPath } from "./proxy/queries.ts";
+import { type Measure, printTable, rounded, writeReport } from "./proxy/report.ts";
+import { alternate, measure, medianOf, type Round } from "./proxy/rounds.ts";
+import { measureFirstByte, measureMemory } from "./proxy/streaming.ts";
+
+/** How long and how often. */
+interface Effort {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly passBytes: number;
+}
+
+const thorough: Effort = { rounds: 7, seconds: 4, passBytes: 1e9 };
+const quick: Effort = { rounds: 3, seconds: 2, passBytes: 1e9 };
+
+interface Bench {
+  readonly servers: BenchServers;
+  readonly bodies: ReturnType<typeof createBodies>;
+  readonly effort: Effort;
+  readonly measures: Measure[];
+  readonly rounds: Record<string, readonly Round[]>;
+}
+
+/** Compares Fedway with nginx's `proxy_pass`; all numbers come from the same run. @throws Error on wrong answers */
+export async function benchProxy(options: { readonly quick: boolean }): Promise<void> {
+  const bodies = createBodies();
+  const servers = await startBenchServers(Object.values(bodies));
+  try {
+    const bench: Bench = { servers, bodies, effort: options.quick ? quick : thorough, measures: [], rounds: {} };
+    await compareBodies(bench);
+    await countUpstreamRequests(bench);
+    await measureMemoryGrowth(bench);
+    await measureStreaming(bench);
+    await warmUp(bench);
+    await measureUpstreamAlone(bench);
+    await measureThroughput(bench);
+    await measureLatency(bench);
+    printTable(bench.measures);
+    const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model ?? "unknown" };
+    const { effort, measures, rounds } = bench;
+    process.stdout.write(`\nwritten to ${await writeReport("proxy", { machine, effort, measures, rounds })}\n`);
+  } finally {
+    await servers.close();
+  }
+}
+
+const step = (text: string): void => {
+  process.stderr.write(`bench proxy: ${text}\n`);
+};
+
+async function bodyHash(url: string): Promise<string> {
+  const response = await fetch(url, {
+    headers: { accept: "application/sparql-results+json", "accept-encoding": "identity" },
+  });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.status !== 200) throw new Error(`${url}: ${response.status} ${Buffer.from(bytes).toString("utf8")}`);
+  return sha256(bytes);
+}
+
+/** Both servers and all routes deliver exactly the upstream's bytes. */
+async function compareBodies({ servers, bodies }: Bench): Promise<void> {
+  step("comparing bodies by hash");
+  for (const { id, sha256: expected } of Object.values(bodies)) {
+    const urls = [
+      `${servers.nginx.origin}${plainPath(id)}`,
+      `${servers.fedway.origin}${servicePath(servers.endpointUrl(id))}`,
+      `${servers.fedway.origin}${endpointPath(id)}`,
+    ];
+    for (const url of urls) {
+      if ((await bodyHash(url)) !== expected) throw new Error(`${url}: the body differs from the upstream's`);
+    }
+  }
+}
+
+async function countUpstreamRequests({ servers, bodies, measures }: Bench): Promise<void> {
+  step("counting upstream requests");
+  const url = servers.endpointUrl(bodies.rows10.id);
+  const cases = [
+    ["upstream requests of one SERVICE", servicePath(url)],
+    ["upstream requests of two adjacent SERVICEs", twoServicesPath(url)],
+  ] as const;
+  for (const [name, path] of cases) {
+    const before = await servers.upstreamRequests();
+    await bodyHash(`${servers.fedway.origin}${path}`);
+    // The status page counts the request that asks for it.
+    const value = (await servers.upstreamRequests()) - before - 1;
+    measures.push({ name, fedway: String(value), value, unit: "", target: "1", met: value === 1 });
+  }
+}
+
+const megabytes = (bytes: number): string => rounded(bytes / 1e6);
+
+/** In a process that has only answered small queries so far. */
+async function measureMemoryGrowth({ servers, bodies, effort, measures }: Bench): Promise<void> {
+  step("memory while 1 GB passes");
+  await servers.restartFedway();
+  const path = servicePath(servers.endpointUrl(bodies.rows10.id));
+  await measure(servers, servers.fedway, { path, connections: 16, seconds: 2 });
+  await sleep(1_000);
+  const memory = await measureMemory(servers, bodies.mb28, effort.passBytes);
+  const grown = (memory.peakBytes - memory.beforeBytes) / 1e6;
+  measures.push({
+    name: `memory growth while ${rounded(memory.passedBytes / 1e9)} GB pass`,
+    fedway: `${megabytes(memory.beforeBytes)} > ${megabytes(memory.peakBytes)} > ${megabytes(memory.afterBytes)} MB`,
+    value: grown,
+    unit: "MB",
+    target: "< 64 MB",
+    met: grown < 64,
+  });
+}
+
+async function measureStreaming({ servers, bodies, measures }: Bench): Promise<void> {
+  step("first byte of a slow answer");
+  const share = await measureFirstByte(servers, bodies.mb28);
+  measures.push({
+    name: "28 MB: in when the first byte is out",
+    fedway: `${rounded(share)} %`,
+    value: share,
+    unit: "%",
+    target: "< 1 %",
+    met: share < 1,
+  });
+}
+
+async function warmUp({ servers, bodies }: Bench): Promise<void> {
+  step("warming up");
+  for (const { id } of Object.values(bodies)) {
+    for (const path of [servicePath(servers.endpointUrl(id)), endpointPath(id)]) {
+      await measure(servers, servers.fedway, { path, connections: 16, seconds: 2 });
+    }
+    await measure(servers, servers.nginx, { path: plainPath(id), connections: 16, seconds: 1 });
+  }
+}
+
+async function measureUpstreamAlone({ servers, bodies, effort, measures }: Bench): Promise<void> {
+  step("the upstream alone");
+  for (const { id, title } of Object.values(bodies)) {
+    const load = { path: plainPath(id), connections: connectionsFor(id), seconds: effort.seconds };
+    const { requestsPerSecond } = await measure(servers, servers.upstream, load);
+    measures.push({ name: `upstream alone, ${title}`, fedway: "", value: requestsPerSecond, unit: "req/s" });
+  }
+}
+
+const connectionsFor = (id: CannedBody["id"]): number => ({ rows10: 32, kb100: 16, mb28: 4 })[id];
+
+const ratioTargets: Readonly<Record<CannedBody["id"], number>> = { rows10: 0.5, kb100: 0.9, mb28: 1 };
+
+async function measureThroughput(bench: Bench): Promise<void> {
+  for (const { id, title } of Object.values(bench.bodies)) {
+    const url = bench.servers.endpointUrl(id);
+    await compareThroughput(bench, { id, name: `${title}, SERVICE`, fedwayPath: servicePath(url) });
+    await compareThroughput(bench, { id, name: `${title}, /endpoints/{id}/sparql`, fedwayPath: endpointPath(id) });
+  }
+}
+
+interface Throughput {
+  readonly id: CannedBody["id"];
+  readonly name: string;
+  readonly fedwayPath: string;
+}
+
+async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Throughput): Promise<void> {
+  step(`throughput: ${name}`);
+  const { servers, effort, measures } = bench;
+  const { rounds: count, seconds } = effort;
+  const rounds = await alternate(servers, {
+    nginxPath: plainPath(id),
+    fedwayPath,
+    connections: connectionsFor(id),
+    rounds: count,
+    seconds,
+  });
+  bench.rounds[`throughput ${name}`] = rounds;
+  const speed = (server: "nginx" | "fedway"): string => {
+    const perSecond = medianOf(rounds, (round) => round[server].requestsPerSecond);
+    return id === "mb28"
+      ? `${rounded(medianOf(rounds, (round) => round[server].bytesPerSecond) / 1e6)} MB/s`
+      : `${rounded(perSecond)} req/s`;
+  };
+  const ratio = medianOf(rounds, ({ nginx, fedway }) => fedway.bytesPerSecond / nginx.bytesPerSecond);
+  measures.push({
+    name: `throughput, ${name}`,
+    nginx: speed("nginx"),
+    fedway: speed("fedway"),
+    value: ratio,
+    unit: "of nginx",
+    target: `>= ${ratioTargets[id]}`,
+    met: ratio >= ratioTargets[id],
+  });
+  const cpu = (server: "nginx" | "fedway"): number => medianOf(rounds, (round) => round[server].cpuUsPerRequest);
+  measures.push({
+    name: "  processor time a request",
+    nginx: `${rounded(cpu("nginx"))} us`,
+    fedway: `${rounded(cpu("fedway"))} us`,
+    value: cpu("fedway") / cpu("nginx"),
+    unit: "times nginx",
+  });
+}
+
+async function measureLatency(bench: Bench): Promise<void> {
+  const { servers, effort, measures } = bench;
+  const url = servers.endpointUrl("rows10");
+  const cases = [
+    { name: "seen before", isNew: false, limitMs: 1 },
+    { name: "new", isNew: true, limitMs: 6 },
+  ] as const;
+  for (const { name, isNew, limitMs } of cases) {
+    step(`latency: query ${name}`);
+    const rounds = await alternate(servers, {
+      nginxPath: plainPath("rows10", isNew),
+      fedwayPath: servicePath(url, isNew),
+      isNew,
+      connections: 1,
+      rounds: effort.rounds,
+      seconds: effort.seconds,
+    });
+    bench.rounds[`latency, query ${name}`] = rounds;
+    const added = medianOf(rounds, ({ nginx, fedway }) => fedway.p50Ms - nginx.p50Ms);
+    measures.push({
+      name: `p50, 10 rows, query ${name}`,
+      nginx: `${rounded(medianOf(rounds, ({ nginx }) => nginx.p50Ms))} ms`,
+      fedway: `${rounded(medianOf(rounds, ({ fedway }) => fedway.p50Ms))} ms`,
+      value: added,
+      unit: "ms added",
+      target: `< ${limitMs} ms`,
+      met: added < limitMs,
+    });
+  }
+}

@@ -1,0 +1,188 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startNginx } from "../../support/engines/nginx.ts";
+import {
+  answers,
+  createScratchFolder,
+  freePort,
+  type ServerProcess,
+  startServer,
+} from "../../support/engines/server-process.ts";
+import type { CannedBody } from "./bodies.ts";
+import { childrenOf } from "./process-stats.ts";
+import { type SlowUpstream, startSlowUpstream } from "./slow-upstream.ts";
+
+/** A server under test. */
+export interface MeasuredServer {
+  readonly origin: string;
+  /** The process that does the work. */
+  readonly pid: number;
+}
+
+/** Everything the bench talks to. */
+export interface BenchServers {
+  readonly upstream: MeasuredServer;
+  readonly nginx: MeasuredServer;
+  readonly fedway: MeasuredServer;
+  readonly slow: SlowUpstream;
+  /** Prefix of commands that make load: it shares a processor with the upstream, never with the server under test. */
+  readonly loadWrapper: readonly string[];
+  /** The endpoint's URL as a SERVICE names it. */
+  endpointUrl(id: CannedBody["id"] | "slow"): string;
+  /** Requests that the upstream has answered so far. */
+  upstreamRequests(): Promise<number>;
+  /** A new Fedway process instead of the old one. */
+  restartFedway(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const nginxFolder = new URL("../../../deploy/nginx/", import.meta.url);
+const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+
+/** Server under test on one processor, upstream and load on another; without two processors nothing is pinned. */
+function processors(): { readonly tested: readonly string[]; readonly rest: readonly string[] } {
+  const canPin = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0,1", "true"]).status === 0;
+  return canPin ? { tested: ["taskset", "-c", "0"], rest: ["taskset", "-c", "1"] } : { tested: [], rest: [] };
+}
+
+/** Starts the upstream, nginx in front of it, the slow upstream and the built Fedway. */
+export async function startBenchServers(bodies: readonly CannedBody[]): Promise<BenchServers> {
+  const scratch = await createScratchFolder("bench");
+  const running: { stop(): Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    for (const server of running.toReversed()) await server.stop();
+    await scratch.remove();
+  };
+  try {
+    return await startAll({ bodies, runDir: scratch.path, running, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Start {
+  readonly bodies: readonly CannedBody[];
+  readonly runDir: string;
+  readonly running: { stop(): Promise<void> }[];
+  readonly close: () => Promise<void>;
+}
+
+async function startAll({ bodies, runDir, running, close }: Start): Promise<BenchServers> {
+  const { tested, rest } = processors();
+  const upstream = await startUpstream(bodies, runDir, rest);
+  running.push(upstream.process);
+  const nginxPort = await freePort();
+  const nginx = await startNginx({
+    template: new URL("bench-proxy.conf.template", nginxFolder),
+    values: { UPSTREAM_PORT: String(upstream.port) },
+    runDir,
+    port: nginxPort,
+    readyPath: "/status",
+    wrapper: tested,
+  });
+  running.push(nginx);
+  const slow = await startSlowUpstream();
+  running.push({ stop: () => slow.close() });
+  const endpointUrl = (id: string): string =>
+    id === "slow" ? slow.url : `http://127.0.0.1:${upstream.port}/${id}/sparql`;
+  await writeCatalog(runDir, [...bodies.map(({ id }) => id), "slow"], endpointUrl);
+  let fedway = await startFedway(runDir, tested);
+  running.push({ stop: () => fedway.process.stop() });
+  const upstreamOrigin = `http://127.0.0.1:${upstream.port}`;
+  return {
+    upstream: { origin: upstreamOrigin, pid: workerOf(upstream.process) },
+    nginx: { origin: `http://127.0.0.1:${nginxPort}`, pid: workerOf(nginx) },
+    get fedway() {
+      return { origin: fedway.origin, pid: fedway.process.pid };
+    },
+    slow,
+    loadWrapper: rest,
+    endpointUrl,
+    upstreamRequests: () => countRequests(upstreamOrigin),
+    restartFedway: async () => {
+      await fedway.process.stop();
+      fedway = await startFedway(runDir, tested);
+    },
+    close,
+  };
+}
+
+async function startUpstream(
+  bodies: readonly CannedBody[],
+  runDir: string,
+  wrapper: readonly string[],
+): Promise<{ readonly process: ServerProcess; readonly port: number }> {
+  const port = await freePort();
+  for (const { id, bytes } of bodies) {
+    await mkdir(join(runDir, "bodies", id), { recursive: true });
+    await writeFile(join(runDir, "bodies", id, "sparql"), bytes);
+  }
+  const small = bodies.find(({ id }) => id === "rows10")?.bytes.toString("utf8") ?? "";
+  if (/['$\\]/u.test(small)) throw new Error("the small body holds characters that mean something to nginx");
+  const server = await startNginx({
+    template: new URL("bench-upstream.conf.template", nginxFolder),
+    values: { SMALL_BODY: small },
+    runDir,
+    port,
+    readyPath: "/status",
+    wrapper,
+  });
+  return { process: server, port };
+}
+
+/** Fedway as its operators run it: one process, metrics, guard and caps on, default log level. */
+async function startFedway(
+  runDir: string,
+  wrapper: readonly string[],
+): Promise<{ readonly process: ServerProcess; readonly origin: string }> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const server = await startServer({
+    name: "fedway",
+    command: process.execPath,
+    args: [program],
+    wrapper,
+    cwd: runDir,
+    env: {
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      NODE_ENV: "production",
+      FEDWAY_CATALOG: join(runDir, "catalog"),
+      FEDWAY_EXAMPLES: "off",
+      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
+    },
+    ready: () => answers(`${origin}/health/ready`),
+    readyWithinMs: 60_000,
+  });
+  return { process: server, origin };
+}
+
+async function writeCatalog(runDir: string, ids: readonly string[], urlOf: (id: string) => string): Promise<void> {
+  await mkdir(join(runDir, "catalog"), { recursive: true });
+  for (const id of ids) {
+    await writeFile(
+      join(runDir, "catalog", `${id}.ttl`),
+      `@prefix dcat: <http://www.w3.org/ns/dcat#> .
+@prefix dcterms: <http://purl.org/dc/terms/> .
+[] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${urlOf(id)}> .
+`,
+    );
+  }
+}
+
+function workerOf(master: ServerProcess): number {
+  const [worker] = childrenOf(master.pid);
+  if (worker === undefined) throw new Error("nginx has no worker process");
+  return worker;
+}
+
+async function countRequests(origin: string): Promise<number> {
+  const text = await (await fetch(`${origin}/status`)).text();
+  const requests = /^\s*\d+\s+\d+\s+(\d+)\s*$/mu.exec(text)?.[1];
+  if (requests === undefined) throw new Error(`nginx's status page is not understood:\n${text}`);
+  return Number(requests);
+}

@@ -1,0 +1,55 @@
+import { DataFactory } from "n3";
+import { describe, expect, test } from "vitest";
+import { termFromText } from "../../../src/results/term-syntax.ts";
+import { safeLabel, termToText } from "../../../src/results/terms.ts";
+import { blankNode, literal, namedNode, nastyTerms, quad } from "../../support/result-terms.ts";
+
+describe("termToText", () => {
+  const cases: readonly (readonly [Parameters<typeof termToText>[0], string])[] = [
+    [namedNode("http://x/ä"), "<http://x/ä>"],
+    [
+      namedNode('http://x/a b"<>\\^`{|}\u0000'),
+      "<http://x/a\\u0020b\\u0022\\u003C\\u003E\\u005C\\u005E\\u0060\\u007B\\u007C\\u007D\\u0000>",
+    ],
+    [literal("plain"), '"plain"'],
+    [literal('"\\\n\r\t\b\f\u0007\u007f'), '"\\"\\\\\\n\\r\\t\\b\\f\\u0007\\u007F"'],
+    [literal("lone \ud800 surrogate"), '"lone \ufffd surrogate"'],
+    [literal("hi", "en-GB"), '"hi"@en-gb'],
+    [
+      literal("1", namedNode("http://www.w3.org/2001/XMLSchema#integer")),
+      '"1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+    ],
+    [literal("s", namedNode("http://www.w3.org/2001/XMLSchema#string")), '"s"'],
+    [blankNode("b.1-x"), "_:b.1-x"],
+    [blankNode("b."), "_:x622e"],
+    [quad(namedNode("urn:s"), namedNode("urn:p"), literal("o")), '<< <urn:s> <urn:p> "o" >>'],
+    [DataFactory.variable("x"), "?x"],
+    [DataFactory.defaultGraph(), ""],
+  ];
+  test.each(cases)("%o", (term, text) => expect(termToText(term)).toBe(text));
+
+  test("different labels stay different", () => {
+    const labels = ["a", "a b", "a_b", "ä", "-a", "a.", "x61"];
+    expect(new Set(labels.map(safeLabel)).size).toBe(labels.length);
+  });
+});
+
+describe("termFromText", () => {
+  test("reads what termToText writes", () => {
+    for (const term of nastyTerms) expect(termFromText(termToText(term)).equals(term), termToText(term)).toBe(true);
+    expect(nastyTerms.length).toBeGreaterThan(60);
+  });
+  test.each([
+    "",
+    "word",
+    "<unclosed",
+    '"open',
+    '"a"b',
+    '"a"@',
+    "<< <a> <b> <c> >>",
+    '"\\x"',
+    '"\\UFFFFFFFF"',
+    "_:",
+    "1.2.3",
+  ])("refuses %s", (text) => expect(() => termFromText(text)).toThrow(/\w/));
+});
