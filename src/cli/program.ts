@@ -23,7 +23,7 @@ function environmentHelp({ reference }: CliIo): string {
   const rows = reference.map(
     ({ name, default: fallback, meaning }) => `  ${name.padEnd(width)}  ${meaning} [${fallback || "unset"}]`,
   );
-  return `\nEnvironment:\n${rows.join("\n")}`;
+  return `\n\nEnvironment:\n${rows.join("\n")}`;
 }
 
 const examples = (...lines: readonly string[]): string =>

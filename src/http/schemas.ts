@@ -86,7 +86,6 @@ export type QueryBody = Static<ReturnType<typeof queryBody>>;
 
 /** Body of `POST /api/explain`. */
 export const ExplainBody = Type.Object({ query, endpoint, strict: Type.Optional(Type.Boolean()) }, strict);
-export type ExplainBody = Static<typeof ExplainBody>;
 
 /** Answer of `POST /api/query`. */
 export const TabularAnswer = Type.Object({
@@ -149,11 +148,9 @@ export const EndpointFilter = Type.Object(
   },
   strict,
 );
-export type EndpointFilter = Static<typeof EndpointFilter>;
 
 /** `{id}` in a path. */
 export const IdPath = Type.Object({ id: Type.String() });
-export type IdPath = Static<typeof IdPath>;
 
 /** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
 export const ProtocolParameters = Type.Object({

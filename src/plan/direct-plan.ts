@@ -53,12 +53,12 @@ function mergedNote({ targets }: Draft, { entry }: PlanTask): readonly PlanNote[
 }
 
 function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: ParsedQuery): void {
-  const iris = new Set(
+  const pseudo = new Set(
     query.services
-      .filter((clause) => targets.members.has(clause.element.from))
+      .filter((clause) => targets.pseudo.has(clause.element.from))
       .map(({ target }) => (target.kind === "iri" ? target.iri : "")),
   );
-  if (sameWithoutWrappers(query.parsed, unwrapped, (iri) => iris.has(iri))) return;
+  if (sameWithoutWrappers(query.parsed, unwrapped, (iri) => !pseudo.has(iri))) return;
   throw new FedwayError("INTERNAL", "Removing the SERVICE wrapper would have changed the query.");
 }
 

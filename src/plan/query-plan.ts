@@ -58,7 +58,7 @@ export interface FederatedPlan {
   readonly answer: AnswerKind;
   /** SPARQL 1.1 text in which every remaining SERVICE names a member by its absolute IRI. */
   readonly query: string;
-  /** `query` with the body of each SERVICE clause taken out: `SERVICE <urn:fedway:clause:N> { VALUES (its variables) {} }`. */
+  /** `query` with a placeholder for the body of each SERVICE clause: `SERVICE <urn:fedway:clause:N> { ... ?its, ?variables }`. */
   readonly skeleton: string;
   /** The clauses of the skeleton, in order of N. */
   readonly clauses: readonly FederatedClause[];

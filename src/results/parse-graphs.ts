@@ -145,7 +145,10 @@ export const createNTriplesDecoder = (): GraphDecoder => new N3Decoder("N-Triple
 /** The JSON-LD parser says null for "no datatype", which n3 does not understand. */
 const nullTolerantFactory: RDF.DataFactory = {
   ...DataFactory,
-  literal: (value, languageOrDatatype) => DataFactory.literal(value, languageOrDatatype ?? undefined),
+  literal: (value, kind) =>
+    typeof kind === "string" || (kind && "termType" in kind)
+      ? DataFactory.literal(value, kind)
+      : DataFactory.literal(value),
 };
 
 /** JSON-LD 1.1; remote contexts are refused. */

@@ -1,3 +1,4 @@
+import { createJsonKernel, fault, type JsonKernel, maxDepth, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 
 /** What a JSON document is expected to be. */
@@ -8,79 +9,47 @@ export interface JsonExpectations {
   readonly required: boolean;
 }
 
-/** Deepest nesting that is followed; a deeper document is reported as malformed. */
-const maxDepth = 1024;
 /** Longer keys cannot be one of the three that matter. */
 const maxKeyBytes = 16;
-
 /** An index behind every chunk. */
 const endOfScan = 2 ** 30 - 1;
 const rawControl = "A JSON string holds a raw control character.";
+const brokenDocument =
+  "The JSON document is broken: it holds bytes that are no JSON, or a raw control character in a string.";
+const faults: ReadonlyMap<number, string> = new Map([
+  [fault.illegalByte, brokenDocument],
+  [fault.mismatch, "The JSON document is broken: its brackets do not match."],
+  [fault.depth, "The JSON document is nested too deeply."],
+]);
 
-const skip = 0;
-const quote = 1;
-const openObject = 2;
-const closeObject = 3;
-const openArray = 4;
-const closeArray = 5;
-const comma = 6;
-const colon = 7;
-const illegal = 8;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
 
-/** Byte to token class outside strings; the letters are those of true, false and null. */
-const classOf = new Uint8Array(256).fill(illegal);
-for (const byte of Buffer.from(" \t\r\n0123456789+-.eEtrufalsn")) classOf[byte] = skip;
-classOf[0x22] = quote;
-classOf[0x7b] = openObject;
-classOf[0x7d] = closeObject;
-classOf[0x5b] = openArray;
-classOf[0x5d] = closeArray;
-classOf[0x2c] = comma;
-classOf[0x3a] = colon;
+/** Bytes of white space, numbers, true, false and null. */
+const isPlain = new Uint8Array(256);
+for (const byte of Buffer.from(" \t\r\n0123456789+-.eEtrufalsn")) isPlain[byte] = 1;
 
-/** The same where separators are of no interest. */
-const deepClassOf = classOf.map((kind) => (kind === comma || kind === colon ? skip : kind));
-
-/** The bytewise end of `endOfString`, for the last three bytes of a chunk. */
-function endOfShortString(bytes: DataView, from: number): number {
-  const length = bytes.byteLength;
+/**
+ * Index of the quote that ends a string; `length` when the chunk ends inside the string, `length + 1` when it ends
+ * right after a backslash, -1 at a raw control character, which no JSON string may hold.
+ */
+function endOfString(bytes: Uint8Array, from: number): number {
   let at = from;
-  while (at < length) {
-    const byte = bytes.getUint8(at);
-    if (byte === 0x22) return at;
+  while (at < bytes.length) {
+    const byte = bytes[at]!;
+    if (byte === quote) return at;
     if (byte < 0x20) return -1;
     at += byte === 0x5c ? 2 : 1;
   }
   return at;
 }
 
-/**
- * Index of the quote that ends a string; `length` when the chunk ends inside the string, `length + 1` when it ends
- * right after a backslash, -1 at a raw control character, which no JSON string may hold. Four bytes a step: a
- * difference borrows into the top bit of exactly the first byte that matches.
- */
-function endOfString(bytes: DataView, from: number): number {
-  const last = bytes.byteLength - 4;
-  let at = from;
-  while (at <= last) {
-    const word = bytes.getUint32(at, true);
-    const quotes = word ^ 0x22222222;
-    const slashes = word ^ 0x5c5c5c5c;
-    const found =
-      (((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes) | ((word - 0x20202020) & ~word)) &
-      0x80808080;
-    if (found === 0) {
-      at += 4;
-      continue;
-    }
-    at += (31 - Math.clz32(found & -found)) >> 3;
-    const byte = bytes.getUint8(at);
-    if (byte === 0x22) return at;
-    if (byte !== 0x5c) return -1;
-    at += 2;
-  }
-  return endOfShortString(bytes, at);
-}
+let sharedKernel: JsonKernel | undefined;
 
 /**
  * Follows one JSON document. "Deep" is the inside of a value whose keys do not matter, such as `results.bindings`;
@@ -88,7 +57,7 @@ function endOfString(bytes: DataView, from: number): number {
  */
 export class JsonScanner implements AnswerScanner {
   readonly #expected: JsonExpectations;
-  /** Token class of each open bracket, outermost first. */
+  /** The open brackets, outermost first. */
   readonly #brackets = new Uint8Array(maxDepth);
   /** Index in the last chunk where rows begin; -1 when it holds none. */
   rowsFrom = -1;
@@ -124,11 +93,10 @@ export class JsonScanner implements AnswerScanner {
     this.rowsTo = -1;
     this.lastRowEnd = -1;
     if (this.#fault !== undefined) return;
-    const bytes = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let at = 0;
-    while (at < bytes.byteLength && this.#fault === undefined) {
-      if (this.#inString) at = this.#resumeString(bytes, at);
-      else at = this.#floor >= 0 ? this.#scanDeep(bytes, at) : this.#scanShallow(bytes, at);
+    while (at < chunk.length && this.#fault === undefined) {
+      if (this.#floor >= 0) at = this.#scanDeep(chunk, at);
+      else at = this.#inString ? this.#resumeString(chunk, at) : this.#scanShallow(chunk, at);
     }
   }
 
@@ -151,86 +119,74 @@ export class JsonScanner implements AnswerScanner {
     return undefined;
   }
 
-  /** Goes on in a string that began in an earlier chunk or, where keys matter, just before `from`. */
-  #resumeString(bytes: DataView, from: number): number {
+  /** Goes on in a string where keys matter; it began just before `from` or in an earlier chunk. */
+  #resumeString(bytes: Uint8Array, from: number): number {
     const start = this.#escaped ? from + 1 : from;
     const end = endOfString(bytes, start);
     if (end < 0) return this.#fail(rawControl);
-    const length = bytes.byteLength;
-    if (this.#floor < 0) this.#collectWord(bytes, from, Math.min(end, length));
+    const { length } = bytes;
+    this.#collectWord(bytes, from, Math.min(end, length));
     this.#inString = end >= length;
     this.#escaped = end > length;
     return end + 1;
   }
 
   /** Keys written with escapes are not recognised; no engine does that. */
-  #collectWord(bytes: DataView, from: number, to: number): void {
+  #collectWord(bytes: Uint8Array, from: number, to: number): void {
     for (let at = from; at < to && this.#word.length <= maxKeyBytes; at += 1) {
-      this.#word += String.fromCharCode(bytes.getUint8(at));
+      this.#word += String.fromCharCode(bytes[at]!);
     }
   }
 
-  /** The hot loop: follows strings and brackets only, until the value that began at the floor is closed. */
-  #scanDeep(bytes: DataView, from: number): number {
-    const brackets = this.#brackets;
-    const length = bytes.byteLength;
-    const floor = this.#floor;
-    const rowDepth = this.#rowDepth;
-    let depth = this.#depth;
-    let rows = this.#rows;
-    let lastRowEnd = -1;
-    let at = from;
-    while (at < length) {
-      const kind = deepClassOf[bytes.getUint8(at)]!;
-      at += 1;
-      if (kind === skip) continue;
-      if (kind === quote) {
-        at = endOfString(bytes, at) + 1;
-        if (at === 0) at = this.#fail(rawControl);
-      } else if (kind === openObject || kind === openArray) {
-        if (depth === maxDepth) at = this.#fail("The JSON document is nested too deeply.");
-        brackets[depth] = kind;
-        depth += 1;
-      } else {
-        depth -= 1;
-        if (brackets[depth] !== kind - 1) at = this.#fail("The JSON document is broken.");
-        else if (depth === floor) break;
-        else if (depth === rowDepth) {
-          rows += 1;
-          lastRowEnd = at;
-        }
-      }
-    }
-    this.#rows = rows;
-    this.lastRowEnd = lastRowEnd;
-    return this.#pauseDeep(at, depth, length);
+  /** The hot path: follows strings and brackets only, until the value that began at the floor is closed. */
+  #scanDeep(chunk: Uint8Array, from: number): number {
+    sharedKernel ??= createJsonKernel();
+    const { bytes, brackets, state, run } = sharedKernel;
+    const length = Math.min(chunk.length - from, maxRunBytes);
+    bytes.set(length === chunk.length ? chunk : chunk.subarray(from, from + length));
+    bytes.fill(0x20, length, Math.ceil(length / 64) * 64);
+    brackets.set(this.#brackets.subarray(0, this.#depth));
+    state[word.depth] = this.#depth;
+    state[word.rows] = this.#rows;
+    state[word.floor] = this.#floor;
+    state[word.rowDepth] = this.#rowDepth;
+    state[word.lastRowEnd] = -1;
+    state[word.inString] = this.#inString ? -1 : 0;
+    state[word.escaped] = this.#escaped ? 1 : 0;
+    state[word.fault] = fault.none;
+    return this.#pauseDeep(from, run(length), sharedKernel);
   }
 
-  #pauseDeep(at: number, depth: number, length: number): number {
-    this.#depth = depth;
-    this.#inString = at > length;
-    this.#escaped = at > length + 1;
-    if (depth === this.#floor) {
-      if (this.#rowDepth >= 0) this.rowsTo = at - 1;
+  #pauseDeep(from: number, end: number, { brackets, state }: JsonKernel): number {
+    this.#depth = state[word.depth]!;
+    this.#rows = state[word.rows]!;
+    this.#brackets.set(brackets.subarray(0, this.#depth));
+    if (state[word.lastRowEnd]! >= 0) this.lastRowEnd = from + state[word.lastRowEnd]!;
+    const failure = faults.get(state[word.fault]!);
+    if (failure !== undefined) return this.#fail(failure);
+    const closed = this.#depth === this.#floor;
+    this.#inString = !closed && state[word.inString] !== 0;
+    this.#escaped = !closed && state[word.escaped] !== 0;
+    if (closed) {
+      if (this.#rowDepth >= 0) this.rowsTo = from + end - 1;
       this.#floor = -1;
       this.#rowDepth = -1;
     }
-    return at;
+    return from + end;
   }
 
   /** Where keys matter: the document's own level and that of `results`. */
-  #scanShallow(bytes: DataView, from: number): number {
-    const byte = bytes.getUint8(from);
-    const kind = classOf[byte]!;
-    if (kind === quote) {
+  #scanShallow(bytes: Uint8Array, from: number): number {
+    const byte = bytes[from]!;
+    if (byte === quote) {
       this.#word = "";
       this.#inString = true;
       return this.#depth > 0 ? from + 1 : this.#fail("There is text outside the JSON document.");
     }
-    if (kind === openObject || kind === openArray) this.#open(kind, from);
-    else if (kind === closeObject || kind === closeArray) this.#close(kind);
-    else if (kind === illegal) this.#foreignByte(byte);
-    else this.#plainByte(kind, byte);
+    if (byte === openObject || byte === openArray) this.#open(byte, from);
+    else if (byte === closeObject || byte === closeArray) this.#close(byte);
+    else if (byte === comma || byte === colon || isPlain[byte] === 1) this.#plainByte(byte);
+    else this.#foreignByte(byte);
     return from + 1;
   }
 
@@ -259,8 +215,8 @@ export class JsonScanner implements AnswerScanner {
   }
 
   #close(kind: number): void {
-    if (this.#depth === 0 || this.#brackets[this.#depth - 1] !== kind - 1) {
-      this.#fail("The JSON document is broken.");
+    if (this.#depth === 0 || this.#brackets[this.#depth - 1] !== kind - 2) {
+      this.#fail(brokenDocument);
       return;
     }
     this.#depth -= 1;
@@ -268,9 +224,9 @@ export class JsonScanner implements AnswerScanner {
     this.#key = "";
   }
 
-  #plainByte(kind: number, byte: number): void {
-    if (kind === colon) this.#key = this.#word;
-    else if (kind === comma) this.#key = "";
+  #plainByte(byte: number): void {
+    if (byte === colon) this.#key = this.#word;
+    else if (byte === comma) this.#key = "";
     else if (byte <= 0x20) return;
     else if (this.#depth === 1 && this.#key === "boolean") this.#isAnswer ||= byte === 0x74 || byte === 0x66;
     if (this.#depth === 0) this.#fail("There is text outside the JSON document.");
@@ -279,7 +235,7 @@ export class JsonScanner implements AnswerScanner {
   /** A byte order mark may open the document (RFC 8259, section 8.1 lets parsers ignore it). */
   #foreignByte(byte: number): void {
     if (!this.#started && byte === [0xef, 0xbb, 0xbf][this.#byteOrderMark]) this.#byteOrderMark += 1;
-    else this.#fail(this.#depth === 0 ? "There is text outside the JSON document." : "The JSON document is broken.");
+    else this.#fail(this.#depth === 0 ? "There is text outside the JSON document." : brokenDocument);
   }
 
   #fail(detail: string): number {

@@ -156,7 +156,7 @@ class Analysis {
 
   private target(element: ServiceElement, around: Surroundings): ServiceTarget {
     const token = tokenAt(this.parsed.tokens, element.name);
-    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed, token) };
+    if (token.kind !== "var") return { kind: "iri", iri: resolveIri(this.parsed.prologue, token) };
     const name = token.text.slice(1);
     return { kind: "variable", name, values: knownValues(this.parsed, name, around.enclosing) };
   }
@@ -194,7 +194,7 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
     isWhere: true,
   });
   const datasets = parsed.outline.datasets.map(({ from, to }) => ({
-    iri: resolveIri(parsed, tokenAt(parsed.tokens, to - 1)),
+    iri: resolveIri(parsed.prologue, tokenAt(parsed.tokens, to - 1)),
     named: to - from === 3,
   }));
   const { services, outside, serviceGraphs } = analysis;

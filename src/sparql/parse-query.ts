@@ -5,6 +5,7 @@ import { outlineQuery, type QueryOutline } from "./outline.ts";
 import { illegalScope } from "./check-scope.ts";
 import { illegalProjection } from "./check-projection.ts";
 import { locateParserError, tooDeep } from "./locate-error.ts";
+import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
 import { checkBounds, syntaxError, type Token, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
@@ -15,10 +16,11 @@ export interface ParsedQuery {
   readonly text: string;
   readonly kind: AnswerKind;
   readonly form: QueryForm;
-  /** sparqljs' syntax tree; IRIs are absolute. */
+  /** sparqljs' syntax tree. Its IRIs keep the backslashes of escaped local names and unresolved dot segments. */
   readonly ast: Query;
   readonly tokens: readonly Token[];
   readonly outline: QueryOutline;
+  readonly prologue: Prologue;
 }
 
 const kinds: Record<QueryForm, AnswerKind> = {
@@ -44,15 +46,6 @@ const updateWords = new Set([
 /** The kind of answer a query form has. */
 export function answerKindOf(form: QueryForm): AnswerKind {
   return kinds[form];
-}
-
-/** Index of the first token behind BASE and PREFIX declarations. */
-export function afterPrologue(tokens: readonly Token[]): number {
-  let at = 0;
-  while (tokens[at]?.kind === "word" && (tokens[at]?.text === "BASE" || tokens[at]?.text === "PREFIX")) {
-    at += tokens[at]?.text === "BASE" ? 2 : 3;
-  }
-  return at;
 }
 
 function refuseOtherThanQuery(text: string, tokens: readonly Token[]): void {
@@ -142,9 +135,10 @@ export function parseQuery(text: string): ParsedQuery {
   const ast = runParser(text, tokens);
   if (ast.type === "update") throw updateRefused("An update");
   if (treeDepth(ast) > treeDepthAtMost) throw tooDeep(text);
+  const prologue = readPrologue(tokens);
   const outline = outlineQuery(tokens);
   const form = ast.queryType;
-  const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline };
+  const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline, prologue };
   const illegal = illegalScope(parsed) ?? illegalProjection(parsed);
   if (illegal) throw illegal;
   return parsed;

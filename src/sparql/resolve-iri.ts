@@ -1,16 +1,48 @@
-import type { Query } from "sparqljs";
-import type { Token } from "./tokens.ts";
+import { isWord, type Token, tokenAt } from "./tokens.ts";
 
-/** The absolute IRI that an `iri` or `pname` token of a valid query stands for (SPARQL 1.1 Query, section 4.1.1). */
-export function resolveIri(query: { readonly ast: Query }, token: Token): string {
-  if (token.kind === "pname") {
-    const colon = token.text.indexOf(":");
-    const prefix = token.text.slice(0, colon);
-    const { prefixes } = query.ast;
-    const expansion = Object.hasOwn(prefixes, prefix) ? prefixes[prefix] : "";
-    return `${expansion}${token.text.slice(colon + 1).replaceAll(/\\(.)/g, "$1")}`;
+/** BASE and PREFIX declarations of a query, resolved (SPARQL 1.1 Query, section 4.1.1). */
+export interface Prologue {
+  /** Base IRI behind the prologue; undefined when none is declared. */
+  readonly base: string | undefined;
+  /** Prefix with its colon to namespace IRI. */
+  readonly prefixes: ReadonlyMap<string, string>;
+  /** Number of tokens of the prologue. */
+  readonly length: number;
+}
+
+const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:/;
+
+/** An IRI reference against a base (RFC 3986; sparqljs itself leaves dot segments and network paths unresolved). */
+function resolve(reference: string, base: string | undefined): string {
+  if (absolute.test(reference) || base === undefined) return reference;
+  return URL.parse(reference, base)?.href ?? reference;
+}
+
+/** Index of the first token behind BASE and PREFIX declarations. */
+export function afterPrologue(tokens: readonly Token[]): number {
+  let at = 0;
+  while (isWord(tokens[at], "BASE", "PREFIX")) at += isWord(tokens[at], "BASE") ? 2 : 3;
+  return Math.min(at, tokens.length);
+}
+
+/** The declarations of a query that the parser accepted; each is resolved against the BASE before it. */
+export function readPrologue(tokens: readonly Token[]): Prologue {
+  const prefixes = new Map<string, string>();
+  const length = afterPrologue(tokens);
+  let base: string | undefined;
+  for (let at = 0; at < length; ) {
+    const isBase = isWord(tokens[at], "BASE");
+    const iri = resolve(tokenAt(tokens, at + (isBase ? 1 : 2)).text.slice(1, -1), base);
+    if (isBase) base = iri;
+    else prefixes.set(tokenAt(tokens, at + 1).text, iri);
+    at += isBase ? 2 : 3;
   }
-  const iri = token.text.slice(1, -1);
-  if (/^[A-Za-z][A-Za-z0-9+.-]*:/.test(iri) || query.ast.base === undefined) return iri;
-  return URL.parse(iri, query.ast.base)?.href ?? iri;
+  return { base, prefixes, length };
+}
+
+/** The absolute IRI that an `iri` or `pname` token of a valid query stands for. */
+export function resolveIri({ base, prefixes }: Prologue, token: Token): string {
+  if (token.kind !== "pname") return resolve(token.text.slice(1, -1), base);
+  const colon = token.text.indexOf(":") + 1;
+  return `${prefixes.get(token.text.slice(0, colon)) ?? ""}${token.text.slice(colon).replaceAll(/\\(.)/g, "$1")}`;
 }

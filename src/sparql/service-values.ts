@@ -1,6 +1,5 @@
-import type { Query } from "sparqljs";
 import type { Element, ValuesElement } from "./outline.ts";
-import { resolveIri } from "./resolve-iri.ts";
+import { type Prologue, resolveIri } from "./resolve-iri.ts";
 import { type Token, tokenAt } from "./tokens.ts";
 
 /** A value that a SERVICE variable can have; a literal is no endpoint and is refused later. */
@@ -18,7 +17,7 @@ export interface Enclosing {
 }
 
 interface Source {
-  readonly ast: Query;
+  readonly prologue: Prologue;
   readonly tokens: readonly Token[];
 }
 
@@ -65,6 +64,7 @@ function inlineValues(source: Source, variable: string, element: ValuesElement):
 }
 
 function knownValue(source: Source, token: Token): KnownValue {
-  if (token.kind === "iri" || token.kind === "pname") return { iri: resolveIri(source, token), text: token.text };
+  if (token.kind === "iri" || token.kind === "pname")
+    return { iri: resolveIri(source.prologue, token), text: token.text };
   return { text: token.text };
 }

@@ -1,7 +1,8 @@
 import sparqljs from "sparqljs";
 import { certainVariables, selectivityOf } from "./certain-variables.ts";
 import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
-import { afterPrologue, type ParsedQuery } from "./parse-query.ts";
+import type { ParsedQuery } from "./parse-query.ts";
+import { afterPrologue } from "./resolve-iri.ts";
 import { visibleInGroup } from "./scope.ts";
 import type { Token } from "./tokens.ts";
 
@@ -28,7 +29,8 @@ export interface SplitQuery {
 
 /**
  * Cuts the outermost SERVICE clauses out of a query. What remains has in each place a clause of the same scope,
- * `SERVICE <urn:fedway:clause:N> { VALUES (its variables) {} }`, so that it parses to the algebra of the whole query.
+ * `SERVICE <urn:fedway:clause:N> { <urn:fedway:clause:N> <urn:fedway:binds> ?its, ?variables }`, so that it parses to the
+ * algebra of the whole query.
  */
 export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery {
   const prologue = text.slice(0, (tokens[afterPrologue(tokens)] as Token).start);
@@ -37,14 +39,18 @@ export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery
   let copied = 0;
   for (const service of servicesOfSelect(outline).toSorted((a, b) => a.from - b.from)) {
     const clause = toClause({ text, tokens, prologue, service, iri: `urn:fedway:clause:${clauses.length}` });
-    const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
     const target = tokens[service.name] as Token;
     const end = (tokens[service.to - 1] as Token).end;
-    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { VALUES (${names}) {} }`;
+    skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause)} }`;
     copied = end;
     clauses.push(clause);
   }
   return { skeleton: skeleton + text.slice(copied), clauses };
+}
+
+function placeholder({ iri, variables }: ClauseText): string {
+  if (variables.length === 0) return "";
+  return `<${iri}> <urn:fedway:binds> ${variables.map(({ name }) => `?${name}`).join(", ")}`;
 }
 
 interface ClauseSite {

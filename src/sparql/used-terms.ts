@@ -40,7 +40,10 @@ interface TermLike {
 
 const isTerm = (node: unknown): node is TermLike => typeof node === "object" && node !== null;
 const iriOf = (node: unknown): string | undefined =>
-  isTerm(node) && node.termType === "NamedNode" && typeof node.value === "string" ? node.value : undefined;
+  isTerm(node) && node.termType === "NamedNode" && typeof node.value === "string"
+    ? // sparqljs keeps the backslash of an escaped local name; no IRI has one.
+      node.value.replaceAll("\\", "")
+    : undefined;
 
 function addTriple({ predicate, object }: TripleNode, predicates: Set<string>, classes: Set<string>): void {
   const pending: unknown[] = [predicate];

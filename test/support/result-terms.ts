@@ -77,11 +77,11 @@ export const plainQuads = (quads: readonly RDF.Quad[]): (string | null)[][] =>
   plainRows(
     ["s", "p", "o"],
     quads.map(
-      (quad) =>
+      (triple) =>
         new Map<string, RDF.Term>([
-          ["s", quad.subject],
-          ["p", quad.predicate],
-          ["o", quad.object],
+          ["s", triple.subject],
+          ["p", triple.predicate],
+          ["o", triple.object],
         ]),
     ),
   );

@@ -98,7 +98,7 @@ const hosts = [
   "[fd00::1]",
   "[fe80::1]",
   "localhost",
-  "LOCALHOST.",
+  "LOCALHOST",
 ];
 
 describe("SERVICE to private addresses, where any public endpoint may be named", () => {

@@ -95,6 +95,7 @@ describe("joins", () => {
     2,
   );
   shouldAnswer("three clauses", `SELECT ?t ?q { ${A} {?s :p "1"} ${C} {?s :r ?t} ${B} {?t :q ?q} }`, ["s2 two"], 3);
+  shouldAnswer("SELECT *", `SELECT * { ${A} { ?s :p "2" } ${B} { ?s :q ?q } }`, ["two s2"]);
   shouldAnswer("no shared variable", `SELECT ?s ?t { ${A} {?s :p "1"} ${C} {?t :r :s3} }`, ["s1 s2"], 2);
   shouldAnswer("VALUES first", `SELECT ?q { ${B} {?s :q ?q} VALUES ?s {:s2 :s9} }`, ["two", "nine"], 1);
   shouldAnswer(

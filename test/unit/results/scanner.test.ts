@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createAnswerScanner, type ScanVerdict } from "../../../src/results/scanner.ts";
 
@@ -134,6 +135,36 @@ describe("SPARQL JSON", () => {
   test("strings of every length end where they end", () => {
     for (let length = 0; length < 70; length += 1) {
       for (const escape of ['\\"', "\\\\", "é", ""]) shouldSeeOnce(document(`{"${"k".repeat(length)}${escape}":"{"}`));
+    }
+  });
+
+  test("generated documents, split at random", () => {
+    const value = fc.jsonValue({ maxDepth: 4, noUnicodeString: false });
+    const rows = fc.array(fc.dictionary(fc.string({ unit: "binary" }), value, { maxKeys: 4 }), { maxLength: 6 });
+    let hazards = 0;
+    fc.assert(
+      fc.property(rows, fc.array(fc.nat(), { maxLength: 5 }), fc.nat(4), (bindings, cuts, indent) => {
+        const body = Buffer.from(JSON.stringify({ head: { vars: [] }, results: { bindings } }, null, indent));
+        if (body.includes("\\\\")) hazards += 1;
+        const scanner = createAnswerScanner(json);
+        const places = [0, ...cuts.map((cut) => cut % body.length).toSorted((a, b) => a - b), body.length];
+        for (const [index, place] of places.entries()) scanner.push(body.subarray(places[index - 1] ?? 0, place));
+        expect(pick(scanner.end())).toEqual({ complete: true, rows: bindings.length });
+      }),
+      { numRuns: 500 },
+    );
+    expect(hazards).toBeGreaterThan(20);
+  });
+
+  test("runs of backslashes across every border of a block", () => {
+    for (let padding = 0; padding < 70; padding += 1) {
+      for (let count = 0; count < 9; count += 1) {
+        const text = "x".repeat(padding) + "\\".repeat(count);
+        const body = Buffer.from(document(cell(`${text}"}`), cell(text)));
+        for (const at of [64, 128, body.length - 30]) {
+          expect(pick(scan(json, body, Math.min(at, body.length)))).toEqual({ complete: true, rows: 2 });
+        }
+      }
     }
   });
 

@@ -1,0 +1,101 @@
+/** Bytes of WebAssembly instructions, in order. */
+export type Code = readonly number[];
+
+/** Value types (WebAssembly core specification 2.0, section 5.3). */
+export const valueType = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
+
+/** LEB128 of an unsigned 32-bit number. */
+function unsigned(value: number): number[] {
+  const low = value & 0x7f;
+  return value < 0x80 ? [low] : [low | 0x80, ...unsigned(value >>> 7)];
+}
+
+/** LEB128 of a signed number. */
+function signed(value: bigint): number[] {
+  const low = Number(value & 0x7fn);
+  const rest = value >> 7n;
+  const last = (rest === 0n && low < 0x40) || (rest === -1n && low >= 0x40);
+  return last ? [low] : [low | 0x80, ...signed(rest)];
+}
+
+const noResult = 0x40;
+const end = 0x0b;
+const simd = (opcode: number): Code => [0xfd, ...unsigned(opcode)];
+
+/** Local variables, constants, control. */
+export const get = (local: number): Code => [0x20, ...unsigned(local)];
+export const set = (local: number): Code => [0x21, ...unsigned(local)];
+export const tee = (local: number): Code => [0x22, ...unsigned(local)];
+export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
+export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))];
+export const block = (...body: readonly Code[]): Code => [0x02, noResult, ...body.flat(), end];
+export const loop = (...body: readonly Code[]): Code => [0x03, noResult, ...body.flat(), end];
+export const when = (...body: readonly Code[]): Code => [0x04, noResult, ...body.flat(), end];
+export const branch = (depth: number): Code => [0x0c, ...unsigned(depth)];
+export const branchIf = (depth: number): Code => [0x0d, ...unsigned(depth)];
+
+/** Loads and stores at the address on the stack plus a constant. */
+export const loadInt = (offset: number): Code => [0x28, 2, ...unsigned(offset)];
+export const loadByte = (offset: number): Code => [0x2d, 0, ...unsigned(offset)];
+export const storeInt = (offset: number): Code => [0x36, 2, ...unsigned(offset)];
+export const storeByte = (offset: number): Code => [0x3a, 0, ...unsigned(offset)];
+export const loadVector = (offset: number): Code => [...simd(0x00), 0, ...unsigned(offset)];
+
+/** Instructions without operands of their own, by their names in the specification. */
+export const op = {
+  i32Eqz: [0x45],
+  i32Eq: [0x46],
+  i32Ne: [0x47],
+  i32LtU: [0x49],
+  i64Eqz: [0x50],
+  i32Add: [0x6a],
+  i32Sub: [0x6b],
+  i32And: [0x71],
+  i64Ctz: [0x7a],
+  i64Sub: [0x7d],
+  i64And: [0x83],
+  i64Or: [0x84],
+  i64Xor: [0x85],
+  i64Shl: [0x86],
+  i64ShrS: [0x87],
+  i64ShrU: [0x88],
+  i32WrapI64: [0xa7],
+  i64ExtendI32S: [0xac],
+  i64ExtendI32U: [0xad],
+  swizzle: simd(0x0e),
+  bytesEq: simd(0x23),
+  bytesLtU: simd(0x26),
+  and: simd(0x4e),
+  or: simd(0x50),
+  bitmask: simd(0x64),
+  bytesShrU: simd(0x6d),
+} as const satisfies Record<string, Code>;
+
+/** A vector of 16 given bytes, or of one byte 16 times. */
+export const vector = (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes];
+export const splat = (byte: number): Code => vector(Array.from({ length: 16 }, () => byte));
+
+const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
+const list = (...items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
+const name = (text: string): Code => [...unsigned(text.length), ...Buffer.from(text)];
+
+/** One function from i32 to i32. */
+export interface FunctionBody {
+  /** How many local variables of each type follow the parameter, in order. */
+  readonly locals: readonly (readonly [count: number, type: number])[];
+  readonly code: Code;
+}
+
+/** A module that exports `run` and its `memory` of so many 64 KiB pages (specification, section 5.5). */
+export function assembleModule(body: FunctionBody, pages: number): Uint8Array<ArrayBuffer> {
+  const locals = list(...body.locals.map(([count, type]) => [...unsigned(count), type]));
+  const code = [...locals, ...body.code, end];
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, list([0x60, ...list([valueType.i32]), ...list([valueType.i32])])),
+    ...section(3, list([0])),
+    ...section(5, list([0x00, ...unsigned(pages)])),
+    ...section(7, list([...name("run"), 0x00, 0], [...name("memory"), 0x02, 0])),
+    ...section(10, list([...unsigned(code.length), ...code])),
+  ]);
+}
