@@ -1,5 +1,8 @@
-/** Bytes of WebAssembly instructions, in order. */
-export type Code = readonly number[];
+/** Bytes of WebAssembly instructions, in order; nesting has no meaning. */
+export type Code = readonly (number | Code)[];
+
+/** The same without nesting. */
+const flatten = (code: Code): number[] => code.flatMap((part) => (typeof part === "number" ? [part] : flatten(part)));
 
 /** Value types (WebAssembly core specification 2.0, section 5.3). */
 export const valueType = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
@@ -28,9 +31,9 @@ export const set = (local: number): Code => [0x21, ...unsigned(local)];
 export const tee = (local: number): Code => [0x22, ...unsigned(local)];
 export const i32 = (value: number): Code => [0x41, ...signed(BigInt(value))];
 export const i64 = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))];
-export const block = (...body: readonly Code[]): Code => [0x02, noResult, ...body.flat(), end];
-export const loop = (...body: readonly Code[]): Code => [0x03, noResult, ...body.flat(), end];
-export const when = (...body: readonly Code[]): Code => [0x04, noResult, ...body.flat(), end];
+export const block = (...body: readonly Code[]): Code => [0x02, noResult, body, end];
+export const loop = (...body: readonly Code[]): Code => [0x03, noResult, body, end];
+export const when = (...body: readonly Code[]): Code => [0x04, noResult, body, end];
 export const branch = (depth: number): Code => [0x0c, ...unsigned(depth)];
 export const branchIf = (depth: number): Code => [0x0d, ...unsigned(depth)];
 
@@ -75,9 +78,13 @@ export const op = {
 export const vector = (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes];
 export const splat = (byte: number): Code => vector(Array.from({ length: 16 }, () => byte));
 
-const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
-const list = (...items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
-const name = (text: string): Code => [...unsigned(text.length), ...Buffer.from(text)];
+const sized = (content: Code): Code => {
+  const bytes = flatten(content);
+  return [unsigned(bytes.length), bytes];
+};
+const section = (id: number, content: Code): Code => [id, sized(content)];
+const list = (...items: readonly Code[]): Code => [unsigned(items.length), items];
+const name = (text: string): Code => sized([...Buffer.from(text)]);
 
 /** One function from i32 to i32. */
 export interface FunctionBody {
@@ -87,15 +94,15 @@ export interface FunctionBody {
 }
 
 /** A module that exports `run` and its `memory` of so many 64 KiB pages (specification, section 5.5). */
-export function assembleModule(body: FunctionBody, pages: number): Uint8Array<ArrayBuffer> {
-  const locals = list(...body.locals.map(([count, type]) => [...unsigned(count), type]));
-  const code = [...locals, ...body.code, end];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, list([0x60, ...list([valueType.i32]), ...list([valueType.i32])])),
-    ...section(3, list([0])),
-    ...section(5, list([0x00, ...unsigned(pages)])),
-    ...section(7, list([...name("run"), 0x00, 0], [...name("memory"), 0x02, 0])),
-    ...section(10, list([...unsigned(code.length), ...code])),
-  ]);
+export function assembleModule(body: FunctionBody, pages: number): Uint8Array {
+  const locals = list(...body.locals.map(([count, type]) => [unsigned(count), type]));
+  const code: Code = [
+    [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    section(1, list([0x60, list([valueType.i32]), list([valueType.i32])])),
+    section(3, list([0])),
+    section(5, list([0x00, unsigned(pages)])),
+    section(7, list([name("run"), 0x00, 0], [name("memory"), 0x02, 0])),
+    section(10, list(sized([locals, body.code, end]))),
+  ];
+  return Uint8Array.from(flatten(code));
 }

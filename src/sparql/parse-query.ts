@@ -88,7 +88,8 @@ export function refusePragmas(text: string, tokens: readonly Token[]): void {
 /** Own check because sparqljs finds `constructor:` in Object.prototype and reports unknown prefixes without a place. */
 function checkPrefixes(text: string, tokens: readonly Token[]): void {
   const declared = new Set<string>();
-  for (let at = 0; at < afterPrologue(tokens); at++) {
+  const end = afterPrologue(tokens);
+  for (let at = 0; at < end; at++) {
     if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text ?? "");
   }
   for (const token of tokens) {

@@ -69,9 +69,16 @@ export function places(): string {
   return text;
 }
 
-/** `count` resources with one number each, for answers that are large or take long. */
+/** `count` resources with one number each, for answers that take long. */
 export function numbers(count: number): string {
   let text = "";
   for (let i = 0; i < count; i++) text += line(iri(`number/${i}`), iri("n"), typed(i, "integer"));
+  return text;
+}
+
+/** `count` resources with a text of 1,500 characters each, for answers that are large. */
+export function texts(count: number): string {
+  let text = "";
+  for (let i = 0; i < count; i++) text += line(iri(`text/${i}`), iri("text"), `"${`${i} `.padEnd(1_500, "lorem ")}"`);
   return text;
 }

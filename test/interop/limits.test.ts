@@ -77,16 +77,12 @@ describe("Virtuoso's row limit", () => {
     expect(answer.rows.length).toBe(maxRows - 1);
   });
 
-  it.each([false, true])("never lets a federated answer be ok (partial: %s)", async (partial) => {
+  it.each([false, true])("makes a federated answer partial (partial: %s)", async (partial) => {
     const query = `${prefixes}SELECT ?x ?n WHERE {
       SERVICE <${virtuoso.url}> { ?x ex:n ?n } SERVICE <${fuseki.url}> { ?x ex:n ?n } }`;
     const { answer, httpStatus } = await fedway.table({ query, partial });
-    const outcome = { httpStatus, status: answer.status, code: answer.diagnosis?.code };
-    expect(outcome).toEqual(
-      partial
-        ? { httpStatus: 200, status: "partial", code: "ENDPOINT_PARTIAL" }
-        : { httpStatus: 502, status: "failed", code: "ENDPOINT_PARTIAL" },
-    );
+    expect({ httpStatus, status: answer.status }).toEqual({ httpStatus: 200, status: "partial" });
+    expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "virtuoso" } });
     expect(answer.rows.length).toBeLessThan(4_000);
   });
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,6 +51,8 @@ function processors(): { readonly tested: readonly string[]; readonly rest: read
 /** Starts the upstream, nginx in front of it, the slow upstream and the built Fedway. */
 export async function startBenchServers(bodies: readonly CannedBody[]): Promise<BenchServers> {
   const scratch = await createScratchFolder("bench");
+  // nginx started by root reads the bodies as another user.
+  await chmod(scratch.path, 0o755);
   const running: { stop(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     for (const server of running.toReversed()) await server.stop();

@@ -1,0 +1,119 @@
+import { Store, namedNode } from "oxigraph";
+import { afterAll, describe, expect, it } from "vitest";
+import { inFull, planFor } from "./plan-cases.ts";
+import { directShapes, endpointShapes, federatedShapes } from "./meaning-shapes.ts";
+
+const a = "http://a.example/sparql";
+const b = "http://b.example/sparql";
+const seeds = Array.from({ length: 12 }, (_, i) => 20_240 + i);
+
+/** Small multiplicative generator (Lehmer), so that a seed names the data. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed * 48_271;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}
+
+function randomTriples(random: (below: number) => number): string {
+  const node = (): string => `<urn:d:n${random(5)}>`;
+  const lines = Array.from({ length: 9 }, () => `${node()} <urn:d:${random(2) === 0 ? "p" : "q"}> ${node()} .`);
+  const numbers = Array.from(
+    { length: 5 },
+    () => `${node()} <urn:d:r> "${random(7)}"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+  );
+  return [...lines, ...numbers].join("\n");
+}
+
+interface Data {
+  readonly a: string;
+  readonly b: string;
+}
+
+function dataOf(seed: number): Data {
+  const random = randomFrom(seed);
+  return { a: randomTriples(random), b: randomTriples(random) };
+}
+
+/** Each endpoint's data in a named graph; `home` is the data of the default graph. */
+function storeOf(data: Data, home = ""): Store {
+  const store = new Store();
+  const format = "application/n-triples";
+  store.load(home, { format });
+  store.load(data.a, { format, to_graph_name: namedNode(a) });
+  store.load(data.b, { format, to_graph_name: namedNode(b) });
+  return store;
+}
+
+const graphsForServices = (text: string): string => text.replaceAll(/SERVICE\s+(?:SILENT\s+)?/g, "GRAPH ");
+
+/** The answer as a sorted list of solutions (a multiset), a boolean, or sorted triples. */
+function answer(store: Store, query: string): readonly string[] {
+  const result: unknown = store.query(query);
+  if (typeof result === "boolean") return [String(result)];
+  if (!Array.isArray(result)) throw new TypeError("no list of solutions");
+  return result.map((row) => (row instanceof Map ? solution(row) : String(row))).toSorted();
+}
+
+const solution = (row: Map<string, unknown>): string =>
+  [...row]
+    .map(([name, term]) => `${name}=${String(term)}`)
+    .toSorted()
+    .join(" ");
+
+const tally = { cases: 0, filled: 0 };
+
+function compare(oracle: readonly string[], planned: readonly string[]): void {
+  expect(planned).toEqual(oracle);
+  tally.cases++;
+  if (oracle.length > 0 && oracle[0] !== "false") tally.filled++;
+}
+
+describe("a direct plan gives the answer of the query with its wrappers", () => {
+  it("covers at least 40 shapes", () => expect(directShapes.length).toBeGreaterThanOrEqual(40));
+  it.each(directShapes)("%s", (text) => {
+    const plan = planFor(text);
+    expect(plan.kind).toBe("direct");
+    if (plan.kind !== "direct") return;
+    expect(plan.query).not.toMatch(/SERVICE/);
+    for (const seed of seeds) {
+      const data = dataOf(seed);
+      const endpoint = new Store();
+      endpoint.load(data.a, { format: "application/n-triples" });
+      compare(answer(storeOf(data), graphsForServices(inFull(text))), answer(endpoint, plan.query));
+    }
+  });
+});
+
+describe("a federated plan keeps the meaning when clauses are merged, taken out or expanded", () => {
+  it.each(federatedShapes)("%s", (text) => {
+    const plan = planFor(text);
+    expect(plan.kind).toBe("federated");
+    if (plan.kind !== "federated") return;
+    for (const seed of seeds) {
+      const store = storeOf(dataOf(seed));
+      compare(answer(store, graphsForServices(inFull(text))), answer(store, graphsForServices(plan.query)));
+    }
+  });
+});
+
+describe("on an endpoint's route patterns outside belong to the endpoint", () => {
+  it.each(endpointShapes)("%s", (text) => {
+    const plan = planFor(text, { endpointId: "a" });
+    expect(plan.kind).not.toBe("rejected");
+    if (plan.kind === "rejected") return;
+    for (const seed of seeds) {
+      const data = dataOf(seed);
+      const atHome = storeOf(data, data.a);
+      const store = plan.kind === "direct" ? atHome : storeOf(data);
+      compare(answer(atHome, graphsForServices(inFull(text))), answer(store, graphsForServices(plan.query)));
+    }
+  });
+});
+
+afterAll(() => {
+  console.info(`meaning: ${tally.filled} of ${tally.cases} answers were not empty, seeds ${seeds[0]}-${seeds.at(-1)}`);
+  expect(tally.cases).toBe((directShapes.length + federatedShapes.length + endpointShapes.length) * seeds.length);
+  expect(tally.filled / tally.cases).toBeGreaterThan(0.6);
+});

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
+import type { ErrorCode } from "../../../src/errors/codes.ts";
+import { type Breaker, type BreakerState, createBreaker, type HealthSign } from "../../../src/transport/breaker.ts";
+import { systemClock } from "../../../src/transport/clock.ts";
+import { healthSign } from "../../../src/transport/health.ts";
+
+let states: BreakerState[];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.setSystemTime(0);
+  states = [];
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const make = (): Breaker =>
+  createBreaker({
+    faults: 3,
+    coolDownMs: 100,
+    maxCoolDownMs: 300,
+    clock: systemClock,
+    onState: (state) => states.push(state),
+  });
+
+/** One request with this outcome; false when it was not admitted. */
+function once(breaker: Breaker, sign: HealthSign): boolean {
+  const admission = breaker.enter();
+  if (admission === undefined) return false;
+  breaker.leave(admission, sign);
+  return true;
+}
+
+describe("circuit breaker", () => {
+  it("opens after consecutive faults only", () => {
+    const breaker = make();
+    for (const sign of ["fault", "fault", "good", "fault", "fault"] as const) once(breaker, sign);
+    expect(breaker.state).toBe("closed");
+    once(breaker, "none");
+    once(breaker, "fault");
+    expect(breaker.state).toBe("open");
+    expect(breaker.waitMs()).toBe(100);
+    expect(once(breaker, "good")).toBe(false);
+  });
+  it("lets one trial through after the cool-down and closes when it is good", () => {
+    const breaker = make();
+    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
+    vi.advanceTimersByTime(100);
+    const trial = breaker.enter();
+    expect(trial).toEqual({ trial: true });
+    expect(breaker.enter()).toBeUndefined();
+    expect(breaker.waitMs()).toBeGreaterThan(0);
+    if (trial !== undefined) breaker.leave(trial, "good");
+    expect(once(breaker, "good")).toBe(true);
+    expect(states).toEqual(["open", "half-open", "closed"]);
+  });
+  it("grows its cool-down with every failed trial, up to a limit", () => {
+    const breaker = make();
+    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
+    const waits = [0, 1, 2, 3].map(() => {
+      vi.advanceTimersByTime(breaker.waitMs());
+      once(breaker, "fault");
+      return breaker.waitMs();
+    });
+    expect(waits).toEqual([200, 300, 300, 300]);
+  });
+  it("gives the trial to the next one when it says nothing", () => {
+    const breaker = make();
+    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
+    vi.advanceTimersByTime(100);
+    expect(once(breaker, "none")).toBe(true);
+    expect(breaker.state).toBe("half-open");
+    expect(once(breaker, "good")).toBe(true);
+    expect(breaker.state).toBe("closed");
+  });
+  it("ignores requests from before the opening that end late", () => {
+    const breaker = make();
+    const early = breaker.enter();
+    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
+    if (early !== undefined) breaker.leave(early, "good");
+    expect(breaker.state).toBe("open");
+  });
+});
+
+describe("what an outcome says about the endpoint", () => {
+  const cases: readonly (readonly [ErrorCode, ErrorDetails, HealthSign])[] = [
+    ["ENDPOINT_UNREACHABLE", { fault: "connect" }, "fault"],
+    ["ENDPOINT_UNREACHABLE", { fault: "dns" }, "fault"],
+    ["ENDPOINT_FAILED", { fault: "http-5xx", upstreamStatus: 500 }, "fault"],
+    ["ENDPOINT_TIMEOUT", { fault: "timeout" }, "fault"],
+    ["ENDPOINT_BROKE_OFF", { fault: "reset" }, "fault"],
+    ["ENDPOINT_TIMEOUT", { fault: "timeout", upstreamStatus: 429 }, "none"],
+    ["ENDPOINT_BROKE_OFF", { fault: "malformed" }, "none"],
+    ["ENDPOINT_RATE_LIMITED", { fault: "http-429" }, "none"],
+    ["ENDPOINT_MALFORMED", { fault: "malformed" }, "none"],
+    ["ADDRESS_REFUSED", { fault: "address" }, "none"],
+    ["CANCELLED", {}, "none"],
+    ["ENDPOINT_REJECTED_QUERY", { upstreamStatus: 400 }, "good"],
+    ["ENDPOINT_REFUSED", { upstreamStatus: 403 }, "good"],
+  ];
+  it.each(cases)("%s %j is %s", (code, details, sign) => {
+    expect(healthSign(new FedwayError(code, "x", details), false)).toBe(sign);
+  });
+  it("a deadline speaks against a silent endpoint only after a long wait", () => {
+    const error = new FedwayError("DEADLINE_EXCEEDED", "x");
+    expect([healthSign(error, false), healthSign(error, true)]).toEqual(["none", "fault"]);
+  });
+  it("an answer is good, a partial one too", () => {
+    const partial = { how: "status-206", detail: "x" } as const;
+    expect(healthSign({ decodedBytes: 1, wireBytes: 1, partial }, false)).toBe("good");
+  });
+});
