@@ -66,17 +66,24 @@ export function createMetrics(): Metrics {
     registers,
   });
 
+  const httpOf = children((labels) => http.labels(...labels));
+  const runsOf = children((labels) => runs.labels(...labels));
+  const plansOf = children((labels) => plans.labels(...labels));
+  const exchangesOf = children((labels) => exchanges.labels(...labels));
+  const requestsOf = children((labels) => requests.labels(...labels));
+  const bytesOf = children((labels) => bytes.labels(...labels));
+
   return {
     contentType: registry.contentType,
     render: () => registry.metrics(),
-    observeRequest: (request) =>
-      http.labels(request.route, request.method, String(request.status)).observe(request.seconds),
-    observeRun: (plan, status, duration) => runs.labels(plan, status).observe(duration),
-    observePlan: (cached) => plans.labels(cached ? "hit" : "miss").inc(),
-    observeExchange(exchange) {
-      exchanges.labels(exchange.endpoint, exchange.outcome).observe(exchange.ms / 1000);
-      requests.labels(exchange.endpoint).inc(exchange.requests);
-      bytes.labels(exchange.endpoint).inc(exchange.wireBytes);
+    observeRequest: ({ route, method, status, seconds: duration }) =>
+      httpOf(route, method, String(status)).observe(duration),
+    observeRun: (plan, status, duration) => runsOf(plan, status).observe(duration),
+    observePlan: (cached) => plansOf(cached ? "hit" : "miss").inc(),
+    observeExchange({ endpoint, outcome, ms, requests: sent, wireBytes }) {
+      exchangesOf(endpoint, outcome).observe(ms / 1000);
+      requestsOf(endpoint).inc(sent);
+      bytesOf(endpoint).inc(wireBytes);
     },
     setBreaker: (endpoint, state) => breaker.labels(endpoint).set(breakerValue[state]),
     watchRunning(read) {
@@ -89,5 +96,16 @@ export function createMetrics(): Metrics {
         },
       });
     },
+  };
+}
+
+/** A metric's child for each combination of labels, kept: looking one up costs more than counting in it. */
+function children<T>(make: (labels: string[]) => T): (...labels: string[]) => T {
+  const known = new Map<string, T>();
+  return (...labels) => {
+    const key = labels.join("\n");
+    const child = known.get(key) ?? make(labels);
+    known.set(key, child);
+    return child;
   };
 }

@@ -1,8 +1,10 @@
+import { LRUCache } from "lru-cache";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { toProblem } from "../errors/problem.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
+import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Deadline } from "./deadline.ts";
 import { toPlanDescription } from "./describe-plan.ts";
@@ -25,14 +27,25 @@ export interface Started {
   readonly executedAt: number;
 }
 
+// Clients of one kind send one Accept header; working it out is not free.
+const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
+
 /** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
 export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest): ResultFormat {
   const kind = plan.kind === "rejected" ? "bindings" : plan.answer;
+  const key = `${kind} ${format ?? ""} ${accept?.slice(0, 1_000) ?? ""}`;
+  const known = negotiated.get(key);
+  if (known) return known;
   const wish = { ...(accept !== undefined && { accept }), ...(format !== undefined && { format }) };
   const wanted = negotiateFormat(kind, wish);
-  if (wanted) return wanted;
+  if (!wanted) throw notAcceptable(kind);
+  if ((accept?.length ?? 0) < 1_000) negotiated.set(key, wanted);
+  return wanted;
+}
+
+function notAcceptable(kind: AnswerKind): FedwayError {
   const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
-  throw new FedwayError("NOT_ACCEPTABLE", `None of the wanted formats can carry ${kind}.`, {
+  return new FedwayError("NOT_ACCEPTABLE", `None of the wanted formats can carry ${kind}.`, {
     next: `Ask for one of ${offered.map(({ mediaType }) => mediaType).join(", ")}.`,
   });
 }

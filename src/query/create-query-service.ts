@@ -3,7 +3,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { noTable, type Started, toQueryAnswer, toTabularAnswer, wantedFormat } from "./answers.ts";
-import { startDeadline } from "./deadline.ts";
+import { startDeadline, transportDeadline } from "./deadline.ts";
 import { toPlanDescription } from "./describe-plan.ts";
 import { evaluate, type Executors, fetchAnswer } from "./evaluate.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./query-service.ts";
@@ -59,7 +59,8 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
     }
     const run = log.open(plan, hashOf(plan, request.text));
     const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
-    const deadline = startDeadline(request.signal, timeoutMs, now);
+    const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
+    const deadline = start(request.signal, timeoutMs, now);
     const { sources } = run;
     const bounds = { signal: deadline.signal, deadlineMs: deadline.atMs, partial: request.partial, sources };
     return { plan, cached, run, deadline, bounds, planMs: now() - startedAt, executedAt: now() };
@@ -67,7 +68,8 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
 
   /** Ends a run that failed; the error remembers it. */
   function fail({ run, deadline }: Started, thrown: unknown): FedwayError {
-    const error = deadline.signal.aborted ? toFedwayError(deadline.signal.reason) : toFedwayError(thrown);
+    // What ended everything is the cause of whatever failed after it.
+    const error = toFedwayError(deadline.signal.reason instanceof FedwayError ? deadline.signal.reason : thrown);
     deadline.clear();
     run.finish(brokenOff(error));
     runs.set(error, run.id);

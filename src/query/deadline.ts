@@ -10,6 +10,11 @@ export interface Deadline {
   clear(): void;
 }
 
+/** A deadline that the transport alone keeps: of a plan whose only work is one request. Costs no timer. */
+export function transportDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
+  return { atMs: now() + timeoutMs, signal: client, clear: () => {} };
+}
+
 /** Starts the clock of a query; `client` is aborted when its client has gone. */
 export function startDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
   const controller = new AbortController();

@@ -48,7 +48,6 @@ class Pump<T> {
     try {
       while (this.#hungry && !this.#ended) await this.#take();
     } catch (error) {
-      this.#ended = true;
       this.stream.destroy(error instanceof Error ? error : new Error("The result failed.", { cause: error }));
     }
     this.#running = false;

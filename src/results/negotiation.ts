@@ -142,11 +142,21 @@ function qualityOf(parameters: readonly string[]): number | undefined {
   return /^(?:0?\.\d{1,6}|0\.?|1(?:\.0{0,6})?)$/.test(text) ? Number(text) : undefined;
 }
 
+// One header for each kind and format: a handful.
+const acceptHeaders = new Map<string, string>();
+
 /**
  * The Accept header for an endpoint: the preferred format (default: the first of the kind), then everything else
  * Fedway can read, less wanted, so that an endpoint that cannot serve the first still answers.
  */
 export function acceptFor(kind: AnswerKind, preferred?: ResultFormat): string {
+  const key = `${kind} ${preferred?.name ?? ""}`;
+  const header = acceptHeaders.get(key) ?? acceptHeader(kind, preferred);
+  acceptHeaders.set(key, header);
+  return header;
+}
+
+function acceptHeader(kind: AnswerKind, preferred: ResultFormat | undefined): string {
   const readable = resultFormats.filter((format) => format.kinds.includes(kind));
   const first = preferred !== undefined && readable.includes(preferred) ? preferred : readable[0];
   const others = readable

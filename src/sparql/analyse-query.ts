@@ -27,6 +27,8 @@ export interface ServiceClause {
   readonly variables: readonly string[];
   /** The clause is all there is in the WHERE of a query or subquery. */
   readonly fillsWhere: boolean;
+  /** But for FILTERs, the clause is all there is in an OPTIONAL. */
+  readonly fillsOptional: boolean;
   /** The SERVICE clause directly around this one. */
   readonly parent: ServiceClause | undefined;
   readonly element: ServiceElement;
@@ -59,6 +61,7 @@ interface Surroundings {
   readonly besideServiceInGraph: boolean;
   readonly enclosing: readonly Enclosing[];
   readonly isWhere: boolean;
+  readonly isOptional: boolean;
 }
 
 /** True when an element is, or has inside, a SERVICE for which `counts` holds. */
@@ -88,10 +91,11 @@ class Analysis {
 
   select(select: SelectOutline, around: Surroundings): void {
     const place = [...around.place, "exists"] as const;
-    for (const group of select.exists) this.group(group, { ...around, place, enclosing: [], isWhere: false });
+    const bare = { ...around, isOptional: false, isWhere: false };
+    for (const group of select.exists) this.group(group, { ...bare, place, enclosing: [] });
     if (!select.where) return;
     const trailing = select.values ? [select.values] : [];
-    this.group(select.where, { ...around, isWhere: true, enclosing: [{ elements: trailing, at: 1, through: "join" }] });
+    this.group(select.where, { ...bare, isWhere: true, enclosing: [{ elements: trailing, at: 1, through: "join" }] });
   }
 
   private group(group: Group, around: Surroundings): void {
@@ -99,10 +103,12 @@ class Analysis {
       this.select(group.select, { ...around, place: [...around.place, "subquery"] });
       return;
     }
+    const alone = group.elements.filter((element) => element.kind !== "filter").length === 1;
     for (const [at, element] of group.elements.entries()) {
       this.element(element, {
         ...around,
         isWhere: around.isWhere && group.elements.length === 1,
+        isOptional: around.isOptional && alone,
         enclosing: [...around.enclosing, { elements: group.elements, at, through: joinedHow(element) }],
       });
     }
@@ -113,7 +119,8 @@ class Analysis {
     if (element.kind === "graph") return this.graph(element, around);
     if (element.kind === "triples") this.needsData(element, around);
     const place = placeOf(element);
-    const inner = { ...around, isWhere: false, place: place ? [...around.place, place] : around.place };
+    const isOptional = place === "optional" || (place === "group" && around.isOptional);
+    const inner = { ...around, isWhere: false, isOptional, place: place ? [...around.place, place] : around.place };
     for (const group of groupsOf(element)) this.group(group, inner);
   }
 
@@ -132,7 +139,14 @@ class Analysis {
     const name = tokenAt(this.parsed.tokens, element.name);
     const inGraph = name.kind === "var" ? "variable" : "constant";
     if (!around.parent && !around.besideServiceInGraph) this.serviceGraphs.push(element);
-    this.group(element.group, { ...around, place, inGraph, isWhere: false, besideServiceInGraph: true });
+    this.group(element.group, {
+      ...around,
+      place,
+      inGraph,
+      isWhere: false,
+      isOptional: false,
+      besideServiceInGraph: true,
+    });
   }
 
   private service(element: ServiceElement, around: Surroundings): void {
@@ -145,6 +159,7 @@ class Analysis {
       inGraph: around.inGraph,
       variables: [...visibleInElement(tokens, element)],
       fillsWhere: around.isWhere,
+      fillsOptional: around.isOptional,
       parent: around.parent,
       element,
       ...whereAt(text, tokenAt(tokens, element.from).start),
@@ -176,7 +191,8 @@ function placeOf(element: Element): Place | undefined {
     case "bind":
       return "exists";
     case "union":
-      return element.branches.length > 1 ? "union" : "group";
+      if (element.branches.length > 1) return "union";
+      return element.branches[0]?.select ? undefined : "group";
     default:
       return undefined;
   }
@@ -192,6 +208,7 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
     besideServiceInGraph: false,
     enclosing: [],
     isWhere: true,
+    isOptional: false,
   });
   const datasets = parsed.outline.datasets.map(({ from, to }) => ({
     iri: resolveIri(parsed.prologue, tokenAt(parsed.tokens, to - 1)),

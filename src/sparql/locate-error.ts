@@ -51,10 +51,6 @@ const unlocated: readonly (readonly [RegExp, (name: string, tokens: readonly Tok
   [/^Variable used to bind is already bound \(\?(.*)\)$/s, (name, tokens) => assigned(name, tokens)],
   [/^Target id of 'AS' \(\?(.*)\) already used/s, (name, tokens) => assigned(name, tokens)],
   [
-    /^(?:Projection|Use) of ungrouped variable (?:in projection of operation )?\(\?(.*)\)$/s,
-    (name, tokens) => tokens.find((t) => t.kind === "var" && t.text.slice(1) === name),
-  ],
-  [
     /^Two or more of the resulting columns have the same name \(\?(.*)\)$/s,
     (name, tokens) => tokens.filter((t) => t.kind === "var" && t.text.slice(1) === name)[1],
   ],
@@ -70,7 +66,6 @@ function assigned(name: string, tokens: readonly Token[]): Token | undefined {
 const advice: readonly (readonly [RegExp, string])[] = [
   [/relative IRI/, "Declare BASE <...> or write the IRI in full."],
   [/already bound|already used/, "Assign to a variable that is not in scope yet."],
-  [/ungrouped/, "Add the variable to GROUP BY or put it into an aggregate such as SAMPLE."],
   [/same name/, "Give each column its own name."],
   [/VALUES length/, "Give each row as many values as there are variables; UNDEF stands for none."],
   [/SPARQL-star/, "Write the statement without quoted triples."],

@@ -1,6 +1,6 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, type TextEdit, textOf } from "./edit-text.ts";
-import type { Element, Group, ServiceElement } from "./outline.ts";
+import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
 import { groupsOf, groupsOfSelect, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
@@ -75,8 +75,13 @@ function runEdits(query: AnalysedQuery, run: readonly ServiceElement[], options:
   return [
     name,
     { range: first.group, replacement: `{ ${body} }` },
-    ...others.map((clause) => ({ range: clause, replacement: "" })),
+    ...others.map((clause) => ({ range: withDot(query, clause), replacement: "" })),
   ];
+}
+
+/** A clause and the dot behind it, which would be one too many without the clause. */
+function withDot(query: AnalysedQuery, { from, to }: ServiceElement): TokenRange {
+  return { from, to: query.parsed.tokens[to]?.text === "." ? to + 1 : to };
 }
 
 function bodyText(query: AnalysedQuery, group: Group): string {

@@ -94,7 +94,7 @@ const elementWords = ["OPTIONAL", "MINUS", "GRAPH", "SERVICE", "FILTER", "BIND",
 
 /**
  * Outlines a text that the parser has accepted; so it only needs to recognise, not to validate. Recursion is as
- * deep as the brackets, which `checkBounds` limits.
+ * deep as the brackets, which `tokenize` limits.
  */
 class Outliner {
   private readonly tokens: readonly Token[];

@@ -1,6 +1,6 @@
 import type { QueryForm } from "./parse-query.ts";
 import { refusePragmas, updateRefused } from "./parse-query.ts";
-import { type Token, tokenize } from "./tokens.ts";
+import { textLimits, type Token, tokenize } from "./tokens.ts";
 
 const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
 const updates = new Set([
@@ -26,6 +26,7 @@ const updates = new Set([
 export function scanRawQuery(text: string, pseudoServices: readonly string[]): QueryForm | undefined {
   const tokens = tokenize(text);
   refusePragmas(text, tokens);
+  if (mayHideTokens(text, tokens)) return undefined;
   const start = behindPragmas(tokens);
   const form = tokens[start];
   if (form?.kind !== "word") return undefined;
@@ -34,6 +35,16 @@ export function scanRawQuery(text: string, pseudoServices: readonly string[]): Q
   if (!known) return undefined;
   refuseUpdateOperations(tokens.slice(start));
   return servicesAllowed(tokens, pseudoServices) ? known : undefined;
+}
+
+/**
+ * True when the endpoint might read the text in other tokens than we do: an open literal, escapes of ASCII characters
+ * that it replaces before it parses (SPARQL 1.1 Query, section 19.2), or more odd characters than we look behind.
+ */
+function mayHideTokens(text: string, tokens: readonly Token[]): boolean {
+  const odd = tokens.filter((token) => token.kind === "invalid");
+  if (odd.length >= textLimits.invalid || odd.some(({ text: c }) => c === '"' || c === "'" || c === "\\")) return true;
+  return /\\u00[0-7]|\\U000000[0-7]/.test(text);
 }
 
 /** Index behind `define name value...`, BASE and PREFIX, in any order. */

@@ -1,7 +1,7 @@
 import { type AnalysedQuery, type ServiceClause } from "./analyse-query.ts";
 import { editRange, editText, emptyGroup, type TextEdit, textOf, unitGroup } from "./edit-text.ts";
 import type { ServiceElement } from "./outline.ts";
-import { projectsAll, visibleInElement } from "./scope.ts";
+import { hasScopedFilter, projectsAll, visibleInElement } from "./scope.ts";
 import { tokenAt } from "./tokens.ts";
 
 /** Which clauses are members of the federation, as opposed to extensions of an endpoint's engine. */
@@ -17,20 +17,28 @@ export function withoutDatasets(query: AnalysedQuery): string {
 
 /**
  * The text with `SERVICE <iri> { P }` replaced by `{ P }` at every depth, and by `P` where the clause is all there is
- * in a WHERE. The braces keep the scope of FILTER, BIND, VALUES and subqueries.
+ * in a WHERE. The braces keep the scope of FILTER, BIND, VALUES and subqueries; where an engine might take a FILTER
+ * for the condition of the OPTIONAL around it, `{ SELECT * { P } }` does.
  */
 export function withoutWrappers(query: AnalysedQuery, isMember: IsMember): string {
+  const { tokens } = query.parsed;
   const edits = query.services
     .filter((clause) => isMember(clause.element))
-    .flatMap(({ element, fillsWhere }): TextEdit[] => {
-      const open = { range: { from: element.from, to: element.name + 1 }, replacement: "" };
-      if (!fillsWhere) return [open];
-      return [
-        { range: { from: element.from, to: element.name + 2 }, replacement: "" },
-        { range: { from: element.to - 1, to: element.to }, replacement: "" },
-      ];
+    .flatMap(({ element, fillsWhere, fillsOptional }): TextEdit[] => {
+      // `SERVICE <a> { ?s ?p ?o . } .` must not become `?s ?p ?o . .`.
+      if (fillsWhere && tokens[element.to]?.text !== ".") return braces(element, "", "");
+      if (fillsOptional && hasScopedFilter(tokens, element.group)) return braces(element, "{ SELECT * {", "} }");
+      return [{ range: { from: element.from, to: element.name + 1 }, replacement: "" }];
     });
   return editText(query.parsed, edits);
+}
+
+/** Replaces `SERVICE <iri> {` and its closing brace. */
+function braces(element: ServiceElement, open: string, close: string): TextEdit[] {
+  return [
+    { range: { from: element.from, to: element.name + 2 }, replacement: open },
+    { range: { from: element.to - 1, to: element.to }, replacement: close },
+  ];
 }
 
 /** The text with every outermost member clause replaced by one empty solution: what SILENT makes of a failure. */

@@ -25,10 +25,20 @@ function isMemberClause(tree: Tree, isMemberIri: (iri: string) => boolean): bool
   return tree["type"] === "service" && isTree(name) && isMemberIri(String(name["value"]));
 }
 
+/** `SELECT * { P }` without modifiers, which has the solutions of `{ P }`. */
+function isPlainSubquery(tree: Tree): boolean {
+  const { type, variables } = tree;
+  if (type !== "query" || "prefixes" in tree || !Array.isArray(variables)) return false;
+  const first: unknown = variables[0];
+  const keys = Object.keys(tree).filter((key) => !["type", "queryType", "variables", "where"].includes(key));
+  return keys.length === 0 && isTree(first) && first["termType"] === "Wildcard";
+}
+
 function nodeShape(tree: Tree, isMemberIri: (iri: string) => boolean): Tree {
   let node = tree;
   for (;;) {
     if (isMemberClause(node, isMemberIri)) node = { type: "group", patterns: node["patterns"] };
+    if (isPlainSubquery(node)) node = { type: "group", patterns: node["where"] };
     const inner = node["patterns"];
     const only: unknown = node["type"] === "group" && Array.isArray(inner) && inner.length === 1 ? inner[0] : undefined;
     // `{ { P } }` is `{ P }`; a FILTER or BIND alone keeps its group.

@@ -99,6 +99,20 @@ export function projectsAll(tokens: readonly Token[], select: SelectOutline): bo
   return false;
 }
 
+/**
+ * True when a group has a FILTER on a variable that its own triples may leave unbound. Such a FILTER must not become
+ * the condition of an OPTIONAL around it, where it would see the variables of the left side; some engines take
+ * `OPTIONAL { { P FILTER } }` for `OPTIONAL { P FILTER }`.
+ */
+export function hasScopedFilter(tokens: readonly Token[], group: Group): boolean {
+  const triples = group.elements.filter((element) => element.kind === "triples");
+  const certain = union(triples.map((element) => mentionedVariables(tokens, element)));
+  return group.elements.some(
+    (element) =>
+      element.kind === "filter" && [...mentionedVariables(tokens, element)].some((name) => !certain.has(name)),
+  );
+}
+
 /** True when two sets of names have one in common. */
 export function shareName(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   for (const name of a) if (b.has(name)) return true;

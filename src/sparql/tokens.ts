@@ -17,7 +17,9 @@ export const textLimits = {
   /** Open brackets of any kind at once. */
   nesting: 64,
   /** Tokens outside of VALUES data. */
-  tokens: 40_000,
+  tokens: 15_000,
+  /** Characters that start no token. */
+  invalid: 100,
 } as const;
 
 const nameChars =
@@ -30,7 +32,7 @@ const patterns: readonly (readonly [TokenKind, RegExp])[] = [
   [
     "pname",
     new RegExp(
-      `(?:[A-Za-z\\u00C0-\\uFFFD](?:[${nameChars}.-]*[${nameChars}-])?)?:` +
+      `(?:[A-Za-z\\u00C0-\\uFFFD](?:[${nameChars}.-]{0,200}[${nameChars}-])?)?:` +
         `(?:(?:[${nameChars}:]|%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=/?#@%])` +
         `(?:[${nameChars}:-]|\\.+(?=[${nameChars}:%\\\\-])|%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=/?#@%])*)?`,
       "y",
@@ -78,21 +80,6 @@ function scanToken(text: string, at: number): Token {
   return { kind: "invalid", start: at, end: at + 1, text: c };
 }
 
-/** The tokens of a query text, without white space and comments. Never throws: what is no token is `invalid`. */
-export function tokenize(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const after = match(blanks, text, at);
-    if (after > 0) at = after;
-    if (at >= text.length) break;
-    const token = scanToken(text, at);
-    tokens.push(token);
-    at = token.end;
-  }
-  return tokens;
-}
-
 /** Line and column (both from 1) of an offset; CR, LF and CRLF end a line. */
 export function whereAt(text: string, offset: number): Required<Pick<ErrorWhere, "line" | "column">> {
   let line = 1;
@@ -114,39 +101,68 @@ export function syntaxError(text: string, offset: number, told: { message: strin
   });
 }
 
-/**
- * Refuses texts that would take the parser minutes or overflow its stack.
- * @throws FedwayError `QUERY_SYNTAX` for brackets nested too deep, `QUERY_TOO_LARGE` for too many tokens
- */
-export function checkBounds(text: string, tokens: readonly Token[]): void {
-  let depth = 0;
-  let counted = 0;
-  let valuesDepth = -1;
-  let pendingValues = false;
-  for (const token of tokens) {
-    if (valuesDepth < 0) counted++;
-    if (token.kind === "word") pendingValues = token.text === "VALUES";
-    if (token.kind !== "punct") continue;
-    if (token.text === "{" && pendingValues) [valuesDepth, pendingValues] = [depth, false];
-    if ("{([".includes(token.text)) depth++;
-    else if ("})]".includes(token.text)) depth--;
-    if (depth === valuesDepth) valuesDepth = -1;
-    if (depth > textLimits.nesting) {
-      throw syntaxError(text, token.start, {
-        message: `Brackets are nested more than ${textLimits.nesting} deep.`,
-        next: "Write the query with less nesting.",
-      });
+/** Counts what is open and what was seen while a text is read, and refuses it as soon as it is too much. */
+class TextBounds {
+  private readonly text: string;
+  private depth = 0;
+  private counted = 0;
+  /** Depth around the VALUES block that is being read, whose data is not counted; -1 outside of one. */
+  private valuesDepth = -1;
+  private afterValues = false;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  see(token: Token): void {
+    if (this.valuesDepth < 0) this.counted++;
+    if (token.kind === "word") this.afterValues = token.text === "VALUES";
+    if (token.kind === "punct") this.bracket(token);
+    if (this.counted <= textLimits.tokens) return;
+    const message = `The query has more than ${textLimits.tokens} tokens outside VALUES data.`;
+    throw new FedwayError("QUERY_TOO_LARGE", message, {
+      next: "Split the query, or move constants into a VALUES block.",
+    });
+  }
+
+  private bracket(token: Token): void {
+    if (token.text === "{" && this.afterValues) {
+      this.valuesDepth = this.depth;
+      this.afterValues = false;
     }
+    if ("{([".includes(token.text)) this.depth++;
+    else if ("})]".includes(token.text)) this.depth--;
+    if (this.depth === this.valuesDepth) this.valuesDepth = -1;
+    if (this.depth <= textLimits.nesting) return;
+    throw syntaxError(this.text, token.start, {
+      message: `Brackets are nested more than ${textLimits.nesting} deep.`,
+      next: "Write the query with less nesting.",
+    });
   }
-  if (counted > textLimits.tokens) {
-    throw new FedwayError(
-      "QUERY_TOO_LARGE",
-      `The query has more than ${textLimits.tokens} tokens outside VALUES data.`,
-      {
-        next: "Split the query, or move constants into a VALUES block.",
-      },
-    );
+}
+
+/**
+ * The tokens of a query text, without white space and comments. What is no token is `invalid`; behind
+ * `textLimits.invalid` of them the rest of the text is left out.
+ * @throws FedwayError for texts that would take the parser minutes or overflow its stack: `QUERY_SYNTAX` for brackets
+ * nested too deep, `QUERY_TOO_LARGE` for too many tokens
+ */
+export function tokenize(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  const bounds = new TextBounds(text);
+  let at = 0;
+  let invalid = 0;
+  while (at < text.length && invalid < textLimits.invalid) {
+    const after = match(blanks, text, at);
+    if (after > 0) at = after;
+    if (at >= text.length) break;
+    const token = scanToken(text, at);
+    bounds.see(token);
+    tokens.push(token);
+    if (token.kind === "invalid") invalid++;
+    at = token.end;
   }
+  return tokens;
 }
 
 /** The token at an index that is known to be one. @throws RangeError otherwise, which is a defect */

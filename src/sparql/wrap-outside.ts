@@ -3,7 +3,7 @@ import { groupHasService, hasService, type AnalysedQuery } from "./analyse-query
 import { editText, replaceGroups, textOf } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { IsMember } from "./rewrite.ts";
-import { groupsOf, mentionedVariables, shareName } from "./scope.ts";
+import { groupsOf, hasScopedFilter, mentionedVariables, shareName } from "./scope.ts";
 import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
@@ -122,7 +122,8 @@ class Wrapper {
         "A SERVICE inside a SERVICE SILENT cannot be taken out: if only one of them fails, the answer differs.",
       );
     }
-    return new Wrapper(this.query, this.options, this.options.urlOf(element)).group(element.group);
+    const group = new Wrapper(this.query, this.options, this.options.urlOf(element)).group(element.group);
+    return hasScopedFilter(this.query.parsed.tokens, element.group) ? `{ SELECT * ${group} }` : group;
   }
 
   /** `GRAPH g { P SERVICE <b> { Q } }`: the GRAPH holds for P only, because Q is answered elsewhere. */

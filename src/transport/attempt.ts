@@ -112,7 +112,7 @@ class Attempt implements ExchangeListener {
     const done = (body: Buffer, error: FedwayError | undefined): void => {
       this.#call.wireBytes += exchange.wireBytes;
       // An interruption counts; an error body that merely breaks off has still said what it says.
-      if (error !== undefined && (error.code === "CANCELLED" || error.code === "DEADLINE_EXCEEDED")) this.fault(error);
+      if (error !== undefined && this.#call.interrupted) this.fault(error);
       else this.#settle({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
     };
     return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });

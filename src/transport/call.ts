@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Admission } from "./breaker.ts";
 import type { Clock } from "./clock.ts";
 import type { Deadlines, Expiring } from "./deadlines.ts";
-import { healthSign } from "./health.ts";
+import { healthSign, outcomeName } from "./health.ts";
 import { type Lane, metricName } from "./lanes.ts";
 import type { BreakerLimits, TransportObserver } from "./options.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
@@ -49,6 +49,11 @@ export class Call implements Expiring {
     request.signal.addEventListener("abort", this);
     if (request.signal.aborted) this.handleEvent();
     else if (this.deadlineMs <= this.#startedMs) this.expire();
+  }
+
+  /** The signal or the deadline has ended the call. */
+  get interrupted(): boolean {
+    return this.#interruption !== undefined;
   }
 
   /** The error of a call that was interrupted. @throws FedwayError that error */
@@ -173,20 +178,11 @@ export class Call implements Expiring {
     if (this.#holdsSlot) this.lane.scheduler.release();
     observer?.onExchange?.({
       endpoint: metricName(this.request.endpoint),
-      outcome: this.#outcomeName(outcome),
+      outcome: outcomeName(outcome, outcome === this.#interruption),
       ms: now - this.#startedMs,
       wireBytes: this.wireBytes,
       requests: this.requests,
     });
-  }
-
-  #outcomeName(
-    outcome: AnswerEnd | FedwayError,
-  ): "ok" | "partial" | "cancelled" | NonNullable<FedwayError["details"]["fault"]> {
-    if (!(outcome instanceof FedwayError)) return outcome.partial === undefined ? "ok" : "partial";
-    if (outcome.code === "DEADLINE_EXCEEDED") return "timeout";
-    if (outcome === this.#interruption) return "cancelled";
-    return outcome.details.fault ?? (outcome.code === "CANCELLED" ? "cancelled" : "connect");
   }
 
   #circuitOpen(): FedwayError {

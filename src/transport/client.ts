@@ -1,20 +1,20 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { createAnswerScanner } from "../results/scanner.ts";
-import { type AddressGuard, createAddressGuard } from "./address-guard.ts";
+import { type AddressGuard, addressRefused, createAddressGuard } from "./address-guard.ts";
 import { Call, type CallContext } from "./call.ts";
 import { systemClock } from "./clock.ts";
 import { converse, type ConversationContext } from "./conversation.ts";
 import { createDeadlines } from "./deadlines.ts";
-import { createLanes, type Lanes } from "./lanes.ts";
+import { createLanes, type Lanes, metricName } from "./lanes.ts";
 import { answerLocally } from "./local-answer.ts";
 import { defaultBreaker, defaultRetry, defaultTimeouts, type SparqlClientOptions, userAgent } from "./options.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 import { createUpstream, type UpstreamOptions } from "./upstream.ts";
 
 const gibibyte = 1024 ** 3;
 
 function upstreamOptions(options: SparqlClientOptions, guard: AddressGuard): UpstreamOptions {
-  const { resolveHost, ca, connections = 64 } = options;
+  const { resolveHost, ca, endpointConcurrency = 16, connections = Math.max(64, endpointConcurrency) } = options;
   return { guard, connections, ...defaultTimeouts, ...options.timeouts, resolveHost, ca };
 }
 
@@ -44,13 +44,29 @@ function conversationContext(options: SparqlClientOptions, guard: AddressGuard):
   };
 }
 
-function parseEndpoint(text: string, guard: AddressGuard | undefined): URL {
-  const refused = guard?.refuseUrl(text);
-  const url = URL.parse(text);
-  if (refused !== undefined || url === null) {
-    throw refused ?? new FedwayError("INTERNAL", "An endpoint's URL is not absolute.");
-  }
-  return url;
+/** An endpoint's URL, parsed and vetted once. */
+interface Vetted {
+  readonly url: URL | null;
+  readonly refused: FedwayError | undefined;
+}
+
+/** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
+function createVetting(guard: AddressGuard, limit: number): (text: string) => Vetted {
+  const known = new Map<string, Vetted>();
+  return (text) => {
+    let vetted = known.get(text);
+    if (vetted === undefined) {
+      if (known.size >= limit) known.clear();
+      vetted = { url: URL.parse(text), refused: guard.refuseUrl(text) };
+      known.set(text, vetted);
+    }
+    return vetted;
+  };
+}
+
+/** The error of a query that never became a call. */
+function refusedTarget({ details, message }: FedwayError, endpoint: EndpointTarget): FedwayError {
+  return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }
 
 /**
@@ -63,6 +79,7 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
   const { clock } = context;
   const lanes = lanesOf(options);
   const deadlines = createDeadlines(clock);
+  const vet = createVetting(guard, options.maxEndpoints ?? 1000);
   const calls: CallContext = {
     clock,
     deadlines,
@@ -76,7 +93,12 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
     if (closed) throw clientClosed();
     const { endpoint } = request;
     const handler = options.local?.(endpoint.url);
-    const url = parseEndpoint(endpoint.url, handler === undefined ? guard : undefined);
+    const { url, refused } = vet(endpoint.url);
+    if (url === null || (refused !== undefined && handler === undefined)) {
+      const report = { endpoint: metricName(endpoint), outcome: "address", ms: 0, wireBytes: 0, requests: 0 } as const;
+      options.observer?.onExchange?.(report);
+      throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint);
+    }
     const call = new Call(request, lanes.of(endpoint, url), calls);
     try {
       const queued = call.enter();

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { HealthSign } from "./breaker.ts";
+import type { ExchangeReport } from "./options.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
 
 type Judge = (error: FedwayError, slow: boolean) => boolean;
@@ -31,4 +32,13 @@ const signsOfLife: ReadonlySet<ErrorCode> = new Set([
 export function healthSign(outcome: AnswerEnd | FedwayError, slow: boolean): HealthSign {
   if (!(outcome instanceof FedwayError) || signsOfLife.has(outcome.code)) return "good";
   return faults[outcome.code]?.(outcome, slow) === true ? "fault" : "none";
+}
+
+/** How a query ended, as a metric label. @param interrupted by its signal or its deadline */
+export function outcomeName(outcome: AnswerEnd | FedwayError, interrupted: boolean): ExchangeReport["outcome"] {
+  if (!(outcome instanceof FedwayError)) return outcome.partial === undefined ? "ok" : "partial";
+  if (outcome.code === "DEADLINE_EXCEEDED" || outcome.code === "ENDPOINT_TIMEOUT") return "timeout";
+  if (interrupted || outcome.code === "CANCELLED") return "cancelled";
+  // Endpoints inside this process fail without a fault kind of the network.
+  return outcome.details.fault ?? "http-5xx";
 }

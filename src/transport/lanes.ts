@@ -60,13 +60,16 @@ export function createLanes(options: LaneOptions): Lanes {
     };
   };
 
+  let latest: Lane | undefined;
   return {
     of(target, url) {
       const key = url.origin + url.pathname;
       let lane = lanes.get(key);
+      if (lane !== undefined && lane === latest) return lane;
       if (lane === undefined) lane = open(target);
       else lanes.delete(key);
       lanes.set(key, lane);
+      latest = lane;
       return lane;
     },
     get size() {

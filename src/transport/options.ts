@@ -59,7 +59,7 @@ export interface SparqlClientOptions {
   readonly endpointQueue?: number | undefined;
   /** Idle endpoints that are remembered; default 1,000. */
   readonly maxEndpoints?: number | undefined;
-  /** Connections per origin; default 64. */
+  /** Connections per origin; default 64, or `endpointConcurrency` when that is more. */
   readonly connections?: number | undefined;
   readonly timeouts?: Partial<TransportTimeouts> | undefined;
   readonly retry?: Partial<RetryOptions> | undefined;

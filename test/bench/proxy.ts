@@ -29,6 +29,10 @@ interface Bench {
 export async function benchProxy(options: { readonly quick: boolean }): Promise<void> {
   const bodies = createBodies();
   const servers = await startBenchServers(Object.values(bodies));
+  const interrupted = (): void => {
+    void servers.close().finally(() => process.exit(130));
+  };
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   try {
     const bench: Bench = { servers, bodies, effort: options.quick ? quick : thorough, measures: [], rounds: {} };
     await compareBodies(bench);
@@ -44,6 +48,7 @@ export async function benchProxy(options: { readonly quick: boolean }): Promise<
     const { effort, measures, rounds } = bench;
     process.stdout.write(`\nwritten to ${await writeReport("proxy", { machine, effort, measures, rounds })}\n`);
   } finally {
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
     await servers.close();
   }
 }
@@ -130,9 +135,9 @@ async function warmUp({ servers, bodies }: Bench): Promise<void> {
   step("warming up");
   for (const { id } of Object.values(bodies)) {
     for (const path of [servicePath(servers.endpointUrl(id)), endpointPath(id)]) {
-      await measure(servers, servers.fedway, { path, connections: 16, seconds: 2 });
+      await measure(servers, servers.fedway, { path, connections: connectionsFor(id), seconds: 2 });
     }
-    await measure(servers, servers.nginx, { path: plainPath(id), connections: 16, seconds: 1 });
+    await measure(servers, servers.nginx, { path: plainPath(id), connections: connectionsFor(id), seconds: 1 });
   }
 }
 
@@ -191,9 +196,11 @@ async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Through
     target: `>= ${ratioTargets[id]}`,
     met: ratio >= ratioTargets[id],
   });
-  const cpu = (server: "nginx" | "fedway"): number => medianOf(rounds, (round) => round[server].cpuUsPerRequest);
+  const large = id === "mb28";
+  const cpu = (server: "nginx" | "fedway"): number =>
+    medianOf(rounds, (round) => (large ? round[server].cpuUsPerKilobyte : round[server].cpuUsPerRequest));
   measures.push({
-    name: "  processor time a request",
+    name: large ? "  processor time a kilobyte" : "  processor time a request",
     nginx: `${rounded(cpu("nginx"))} us`,
     fedway: `${rounded(cpu("fedway"))} us`,
     value: cpu("fedway") / cpu("nginx"),

@@ -132,6 +132,24 @@ export const counterExamples: readonly CounterExample[] = [
     rows: ["?o=<x:9> ?s=<x:1> ?t=<x:5>", "?o=<x:9> ?s=<x:2>"],
   },
   {
+    name: "OPTIONAL that holds a BIND and a FILTER",
+    query:
+      'SELECT * { SERVICE <A> { ?s <x:p> ?o } OPTIONAL { SERVICE <B> { ?s <x:q> ?t } BIND (CONCAT(STR(?t), "!") AS ?u) FILTER (?u != "x:6!" && ?o = <x:9>) } }',
+    data: { A: "<x:1> <x:p> <x:9> .\n<x:2> <x:p> <x:9> .", B: "<x:1> <x:q> <x:5> .\n<x:2> <x:q> <x:6> ." },
+    rows: ['?o=<x:9> ?s=<x:1> ?t=<x:5> ?u="x:5!"', "?o=<x:9> ?s=<x:2>"],
+  },
+  {
+    name: "MINUS over a variable that a failing BIND left unbound",
+    query:
+      "SELECT ?s ?w { SERVICE <A> { ?s <x:p> ?o } OPTIONAL { SERVICE <B> { ?s <x:q> ?t } } BIND (STR(?t) AS ?w) MINUS { SERVICE <C> { ?u <x:r> ?w } } }",
+    data: {
+      A: "<x:1> <x:p> <x:9> .\n<x:2> <x:p> <x:9> .\n<x:3> <x:p> <x:9> .",
+      B: "<x:1> <x:q> <x:5> .\n<x:3> <x:q> <x:6> .",
+      C: '<x:7> <x:r> "x:5" .',
+    },
+    rows: ["?s=<x:2>", '?s=<x:3> ?w="x:6"'],
+  },
+  {
     name: "NOT EXISTS around a SERVICE",
     query: "SELECT ?s { SERVICE <A> { ?s <x:p> ?o } FILTER NOT EXISTS { SERVICE <B> { ?s <x:q> ?t } } }",
     data: { A: "<x:1> <x:p> <x:9> .\n<x:2> <x:p> <x:9> .", B: "<x:2> <x:q> <x:5> ." },

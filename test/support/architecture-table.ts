@@ -33,16 +33,9 @@ export const rooms: readonly Room[] = [
   {
     name: "results",
     imports: whole("rdf", "errors"),
-    packages: [
-      "n3",
-      "sparqljson-parse",
-      "sparqlxml-parse",
-      "jsonld-streaming-parser",
-      "jsonld-streaming-serializer",
-      "rdfxml-streaming-parser",
-    ],
+    packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
-  { name: "transport", imports: whole("results", "metrics", "errors"), packages: ["undici", "ipaddr.js", "lru-cache"] },
+  { name: "transport", imports: whole("results", "metrics", "errors"), packages: ["undici", "ipaddr.js"] },
   { name: "registry", imports: whole("rdf", "sparql", "transport", "metrics", "errors"), packages: [] },
   {
     name: "plan",
@@ -68,7 +61,7 @@ export const rooms: readonly Room[] = [
   {
     name: "http",
     imports: whole("query", "registry", "hosting", "results", "metrics", "errors"),
-    packages: ["fastify", "@fastify/*", "typebox", "pino", "lru-cache"],
+    packages: ["fastify", "@fastify/*", "typebox"],
   },
   {
     name: "cli",
@@ -76,7 +69,7 @@ export const rooms: readonly Room[] = [
     packages: ["commander"],
   },
   // The command line's program builds the service when it answers without a server.
-  { name: "cli/main.ts", imports: whole("cli", "app.ts", "config", "errors"), packages: ["commander"] },
+  { name: "cli/main.ts", imports: whole("cli", "app.ts", "config"), packages: [] },
 ];
 
 /** Types that any room may name; erased before anything runs. */
@@ -95,4 +88,18 @@ export const computedImports: readonly string[] = ["hosting/worker.ts"];
  * Rules that nothing uses yet, `room -> what`. The test fails for an entry that is used, so that the list only shrinks,
  * and for an unused rule that is not here.
  */
-export const notYet: readonly string[] = [];
+export const notYet: readonly string[] = [
+  "cli -> hosting",
+  "cli -> metrics",
+  "cli -> results",
+  "hosting -> rdf",
+  "http -> metrics",
+  "query -> metrics",
+  "query -> sparql",
+  "registry -> metrics",
+  "registry -> sparql",
+  "registry -> transport",
+  "results -> rdf",
+  "sparql -> rdf",
+  "transport -> metrics",
+];

@@ -109,6 +109,12 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
     response.write(zlib.gzipSync(large));
     setTimeout(() => response.end("and then some text"), 100);
   },
+  // The decoder is done at the end of the stream and would drop what follows.
+  "deflate-trailing": ({ response }) => {
+    response.writeHead(200, { "content-type": json, "content-encoding": "deflate" });
+    response.write(Buffer.concat([zlib.deflateSync(large), Buffer.from("and then some text")]));
+    setTimeout(() => response.end("and more"), 100);
+  },
   "unknown-encoding": fixed({ "content-encoding": "rot13" }),
   "stacked-encoding": fixed({ "content-encoding": "gzip, gzip" }),
 

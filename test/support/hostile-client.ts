@@ -1,9 +1,12 @@
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { expect } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
+import { createSparqlClient } from "../../src/transport/client.ts";
+import type { SparqlClientOptions } from "../../src/transport/options.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/transport/sparql-client.ts";
+import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 
 /** A request with defaults; `url` is the only thing a test must give. */
 export function requestTo(url: string, more: Partial<SparqlRequest> = {}): SparqlRequest {
@@ -71,4 +74,40 @@ export async function shouldFail(
   expect({ code: error.code, message: error.message }).toEqual({ code, message: error.message });
   if (fault !== undefined) expect(error.details.fault).toBe(fault);
   return error;
+}
+
+/** A hostile server and the clients that talk to it, made anew for each test. */
+export interface HostileSetting {
+  readonly server: HostileServer;
+  /** A client that may dial 127.0.0.0/8; closed after the test. */
+  readonly clientWith: (options?: Partial<SparqlClientOptions>) => SparqlClient;
+  /** A request for a case of the server. */
+  readonly send: (caseName: string, more?: Partial<SparqlRequest>) => SparqlRequest;
+}
+
+/** Registers the hooks; the setting is usable inside tests. */
+export function hostileSetting(): HostileSetting {
+  let server: HostileServer | undefined;
+  let clients: SparqlClient[] = [];
+  const running = (): HostileServer => server ?? expect.fail("the hostile server runs only inside tests");
+  beforeEach(async () => {
+    server = await startHostileServer();
+  });
+  afterEach(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    clients = [];
+    await server?.close();
+    server = undefined;
+  });
+  return {
+    get server() {
+      return running();
+    },
+    clientWith(options = {}) {
+      const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"], ...options });
+      clients.push(client);
+      return client;
+    },
+    send: (caseName, more) => requestTo(running().url(caseName), more),
+  };
 }

@@ -31,9 +31,11 @@ export interface HostileServer {
   url(caseName: string): string;
   /** Requests received so far, of one case or of all. */
   requests(caseName?: string): readonly RecordedRequest[];
+  /** Resolves when so many requests have been received in all; rejects after ten seconds. */
+  received(count: number): Promise<void>;
   /** Connections that are open now. */
   openSockets(): number;
-  /** Resolves when no connection is open; rejects after two seconds. */
+  /** Resolves when no connection is open; rejects after ten seconds. */
   allSocketsClosed(): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,6 +48,13 @@ export const hostileCases: Readonly<Record<string, HostileCase>> = {
 };
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const until = async (condition: () => boolean, failure: () => string): Promise<void> => {
+  for (let waitedMs = 0; !condition(); waitedMs += 10) {
+    if (waitedMs > 10_000) throw new Error(failure());
+    await delay(10);
+  }
+};
 
 /** Starts the server on a free port of 127.0.0.1. */
 export async function startHostileServer(): Promise<HostileServer> {
@@ -86,12 +95,16 @@ export async function startHostileServer(): Promise<HostileServer> {
     url,
     requests: (caseName) => recorded.filter((request) => caseName === undefined || request.caseName === caseName),
     openSockets: () => sockets.size,
-    async allSocketsClosed() {
-      for (let waited = 0; sockets.size > 0; waited += 10) {
-        if (waited > 2000) throw new Error(`${sockets.size} connections are still open`);
-        await delay(10);
-      }
-    },
+    received: (count) =>
+      until(
+        () => recorded.length >= count,
+        () => `${recorded.length} of ${count} requests received`,
+      ),
+    allSocketsClosed: () =>
+      until(
+        () => sockets.size === 0,
+        () => `${sockets.size} connections are still open`,
+      ),
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -79,9 +79,18 @@ function* simplerGroups(group: Group): Generator<Group> {
   for (const [index, element] of group.entries()) {
     const before = group.slice(0, index);
     const after = group.slice(index + 1);
-    if (group.length > 1) yield [...before, ...after];
+    const rest = [...before, ...after];
+    if (rest.length > 0 && targetsAreBound(rest)) yield rest;
     for (const replacement of simplerElements(element)) yield [...before, ...replacement, ...after];
   }
+}
+
+/** `SERVICE ?v` keeps the VALUES that name its endpoints. */
+function targetsAreBound(group: Group): boolean {
+  const bound = new Set(group.flatMap((element) => (element.kind === "values" ? element.variables : [])));
+  return group.every(
+    (element) => element.kind !== "service" || typeof element.target === "number" || bound.has(element.target),
+  );
 }
 
 function* simplerElements(element: Element): Generator<readonly Element[]> {

@@ -42,10 +42,13 @@ export interface BenchServers {
 const nginxFolder = new URL("../../../deploy/nginx/", import.meta.url);
 const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
+const pinProgram = "taskset";
+
 /** Server under test on one processor, upstream and load on another; without two processors nothing is pinned. */
 function processors(): { readonly tested: readonly string[]; readonly rest: readonly string[] } {
-  const canPin = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0,1", "true"]).status === 0;
-  return canPin ? { tested: ["taskset", "-c", "0"], rest: ["taskset", "-c", "1"] } : { tested: [], rest: [] };
+  const pin = (processor: string): readonly string[] => [pinProgram, "-c", processor];
+  const canPin = availableParallelism() > 1 && spawnSync(pinProgram, ["-c", "0,1", "true"]).status === 0;
+  return canPin ? { tested: pin("0"), rest: pin("1") } : { tested: [], rest: [] };
 }
 
 /** Starts the upstream, nginx in front of it, the slow upstream and the built Fedway. */

@@ -12,6 +12,7 @@ export interface Round {
 /** A load result with the processor time that the server used for it. */
 export interface RoundResult extends LoadResult {
   readonly cpuUsPerRequest: number;
+  readonly cpuUsPerKilobyte: number;
 }
 
 /** What to alternate. */
@@ -56,7 +57,8 @@ export async function measure(
     { origin: server.origin, path, connections, seconds, ...(isNew && { run: ++runs }) },
     servers.loadWrapper,
   );
-  return { ...result, cpuUsPerRequest: ((cpuSeconds(server.pid) - before) * 1e6) / result.requests };
+  const cpuUs = (cpuSeconds(server.pid) - before) * 1e6;
+  return { ...result, cpuUsPerRequest: cpuUs / result.requests, cpuUsPerKilobyte: cpuUs / (result.bytes / 1e3) };
 }
 
 /** The median over the rounds of a number of each round. */

@@ -16,7 +16,9 @@ export interface Load {
 export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly bytesPerSecond: number;
+  /** Complete ones; bytes count from incomplete ones too. */
   readonly requests: number;
+  readonly bytes: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -36,7 +38,7 @@ export async function runLoad(load: Load, wrapper: readonly string[]): Promise<L
   const line = /^RESULT (\{.*\})$/mu.exec(output)?.[1];
   if (line === undefined) throw new Error(`wrk printed no result:\n${output}`);
   const result: Printed = JSON.parse(line);
-  if (result.failed > 0 || result.requests === 0) {
+  if (result.failed > 0 || result.bytes === 0) {
     throw new Error(`${result.failed} failed of ${result.requests} requests to ${load.origin}${load.path}:\n${output}`);
   }
   const seconds = result.durationUs / 1e6;
@@ -44,6 +46,7 @@ export async function runLoad(load: Load, wrapper: readonly string[]): Promise<L
     requestsPerSecond: result.requests / seconds,
     bytesPerSecond: result.bytes / seconds,
     requests: result.requests,
+    bytes: result.bytes,
     p50Ms: result.p50Us / 1e3,
     p99Ms: result.p99Us / 1e3,
   };

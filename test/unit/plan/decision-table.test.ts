@@ -30,6 +30,17 @@ describe("one SERVICE: the wrapper is removed and everything around it moves alo
     "a: SELECT * { VALUES ?s { 1 } OPTIONAL { { ?s ?p ?o FILTER(?o > ?s) } } }",
   );
   shouldPlan(
+    "SELECT * { VALUES ?n { 1 } OPTIONAL { SERVICE <a> { ?s ?p ?o FILTER(?o > ?n) } } }",
+    "a: SELECT * { VALUES ?n { 1 } OPTIONAL { { SELECT * { ?s ?p ?o FILTER(?o > ?n) } } } }",
+  );
+  shouldPlan(
+    "SELECT * { VALUES ?n { 1 } OPTIONAL { { SERVICE <a> { ?s ?p ?o FILTER(?o > ?n) } } FILTER(?n > 0) } }",
+    "a: SELECT * { VALUES ?n { 1 } OPTIONAL { { { SELECT * { ?s ?p ?o FILTER(?o > ?n) } } } FILTER(?n > 0) } }",
+  );
+});
+
+describe("one SERVICE, wherever it stands", () => {
+  shouldPlan(
     "SELECT * { { SERVICE <a> { ?s ?p ?o } } UNION { BIND(1 AS ?o) } }",
     "a: SELECT * { { { ?s ?p ?o } } UNION { BIND(1 AS ?o) } }",
   );
@@ -102,6 +113,28 @@ describe("prefixes, BASE, comments and strings are the user's own", () => {
     "a silent: select * where { ?s ?p 'SERVICE <b> { # }' }",
   );
   shouldPlan("PREFIX : <urn:> SELECT*{SERVICE<a>{:s :p?o}}", "a: PREFIX : <urn:> SELECT*{:s :p?o}");
+});
+
+describe("dots and comments around a clause", () => {
+  shouldPlan("SELECT * { SERVICE <a> { ?s ?p ?o . } . }", "a: SELECT * { { ?s ?p ?o . } . }");
+  shouldPlan("SELECT * { SERVICE <a> { SELECT ?s { ?s ?p ?o } } . }", "a: SELECT * { { SELECT ?s { ?s ?p ?o } } . }");
+  shouldPlan(
+    "SELECT * { ?x ?y ?z . SERVICE <a> { ?s ?p ?o . } . ?s ?q ?r . }",
+    "a: SELECT * { ?x ?y ?z . { ?s ?p ?o . } . ?s ?q ?r . } [PATTERN_SENT_ON]",
+  );
+  shouldPlan(
+    "SELECT * { SERVICE <a> # one\n { ?s ?p ?o # two\n } # three\n }",
+    "a: SELECT * { ?s ?p ?o # two # three }",
+  );
+  shouldPlan(
+    "SELECT * { SERVICE <a> { ?s ?p ?o . } . SERVICE <a> { ?o ?q ?r . # end\n } . SERVICE <b> { ?r ?y ?z . } . }",
+    "fed a+b: SELECT * { SERVICE <a> { ?s ?p ?o . ?o ?q ?r . } . SERVICE <b> { ?r ?y ?z . } . } [WRAPPERS_MERGED]",
+  );
+  shouldPlan("SELECT * { SERVICE <a> { } }", "a: SELECT * { }");
+  shouldPlan(
+    "SELECT * { SERVICE <a> { SERVICE <a> { ?s ?p ?o . } . } . }",
+    "a: SELECT * { { { ?s ?p ?o . } . } . } [WRAPPERS_MERGED]",
+  );
 });
 
 describe("several SERVICEs for one endpoint", () => {

@@ -147,7 +147,7 @@ describe("SPARQL JSON", () => {
     fc.assert(
       fc.property(rows, fc.array(fc.nat(), { maxLength: 5 }), fc.nat(4), (bindings, cuts, indent) => {
         const body = Buffer.from(JSON.stringify({ head: { vars: [] }, results: { bindings } }, null, indent));
-        if (body.includes("\\\\"")) hazards += 1;
+        if (body.includes(String.raw`\\\"`)) hazards += 1;
         const scanner = createAnswerScanner(json);
         const places = [0, ...cuts.map((cut) => cut % body.length).toSorted((a, b) => a - b), body.length];
         for (const [index, place] of places.entries()) scanner.push(body.subarray(places[index - 1] ?? 0, place));

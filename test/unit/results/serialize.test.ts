@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type * as RDF from "@rdfjs/types";
+import { DataFactory } from "n3";
 import { describe, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Bindings, QueryResult } from "../../../src/results/model.ts";
@@ -229,6 +230,17 @@ describe("the byte stream", () => {
     waiting[1]!.reject(broke);
     expect(await failed).toEqual([broke]);
     expect(stream.destroyed).toBe(true);
+  });
+
+  test("an item that the format cannot hold destroys it and leaves the source", async () => {
+    const { state, waiting, result } = handRows();
+    const stream = serializeResult(result, formatNamed("json"));
+    stream.resume();
+    const failed = once(stream, "error");
+    await turn();
+    waiting[0]!.resolve({ done: false, value: row({ a: DataFactory.variable("x") }) });
+    expect(await failed).toMatchObject([{ message: "A Variable is no result." }]);
+    expect(state.left).toBe(true);
   });
 
   test("an error before the first row leaves no byte behind", async () => {

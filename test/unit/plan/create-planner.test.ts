@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
+import { catalog, inFull, planFor, shouldPlan } from "./plan-cases.ts";
+
+const request = (text: string, more: Partial<PlanRequest> = {}): PlanRequest => ({
+  text: inFull(text),
+  strict: false,
+  defaultGraphs: [],
+  namedGraphs: [],
+  ...more,
+});
+const options = { catalog, egress: "catalog", publicUrl: "http://fedway.example" } as const;
+
+function thrownBy(work: () => unknown): FedwayError {
+  try {
+    work();
+  } catch (thrown) {
+    if (thrown instanceof FedwayError) return thrown;
+    throw thrown;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("the plan cache", () => {
+  const text = "SELECT * { SERVICE <a> { ?s ?p ?o } }";
+
+  it("gives the same plan again", () => {
+    const planner = createPlanner(options);
+    const first = planner.plan(request(text));
+    const second = planner.plan(request(text));
+    expect([first.cached, second.cached]).toEqual([false, true]);
+    expect(second.plan).toBe(first.plan);
+  });
+
+  it.each([
+    ["text", request(`${text} `)],
+    ["endpoint", request(text, { endpointId: "b" })],
+    ["strict", request(text, { strict: true })],
+    ["default graphs", request(text, { defaultGraphs: ["urn:g"] })],
+    ["named graphs", request(text, { namedGraphs: ["urn:g"] })],
+    ["two graphs instead of one", request(text, { namedGraphs: ["urn:g", "urn:h"] })],
+  ])("tells requests apart by %s", (_, other) => {
+    const planner = createPlanner(options);
+    planner.plan(request(text));
+    planner.plan(request(text, { namedGraphs: ["urn:g,urn:h"] }));
+    expect(planner.plan(other).cached).toBe(false);
+    expect(planner.plan(other).cached).toBe(true);
+  });
+
+  it("keeps rejections, too", () => {
+    const planner = createPlanner(options);
+    planner.plan(request("ASK { ?s ?p ?o }"));
+    expect(planner.plan(request("ASK { ?s ?p ?o }"))).toMatchObject({ cached: true, plan: { kind: "rejected" } });
+  });
+
+  it("is bounded in entries", () => {
+    const planner = createPlanner({ ...options, cacheEntries: 2 });
+    for (const value of [1, 2, 3]) planner.plan(request(`ASK { VALUES ?x { ${value} } }`));
+    expect(planner.plan(request("ASK { VALUES ?x { 3 } }")).cached).toBe(true);
+    expect(planner.plan(request("ASK { VALUES ?x { 1 } }")).cached).toBe(false);
+  });
+
+  it("is bounded in bytes and in the size of one entry", () => {
+    const planner = createPlanner({ ...options, cacheBytes: 64_000 });
+    const large = `ASK { VALUES ?x { ${"1 ".repeat(2_000)} } }`;
+    planner.plan(request(large));
+    expect(planner.plan(request(large)).cached).toBe(false);
+    for (let value = 0; value < 100; value++) planner.plan(request(`ASK { VALUES ?x { ${value} } }`));
+    expect(planner.plan(request("ASK { VALUES ?x { 99 } }")).cached).toBe(true);
+    expect(planner.plan(request("ASK { VALUES ?x { 0 } }")).cached).toBe(false);
+  });
+});
+
+describe("what is thrown instead of planned", () => {
+  it("an unknown endpoint, with the ids that are near", () => {
+    const error = thrownBy(() => planFor("ASK {}", { endpointId: "wikki" }));
+    expect(error.code).toBe("ENDPOINT_UNKNOWN");
+    expect(error.details.endpoints).toEqual(["wiki"]);
+    expect(error.details.next).toContain("wiki");
+  });
+
+  it("an unknown endpoint that is near to none", () => {
+    const error = thrownBy(() => planFor("ASK {}", { endpointId: "entirely-different" }));
+    expect(error).toMatchObject({
+      code: "ENDPOINT_UNKNOWN",
+      details: { next: expect.stringContaining("/api/endpoints") },
+    });
+    expect(error.details.endpoints).toBeUndefined();
+  });
+
+  it("a catalogue id written as an IRI, with the URL to write instead", () => {
+    const error = thrownBy(() => createPlanner(options).plan(request("ASK {\n SERVICE <wiki2> {} SERVICE <b2> {} }")));
+    expect(error).toMatchObject({ code: "QUERY_SYNTAX", details: { where: { line: 2, column: 10 } } });
+    const known = thrownBy(() => createPlanner(options).plan({ ...request(""), text: "ASK {\n SERVICE <wiki> {} }" }));
+    expect(known.details).toMatchObject({ endpoints: ["wiki"], where: { line: 2, column: 10 } });
+    expect(known.details.next).toContain("<http://wiki.example/sparql>");
+  });
+
+  it.each([
+    ["", "QUERY_MISSING"],
+    [" # nothing\n", "QUERY_MISSING"],
+    ["}", "QUERY_SYNTAX"],
+    ["INSERT DATA { <urn:a> <urn:b> 1 }", "UPDATE_REFUSED"],
+    ["DROP ALL", "UPDATE_REFUSED"],
+  ])("%j: %s", (text, code) => {
+    expect(thrownBy(() => planFor(text)).code).toBe(code);
+    expect(thrownBy(() => planFor(text, { endpointId: "wiki" })).code).toBe(code);
+  });
+});
+
+describe("queries in a dialect", () => {
+  const onWiki = { endpointId: "wiki" } as const;
+  shouldPlan("SELECT * { ?s wdt:P31 ?o }", "wiki: SELECT * { ?s wdt:P31 ?o } [RAW_QUERY]", onWiki);
+  shouldPlan("define sql:x 'y' ASK { ?s ?p ?o }", "wiki: define sql:x 'y' ASK { ?s ?p ?o } [RAW_QUERY]", {
+    ...onWiki,
+    defaultGraphs: ["urn:g"],
+  });
+  shouldPlan(
+    "SELECT * { ?s wdt:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } }",
+    "wiki: SELECT * { ?s wdt:P31 ?o SERVICE wikibase:label { bd:x wikibase:language 'en' } } [RAW_QUERY]",
+    onWiki,
+  );
+  it.each(["DESCRIBE wd:Q1", "CONSTRUCT { ?s wdt:P1 ?o } WHERE { ?s wdt:P1 ?o }"])(
+    "%s is answered with triples",
+    (text) => {
+      expect(planFor(text, onWiki)).toMatchObject({ kind: "direct", answer: "quads", silent: undefined });
+    },
+  );
+  it.each([
+    ["SELECT * { ?s wdt:P31 ?o }", { endpointId: "a" }, "QUERY_SYNTAX"],
+    ["SELECT * { ?s wdt:P31 ?o }", {}, "QUERY_SYNTAX"],
+    ["SELECT * { ?s wdt:P31 ?o SERVICE <http://no.example/> { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s wdt:P31 ?o SERVICE ?x { ?s ?p ?o } }", onWiki, "QUERY_SYNTAX"],
+    ["PREFIX wikibase: <urn:x:> SELECT * { ?s wdt:P1 ?o SERVICE wikibase:label { } }", onWiki, "QUERY_SYNTAX"],
+    ['SELECT * { ?s wdt:P31 "x }', onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s wdt:P31 ?o \\u0053ERVICE <http://no.example/> {} }", onWiki, "QUERY_SYNTAX"],
+    ["SELECT * { ?s wdt:P31 '\\u0027 SERVICE <http://no.example/> {} }' }", onWiki, "QUERY_SYNTAX"],
+    ["define get:soft 'soft' SELECT * { ?s ?p ?o }", onWiki, "UPDATE_REFUSED"],
+    ["DEFINE input:grab-all 'yes' SELECT * { ?s ?p ?o }", onWiki, "UPDATE_REFUSED"],
+    ["define sql:x 'y' define get:soft 'soft' SELECT * { ?s ?p ?o }", {}, "UPDATE_REFUSED"],
+    ["define sql:x 'y' INSERT DATA { <urn:a> <urn:b> 1 }", onWiki, "UPDATE_REFUSED"],
+    ["SELECT * { ?s wdt:P31 ?o } ; DROP ALL", onWiki, "UPDATE_REFUSED"],
+    ["SELECT * { ?s wdt:P31 ?o } } { DROP ALL", onWiki, "UPDATE_REFUSED"],
+  ])("%s %j: %s", (text, where, code) => {
+    expect(thrownBy(() => planFor(text, where)).code).toBe(code);
+  });
+});
+
+describe("what a plan carries", () => {
+  it("the protocol's dataset on an endpoint's route", () => {
+    const plan = planFor("ASK { ?s ?p ?o }", { endpointId: "a", defaultGraphs: ["urn:g"], namedGraphs: ["urn:h"] });
+    expect(plan).toMatchObject({ kind: "direct", defaultGraphs: ["urn:g"], namedGraphs: ["urn:h"], notes: [] });
+  });
+
+  it("the method the catalogue knows to work", () => {
+    expect(planFor("ASK { SERVICE <b> { ?s ?p ?o } }")).toMatchObject({
+      endpoint: { id: "b", url: "http://b.example/sparql", method: "get" },
+    });
+  });
+
+  it.each([
+    ["SELECT ?s { SERVICE SILENT <a> { ?s ?p ?o } FILTER(1 = 1) }", "SELECT ?s { {} FILTER(1 = 1) }"],
+    [
+      "SELECT * { SERVICE SILENT <a> { ?s ?p ?o MINUS { ?s ?q ?x } } }",
+      "SELECT * { { VALUES (?o ?p ?s) { (UNDEF UNDEF UNDEF) } } }",
+    ],
+    [
+      "ASK FROM <urn:g> { VALUES ?x { 1 } OPTIONAL { SERVICE SILENT <a> { ?x ?p ?o } } }",
+      "ASK  { VALUES ?x { 1 } OPTIONAL { {} } }",
+    ],
+    ["ASK { SERVICE SILENT <a> { ?s ?p ?o SERVICE <a> { ?o ?p ?x } } }", "ASK { {} }"],
+  ])("the query that answers a silenced failure: %s", (text, fallback) => {
+    const plan = planFor(text);
+    expect(plan.kind === "direct" && plan.silent?.query).toBe(fallback);
+  });
+
+  it("the clauses of a federated plan, each with its endpoint", () => {
+    const plan = planFor("SELECT * { SERVICE <a> { ?s ?p ?o } OPTIONAL { SERVICE SILENT <b> { ?o ?q ?r } } }");
+    expect(
+      plan.kind === "federated" && plan.clauses.map(({ endpoint, silent, pattern }) => [endpoint.id, silent, pattern]),
+    ).toEqual([
+      ["a", false, "{ ?s ?p ?o }"],
+      ["b", true, "{ ?o ?q ?r }"],
+    ]);
+  });
+});

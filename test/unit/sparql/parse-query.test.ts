@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { parseQuery } from "../../../src/sparql/parse-query.ts";
+
+function errorOf(text: string): FedwayError {
+  try {
+    parseQuery(text);
+  } catch (thrown) {
+    if (thrown instanceof FedwayError) return thrown;
+    throw thrown;
+  }
+  throw new Error(`accepted: ${text}`);
+}
+
+/** One case: `QUERY_SYNTAX` at `line:column` with a message and, unless it speaks for itself, advice. */
+function shouldFail(text: string, at: string, told: RegExp): void {
+  it(JSON.stringify(text), () => {
+    const { code, message, details } = errorOf(text);
+    expect(code).toBe("QUERY_SYNTAX");
+    expect(`${details.where?.line}:${details.where?.column}`).toBe(at);
+    expect(`${message} ${details.next ?? ""}`).toMatch(told);
+    expect(message.length).toBeLessThan(300);
+  });
+}
+
+function shouldParse(text: string, kind: string, form: string): void {
+  it(JSON.stringify(text), () => expect(parseQuery(text)).toMatchObject({ text, kind, form, ast: { type: "query" } }));
+}
+
+describe("query forms", () => {
+  shouldParse("SELECT * {}", "bindings", "SELECT");
+  shouldParse("ask {}", "boolean", "ASK");
+  shouldParse("CONSTRUCT {} WHERE {}", "quads", "CONSTRUCT");
+  shouldParse("DESCRIBE <urn:x>", "quads", "DESCRIBE");
+  shouldParse("# SELECT\nBASE <http://a/> PREFIX p: <b#> ASK { p:x ?p 'SELECT' }", "boolean", "ASK");
+});
+
+describe("errors of the grammar have the place of the offending token", () => {
+  shouldFail("SELECT * { ?s ?p }", "1:18", /Unexpected "}".*Expected/s);
+  shouldFail("SELECT * {\n  ?s ?p ?o\n", "3:1", /ends too early/);
+  shouldFail("SELECT *\r\n{ ?s ?p\r\n } ", "3:2", /Unexpected "}"/);
+  shouldFail("SELECT * # { ?s ?p\n{ ?s ?p '''{\n''' ?x }", "3:5", /Unexpected "\?x"/);
+  shouldFail("FOO", "1:1", /Unexpected "FOO"/);
+  shouldFail("  }", "1:3", /Unexpected "}"/);
+  shouldFail("PREFIX a: <urn:>", "1:17", /prologue/);
+  shouldFail("ASK {} ASK {}", "1:8", /Unexpected "ASK"/);
+  shouldFail("SELECT * { ?s ?p 'a }", "1:18", /not closed/);
+  shouldFail('SELECT * { ?s ?p "a\n" }', "1:18", /not closed/);
+  shouldFail("SELECT * { ?s ?p `a` }", "1:18", /Unexpected character/);
+  shouldFail("SELECT * { ?s ?p <a b> }", "1:18", /Unexpected/);
+  shouldFail("SELECT ?x WHERE { BIND(1 ?x) }", "1:26", /Unexpected "\?x"/);
+  shouldFail("define sql:x 'y' SELECT * {}", "1:8", /prefix "sql:" is not declared/);
+});
+
+describe("errors that the parser gives without a place", () => {
+  shouldFail("SELECT * {\n # foo:x 'foo:x'\n ?s 'foo:x'@en ?o }", "3:5", /Unexpected/);
+  shouldFail("SELECT * {\n # foo:x\n ?s ?p 'foo:x', foo:x }", "3:17", /"foo:" is not declared.*PREFIX foo:/s);
+  shouldFail("PREFIX foo: <urn:> ASK { ?s foo:a :b }", "1:35", /":" is not declared/);
+  shouldFail("ASK { ?s constructor:a ?o }", "1:10", /"constructor:" is not declared/);
+  shouldFail("ASK { ?s toString:a ?o }", "1:10", /"toString:" is not declared/);
+  shouldFail("ASK { # <x>\n ?s '<x>', <x> ?o }", "2:5", /Unexpected/);
+  shouldFail("ASK { # <x>\n ?s ?p '<x>', <x> }", "2:15", /relative IRI x.*BASE/s);
+  shouldFail("PREFIX p: <rel#> ASK { ?s p:a ?o }", "1:11", /relative IRI/);
+  shouldFail("BASE <rel/> ASK {}", "1:6", /relative IRI/);
+  shouldFail("SELECT * { ?s ?p ?o BIND(1 AS ?o) }", "1:31", /already|in scope/);
+  shouldFail("SELECT * { OPTIONAL { ?s ?p ?o } BIND(1 AS ?o) }", "1:44", /in scope/);
+  shouldFail("SELECT * { SERVICE <urn:a> { ?s ?p ?o } BIND(1 AS ?o) }", "1:51", /in scope/);
+  shouldFail("SELECT (1 AS ?o) { ?s ?p ?o }", "1:14", /in scope/);
+  shouldFail("SELECT (1 AS ?x) (2 AS ?x) {}", "1:24", /same name/);
+  shouldFail("SELECT * { VALUES (?a ?b) { (1) } }", "1:12", /Inconsistent VALUES/);
+  shouldFail("ASK { << ?a ?b ?c >> ?p ?o }", "1:7", /SPARQL-star/);
+});
+
+describe("what the parser accepts although it is not legal", () => {
+  shouldFail("SELECT (COUNT(*) AS ?c) ?s { ?s ?p ?o }", "1:25", /ungrouped variable \(\?s\)/);
+  shouldFail("SELECT ?s { ?s ?p ?o } GROUP BY ?o", "1:8", /ungrouped/);
+  shouldFail("SELECT * { ?s ?p ?o } GROUP BY ?s", "1:23", /Unexpected "GROUP"/);
+  shouldFail("SELECT * { ?s ?p ?o } HAVING (COUNT(*) > 1)", "1:8", /SELECT \*/);
+  shouldFail("SELECT * { ?s ?p ?o } ORDER BY (COUNT(?s))", "1:8", /SELECT \*/);
+  shouldFail("SELECT (COUNT(?o) + ?s AS ?c) { ?s ?p ?o }", "1:21", /ungrouped/);
+  shouldFail("SELECT (STR(?o) AS ?t) { ?s ?p ?o } GROUP BY ?s", "1:13", /ungrouped/);
+  shouldFail("ASK { { SELECT ?s (SUM(?o) AS ?t) { ?s ?p ?o } } }", "1:16", /ungrouped/);
+  shouldFail("ASK { _:a ?p ?o SERVICE <urn:a> { _:a ?q ?r } }", "1:35", /_:a is used in two/);
+  shouldFail("ASK { _:a ?p ?o OPTIONAL { _:a ?q ?r } }", "1:28", /_:a is used in two/);
+  shouldFail("ASK { _:a ?p ?o . BIND(1 AS ?x) _:a ?q ?r }", "1:33", /_:a is used in two/);
+  shouldFail("ASK { { _:a ?p ?o } UNION { _:a ?q ?r } }", "1:9", /_:a is used in two/);
+});
+
+describe("legal queries that look like those", () => {
+  shouldParse("ASK { _:a ?p ?o FILTER(?o > 1) _:a ?q ?r }", "boolean", "ASK");
+  shouldParse("CONSTRUCT { _:a ?p ?o } WHERE { _:a ?p ?o }", "quads", "CONSTRUCT");
+  shouldParse("SELECT ?s (COUNT(*) AS ?c) (?c + 1 AS ?d) { ?s ?p ?o } GROUP BY ?s", "bindings", "SELECT");
+  shouldParse("SELECT (STR(?o) AS ?t) { ?s ?p ?o } GROUP BY STR(?o)", "bindings", "SELECT");
+  shouldParse("SELECT (GROUP_CONCAT(STR(?o); SEPARATOR=')') AS ?t) { ?s ?p ?o }", "bindings", "SELECT");
+  shouldParse("SELECT (MAX(?o + (?s)) * 2 AS ?t) (SUM(?p) AS ?u) { ?s ?p ?o }", "bindings", "SELECT");
+  shouldParse("SELECT ?k (SAMPLE(?s) AS ?x) { ?s ?p ?o } GROUP BY (STR(?o) AS ?k)", "bindings", "SELECT");
+  shouldParse("SELECT ?s { ?s ?p ?o } GROUP BY (?s)", "bindings", "SELECT");
+  shouldParse("SELECT (COUNT(?o) AS ?c) { ?s ?p ?o }", "bindings", "SELECT");
+  shouldParse("SELECT * { ?s ?p ?o { BIND(1 AS ?o) } }", "bindings", "SELECT");
+  shouldParse("SELECT * { BIND(1 AS ?o) ?s ?p ?o }", "bindings", "SELECT");
+  shouldParse("PREFIX constructor: <urn:x:> ASK { ?s constructor:a ?o }", "boolean", "ASK");
+  shouldParse("PREFIX a: <urn:x:> ASK { ?s a:b%20c\\-d ?o . ?s a a:x.y }", "boolean", "ASK");
+});
+
+describe("what is no query", () => {
+  it.each(["", "  \n", "# only a comment", "\uFEFF"])("%j is missing", (text) => {
+    expect(errorOf(text)).toMatchObject({
+      code: "QUERY_MISSING",
+      details: { next: expect.stringContaining("SELECT") },
+    });
+  });
+  it.each([
+    "INSERT DATA { <urn:a> <urn:b> 1 }",
+    "PREFIX a: <urn:> delete where { ?s ?p ?o }",
+    "LOAD <urn:x>",
+    "CLEAR ALL",
+    "WITH <urn:g> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }",
+    "define get:soft 'soft' SELECT * {}",
+    "define input:inference <urn:x> ASK {}",
+  ])("%s is refused", (text) => expect(errorOf(text).code).toBe("UPDATE_REFUSED"));
+});
+
+describe("hostile texts end soon and without a crash", () => {
+  const hostile: readonly (readonly [string, string, string])[] = [
+    ["nested groups", `ASK ${"{".repeat(50_000)}${"}".repeat(50_000)}`, "QUERY_SYNTAX"],
+    ["nested brackets", `ASK { FILTER${"(".repeat(50_000)}1${")".repeat(50_000)} }`, "QUERY_SYNTAX"],
+    ["open brackets only", `ASK { ?s ?p ${"[".repeat(100_000)}`, "QUERY_SYNTAX"],
+    ["a long chain of operators", `ASK { FILTER(${"?a || ".repeat(6_000)}1) }`, "QUERY_SYNTAX"],
+    ["many triples", `ASK { ${"?a ?b ?c . ".repeat(60_000)} }`, "QUERY_TOO_LARGE"],
+    ["an endless string", `ASK { ?s ?p "${"a".repeat(900_000)}`, "QUERY_SYNTAX"],
+    ["an endless long string", `ASK { ?s ?p """${'"a'.repeat(400_000)}`, "QUERY_TOO_LARGE"],
+    ["many quotes", `ASK { ${"'".repeat(100_001)}`, "QUERY_TOO_LARGE"],
+    ["dots", `PREFIX a: <urn:> ASK { a:${".".repeat(200_000)} }`, "QUERY_TOO_LARGE"],
+    ["dotted names", `ASK { ${"a.".repeat(300_000)} }`, "QUERY_TOO_LARGE"],
+    ["one long name", `ASK { ${"a".repeat(900_000)} }`, "QUERY_SYNTAX"],
+    ["less-than signs", `ASK { FILTER(${"<".repeat(10_000)}) }`, "QUERY_SYNTAX"],
+    ["comments", "# x\n".repeat(200_000), "QUERY_MISSING"],
+    ["line breaks", `${"\r\n".repeat(300_000)}FOO`, "QUERY_SYNTAX"],
+  ];
+  it.each(hostile)("%s", { timeout: 30_000 }, (_, text, code) => {
+    expect(errorOf(text).code).toBe(code);
+  });
+  it("a large VALUES block is legal", { timeout: 30_000 }, () => {
+    expect(parseQuery(`ASK { VALUES ?x { ${"<urn:a> 'b'@en ".repeat(20_000)} } }`).kind).toBe("boolean");
+  });
+  it("prefixes named like members of Object.prototype change nothing", () => {
+    parseQuery(
+      "PREFIX hasOwnProperty: <urn:x:> PREFIX constructor: <urn:y:> ASK { ?s hasOwnProperty:a constructor:b }",
+    );
+    expect(Object.hasOwn({}, "a")).toBe(false);
+    expect({}.constructor).toBe(Object);
+    expect(errorOf("PREFIX __proto__: <urn:x:> ASK {}").code).toBe("QUERY_SYNTAX");
+  });
+});
