@@ -1,10 +1,10 @@
 import type * as RDF from "@rdfjs/types";
-import { DataFactory } from "rdf-data-factory";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/federated-clause.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
+import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SparqlAnswer, SparqlClient } from "../transport/sparql-client.ts";
 import type { BlockSizes } from "./block-sizes.ts";
 import { clauseQuery, type KeyBlock } from "./clause-query.ts";
@@ -90,15 +90,13 @@ function createAccount({ maxSolutions, now }: ClauseExecutorOptions): Account {
   };
 }
 
-const terms = new DataFactory();
-
 /** The row with its blank nodes named apart from those of all other answers (SPARQL 1.1 Federated Query, section 4). */
 function scoped(row: Bindings, scope: string): Bindings {
   let renamed: Map<string, RDF.Term> | undefined;
   for (const [name, term] of row) {
     if (term.termType !== "BlankNode") continue;
     renamed ??= new Map(row);
-    renamed.set(name, terms.blankNode(scope + term.value));
+    renamed.set(name, blankNodeFromLabel(scope + term.value));
   }
   return renamed ?? row;
 }

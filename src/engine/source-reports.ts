@@ -20,6 +20,12 @@ const gravity: Record<SourceReport["status"], number> = {
   failed: 5,
 };
 
+/** Notes that SILENT has taken an endpoint's failure for an answer; nothing is missing any more. */
+export function noteSilenced(report: SourceReport, reason: string): void {
+  report.status = "silenced";
+  report.reason = reason;
+}
+
 /** Notes how one request ended; the worst end of all its requests is the endpoint's status. */
 export function noteStatus(report: SourceReport, status: SourceReport["status"], reason?: string): void {
   if (gravity[status] < gravity[report.status]) return;

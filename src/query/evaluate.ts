@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { DirectExecutor, DirectWish } from "../engine/direct-executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../engine/federation-engine.ts";
-import { noteStatus, sourceReport } from "../engine/source-reports.ts";
+import { noteSilenced, sourceReport } from "../engine/source-reports.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
@@ -71,7 +71,7 @@ function executable(plan: QueryPlan): DirectPlan | FederatedPlan {
 function fallbackOf(plan: DirectPlan, error: unknown, bounds: ExecutionBounds): FederatedPlan {
   const failure = toFedwayError(error);
   if (!plan.silent || !failure.kind.silenceable || bounds.signal.aborted) throw failure;
-  noteStatus(sourceReport(bounds.sources, plan.endpoint.id ?? plan.endpoint.url), "silenced", failure.code);
+  noteSilenced(sourceReport(bounds.sources, plan.endpoint.id ?? plan.endpoint.url), failure.code);
   const { answer, notes } = plan;
   const { query } = plan.silent;
   return { kind: "federated", answer, query, skeleton: query, clauses: [], members: [], notes };

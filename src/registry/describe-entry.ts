@@ -1,4 +1,4 @@
-import type { Quad, Term } from "n3";
+import type { Quad, Term } from "@rdfjs/types";
 import { dcat, dcterms, fedway, foaf, rdf, xsd } from "../rdf/vocabularies.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import { splitUrl } from "./endpoint-url.ts";

@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import { brokeOff } from "./network-errors.ts";
-import { cappedBy, type PartialSigns } from "./partial.ts";
+import { cappedBy, partialRefused, type PartialSigns } from "./partial.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
 
 /** What a monitor is told about an answer. */
@@ -10,6 +10,10 @@ export interface MonitorOptions {
   readonly scanner: AnswerScanner;
   readonly kind: AnswerKind;
   readonly signs: PartialSigns;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** A partial answer has a good end that says so; otherwise it ends in `ENDPOINT_PARTIAL`. */
+  readonly acceptPartial: boolean;
   /** Decoded bytes allowed. */
   readonly maxBytes: number;
 }
@@ -41,13 +45,14 @@ export class AnswerMonitor {
 
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
-    const { scanner, signs, kind } = this.#options;
+    const { scanner, signs, kind, status, acceptPartial } = this.#options;
     const { complete, rows, detail } = scanner.end();
     if (!complete) {
       const why = detail === undefined ? "" : ` ${detail}`;
       return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });
     }
     const partial = signs.partial ?? cappedBy(signs.rowCap, rows, kind);
+    if (partial !== undefined && !acceptPartial) return partialRefused(partial, status);
     return {
       decodedBytes: this.#bytes,
       wireBytes,

@@ -9,7 +9,7 @@ import { maxErrorBytes } from "./excerpt.ts";
 import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
 import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
 import { answerMediaType } from "./media-types.ts";
-import { type PartialSigns, partialSigns } from "./partial.ts";
+import { partialRefused, type PartialSigns, partialSigns } from "./partial.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
 import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
@@ -73,6 +73,15 @@ class Attempt implements ExchangeListener {
     const mediaType =
       status === 200 || status === 206 ? answerMediaType(contentType, this.#call.request.kind) : undefined;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
+    const signs = partialSigns(status, headers);
+    if (signs.partial !== undefined && !this.#call.acceptsPartial) {
+      return this.#stop(exchange, partialRefused(signs.partial, status));
+    }
+    return this.#answerBody({ status, mediaType, signs }, headers, exchange);
+  }
+
+  /** Where the body of an answer goes. */
+  #answerBody(known: Pick<Head, "status" | "mediaType" | "signs">, headers: ResponseHeaders, exchange: Exchange) {
     const coding = codingOf(headers);
     if (coding === undefined) {
       const name = (headerOf(headers, "content-encoding") ?? "").slice(0, 40).replaceAll(/[^\w,. -]/g, "");
@@ -82,9 +91,8 @@ class Attempt implements ExchangeListener {
     if (coding === "identity" && length !== undefined && length > this.#maxBytes) {
       return this.#stop(exchange, answerTooLarge(this.#maxBytes));
     }
-    const signs = partialSigns(status, headers);
     const firstByteMs = this.#context.clock.now() - this.#sentMs;
-    const head: Head = { status, mediaType, coding, signs, firstByteMs };
+    const head: Head = { ...known, coding, firstByteMs };
     if (length !== undefined && length <= lookAheadBytes) return this.#collectAnswer(head, exchange);
     return this.#stream(head, exchange);
   }
@@ -98,9 +106,10 @@ class Attempt implements ExchangeListener {
     return deaf;
   }
 
-  #monitor({ mediaType, signs }: Head): AnswerMonitor {
-    const { kind } = this.#call.request;
-    return new AnswerMonitor({ scanner: this.#context.scanner(mediaType), kind, signs, maxBytes: this.#maxBytes });
+  #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
+    const { acceptsPartial: acceptPartial, request } = this.#call;
+    const scanner = this.#context.scanner(mediaType);
+    return new AnswerMonitor({ scanner, kind: request.kind, signs, status, acceptPartial, maxBytes: this.#maxBytes });
   }
 
   #delivery(coding: ContentCoding): "pass" | "decode" {

@@ -21,6 +21,7 @@ const faults: Readonly<Partial<Record<ErrorCode, Judge>>> = {
 const signsOfLife: ReadonlySet<ErrorCode> = new Set([
   "ENDPOINT_REJECTED_QUERY",
   "ENDPOINT_REFUSED",
+  "ENDPOINT_PARTIAL",
   "ANSWER_TOO_LARGE",
 ]);
 

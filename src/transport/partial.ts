@@ -1,3 +1,4 @@
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { headerOf, type ResponseHeaders } from "./headers.ts";
 import type { PartialReason } from "./sparql-client.ts";
@@ -13,7 +14,10 @@ export interface PartialSigns {
 const none: PartialSigns = {};
 
 const anytime: PartialSigns = {
-  partial: { how: "virtuoso-anytime", detail: "The endpoint ran out of time and sent the rows it had so far." },
+  partial: {
+    how: "virtuoso-anytime",
+    detail: "The endpoint ran out of time and sent the rows it had so far (Virtuoso anytime query, S1TAT).",
+  },
 };
 const status206: PartialSigns = {
   partial: { how: "status-206", detail: "The endpoint marked its answer as partial (HTTP status 206)." },
@@ -36,9 +40,18 @@ export function cappedBy(
 ): PartialReason | undefined {
   if (rowCap === undefined || kind === "boolean") return undefined;
   if (rows === undefined) {
-    const detail = `The endpoint cuts answers at ${rowCap} rows and the rows of this one could not be counted.`;
+    const detail = `The endpoint cuts answers at ${rowCap} rows (MaxRows) and the rows of this one could not be counted.`;
     return { how: "virtuoso-maxrows", detail };
   }
   if (rows < rowCap) return undefined;
-  return { how: "virtuoso-maxrows", detail: `The endpoint cut the answer at its limit of ${rowCap} rows.` };
+  return { how: "virtuoso-maxrows", detail: `The endpoint cut the answer at its limit of ${rowCap} rows (MaxRows).` };
+}
+
+/** The error of a partial answer that the caller does not accept. @param status HTTP status of the answer */
+export function partialRefused({ detail }: PartialReason, status: number): FedwayError {
+  return new FedwayError("ENDPOINT_PARTIAL", detail, {
+    fault: "partial",
+    upstreamStatus: status,
+    next: "Ask again with partial=true to take what there is, or narrow the query: add LIMIT or name more terms.",
+  });
 }

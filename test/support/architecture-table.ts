@@ -53,7 +53,8 @@ export const rooms: readonly Room[] = [
     name: "query",
     imports: [
       ...whole("sparql", "plan", "results", "metrics", "errors"),
-      { room: "engine", files: ["federation-engine.ts"], typesOnly: true },
+      // The two ports, and the accounts that both fill in.
+      { room: "engine", files: ["federation-engine.ts", "direct-executor.ts", "source-reports.ts"] },
     ],
     packages: ["lru-cache"],
   },

@@ -4,14 +4,11 @@ import {
   type IActorOptimizeQueryOperationOutput,
 } from "@comunica/bus-optimize-query-operation";
 import { KeysInitQuery } from "@comunica/context-entries";
-import { ActionContextKey, passTestVoid, type IActorTest, type TestResult } from "@comunica/core";
+import { passTestVoid, type IActorTest, type TestResult } from "@comunica/core";
 import type { IActionContext, IQuerySource } from "@comunica/types";
 import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { toLeaf } from "./clause-leaf.ts";
-import type { ClauseSource } from "./clause-source.ts";
-
-/** The sources of the running execution, by clause IRI. */
-export const clauseSourcesKey = new ActionContextKey<ReadonlyMap<string, ClauseSource>>("fedway:clauseSources");
+import { clauseSourcesKey } from "./execution-keys.ts";
 
 /**
  * Turns every SERVICE clause of a skeleton into the leaf of its source. Patterns outside the clauses have no data here:

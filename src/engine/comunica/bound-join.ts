@@ -17,10 +17,10 @@ export interface BoundSide {
 
 /**
  * What becomes of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
- * but keeps it without any (LeftJoin), `semi` keeps it once when it has a partner (EXISTS), `anti` when it has none
- * (MINUS and NOT EXISTS; the caller makes sure that every shared variable is bound on both sides).
+ * but keeps it without any (LeftJoin), `semi` keeps it once when it has a partner (EXISTS), `anti` when it has none (NOT
+ * EXISTS), and `minus` also when it has no variable in common with the right side (MINUS).
  */
-export type JoinMode = "inner" | "optional" | "semi" | "anti";
+export type JoinMode = "inner" | "optional" | "semi" | "anti" | "minus";
 
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
@@ -54,10 +54,11 @@ async function* mapBlocks(
 
 async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.Bindings[]> {
   const matched = new Set<number>();
-  if (!block.alone) yield* mergeBlock(block, join, matched);
   const { mode } = join;
-  if (mode === "semi") yield block.rows.filter((_, position) => matched.has(position));
-  if (mode === "optional" || mode === "anti") yield block.rows.filter((_, position) => !matched.has(position));
+  const disjoint = mode === "minus" && block.keys === undefined;
+  if (!block.alone && !disjoint) yield* mergeBlock(block, join, matched);
+  if (mode === "inner") return;
+  yield block.rows.filter((_, position) => matched.has(position) === (mode === "semi"));
 }
 
 /** Asks for a block's partners; notes which rows have one and yields the merged solutions where they are wanted. */

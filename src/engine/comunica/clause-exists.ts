@@ -10,7 +10,7 @@ import { type IActorTest, failTest, passTestVoid, type TestResult } from "@comun
 import type { IActionContext, IQueryOperationResult, IQueryOperationResultBindings } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type { BlockSizes } from "../block-sizes.ts";
-import { joinStream, leafOf } from "./clause-operands.ts";
+import { boundStream, leafOf } from "./clause-operands.ts";
 
 /** What the EXISTS actor needs beside Comunica's own arguments. */
 export interface ClauseExistsArgs extends IActorQueryOperationArgs {
@@ -53,7 +53,7 @@ export class ClauseExists extends ActorQueryOperationTyped<Algebra.Filter> {
       return filter.run({ operation, context }, undefined);
     }
     const mode = existence.not ? "anti" : "semi";
-    const bindingsStream = joinStream(left, { operation: existence.input }, { sizes, metadata, mode });
+    const bindingsStream = boundStream(left, leaf, { sizes, leftMetadata: metadata, mode });
     return { type: "bindings", bindingsStream, metadata: left.metadata } satisfies IQueryOperationResultBindings;
   }
 }

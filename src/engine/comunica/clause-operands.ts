@@ -1,4 +1,4 @@
-import type { BindingsStream, IJoinEntry, IQueryOperationResultBindings, MetadataBindings } from "@comunica/types";
+import type { BindingsStream, IQueryOperationResultBindings, MetadataBindings } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
@@ -22,27 +22,28 @@ export function isHoistedFilter(operation: Algebra.Operation): operation is Alge
   return operation.type === "filter" && operation.metadata?.["isHoistedLeftJoinFilter"] === true;
 }
 
-interface JoinOptions extends Pick<BoundJoin, "sizes" | "mode" | "condition"> {
-  readonly metadata: MetadataBindings | undefined;
+interface BoundOptions extends Pick<BoundJoin, "sizes" | "mode" | "condition"> {
+  readonly leftMetadata: MetadataBindings;
 }
 
-/** The solutions of a left operand joined with a clause; the clause's own stream is dropped. */
-export function joinStream(
+/** The solutions of a left operand joined with a clause, which is asked block by block. */
+export function boundStream(
   left: IQueryOperationResultBindings,
-  entry: Pick<IJoinEntry, "operation"> & { readonly output?: IQueryOperationResultBindings },
-  { metadata, ...options }: JoinOptions,
+  leaf: Leaf,
+  { leftMetadata, ...options }: BoundOptions,
 ): BindingsStream {
-  const leaf = leafOf(entry.operation);
-  if (!metadata || !leaf) throw new Error("A clause join needs metadata and a clause");
-  // The clause is asked block by block; its own stream was never started.
-  entry.output?.bindingsStream.destroy();
   const join: BoundJoin = {
     ...options,
-    left: left.bindingsStream as unknown as AsyncIterable<RDF.Bindings>,
-    leftVariables: variableNames(metadata),
+    left: iterate(left),
+    leftVariables: variableNames(leftMetadata),
     right: boundSide(leaf),
   };
   return leaf.source.stream(() => boundJoin(join));
+}
+
+/** An operand's solutions. */
+export function iterate({ bindingsStream }: IQueryOperationResultBindings): AsyncIterable<RDF.Bindings> {
+  return bindingsStream as unknown as AsyncIterable<RDF.Bindings>;
 }
 
 /** The clause as the right side of a bound join; terms substituted into its leaf narrow every block. */

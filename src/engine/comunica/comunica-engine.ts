@@ -10,10 +10,11 @@ import type { SparqlClient } from "../../transport/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
-import { clauseSourcesKey } from "./assign-clauses.ts";
+
 import { ClauseSource } from "./clause-source.ts";
 import { createEngineInstance, dataFactory } from "./engine-instance.ts";
 import { createExecution, type Execution } from "./execution.ts";
+import { clauseSourcesKey, failKey } from "./execution-keys.ts";
 
 /** What the engine works with. */
 export interface ComunicaEngineOptions {
@@ -45,6 +46,7 @@ export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngi
     const context = {
       [KeysInitQuery.distinctConstruct.name]: true,
       [clauseSourcesKey.name]: sources,
+      [failKey.name]: execution.fail,
     };
     try {
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));

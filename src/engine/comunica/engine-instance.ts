@@ -2,19 +2,20 @@ import { createRequire } from "node:module";
 import { type ActorInitQueryBase, QueryEngineBase } from "@comunica/actor-init-query";
 import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
-import type { ActorRdfJoin, IActionRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
+import type { ActorRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
 import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext, failTest } from "@comunica/core";
-import type { ComunicaDataFactory, QueryType } from "@comunica/types";
+import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../block-sizes.ts";
 import { AssignClauses } from "./assign-clauses.ts";
 import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause-exists.ts";
-import { ClauseInnerJoin, ClauseLeftJoin, ClauseMinus } from "./clause-joins.ts";
+import { ClauseInnerJoin } from "./clause-inner-join.ts";
+import { LeftJoin, Minus } from "./left-join.ts";
 
 /** RDF terms as Comunica makes them. */
 export const dataFactory: ComunicaDataFactory = new DataFactory();
@@ -37,6 +38,7 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   installOptimizers(busOf(process, "mediatorOptimizeQueryOperation") as Bus<ActorOptimizeQueryOperation>);
   const operations = busOf(process, "mediatorQueryOperation");
   installJoins(operations, sizes);
+  correctMetadata(operations as Bus<ActorQueryOperation>);
   installExists(operations as Bus<ActorQueryOperation>, {
     mediatorQueryOperation: property(process, "mediatorQueryOperation") as MediatorQueryOperation,
     sizes,
@@ -54,23 +56,22 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
 
 const KEPT_OPTIMIZERS = ["construct-distinct", "describe-to-constructs-subject"];
 
+// An actor subscribes to its bus when it is made; what the installing functions return is for the reader.
+
 /** A skeleton has no patterns to assign, group or push into sources: only rewriting of query forms is left to Comunica. */
-function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): void {
-  for (const actor of [...bus.actors]) {
-    if (!KEPT_OPTIMIZERS.some((name) => actor.name.endsWith(`#${name}`))) bus.unsubscribe(actor);
-  }
-  new AssignClauses({ name: "fedway:assign-clauses", bus: bus as never, busFailMessage: bus.failMessage });
+function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
+  const dropped = bus.actors.filter((actor) => !KEPT_OPTIMIZERS.some((name) => actor.name.endsWith(`#${name}`)));
+  for (const actor of dropped) bus.unsubscribe(actor);
+  const args = { name: "fedway:assign-clauses", bus: bus as never, busFailMessage: bus.failMessage };
+  return [new AssignClauses(args)];
 }
 
-// These evaluate an operand once for every solution of the others: one request a row.
-const PER_ROW_JOINS = ["inner-multi-bind", "inner-multi-bind-source", "optional-bind"];
+// These ask a clause once for every solution of the others, or do without the condition of a LeftJoin.
+const REPLACED_JOINS = /#(?:inner-multi-bind|inner-multi-bind-source|optional-[a-z-]+|minus-[a-z-]+)$/;
 
-function installJoins(operations: Bus<Named>, sizes: BlockSizes): void {
+function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
   const join = actorNamed(operations, "join");
   const bus = busOf(join, "mediatorJoin") as Bus<ActorRdfJoin>;
-  for (const actor of bus.actors) {
-    if (PER_ROW_JOINS.some((name) => actor.name.endsWith(`#${name}`))) restrictToCorrelated(actor);
-  }
   const args = {
     bus: bus as never,
     busFailMessage: bus.failMessage,
@@ -82,33 +83,54 @@ function installJoins(operations: Bus<Named>, sizes: BlockSizes): void {
     ) as MediatorExpressionEvaluatorFactory,
     sizes,
   };
-  new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" });
-  new ClauseLeftJoin({ ...args, name: "fedway:clause-left-join" });
-  new ClauseMinus({ ...args, name: "fedway:clause-minus" });
+  for (const actor of bus.actors.filter(({ name }) => REPLACED_JOINS.test(name))) bus.unsubscribe(actor);
+  return [
+    new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" }),
+    new LeftJoin({ ...args, name: "fedway:left-join" }),
+    new Minus({ ...args, name: "fedway:minus" }),
+  ];
+}
+
+// Comunica takes these for always bound, but an expression and an aggregate may fail.
+const MAY_FAIL = ["extend", "group"];
+
+/** Corrects what Comunica says of the variables that BIND, SELECT expressions and aggregates assign. */
+function correctMetadata(bus: Bus<ActorQueryOperation>): void {
+  for (const name of MAY_FAIL) {
+    const actor = actorNamed(bus, name) as ActorQueryOperation;
+    const run = actor.run.bind(actor);
+    actor.run = async (action: IActionQueryOperation, sideData: undefined) => {
+      const output = await run(action, sideData);
+      if (output.type !== "bindings") return output;
+      const assigned = assignedVariables(action.operation);
+      return { ...output, metadata: async () => mayBeUnbound(await output.metadata(), assigned) };
+    };
+  }
+}
+
+function assignedVariables(operation: Algebra.Operation): ReadonlySet<string> {
+  const { variable, variables = [] } = operation as Partial<Algebra.Extend & Algebra.Group>;
+  const aggregates = (operation as Partial<Algebra.Group>).aggregates ?? [];
+  return new Set([...(variable ? [variable] : []), ...variables, ...aggregates.map((a) => a.variable)].map((v) => v.value));
+}
+
+function mayBeUnbound(metadata: MetadataBindings, names: ReadonlySet<string>): MetadataBindings {
+  const variables = metadata.variables.map((known) =>
+    names.has(known.variable.value) ? { ...known, canBeUndef: true } : known,
+  );
+  return { ...metadata, variables };
 }
 
 function installExists(
   bus: Bus<ActorQueryOperation>,
   args: Pick<ClauseExistsArgs, "mediatorQueryOperation" | "sizes">,
-): void {
+): Named[] {
   const filter = actorNamed(bus, "filter") as ActorQueryOperation;
   const test = filter.test.bind(filter);
   filter.test = async (action: IActionQueryOperation) =>
     isClauseExistence(action.operation) ? failTest(`${filter.name} asks row by row`) : test(action);
-  new ClauseExists({
-    ...args,
-    filter,
-    name: "fedway:clause-exists",
-    bus: bus as never,
-    busFailMessage: bus.failMessage,
-  });
-}
-
-/** Row by row is right only where an operand cannot be evaluated on its own (a LeftJoin's condition over both sides). */
-function restrictToCorrelated(actor: ActorRdfJoin): void {
-  const test = actor.test.bind(actor);
-  actor.test = async (action: IActionRdfJoin) =>
-    action.entries.some((entry) => entry.operationRequired) ? test(action) : failTest(`${actor.name} asks row by row`);
+  const named = { name: "fedway:clause-exists", bus: bus as never, busFailMessage: bus.failMessage };
+  return [new ClauseExists({ ...args, ...named, filter })];
 }
 
 interface Named {

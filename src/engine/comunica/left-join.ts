@@ -1,0 +1,150 @@
+import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import {
+  ActorRdfJoin,
+  type IActionRdfJoin,
+  type IActorRdfJoinArgs,
+  type IActorRdfJoinOutputInner,
+  type IActorRdfJoinTestSideData,
+} from "@comunica/bus-rdf-join";
+import { passTestWithSideData, type TestResult } from "@comunica/core";
+import type { BindingsStream, IActionContext } from "@comunica/types";
+import type { Algebra } from "@comunica/utils-algebra";
+import { isExpressionError } from "@comunica/utils-expression-evaluator";
+import type { BlockSizes } from "../block-sizes.ts";
+import { type BufferedJoin, bufferedLeftJoin, bufferedMinus, type Condition } from "./buffered-join.ts";
+import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
+import { streamOf } from "./execution-keys.ts";
+
+type SideData = IActorRdfJoinTestSideData;
+
+const FREE = { iterations: 0, persistedItems: 0, blockingItems: 0, requestTime: 0 };
+
+/** What the actors need beside Comunica's own arguments. */
+export interface LeftJoinArgs extends IActorRdfJoinArgs {
+  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
+  readonly sizes: BlockSizes;
+}
+
+abstract class TwoSidedJoin extends ActorRdfJoin {
+  protected readonly args: LeftJoinArgs;
+
+  constructor(args: LeftJoinArgs, logicalType: "optional" | "minus") {
+    super(args, {
+      logicalType,
+      physicalName: "fedway",
+      limitEntries: 2,
+      canHandleUndefs: true,
+      canHandleOperationRequired: true,
+      isLeaf: false,
+    });
+    this.args = args;
+  }
+
+  protected override async getJoinCoefficients(
+    _action: IActionRdfJoin,
+    sideData: SideData,
+  ): Promise<TestResult<typeof FREE, SideData>> {
+    return passTestWithSideData(FREE, sideData);
+  }
+
+  protected override async getOutput(action: IActionRdfJoin, side: SideData): Promise<IActorRdfJoinOutputInner> {
+    const [left, right] = action.entries;
+    const [leftMetadata, rightMetadata] = side.metadatas;
+    if (!left || !right || !leftMetadata || !rightMetadata) throw new Error(`${this.name} needs two operands`);
+    return this.join({ left, right, leftMetadata, rightMetadata, context: action.context });
+  }
+
+  protected abstract join(sides: Sides): Promise<IActorRdfJoinOutputInner>;
+}
+
+interface Sides {
+  readonly left: IActionRdfJoin["entries"][number];
+  readonly right: IActionRdfJoin["entries"][number];
+  readonly leftMetadata: SideData["metadatas"][number];
+  readonly rightMetadata: SideData["metadatas"][number];
+  readonly context: IActionContext;
+}
+
+/** OPTIONAL with its condition: a clause is asked by key, everything else is taken in whole. */
+export class LeftJoin extends TwoSidedJoin {
+  constructor(args: LeftJoinArgs) {
+    super(args, "optional");
+  }
+
+  protected override async join(sides: Sides): Promise<IActorRdfJoinOutputInner> {
+    const { left, right, leftMetadata, rightMetadata, context } = sides;
+    const condition = await this.#condition(right.operation, context);
+    const metadata = await this.constructResultMetadata([left, right], [leftMetadata, rightMetadata], context, {}, true);
+    const bindingsStream = this.#stream(sides, condition);
+    return { result: { type: "bindings", bindingsStream, metadata: async () => metadata } };
+  }
+
+  #stream(sides: Sides, condition: Condition): BindingsStream {
+    const { left, right, leftMetadata, context } = sides;
+    const leaf = leafOf(right.operation);
+    if (!leaf) return streamOf(context, () => bufferedLeftJoin(buffered(sides), condition));
+    right.output.bindingsStream.destroy();
+    return boundStream(left.output, leaf, { sizes: this.args.sizes, leftMetadata, mode: "optional", condition });
+  }
+
+  async #condition(operation: Algebra.Operation, context: IActionContext): Promise<Condition> {
+    if (!isHoistedFilter(operation)) return async () => true;
+    const evaluator = await this.args.mediatorExpressionEvaluatorFactory.mediate({
+      algExpr: operation.expression,
+      context,
+    });
+    return async (merged) => {
+      try {
+        return await evaluator.evaluateAsEBV(merged as Parameters<typeof evaluator.evaluateAsEBV>[0]);
+      } catch (error) {
+        // An expression error counts as false (SPARQL 1.1 Query, section 17.2).
+        if (error instanceof Error && isExpressionError(error)) return false;
+        throw error;
+      }
+    };
+  }
+}
+
+/** MINUS: a clause whose shared variables are always bound is asked by key, everything else is taken in whole. */
+export class Minus extends TwoSidedJoin {
+  constructor(args: LeftJoinArgs) {
+    super(args, "minus");
+  }
+
+  protected override async join(sides: Sides): Promise<IActorRdfJoinOutputInner> {
+    const { left, right } = sides;
+    // Solutions without a shared variable are never taken away (SPARQL 1.1 Query, section 8.3.3).
+    if (sharedVariables(sides).length === 0) {
+      right.output.bindingsStream.destroy();
+      return { result: left.output };
+    }
+    const bindingsStream = this.#stream(sides);
+    return { result: { type: "bindings", bindingsStream, metadata: left.output.metadata } };
+  }
+
+  #stream(sides: Sides): BindingsStream {
+    const { left, right, leftMetadata, rightMetadata, context } = sides;
+    const leaf = leafOf(right.operation);
+    const shared = new Set(sharedVariables(sides));
+    // Keys sent along would bind what the clause itself leaves unbound, and so look like a variable in common.
+    const unsure = rightMetadata.variables.some(({ variable, canBeUndef }) => canBeUndef && shared.has(variable.value));
+    if (!leaf || unsure) return streamOf(context, () => bufferedMinus(buffered(sides)));
+    right.output.bindingsStream.destroy();
+    return boundStream(left.output, leaf, { sizes: this.args.sizes, leftMetadata, mode: "minus" });
+  }
+}
+
+function sharedVariables({ leftMetadata, rightMetadata }: Sides): string[] {
+  return ActorRdfJoin.overlappingVariables([leftMetadata, rightMetadata]).map(({ variable }) => variable.value);
+}
+
+function buffered(sides: Sides): BufferedJoin {
+  const { left, right, leftMetadata, rightMetadata } = sides;
+  const overlap = ActorRdfJoin.overlappingVariables([leftMetadata, rightMetadata]);
+  return {
+    left: iterate(left.output),
+    right: iterate(right.output),
+    keys: overlap.filter(({ canBeUndef }) => !canBeUndef).map(({ variable }) => variable.value),
+    shared: sharedVariables(sides),
+  };
+}
