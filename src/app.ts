@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { pino, type Logger } from "pino";
 import type { Config } from "./config/config.ts";
+import { packageVersion } from "./config/version.ts";
 import { createComunicaEngine } from "./engine/comunica/comunica-engine.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
@@ -26,12 +27,8 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Version of this package. */
-const version = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
-).version;
-
-const exampleCatalog = new URL("../catalog/examples/", import.meta.url).pathname;
+const version = packageVersion();
+const exampleCatalog = fileURLToPath(new URL("../catalog/examples/", import.meta.url));
 /** Milliseconds since the epoch, with fractions and never going back: the one clock of all deadlines. */
 const now = () => performance.timeOrigin + performance.now();
 
@@ -50,6 +47,7 @@ export async function createApp(config: Config): Promise<App> {
     allowAddresses: config.allowAddresses,
     maxAnswerBytes: config.limits.maxAnswerBytes,
     endpointConcurrency: config.limits.endpointConcurrency,
+    hostRate: { perSecond: config.limits.hostRate, burst: 2 * config.limits.hostRate },
     local: localDispatch(config, examples),
     observer: {
       onExchange: (exchange) => metrics.observeExchange(exchange),

@@ -1,14 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
 import { configReference, loadConfig } from "../config/load-config.ts";
+import { packageVersion } from "../config/version.ts";
 import type { CliIo } from "./cli-io.ts";
 import { runCli } from "./program.ts";
-
-function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const parsed: unknown = JSON.parse(text);
-  return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
-}
 
 /** First signal: end in order. The second one ends the process at once, by the default of the platform. */
 function interruption(): AbortSignal {
@@ -22,7 +16,7 @@ const io: CliIo = {
   stdout: process.stdout,
   stderr: process.stderr,
   fetch,
-  version: version(),
+  version: packageVersion(),
   reference: configReference,
   interrupted: interruption(),
   openApp: async (overrides) => {

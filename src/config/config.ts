@@ -38,6 +38,8 @@ export interface Limits {
   readonly maxConcurrent: number;
   /** `FEDWAY_ENDPOINT_CONCURRENCY`: requests under way at once per endpoint. */
   readonly endpointConcurrency: number;
+  /** `FEDWAY_HOST_RATE`: requests sent a second to one public host; 0 is no limit. */
+  readonly hostRate: number;
   /** `FEDWAY_RATE_LIMIT`: requests a minute per client; 0 is no limit. */
   readonly rateLimit: number;
   /** `FEDWAY_HOSTED_TIMEOUT_MS`: time cap of one query at a hosted endpoint. */

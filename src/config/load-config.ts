@@ -66,6 +66,7 @@ function readConfig(read: Read): Config {
       maxAnswerBytes: read(settings.maxAnswerBytes),
       maxConcurrent: read(settings.maxConcurrent),
       endpointConcurrency: read(settings.endpointConcurrency),
+      hostRate: read(settings.hostRate),
       rateLimit: read(settings.rateLimit),
       hostedTimeoutMs: read(settings.hostedTimeoutMs),
       hostedMemoryMb: read(settings.hostedMemoryMb),

@@ -210,6 +210,12 @@ export const settings = {
     meaning: "Requests that may run at once at one endpoint.",
     ...integer(1, 10_000),
   },
+  hostRate: {
+    name: "FEDWAY_HOST_RATE",
+    default: "20",
+    meaning: "Requests a second sent to one public host, with bursts of twice that; 0 is no limit.",
+    ...integer(0, 1_000_000),
+  },
   rateLimit: {
     name: "FEDWAY_RATE_LIMIT",
     default: "0",

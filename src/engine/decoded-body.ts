@@ -6,7 +6,10 @@ import type { SparqlAnswer } from "../transport/sparql-client.ts";
 export async function* decodedBody({ body, contentEncoding }: SparqlAnswer): AsyncIterable<Uint8Array> {
   const chunks: AsyncIterable<Buffer> = Buffer.isBuffer(body) ? single(body) : body;
   const coding = codingOf({ "content-encoding": contentEncoding });
-  if (coding === undefined || coding === "identity") return yield* chunks;
+  if (coding === undefined || coding === "identity") {
+    yield* chunks;
+    return;
+  }
   const rest = chunks[Symbol.asyncIterator]();
   const first = await rest.next();
   if (first.done) return;

@@ -7,7 +7,7 @@ import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { transcode } from "../results/serialize.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
+import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { ExecutionBounds } from "./federation-engine.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
@@ -109,12 +109,13 @@ async function reported(client: SparqlClient, { request, bounds, now }: Reported
     const answer = await client.query(request);
     report.requests = answer.requests;
     if (answer.partial) noteStatus(report, "partial", answer.partial.how);
-    answer.end.then((end) => {
+    const settle = (end: AnswerEnd) => {
       report.ms = Math.round(now() - startedAt);
       report.bytes = end.decodedBytes;
       if (end.rows !== undefined) report.rows = end.rows;
       noteStatus(report, end.partial ? "partial" : "ok", end.partial?.how);
-    }, fail);
+    };
+    answer.end.then(settle, fail);
     return answer;
   } catch (error) {
     fail(error);

@@ -3,46 +3,70 @@
  * only when there is room. The first failure ends everything; so does leaving early.
  */
 export async function* interleave<T>(sources: AsyncIterable<AsyncIterable<T>>, width: number): AsyncIterable<T> {
-  const outer = sources[Symbol.asyncIterator]();
-  const active = new Map<AsyncIterator<T>, Promise<Step<T>>>();
-  let opening: Promise<Step<T>> | undefined;
-  let exhausted = false;
+  const lanes = new Lanes(sources, width);
   try {
-    for (;;) {
-      if (!exhausted && !opening && active.size < width) opening = open(outer);
-      const pending = [...active.values(), ...(opening ? [opening] : [])];
-      if (pending.length === 0) return;
-      const step = await Promise.race(pending);
-      if (step.from === undefined) {
-        opening = undefined;
-        exhausted = step.opened === undefined;
-        if (step.opened) active.set(step.opened, advance(step.opened));
-      } else if (step.done) {
-        active.delete(step.from);
-      } else {
-        active.set(step.from, advance(step.from));
-        yield step.value;
-      }
-    }
+    for (let step = await lanes.next(); step; step = await lanes.next()) yield step.value;
   } finally {
-    for (const step of active.values()) step.catch(() => {});
-    opening?.catch(() => {});
-    for (const iterator of active.keys()) void iterator.return?.().catch(() => {});
-    void outer.return?.().catch(() => {});
+    lanes.end();
   }
 }
 
 type Step<T> =
-  | { readonly from: undefined; readonly opened: AsyncIterator<T> | undefined }
-  | { readonly from: AsyncIterator<T>; readonly done: true }
-  | { readonly from: AsyncIterator<T>; readonly done: false; readonly value: T };
+  | { readonly kind: "opened"; readonly lane: AsyncIterator<T> | undefined }
+  | { readonly kind: "item"; readonly lane: AsyncIterator<T>; readonly value: T }
+  | { readonly kind: "done"; readonly lane: AsyncIterator<T> };
 
-async function open<T>(outer: AsyncIterator<AsyncIterable<T>>): Promise<Step<T>> {
-  const next = await outer.next();
-  return { from: undefined, opened: next.done ? undefined : next.value[Symbol.asyncIterator]() };
+class Lanes<T> {
+  readonly #outer: AsyncIterator<AsyncIterable<T>>;
+  readonly #width: number;
+  readonly #pending = new Map<AsyncIterator<T>, Promise<Step<T>>>();
+  #opening: Promise<Step<T>> | undefined;
+  #exhausted = false;
+
+  constructor(sources: AsyncIterable<AsyncIterable<T>>, width: number) {
+    this.#outer = sources[Symbol.asyncIterator]();
+    this.#width = width;
+  }
+
+  /** The next item of any lane; undefined when all have ended. */
+  async next(): Promise<{ readonly value: T } | undefined> {
+    for (;;) {
+      if (!this.#exhausted && this.#pending.size < this.#width) this.#opening ??= this.#open();
+      const steps = [...this.#pending.values(), ...(this.#opening ? [this.#opening] : [])];
+      if (steps.length === 0) return undefined;
+      const step = await Promise.race(steps);
+      if (step.kind === "opened") this.#opened(step.lane);
+      else if (step.kind === "done") this.#pending.delete(step.lane);
+      else {
+        this.#pending.set(step.lane, advance(step.lane));
+        return step;
+      }
+    }
+  }
+
+  /** Ends every lane; failures of what was still under way concern nobody any more. */
+  end(): void {
+    for (const [lane, step] of this.#pending) {
+      step.catch(() => {});
+      lane.return?.().catch(() => {});
+    }
+    this.#opening?.catch(() => {});
+    this.#outer.return?.().catch(() => {});
+  }
+
+  async #open(): Promise<Step<T>> {
+    const next = await this.#outer.next();
+    return { kind: "opened", lane: next.done ? undefined : next.value[Symbol.asyncIterator]() };
+  }
+
+  #opened(lane: AsyncIterator<T> | undefined): void {
+    this.#opening = undefined;
+    if (lane) this.#pending.set(lane, advance(lane));
+    else this.#exhausted = true;
+  }
 }
 
-async function advance<T>(from: AsyncIterator<T>): Promise<Step<T>> {
-  const next = await from.next();
-  return next.done ? { from, done: true } : { from, done: false, value: next.value };
+async function advance<T>(lane: AsyncIterator<T>): Promise<Step<T>> {
+  const next = await lane.next();
+  return next.done ? { kind: "done", lane } : { kind: "item", lane, value: next.value };
 }

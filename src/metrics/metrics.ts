@@ -87,14 +87,13 @@ export function createMetrics(): Metrics {
     },
     setBreaker: (endpoint, state) => breaker.labels(endpoint).set(breakerValue[state]),
     watchRunning(read) {
-      new Gauge({
+      const gauge: Gauge = new Gauge({
         name: "fedway_runs_running",
         help: "Queries under way",
-        registers,
-        collect() {
-          this.set(read());
-        },
+        registers: [],
+        collect: () => gauge.set(read()),
       });
+      registry.registerMetric(gauge);
     },
   };
 }

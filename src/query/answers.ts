@@ -1,31 +1,17 @@
 import { LRUCache } from "lru-cache";
-import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { toProblem } from "../errors/problem.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
-import type { Deadline } from "./deadline.ts";
 import { toPlanDescription } from "./describe-plan.ts";
 import type { FetchedAnswer } from "./evaluate.ts";
-import type { QueryAnswer, QueryRequest, RunStatus, TabularAnswer } from "./query-service.ts";
-import type { Run } from "./run-log.ts";
+import type { QueryAnswer, QueryRequest, TabularAnswer } from "./query-service.ts";
+import type { RunEnd } from "./run-log.ts";
+import type { StartedRun } from "./start-run.ts";
 import type { Table } from "./tabulate.ts";
-import { completed, firstByteStatus } from "./verdict.ts";
-
-/** A run from its plan to its end. Durations in milliseconds. */
-export interface Started {
-  readonly plan: QueryPlan;
-  /** The plan came from the cache. */
-  readonly cached: boolean;
-  readonly run: Run;
-  readonly deadline: Deadline;
-  readonly bounds: ExecutionBounds;
-  readonly planMs: number;
-  /** When execution began, on the clock. */
-  readonly executedAt: number;
-}
+import { brokenOff, completed, firstByteStatus } from "./verdict.ts";
 
 // Clients of one kind send one Accept header; working it out is not free.
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
@@ -52,19 +38,19 @@ function notAcceptable(kind: AnswerKind): FedwayError {
 
 /** What a shell sends for a started run. */
 export function toQueryAnswer(
-  { plan, cached, run, planMs }: Started,
+  { id, plan, cached, bounds, planMs }: StartedRun,
   { body, contentEncoding, rows }: FetchedAnswer,
   { format, firstByteMs }: { readonly format: ResultFormat; readonly firstByteMs: number },
 ): QueryAnswer {
   if (plan.kind === "rejected") throw new Error("A rejected plan has no answer");
   return {
-    runId: run.id,
+    runId: id,
     plan,
     kind: plan.answer,
     contentType: format.contentType,
     contentEncoding,
     body,
-    status: firstByteStatus(run.sources.values(), Buffer.isBuffer(body), rows),
+    status: firstByteStatus(bounds.sources.values(), Buffer.isBuffer(body), rows),
     notes: plan.notes,
     timings: { planMs, firstByteMs, planCached: cached },
   };
@@ -73,26 +59,29 @@ export function toQueryAnswer(
 /** The table of an answer that failed before its first row. */
 export const noTable: Table = { columns: [], rows: [], truncated: false };
 
-/** A finished run as a table. Rows before a failure are kept only when partial answers were asked for. */
-export function toTabularAnswer({ plan, run, bounds }: Started, table: Table, error?: FedwayError): TabularAnswer {
-  const kept = error && !bounds.partial ? { ...noTable, columns: table.columns } : table;
+/** Ends a run whose rows are collected. Rows before a failure are kept only when partial answers were asked for. */
+export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown = table.error): TabularAnswer {
+  const { id, plan, bounds } = run;
+  const kept = thrown !== undefined && !bounds.partial ? { ...noTable, columns: table.columns } : table;
+  const end = endOf(run, kept, thrown);
+  run.end(end);
   return {
-    run: run.id,
-    status: statusOf(kept, run, error),
+    run: id,
+    status: end.status,
     plan: toPlanDescription(plan),
     columns: kept.columns,
     rows: kept.rows,
     ...(kept.boolean !== undefined && { boolean: kept.boolean }),
     truncated: kept.truncated,
-    sources: [...run.sources.values()],
+    sources: [...bounds.sources.values()],
     notes: plan.kind === "rejected" ? [] : plan.notes,
-    diagnosis: error ? toProblem(error, run.id) : null,
+    diagnosis: end.error ? toProblem(end.error, id) : null,
   };
 }
 
-function statusOf({ rows, boolean, truncated }: Table, run: Run, error: FedwayError | undefined): RunStatus {
-  if (error?.code === "CANCELLED") return "cancelled";
-  if (error) return rows.length > 0 ? "partial" : "failed";
-  if (truncated) return "partial";
-  return completed(run.sources.values(), boolean === undefined ? rows.length : undefined).status;
+function endOf(run: StartedRun, { rows, boolean, truncated }: Table, thrown: unknown): RunEnd {
+  if (thrown !== undefined && rows.length === 0) return brokenOff(run.fail(thrown));
+  if (thrown !== undefined) return { status: "partial", rows: rows.length, error: toFedwayError(thrown) };
+  if (truncated) return { status: "partial", rows: rows.length };
+  return completed(run.bounds.sources.values(), boolean === undefined ? rows.length : undefined);
 }

@@ -3,7 +3,7 @@ import type { QueryResult } from "../results/model.ts";
 /** A result and the number of rows or triples read from it so far; undefined for ASK, which has none. */
 export interface CountedResult {
   readonly result: QueryResult;
-  count(): number | undefined;
+  readonly count: () => number | undefined;
 }
 
 /** Counts what is read from a result. */

@@ -10,7 +10,7 @@ export interface Run {
   readonly id: string;
   readonly sources: Map<string, SourceReport>;
   /** Ends the run; later calls change nothing. */
-  finish(end: RunEnd): void;
+  readonly finish: (end: RunEnd) => void;
 }
 
 /** How a run ended. */
@@ -22,7 +22,7 @@ export interface RunEnd {
 
 /** Opens runs and keeps the records of the latest ones. */
 export interface RunLog {
-  open(plan: QueryPlan, queryHash: string): Run;
+  readonly open: (plan: QueryPlan, queryHash: string) => Run;
   record(id: string): RunRecord | undefined;
   /** Runs that are not finished. */
   readonly running: number;
@@ -35,7 +35,11 @@ export interface RunLogOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Told of every finished run; duration in milliseconds. */
-  onFinish(run: { readonly plan: QueryPlan["kind"]; readonly status: RunStatus; readonly durationMs: number }): void;
+  readonly onFinish: (run: {
+    readonly plan: QueryPlan["kind"];
+    readonly status: RunStatus;
+    readonly durationMs: number;
+  }) => void;
 }
 
 /** What is kept of a run; the public record is made of it when somebody asks. */

@@ -4,7 +4,7 @@ import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
 import { visibleInGroup } from "./scope.ts";
-import type { Token } from "./tokens.ts";
+import { type Token, tokenAt } from "./tokens.ts";
 
 /** A SERVICE clause with a constant target, cut out of a query's text. */
 export interface ClauseText {
@@ -33,14 +33,14 @@ export interface SplitQuery {
  * algebra of the whole query.
  */
 export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery {
-  const prologue = text.slice(0, (tokens[afterPrologue(tokens)] as Token).start);
+  const prologue = text.slice(0, tokenAt(tokens, afterPrologue(tokens)).start);
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
   for (const service of servicesOfSelect(outline).toSorted((a, b) => a.from - b.from)) {
     const clause = toClause({ text, tokens, prologue, service, iri: `urn:fedway:clause:${clauses.length}` });
-    const target = tokens[service.name] as Token;
-    const end = (tokens[service.to - 1] as Token).end;
+    const target = tokenAt(tokens, service.name);
+    const end = tokenAt(tokens, service.to - 1).end;
     skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause)} }`;
     copied = end;
     clauses.push(clause);
@@ -63,8 +63,8 @@ interface ClauseSite {
 
 function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseText {
   const { group, silent, name } = service;
-  const pattern = text.slice((tokens[group.from] as Token).start, (tokens[group.to - 1] as Token).end);
-  const target = tokens[name] as Token;
+  const pattern = text.slice(tokenAt(tokens, group.from).start, tokenAt(tokens, group.to - 1).end);
+  const target = tokenAt(tokens, name);
   const parsed = new sparqljs.Parser().parse(`${prologue}SELECT * WHERE ${pattern}`);
   const where = parsed.type === "query" ? (parsed.where ?? []) : [];
   const certain = certainVariables(where);

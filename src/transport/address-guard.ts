@@ -56,11 +56,19 @@ function isGlobal(address: Address): boolean {
   return address.range() === "unicast";
 }
 
-/** Host part of a URL as an address text: without brackets, zone and trailing dot. */
-const bareHost = (hostname: string): string => {
+/** Host part of a URL as a name or an address text: without brackets, zone and trailing dot. */
+export const bareHost = (hostname: string): string => {
   const open = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   return open.endsWith(".") ? open.slice(0, -1) : open;
 };
+
+/** The host of a URL is `localhost` or, in any notation, an address that is not globally reachable. */
+export function isOwnHost(hostname: string): boolean {
+  const host = bareHost(hostname);
+  if (host === "localhost") return true;
+  const address = parseAddress(host);
+  return address !== undefined && !isGlobal(address);
+}
 
 /**
  * A guard with the given exceptions.

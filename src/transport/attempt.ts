@@ -81,7 +81,7 @@ class Attempt implements ExchangeListener {
   }
 
   /** Where the body of an answer goes. */
-  #answerBody(known: Pick<Head, "status" | "mediaType" | "signs">, headers: ResponseHeaders, exchange: Exchange) {
+  #answerBody(known: Omit<Head, "coding" | "firstByteMs">, headers: ResponseHeaders, exchange: Exchange): BodySink {
     const coding = codingOf(headers);
     if (coding === undefined) {
       const name = (headerOf(headers, "content-encoding") ?? "").slice(0, 40).replaceAll(/[^\w,. -]/g, "");

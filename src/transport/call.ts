@@ -3,6 +3,7 @@ import type { Admission } from "./breaker.ts";
 import type { Clock } from "./clock.ts";
 import type { Deadlines, Expiring } from "./deadlines.ts";
 import { healthSign, outcomeName } from "./health.ts";
+import type { HostRates } from "./host-rates.ts";
 import { type Lane, metricName } from "./lanes.ts";
 import type { BreakerLimits, TransportObserver } from "./options.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
@@ -14,6 +15,7 @@ export interface CallContext {
   readonly active: Set<Call>;
   readonly observer?: TransportObserver | undefined;
   readonly breaker: BreakerLimits;
+  readonly hostRates: HostRates | undefined;
 }
 
 /**
@@ -24,6 +26,8 @@ export class Call implements Expiring {
   readonly request: SparqlRequest;
   readonly lane: Lane;
   readonly deadlineMs: number;
+  /** The host whose rate the next request counts for; undefined when it has none. */
+  host: string | undefined;
   /** What has to happen when the call is interrupted in its present phase. */
   onInterrupt: ((error: FedwayError) => void) | undefined;
   /** HTTP requests sent. */
@@ -89,6 +93,11 @@ export class Call implements Expiring {
     this.onInterrupt?.(error);
   }
 
+  /** A partial answer is taken and marked. */
+  get acceptsPartial(): boolean {
+    return this.request.acceptPartial === true;
+  }
+
   /** Catalogue id or URL, for messages. */
   get endpointName(): string {
     return this.request.endpoint.id ?? this.request.endpoint.url;
@@ -124,6 +133,12 @@ export class Call implements Expiring {
       return undefined;
     }
     if (taken === "full") throw this.#busy();
+    // Those that are queued here will all want a turn at the host before this one.
+    const hostMs = this.#hostWaitMs(scheduler.waiting() - 1);
+    if (hostMs >= this.leftMs) {
+      scheduler.drop(waiter);
+      throw this.#hostBusy(hostMs);
+    }
     return new Promise<void>((resolve, reject) => {
       settle = { resolve, reject };
       this.onInterrupt = (error) => {
@@ -140,9 +155,26 @@ export class Call implements Expiring {
     if (this.#admission === undefined) throw this.#circuitOpen();
   }
 
+  /**
+   * Waits until `host` may be sent another request.
+   * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
+   */
+  async awaitTurn(): Promise<void> {
+    for (;;) {
+      const queued = this.#takeTurn();
+      if (queued === undefined) return;
+      await queued;
+      const heldMs = this.lane.scheduler.heldMs();
+      if (heldMs === 0) return;
+      if (heldMs >= this.leftMs) throw this.#heldBack(heldMs);
+      await this.pause(heldMs);
+    }
+  }
+
   /** Waits. @throws FedwayError when the call is interrupted meanwhile */
   pause(ms: number): Promise<void> {
     this.check();
+    this.waitingSinceMs = undefined;
     const { clock } = this.#context;
     return new Promise((resolve, reject) => {
       const timer = clock.setTimeout(resolve, ms);
@@ -185,6 +217,31 @@ export class Call implements Expiring {
     });
   }
 
+  /** Takes a turn at the host; undefined when there is one at once. */
+  #takeTurn(): Promise<void> | undefined {
+    this.check();
+    this.waitingSinceMs = undefined;
+    const { host } = this;
+    const { hostRates } = this.#context;
+    if (host === undefined || hostRates === undefined) return undefined;
+    let settle: (() => void) | undefined;
+    const waiter = { deadlineMs: this.deadlineMs, granted: (): void => settle?.() };
+    const taken = hostRates.take(host, waiter);
+    if (taken === "now") return undefined;
+    if (taken === "refused") throw this.#hostBusy(hostRates.waitMs(host, 0));
+    return new Promise((resolve, reject) => {
+      settle = resolve;
+      this.onInterrupt = (error) => {
+        hostRates.drop(host, waiter);
+        reject(error);
+      };
+    });
+  }
+
+  #hostWaitMs(ahead: number): number {
+    return this.host === undefined ? 0 : (this.#context.hostRates?.waitMs(this.host, ahead) ?? 0);
+  }
+
   #circuitOpen(): FedwayError {
     const retryAfterMs = this.lane.breaker.waitMs();
     return new FedwayError(
@@ -203,6 +260,15 @@ export class Call implements Expiring {
       fault: "http-429",
       retryAfterMs,
       next: "Wait before sending another query to this endpoint.",
+    });
+  }
+
+  #hostBusy(waitMs: number): FedwayError {
+    const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
+    return new FedwayError("ENDPOINT_BUSY", message, {
+      fault: "busy",
+      retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+      next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
     });
   }
 

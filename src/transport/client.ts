@@ -1,13 +1,21 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { createAnswerScanner } from "../results/scanner.ts";
-import { type AddressGuard, addressRefused, createAddressGuard } from "./address-guard.ts";
+import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
 import { Call, type CallContext } from "./call.ts";
 import { systemClock } from "./clock.ts";
 import { converse, type ConversationContext } from "./conversation.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { createHostRates, type HostRates } from "./host-rates.ts";
 import { createLanes, type Lanes, metricName } from "./lanes.ts";
 import { answerLocally } from "./local-answer.ts";
-import { defaultBreaker, defaultRetry, defaultTimeouts, type SparqlClientOptions, userAgent } from "./options.ts";
+import {
+  defaultBreaker,
+  defaultRetry,
+  defaultTimeouts,
+  type SparqlClientOptions,
+  type TransportObserver,
+  userAgent,
+} from "./options.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 import { createUpstream, type UpstreamOptions } from "./upstream.ts";
 
@@ -29,11 +37,24 @@ function lanesOf(options: SparqlClientOptions): Lanes {
   });
 }
 
+const limitsHosts = ({ hostRate }: SparqlClientOptions): boolean => hostRate !== undefined && hostRate.perSecond > 0;
+
+function hostRatesOf(options: SparqlClientOptions): HostRates | undefined {
+  const { hostRate, endpointQueue: queueLimit = 256, maxEndpoints: maxHosts = 1000, clock = systemClock } = options;
+  if (hostRate === undefined || !limitsHosts(options)) return undefined;
+  return createHostRates({ ...hostRate, queueLimit, maxHosts, clock });
+}
+
+const noHost = (): undefined => undefined;
+/** One rate for a host under all its ports and schemes: that is what a ban would fall on. */
+const rateHost = ({ hostname }: URL): string | undefined => (isOwnHost(hostname) ? undefined : bareHost(hostname));
+
 function conversationContext(options: SparqlClientOptions, guard: AddressGuard): ConversationContext {
   const { clock = systemClock, scanner = createAnswerScanner, random = Math.random, local } = options;
   return {
     upstream: createUpstream(upstreamOptions(options, guard)),
     guard,
+    limitedHost: limitsHosts(options) ? rateHost : noHost,
     local,
     clock,
     scanner,
@@ -48,24 +69,38 @@ function conversationContext(options: SparqlClientOptions, guard: AddressGuard):
 interface Vetted {
   readonly url: URL | null;
   readonly refused: FedwayError | undefined;
+  /** The host whose rate its requests count for. */
+  readonly host: string | undefined;
 }
 
 /** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
-function createVetting(guard: AddressGuard, limit: number): (text: string) => Vetted {
+function createVetting({ guard, limitedHost }: ConversationContext, limit: number): (text: string) => Vetted {
   const known = new Map<string, Vetted>();
   return (text) => {
     let vetted = known.get(text);
     if (vetted === undefined) {
       if (known.size >= limit) known.clear();
-      vetted = { url: URL.parse(text), refused: guard.refuseUrl(text) };
+      const url = URL.parse(text);
+      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : limitedHost(url) };
       known.set(text, vetted);
     }
     return vetted;
   };
 }
 
-/** The error of a query that never became a call. */
-function refusedTarget({ details, message }: FedwayError, endpoint: EndpointTarget): FedwayError {
+/** The error of a query that never became a call, which the observer hears of too. */
+function refusedTarget(
+  { details, message }: FedwayError,
+  endpoint: EndpointTarget,
+  observer: TransportObserver | undefined,
+): FedwayError {
+  observer?.onExchange?.({
+    endpoint: metricName(endpoint),
+    outcome: "address",
+    ms: 0,
+    wireBytes: 0,
+    requests: 0,
+  });
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }
 
@@ -79,13 +114,15 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
   const { clock } = context;
   const lanes = lanesOf(options);
   const deadlines = createDeadlines(clock);
-  const vet = createVetting(guard, options.maxEndpoints ?? 1000);
+  const hostRates = hostRatesOf(options);
+  const vet = createVetting(context, options.maxEndpoints ?? 1000);
   const calls: CallContext = {
     clock,
     deadlines,
     active: new Set(),
     observer: options.observer,
     breaker: { ...defaultBreaker, ...options.breaker },
+    hostRates,
   };
   let closed = false;
 
@@ -93,13 +130,12 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
     if (closed) throw clientClosed();
     const { endpoint } = request;
     const handler = options.local?.(endpoint.url);
-    const { url, refused } = vet(endpoint.url);
+    const { url, refused, host } = vet(endpoint.url);
     if (url === null || (refused !== undefined && handler === undefined)) {
-      const report = { endpoint: metricName(endpoint), outcome: "address", ms: 0, wireBytes: 0, requests: 0 } as const;
-      options.observer?.onExchange?.(report);
-      throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint);
+      throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, options.observer);
     }
     const call = new Call(request, lanes.of(endpoint, url), calls);
+    if (handler === undefined) call.host = host;
     try {
       const queued = call.enter();
       if (queued !== undefined) await queued;
@@ -118,6 +154,7 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
     for (const call of calls.active) call.interrupt(clientClosed());
     deadlines.close();
     lanes.close();
+    hostRates?.close();
     await context.upstream.close();
   };
 

@@ -13,6 +13,8 @@ import type { LocalDispatch, RequestMethod, SparqlAnswer } from "./sparql-client
 /** What a conversation needs beside its call. */
 export interface ConversationContext extends AttemptContext {
   readonly guard: AddressGuard;
+  /** The host whose rate a request to this URL counts for; undefined when it has none. */
+  readonly limitedHost: (url: URL) => string | undefined;
   readonly local?: LocalDispatch | undefined;
   readonly retry: RetryOptions;
   readonly random: () => number;
@@ -59,6 +61,7 @@ export async function converse(call: Call, url: URL, context: ConversationContex
   for (;;) {
     const encoded = encodeRequest(course.method, course.url, call.request);
     if (encoded === undefined) throw tooLongForGet(course, call);
+    if (call.host !== undefined) await call.awaitTurn();
     const reply = await attempt(call, { encoded, accept: course.accept }, context);
     if (reply.kind === "answer") {
       if (course.blamed !== undefined && !course.turned) call.lane.method = course.method;
@@ -96,6 +99,7 @@ function afterRefusal(refusal: Refusal, course: Course, parties: Parties): numbe
     course.redirects += 1;
     course.turned ||= step.method !== course.method;
     course.url = step.url;
+    call.host = context.limitedHost(step.url);
     course.method = step.method;
     return 0;
   }

@@ -3,6 +3,7 @@ import type { AnswerScanner } from "../results/scanner.ts";
 import type { BreakerState } from "./breaker.ts";
 import type { Clock } from "./clock.ts";
 import type { ResolveHost } from "./connector.ts";
+import type { HostRate } from "./host-rates.ts";
 import type { RetryOptions } from "./retry.ts";
 import type { LocalDispatch } from "./sparql-client.ts";
 
@@ -57,7 +58,12 @@ export interface SparqlClientOptions {
   readonly endpointConcurrency?: number | undefined;
   /** Requests that may wait per endpoint; default 256. */
   readonly endpointQueue?: number | undefined;
-  /** Idle endpoints that are remembered; default 1,000. */
+  /**
+   * Requests sent per URL host (retries, fallbacks and redirects count); absent or 0: no limit. Exempt are `localhost`
+   * and literal addresses that are not global: they are the operator's own.
+   */
+  readonly hostRate?: HostRate | undefined;
+  /** Idle endpoints that are remembered, and hosts with their rates; default 1,000 of each. */
   readonly maxEndpoints?: number | undefined;
   /** Connections per origin; default 64, or `endpointConcurrency` when that is more. */
   readonly connections?: number | undefined;

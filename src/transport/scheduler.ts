@@ -22,12 +22,14 @@ export interface SchedulerOptions {
 export interface Scheduler {
   /** Nothing runs, waits or is held back. */
   readonly idle: boolean;
+  /** Requests that wait. */
+  waiting(): number;
   /** Milliseconds for which no request may start (Retry-After); 0 when none is held back. */
   heldMs(): number;
   /** "now": the slot is taken. "queued": `granted` or `heldBack` follows. "full": refused. */
   take(waiter: Waiter): "now" | "queued" | "full";
-  /** Takes a waiter out of the queue. */
-  drop(waiter: Waiter): void;
+  /** Takes a waiter out of the queue; false when it was not there. */
+  drop(waiter: Waiter): boolean;
   /** Gives one slot back. */
   release(): void;
   /** Starts no request before this moment; waiters that cannot wait so long are told. */
@@ -65,6 +67,7 @@ export function createScheduler({ concurrency, queueLimit, clock }: SchedulerOpt
     get idle() {
       return running === 0 && queue.size === 0 && heldMs() === 0;
     },
+    waiting: () => queue.size,
     heldMs,
     take(waiter) {
       if (heldMs() === 0 && running < concurrency && queue.size === 0) {
@@ -76,9 +79,7 @@ export function createScheduler({ concurrency, queueLimit, clock }: SchedulerOpt
       if (heldMs() > 0) sleep();
       return "queued";
     },
-    drop(waiter) {
-      queue.delete(waiter);
-    },
+    drop: (waiter) => queue.delete(waiter),
     release() {
       running -= 1;
       if (queue.size > 0 && heldMs() === 0) drain();

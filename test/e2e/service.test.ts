@@ -46,7 +46,9 @@ describe("the README's queries", () => {
   it("the second asks everybody", async () => {
     const response = await ask(await example("2-union-over-all"));
     const { results } = (await response.json()) as { results: { bindings: { source: { value: string } }[] } };
-    expect(new Set(results.bindings.map(({ source }) => source.value))).toEqual(new Set(["library", "museums", "places"]));
+    expect(new Set(results.bindings.map(({ source }) => source.value))).toEqual(
+      new Set(["library", "museums", "places"]),
+    );
     expect((await runOf(response)).sources).toHaveLength(5);
   });
 

@@ -45,45 +45,86 @@ afterAll(async () => {
   await Promise.all([virtuoso?.stop(), fuseki?.stop()]);
 });
 
+/** Reads an answer to its end. @returns undefined when it was visibly cut off */
+async function wholeBody(response: Response): Promise<string | undefined> {
+  try {
+    return await response.text();
+  } catch {
+    return undefined;
+  }
+}
+
+const everyFormat = [json, "application/sparql-results+xml", "text/csv", "text/tab-separated-values"];
+
 describe("Virtuoso's row limit", () => {
-  it.each([json, "application/sparql-results+xml", "text/csv", "text/tab-separated-values"])(
-    "makes a streamed answer partial, as %s",
-    async (accept) => {
-      const response = await fedway.sparql("/endpoints/virtuoso/sparql", { query: allNumbers, accept });
-      const atFirstByte = response.headers.get("fedway-status");
-      const run = response.headers.get("fedway-run");
-      const answer = await readAnswer(response);
-      expect(answer.kind === "bindings" && answer.rows.length).toBe(maxRows);
-      expect(["running", "partial"]).toContain(atFirstByte);
-      expect(await fedway.endedRun(run)).toMatchObject({
-        status: "partial",
-        rows: maxRows,
-        sources: [{ endpoint: "virtuoso", status: "partial" }],
-      });
-    },
-  );
+  it.each(everyFormat)("breaks an answer off visibly, as %s", async (accept) => {
+    const response = await fedway.sparql("/endpoints/virtuoso/sparql", { query: allNumbers, accept });
+    const run = response.headers.get("fedway-run");
+    const body = await wholeBody(response);
+    if (response.status === 200) expect(body, "the response ended as if it were complete").toBeUndefined();
+    else expect(JSON.parse(body ?? "")).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "virtuoso" } });
+    expect(await fedway.endedRun(run)).toMatchObject({ status: "failed", code: "ENDPOINT_PARTIAL" });
+  });
+
+  it.each(everyFormat)("makes an answer partial where that is wanted, as %s", async (accept) => {
+    const call = { query: allNumbers, accept, parameters: { partial: "true" } };
+    const response = await fedway.sparql("/endpoints/virtuoso/sparql", call);
+    const atFirstByte = response.headers.get("fedway-status");
+    const run = response.headers.get("fedway-run");
+    const answer = await readAnswer(response);
+    expect(answer.kind === "bindings" && answer.rows.length).toBe(maxRows);
+    expect(["running", "partial"]).toContain(atFirstByte);
+    expect(await fedway.endedRun(run)).toMatchObject({
+      status: "partial",
+      rows: maxRows,
+      sources: [{ endpoint: "virtuoso", status: "partial" }],
+    });
+  });
+
+  it("fails a table that may not be partial", async () => {
+    const { answer, httpStatus } = await fedway.table({ query: allNumbers, endpoint: "virtuoso" });
+    expect({ httpStatus, status: answer.status, rows: answer.rows }).toEqual({
+      httpStatus: 502,
+      status: "failed",
+      rows: [],
+    });
+    expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "virtuoso" } });
+  });
 
   it("makes a table partial and says why", async () => {
-    const { answer } = await fedway.table({ query: allNumbers, endpoint: "virtuoso", partial: true });
-    expect(answer.status).toBe("partial");
-    expect(answer.rows.length).toBe(maxRows);
+    const { answer, httpStatus } = await fedway.table({ query: allNumbers, endpoint: "virtuoso", partial: true });
+    expect({ httpStatus, status: answer.status, rows: answer.rows.length }).toEqual({
+      httpStatus: 200,
+      status: "partial",
+      rows: maxRows,
+    });
     expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL" });
   });
 
-  it("does not make an answer below it partial", async () => {
-    const query = `${allNumbers} LIMIT ${maxRows - 1}`;
-    const { answer } = await fedway.table({ query, endpoint: "virtuoso" });
+  it.each([maxRows - 1, maxRows])("does not make a query partial that asks for %i rows", async (limit) => {
+    const { answer } = await fedway.table({ query: `${allNumbers} LIMIT ${limit}`, endpoint: "virtuoso" });
     expect(answer).toMatchObject({ status: "ok", diagnosis: null });
-    expect(answer.rows.length).toBe(maxRows - 1);
+    expect(answer.rows.length).toBe(limit);
   });
 
-  it.each([false, true])("makes a federated answer partial (partial: %s)", async (partial) => {
-    const query = `${prefixes}SELECT ?x ?n WHERE {
-      SERVICE <${virtuoso.url}> { ?x ex:n ?n } SERVICE <${fuseki.url}> { ?x ex:n ?n } }`;
-    const { answer, httpStatus } = await fedway.table({ query, partial });
-    expect({ httpStatus, status: answer.status }).toEqual({ httpStatus: 200, status: "partial" });
+  const join = (): string => `${prefixes}SELECT ?x ?n WHERE {
+    SERVICE <${virtuoso.url}> { ?x ex:n ?n } SERVICE <${fuseki.url}> { ?x ex:n ?n } }`;
+
+  it("fails a federated query", async () => {
+    const { answer, httpStatus } = await fedway.table({ query: join() });
+    expect({ httpStatus, status: answer.status, rows: answer.rows }).toEqual({
+      httpStatus: 502,
+      status: "failed",
+      rows: [],
+    });
     expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "virtuoso" } });
-    expect(answer.rows.length).toBeLessThan(4_000);
+  });
+
+  it("makes a federated answer partial where that is wanted", async () => {
+    const { answer, httpStatus } = await fedway.table({ query: join(), partial: true });
+    expect({ httpStatus, status: answer.status }).toEqual({ httpStatus: 200, status: "partial" });
+    expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL" });
+    expect(answer.rows.length).toBeGreaterThan(0);
   });
 });
 
@@ -109,8 +150,19 @@ const shouldTimeOut = (name: string, upstreamStatus: number): void => {
 };
 
 describe("time-outs of the engines", () => {
-  it("S1TAT with status 200 and no rows is partial, not empty", async () => {
+  it("S1TAT with status 200 and no rows is an error, not empty", async () => {
     const response = await fedway.sparql("/endpoints/anytime/sparql", { query: endless, accept: json });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "anytime" } });
+    expect(await fedway.endedRun(response.headers.get("fedway-run"))).toMatchObject({
+      status: "failed",
+      code: "ENDPOINT_PARTIAL",
+    });
+  });
+
+  it("S1TAT is partial where that is wanted", async () => {
+    const call = { query: endless, accept: json, parameters: { partial: "true" } };
+    const response = await fedway.sparql("/endpoints/anytime/sparql", call);
     const atFirstByte = response.headers.get("fedway-status");
     const run = response.headers.get("fedway-run");
     await readAnswer(response);

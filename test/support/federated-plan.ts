@@ -6,7 +6,7 @@ import { splitClauses } from "../../src/sparql/split-clauses.ts";
 export function toFederatedPlan(text: string): FederatedPlan {
   const parsed = parseQuery(text);
   const { skeleton, clauses } = splitClauses(parsed);
-  const planned = clauses.map(({ target, ...clause }) => ({ ...clause, endpoint: { url: target.slice(1, -1) } }));
+  const planned = clauses.map((clause) => Object.assign({}, clause, { endpoint: { url: clause.target.slice(1, -1) } }));
   const urls = [...new Set(planned.map(({ endpoint }) => endpoint.url))];
   return {
     kind: "federated",

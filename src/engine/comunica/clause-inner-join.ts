@@ -43,7 +43,10 @@ export class ClauseInnerJoin extends ActorRdfJoin {
     return { result };
   }
 
-  protected override async getJoinCoefficients(action: IActionRdfJoin, sideData: SideData): Promise<TestResult<typeof FREE, SideData>> {
+  protected override async getJoinCoefficients(
+    action: IActionRdfJoin,
+    sideData: SideData,
+  ): Promise<TestResult<typeof FREE, SideData>> {
     const hasClause = action.entries.some((entry) => leafOf(entry.operation));
     return hasClause ? passTestWithSideData(FREE, sideData) : failTest(`${this.name} needs a clause`);
   }

@@ -1,3 +1,4 @@
+import type { ComunicaDataFactory } from "@comunica/types";
 import type * as RDF from "@rdfjs/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
 import type { FederatedClause } from "../../plan/federated-clause.ts";
@@ -12,14 +13,14 @@ export type Substitution = ReadonlyMap<string, RDF.Term>;
  * A SERVICE clause as a leaf of Comunica's algebra: one quad pattern whose subject is a list of the clause's variables,
  * as nested quoted triples. All of Comunica's visitors (scope, substitution) see the variables, none sees the body.
  */
-export function toLeaf(clause: FederatedClause, dataFactory: RDF.DataFactory): Algebra.Pattern {
+export function toLeaf(clause: FederatedClause, dataFactory: ComunicaDataFactory): Algebra.Pattern {
   const nil = dataFactory.namedNode(NIL);
   const cons = dataFactory.namedNode(CONS);
   const list = clause.variables.reduceRight<RDF.Quad_Subject>(
-    (rest, variable) => dataFactory.quad(dataFactory.variable!(variable.name), cons, rest) as RDF.Quad,
+    (rest, variable) => dataFactory.quad(dataFactory.variable(variable.name), cons, rest),
     nil,
   );
-  return new AlgebraFactory(dataFactory as never).createPattern(list, dataFactory.namedNode(clause.iri), nil);
+  return new AlgebraFactory(dataFactory).createPattern(list, dataFactory.namedNode(clause.iri), nil);
 }
 
 /** Reads back which variables of a leaf have been replaced by terms since `toLeaf`. */

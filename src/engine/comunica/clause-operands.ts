@@ -43,7 +43,7 @@ export function boundStream(
 
 /** An operand's solutions. */
 export function iterate({ bindingsStream }: IQueryOperationResultBindings): AsyncIterable<RDF.Bindings> {
-  return bindingsStream as unknown as AsyncIterable<RDF.Bindings>;
+  return bindingsStream;
 }
 
 /** The clause as the right side of a bound join; terms substituted into its leaf narrow every block. */

@@ -111,7 +111,9 @@ function correctMetadata(bus: Bus<ActorQueryOperation>): void {
 function assignedVariables(operation: Algebra.Operation): ReadonlySet<string> {
   const { variable, variables = [] } = operation as Partial<Algebra.Extend & Algebra.Group>;
   const aggregates = (operation as Partial<Algebra.Group>).aggregates ?? [];
-  return new Set([...(variable ? [variable] : []), ...variables, ...aggregates.map((a) => a.variable)].map((v) => v.value));
+  return new Set(
+    [...(variable ? [variable] : []), ...variables, ...aggregates.map((a) => a.variable)].map((v) => v.value),
+  );
 }
 
 function mayBeUnbound(metadata: MetadataBindings, names: ReadonlySet<string>): MetadataBindings {

@@ -12,7 +12,7 @@ export interface Execution {
   /** The bounds for requests: aborted as soon as the execution is over. */
   readonly bounds: ExecutionBounds;
   /** Ends the execution with an error; the first one counts. */
-  fail(error: unknown): void;
+  readonly fail: (error: unknown) => void;
   /** The promise, or the failure of the execution if that comes first. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** The stream's items; ends the execution with the last one, with a failure, and when it is left early. */

@@ -74,7 +74,13 @@ export class LeftJoin extends TwoSidedJoin {
   protected override async join(sides: Sides): Promise<IActorRdfJoinOutputInner> {
     const { left, right, leftMetadata, rightMetadata, context } = sides;
     const condition = await this.#condition(right.operation, context);
-    const metadata = await this.constructResultMetadata([left, right], [leftMetadata, rightMetadata], context, {}, true);
+    const metadata = await this.constructResultMetadata(
+      [left, right],
+      [leftMetadata, rightMetadata],
+      context,
+      {},
+      true,
+    );
     const bindingsStream = this.#stream(sides, condition);
     return { result: { type: "bindings", bindingsStream, metadata: async () => metadata } };
   }
@@ -95,7 +101,7 @@ export class LeftJoin extends TwoSidedJoin {
     });
     return async (merged) => {
       try {
-        return await evaluator.evaluateAsEBV(merged as Parameters<typeof evaluator.evaluateAsEBV>[0]);
+        return await evaluator.evaluateAsEBV(merged);
       } catch (error) {
         // An expression error counts as false (SPARQL 1.1 Query, section 17.2).
         if (error instanceof Error && isExpressionError(error)) return false;

@@ -17,7 +17,17 @@ export class PulledStream<T> extends BufferedIterator<T> {
   }
 
   override _read(count: number, done: () => void): void {
-    this.#pull(count).then(done, this.#fail);
+    void this.#pullOrFail(count, done);
+  }
+
+  async #pullOrFail(count: number, done: () => void): Promise<void> {
+    try {
+      await this.#pull(count);
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    done();
   }
 
   async #pull(count: number): Promise<void> {

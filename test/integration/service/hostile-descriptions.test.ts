@@ -33,17 +33,16 @@ function lying(): Server {
     }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const forwarded = fetch(real.url, {
+    const answerQuery = async (): Promise<void> => {
+      const answer = await fetch(real.url, {
         method: "POST",
         headers: { "content-type": request.headers["content-type"] ?? "", accept: request.headers.accept ?? "*/*" },
         body: Buffer.concat(chunks),
       });
-      void forwarded.then(async (answer) => {
-        response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
-        response.end(Buffer.from(await answer.arrayBuffer()));
-      });
-    });
+      response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    };
+    request.on("end", () => void answerQuery());
   });
 }
 
@@ -104,7 +103,10 @@ const hosts = [
 describe("SERVICE to private addresses, where any public endpoint may be named", () => {
   let open: RunningService;
   beforeAll(async () => {
-    open = await startService({ real: "http://192.0.2.1/sparql" }, { FEDWAY_EGRESS: "public", FEDWAY_ALLOW_ADDRESSES: "" });
+    open = await startService(
+      { real: "http://192.0.2.1/sparql" },
+      { FEDWAY_EGRESS: "public", FEDWAY_ALLOW_ADDRESSES: "" },
+    );
   });
   afterAll(() => open.close());
 
@@ -122,7 +124,9 @@ describe("SERVICE to private addresses, where any public endpoint may be named",
     const target = `http://${host}:${new URL(internal.url).port}/sparql`;
     for (const [place, query] of places) {
       const problem = await problemOf(await open.query(query(target)));
-      expect(["ADDRESS_REFUSED", "SERVICE_TARGET_REFUSED", "SERVICE_NESTED"], `${host}, ${place}`).toContain(problem.code);
+      expect(["ADDRESS_REFUSED", "SERVICE_TARGET_REFUSED", "SERVICE_NESTED"], `${host}, ${place}`).toContain(
+        problem.code,
+      );
       expect(JSON.stringify(problem)).not.toContain("secret");
     }
     expect(internal.requests).toHaveLength(0);

@@ -140,26 +140,79 @@ describe("media types", () => {
   });
 });
 
-describe("partial answers are never passed off as whole", () => {
+describe("partial answers that are accepted are marked", () => {
+  const acceptPartial = true;
   it.each([
     ["partial-206", "status-206"],
     ["s1tat", "virtuoso-anytime"],
     ["s1tat-206", "virtuoso-anytime"],
     ["maxrows-hit", "virtuoso-maxrows"],
   ])("%s: %s", async (caseName, how) => {
-    const { answer, end } = await read(client, send(caseName));
+    const { answer, end } = await read(client, send(caseName, { acceptPartial }));
     expect(answer.partial?.how).toBe(how);
     expect(end.partial?.how).toBe(how);
     expect(reports.at(-1)).toMatchObject({ outcome: "partial" });
   });
   it("a row cap of a streamed answer is known at its end", async () => {
-    const { answer, end } = await read(client, send("maxrows-hit-large"));
+    const { answer, end } = await read(client, send("maxrows-hit-large", { acceptPartial }));
     expect(answer.partial).toBeUndefined();
     expect(end.partial?.how).toBe("virtuoso-maxrows");
     expect(end.partial?.detail).toContain("3000");
   });
   it("a row cap that was not reached is no reason", async () => {
-    expect((await read(client, send("maxrows-missed"))).end).not.toHaveProperty("partial");
+    expect((await read(client, send("maxrows-missed", { acceptPartial }))).end).not.toHaveProperty("partial");
+  });
+});
+
+describe("partial answers that are not accepted are errors", () => {
+  it.each([
+    ["partial-206", 206, "HTTP status 206"],
+    ["s1tat", 200, "S1TAT"],
+    ["s1tat-206", 206, "S1TAT"],
+    ["maxrows-hit", 200, "limit of 3 rows"],
+    ["maxrows-hit-large", 200, "limit of 3000 rows"],
+  ])("%s (%i): %s", async (caseName, upstreamStatus, how) => {
+    const before = server.requests(caseName).length;
+    const error = await shouldFail(client, send(caseName), ["ENDPOINT_PARTIAL", "partial"]);
+    expect(error.message).toContain(how);
+    expect(error.details).toMatchObject({ upstreamStatus, where: { endpoint: "hostile" } });
+    expect(error.details.next).toContain("partial=true");
+    expect(reports.at(-1)).toMatchObject({ outcome: "partial", requests: 1 });
+    expect(server.requests(caseName)).toHaveLength(before + 1);
+  });
+  it.each(["partial-206", "s1tat"])("%s fails before any of its body is read", async (caseName) => {
+    const before = reports.length;
+    await expect(client.query(send(caseName))).rejects.toMatchObject({ code: "ENDPOINT_PARTIAL" });
+    expect(reports.slice(before)).toMatchObject([{ outcome: "partial", wireBytes: 0 }]);
+  });
+  it("a small answer that reached the cap fails as a whole", async () => {
+    await expect(client.query(send("maxrows-hit"))).rejects.toMatchObject({ code: "ENDPOINT_PARTIAL" });
+  });
+  it.each(["decode", "pass"] as const)("a stream that reached the cap is destroyed, %s", async (encoding) => {
+    const answer = await client.query(send("maxrows-hit-large", { encoding }));
+    expect(answer.partial).toBeUndefined();
+    if (Buffer.isBuffer(answer.body)) throw new Error("expected a stream");
+    const body = answer.body;
+    let ended = false;
+    body.on("end", () => (ended = true)).resume();
+    const error: unknown = await new Promise((resolve) => body.on("error", resolve));
+    expect(error).toMatchObject({ code: "ENDPOINT_PARTIAL" });
+    await expect(answer.end).rejects.toBe(error);
+    expect(ended).toBe(false);
+  });
+  it("a row cap that was not reached is no error", async () => {
+    expect((await read(client, send("maxrows-missed"))).end.rows).toBe(3);
+  });
+  it("they do not open the circuit, and they end a row of faults", async () => {
+    const states: string[] = [];
+    const observer = { onBreaker: (_endpoint: string, state: string): number => states.push(state) };
+    const wary = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.1"], breaker: { faults: 1 }, observer });
+    for (const caseName of ["partial-206", "s1tat", "maxrows-hit", "maxrows-hit-large"]) {
+      await shouldFail(wary, send(caseName), ["ENDPOINT_PARTIAL"]);
+      await shouldFail(wary, send(caseName), ["ENDPOINT_PARTIAL"]);
+    }
+    await wary.close();
+    expect(states).toEqual([]);
   });
 });
 

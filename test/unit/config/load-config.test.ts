@@ -47,6 +47,7 @@ describe("defaults", () => {
         maxAnswerBytes: 2_147_483_648,
         maxConcurrent: 200,
         endpointConcurrency: 16,
+        hostRate: 20,
         rateLimit: 0,
         hostedTimeoutMs: 10_000,
         hostedMemoryMb: 512,
@@ -83,6 +84,7 @@ describe("values", () => {
   shouldRead("FEDWAY_MAX_QUERY_BYTES=64 KiB", (c) => c.limits.maxQueryBytes, 65_536);
   shouldRead("FEDWAY_MAX_QUERY_BYTES=2048", (c) => c.limits.maxQueryBytes, 2048);
   shouldRead("FEDWAY_MAX_ANSWER_BYTES=3GiB", (c) => c.limits.maxAnswerBytes, 3_221_225_472);
+  shouldRead("FEDWAY_HOST_RATE=0", (c) => c.limits.hostRate, 0);
   shouldRead("FEDWAY_LOG_LEVEL=silent", (c) => c.log.level, "silent");
   shouldRead("FEDWAY_LOG_QUERIES=on", (c) => c.log.queries, true);
   shouldRead("FEDWAY_CONTACT=mailto:ops@example.org", (c) => c.contact, "mailto:ops@example.org");
@@ -107,6 +109,7 @@ describe("wrong values", () => {
   shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "localhost");
   shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "10.0.0.0/8/8");
   shouldRefuse("FEDWAY_TRUST_PROXY", "some");
+  shouldRefuse("FEDWAY_HOST_RATE", "-1");
   shouldRefuse("FEDWAY_LOG_LEVEL", "verbose");
   shouldRefuse("FEDWAY_CONTACT", "a\u0007b");
 
@@ -122,7 +125,7 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(22);
+    expect(configReference).toHaveLength(23);
     for (const { name, meaning } of configReference) {
       expect(name).toMatch(/^(HOST|PORT|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);

@@ -132,7 +132,12 @@ describe("OPTIONAL, MINUS, UNION, EXISTS", () => {
   shouldAnswer("MINUS", `SELECT ?s { ${A} {?s :p ?o} MINUS { ${B} {?s :q ?q} } }`, ["_", "s3"], 2);
   shouldAnswer("UNION", `SELECT ?s { { ${A} {?s :p "1"} } UNION { ${B} {?s :q "nine"} } }`, ["s1", "s9"], 2);
   shouldAnswer("FILTER EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER EXISTS { ${B} {?s :q ?q} } }`, ["s1", "s2"], 2);
-  shouldAnswer("FILTER NOT EXISTS", `SELECT ?s { ${A} {?s :p ?o} FILTER NOT EXISTS { ${B} {?s :q ?q} } }`, ["_", "s3"], 2);
+  shouldAnswer(
+    "FILTER NOT EXISTS",
+    `SELECT ?s { ${A} {?s :p ?o} FILTER NOT EXISTS { ${B} {?s :q ?q} } }`,
+    ["_", "s3"],
+    2,
+  );
 });
 
 describe("query forms and modifiers", () => {

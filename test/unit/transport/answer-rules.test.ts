@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { acceptsCoding, codingOf } from "../../../src/transport/content-coding.ts";
 import { contentLength } from "../../../src/transport/headers.ts";
 import { answerMediaType, isOtherKind } from "../../../src/transport/media-types.ts";
-import { cappedBy, partialSigns } from "../../../src/transport/partial.ts";
+import { cappedBy, partialRefused, partialSigns } from "../../../src/transport/partial.ts";
 import { backOffMs, parseRetryAfter } from "../../../src/transport/retry.ts";
 
 describe("media types", () => {
@@ -94,6 +94,15 @@ describe("signs of a partial answer", () => {
     [1, undefined, "boolean", false],
   ] as const)("cap %s, rows %s, %s: %s", (...[cap, rows, kind, expected]) => {
     expect(cappedBy(cap, rows, kind)?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
+  });
+});
+
+describe("a partial answer that nobody accepts", () => {
+  it("is an error that says how it is partial and what to do", () => {
+    const { code, message, details } = partialRefused({ how: "row-cap", detail: "Rows are missing." }, 206);
+    expect({ code, message }).toEqual({ code: "ENDPOINT_PARTIAL", message: "Rows are missing." });
+    expect(details).toMatchObject({ fault: "partial", upstreamStatus: 206 });
+    expect(details.next).toMatch(/partial=true.*narrow/);
   });
 });
 

@@ -25,6 +25,7 @@ describe("slots", () => {
   it("are granted in the order of asking", () => {
     const scheduler = make(1);
     expect(["a", "b", "c"].map((name) => scheduler.take(waiter(name)))).toEqual(["now", "queued", "queued"]);
+    expect(scheduler.waiting()).toBe(2);
     scheduler.release();
     scheduler.release();
     expect(log).toEqual(["b granted at 0", "c granted at 0"]);

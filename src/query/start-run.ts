@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { Planner } from "../plan/create-planner.ts";
+import type { QueryPlan } from "../plan/query-plan.ts";
+import { startDeadline, transportDeadline } from "./deadline.ts";
+import type { QueryRequest } from "./query-service.ts";
+import type { RunEnd, RunLog } from "./run-log.ts";
+import { brokenOff } from "./verdict.ts";
+
+/** A run from its plan to its end. Durations in milliseconds. */
+export interface StartedRun {
+  readonly id: string;
+  readonly plan: QueryPlan;
+  /** The plan came from the cache. */
+  readonly cached: boolean;
+  readonly bounds: ExecutionBounds;
+  readonly planMs: number;
+  /** When execution began, on the clock. */
+  readonly executedAt: number;
+  /** Ends the run; only the first end counts. */
+  end(end: RunEnd): void;
+  /** Ends the run with a failure and gives the error to report. */
+  fail(thrown: unknown): FedwayError;
+}
+
+/** What runs are started with. */
+export interface RunStarterOptions {
+  readonly planner: Planner;
+  readonly log: RunLog;
+  readonly limits: { readonly timeoutMs: number; readonly maxConcurrent: number };
+  readonly onPlan: (cached: boolean) => void;
+  /** Told which run an error belongs to. */
+  readonly onFailure: (error: FedwayError, run: string) => void;
+  readonly now: () => number;
+}
+
+/** Plans queries and opens their runs. */
+export function createRunStarter(options: RunStarterOptions): (request: QueryRequest) => StartedRun {
+  const { planner, log, limits, now } = options;
+  // A plan comes from the cache with the text it was made for.
+  const hashes = new WeakMap<QueryPlan, string>();
+  const hashOf = (plan: QueryPlan, text: string): string => {
+    const hash = hashes.get(plan) ?? createHash("sha256").update(text).digest("hex");
+    hashes.set(plan, hash);
+    return hash;
+  };
+
+  return (request) => {
+    const startedAt = now();
+    const { plan, cached } = planner.plan(request);
+    options.onPlan(cached);
+    if (log.running >= limits.maxConcurrent) throw busy(limits.maxConcurrent);
+    const { id, sources, finish } = log.open(plan, hashOf(plan, request.text));
+    const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
+    const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
+    const deadline = start(request.signal, timeoutMs, now);
+    const end = (how: RunEnd) => {
+      deadline.clear();
+      finish(how);
+    };
+    return {
+      id,
+      plan,
+      cached,
+      bounds: { signal: deadline.signal, deadlineMs: deadline.atMs, partial: request.partial, sources },
+      planMs: now() - startedAt,
+      executedAt: now(),
+      end,
+      fail(thrown) {
+        // What ended everything is the cause of whatever failed after it.
+        const { reason } = deadline.signal as { readonly reason: unknown };
+        const error = toFedwayError(reason instanceof FedwayError ? reason : thrown);
+        end(brokenOff(error));
+        options.onFailure(error, id);
+        return error;
+      },
+    };
+  };
+}
+
+function busy(maxConcurrent: number): FedwayError {
+  return new FedwayError("SERVICE_BUSY", `${maxConcurrent} queries are running already.`, {
+    retryAfterMs: 1_000,
+    next: "Try again in a moment.",
+  });
+}
