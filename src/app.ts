@@ -84,12 +84,15 @@ export async function createApp(config: Config): Promise<App> {
       await engine.close();
       await client.close();
       await examples?.close();
+      log.flush();
     },
   };
 }
 
+/** Lines are written in batches, at the latest after a quarter of a second, and at the end. */
 function createLog({ log }: Config): Logger {
-  return pino({ level: log.level }, pino.destination({ dest: 2, sync: false }));
+  const batches = { sync: false, minLength: 4_096, periodicFlush: 250 };
+  return pino({ level: log.level, base: null }, pino.destination({ dest: 2, ...batches }));
 }
 
 async function hostExamples({ limits }: Config): Promise<ExampleFederation> {

@@ -30,9 +30,14 @@ function cutOff(response: ServerResponse): void {
   response.destroy();
 }
 
+const onePieceBytes = 16_384;
+
 function writeWhole(response: ServerResponse, headers: readonly string[], body: Buffer): void {
   response.writeHead(200, [...headers, "Content-Length", String(body.length)]);
-  response.end(response.req.method === "HEAD" ? undefined : body);
+  if (response.req.method === "HEAD") response.end();
+  // As text the body leaves together with the head in one piece; Latin-1 keeps every byte.
+  else if (body.length <= onePieceBytes) response.end(body.toString("latin1"), "latin1");
+  else response.end(body);
 }
 
 /** What happens when the body breaks: a problem document as long as nothing went out, else a visible cut. */

@@ -28,6 +28,8 @@ export interface HttpServer {
 
 const limits = {
   headerBytes: 65_536,
+  // Written but not yet taken by the client, per connection; a few reads of the upstream without a pause.
+  bufferBytes: 262_144,
   headersMs: 15_000,
   requestMs: 60_000,
   keepAliveMs: 72_000,
@@ -55,7 +57,7 @@ function build({ config }: HttpDeps): FastifyInstance {
     requestTimeout: limits.requestMs,
     // A connection on which nothing moves; a query may be silent for as long as it may run.
     connectionTimeout: config.limits.timeoutMs + 60_000,
-    http: { maxHeaderSize: limits.headerBytes },
+    http: { maxHeaderSize: limits.headerBytes, highWaterMark: limits.bufferBytes },
     // Paths that the router cannot read; no hook runs for them.
     frameworkErrors: (error, _request, reply) => {
       const { status, headers, body } = problemReply(toHttpError(error));

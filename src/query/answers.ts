@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { toProblem } from "../errors/problem.ts";
+import { type Problem, toProblem } from "../errors/problem.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import type { AnswerKind } from "../results/model.ts";
@@ -11,7 +11,7 @@ import type { QueryAnswer, QueryRequest, TabularAnswer } from "./query-service.t
 import type { RunEnd } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 import type { Table } from "./tabulate.ts";
-import { brokenOff, completed, firstByteStatus } from "./verdict.ts";
+import { brokenOff, completed, firstByteStatus, lacksRows } from "./verdict.ts";
 
 // Clients of one kind send one Accept header; working it out is not free.
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
@@ -75,8 +75,23 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
     notes: plan.kind === "rejected" ? [] : plan.notes,
-    diagnosis: end.error ? toProblem(end.error, id) : null,
+    diagnosis: diagnose(run, end),
   };
+}
+
+/** Why an answer is failed or partial. One that only `maxRows` cut needs no diagnosis: `truncated` says it. */
+function diagnose({ id, bounds }: StartedRun, { error }: RunEnd): Problem | null {
+  if (error) return toProblem(error, id);
+  const lacking = [...bounds.sources.values()].filter(lacksRows);
+  const [first] = lacking;
+  if (!first) return null;
+  const how = lacking.map(({ endpoint, status, reason }) => `${endpoint} ${status}${reason ? ` (${reason})` : ""}`);
+  const details = {
+    fault: "partial",
+    where: { endpoint: first.endpoint },
+    next: "The sources say what each endpoint gave; narrow the query or ask again without partial.",
+  } as const;
+  return toProblem(new FedwayError("ENDPOINT_PARTIAL", `Rows are missing: ${how.join(", ")}.`, details), id);
 }
 
 function endOf(run: StartedRun, { rows, boolean, truncated }: Table, thrown: unknown): RunEnd {

@@ -16,8 +16,13 @@ export function brokenOff(error: FedwayError): RunEnd {
 
 /** Something that belongs to the answer is missing; a silenced failure is what the query asked for. */
 export function isPartial(sources: Iterable<SourceReport>): boolean {
-  for (const { status } of sources) if (status === "partial" || status === "failed") return true;
+  for (const source of sources) if (lacksRows(source)) return true;
   return false;
+}
+
+/** The endpoint's contribution is missing or incomplete. */
+export function lacksRows({ status }: SourceReport): boolean {
+  return status === "partial" || status === "failed";
 }
 
 /** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */

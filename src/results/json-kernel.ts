@@ -7,30 +7,24 @@ import {
   get,
   i32,
   i64,
-  loadByte,
   loadInt,
   loadVector,
   loop,
   op,
   set,
   splat,
-  storeByte,
   storeInt,
   tee,
   valueType,
-  vector,
   when,
 } from "./wasm-code.ts";
 
-/** Deepest nesting that is followed. */
-export const maxDepth = 1024;
 /** Most bytes of one run. */
 export const maxRunBytes = 65_536;
 
 const blockBytes = 64;
-/** Memory: the bytes, then one byte for each open bracket, then the state. */
-const bracketsAt = maxRunBytes;
-const stateAt = bracketsAt + maxDepth;
+/** Memory: the bytes, then the state. */
+const stateAt = maxRunBytes;
 
 /** The state before and after a run: 32-bit words, each at this index. */
 export const word = {
@@ -38,7 +32,7 @@ export const word = {
   rows: 1,
   /** The run stops when a bracket closes down to this depth. */
   floor: 2,
-  /** What closes down to this depth is a row; -1 for none. */
+  /** What closes down to this depth is a row; -1 for none. Deeper than the floor. */
   rowDepth: 3,
   /** Index behind the last row that ended, -1 for none. */
   lastRowEnd: 4,
@@ -46,19 +40,14 @@ export const word = {
   inString: 5,
   /** 1 when the next byte is escaped, else 0. */
   escaped: 6,
-  /** One of `fault`. */
-  fault: 7,
 } as const;
 
-/** How a run can fail. */
-export const fault = { none: 0, illegalByte: 1, mismatch: 2, depth: 3 } as const;
-
-const wordCount = 8;
+const wordCount = 7;
 const stateOffset = (index: number): number => stateAt + 4 * index;
 
 // The local variables; the first is the parameter, the number of bytes.
-const [length, at, depth, rows, position, byte] = [0, 1, 2, 3, 4, 5];
-const [quotes, slashes, inside, brackets, bad] = [6, 7, 8, 9, 10];
+const [length, at, depth, rows, position, watched] = [0, 1, 2, 3, 4, 5];
+const [quotes, slashes, inside, opening, closing] = [6, 7, 8, 9, 10];
 const [stringCarry, escapeCarry, escaped, scratch] = [11, 12, 13, 14];
 const vectors = [15, 16, 17, 18] as const;
 const locals = [
@@ -79,27 +68,10 @@ const bitsWhere = (predicate: (vector: number) => Code): Code =>
 const equals = (value: number) => (local: number) => [get(local), splat(value), op.bytesEq];
 
 /** Curly or square brackets differ from each other in bit 5 only. */
-const isBracket = (local: number): Code => [
-  [get(local), splat(0x20), op.or, splat(0x7b), op.bytesEq],
-  [get(local), splat(0x20), op.or, splat(0x7d), op.bytesEq],
-  op.or,
+const equalsBracket = (curly: number) => (local: number) => [
+  [get(local), splat(0x20), op.or],
+  [splat(curly), op.bytesEq],
 ];
-
-/** Bytes that may stand outside strings: white space, structure, numbers, the letters of true, false and null. */
-const legalBytes = Buffer.from(' \t\r\n"{}[],:0123456789+-.eEtrufalsn');
-const lowNibbles = Array.from({ length: 16 }, (_, nibble) =>
-  legalBytes.filter((value) => (value & 15) === nibble).reduce((bits, value) => bits | (1 << (value >> 4)), 0),
-);
-const highNibbles = Array.from({ length: 16 }, (_, nibble) => (nibble < 8 ? 1 << nibble : 0));
-
-/** A byte is legal when the two tables share a bit: the low one names the high nibbles that it may have. */
-const isIllegal = (local: number): Code => [
-  [vector(lowNibbles), get(local), splat(15), op.and, op.swizzle],
-  [vector(highNibbles), get(local), i32(4), op.bytesShrU, op.swizzle],
-  [op.and, splat(0), op.bytesEq],
-];
-
-const isControl = (local: number): Code => [get(local), splat(0x20), op.bytesLtU];
 
 const oddBits = 0xaaaaaaaaaaaaaaaan;
 
@@ -107,13 +79,13 @@ const oddBits = 0xaaaaaaaaaaaaaaaan;
  * Takes escaped quotes out of `quotes`. A backslash escapes the next byte unless it is escaped itself: subtracting the
  * backslashes lets a borrow run through each series and leaves the parity of its length (Lemire's method).
  */
-const dropEscapedQuotes: Code = when(
+const dropEscapedQuotes: Code = [
   [get(slashes), get(escapeCarry), i64(-1n), op.i64Xor, op.i64And, tee(scratch)],
   [i64(1n), op.i64Shl, i64(oddBits), op.i64Or, get(scratch), op.i64Sub, i64(oddBits), op.i64Xor, tee(scratch)],
   [get(slashes), get(escapeCarry), op.i64Or, op.i64Xor, set(escaped)],
   [get(quotes), get(escaped), i64(-1n), op.i64Xor, op.i64And, set(quotes)],
   [get(scratch), get(slashes), op.i64And, i64(63n), op.i64ShrU, set(escapeCarry)],
-);
+];
 
 /** Each bit of `inside` = parity of the quotes up to it, so 1 from an opening quote to just before the closing one. */
 const findStrings: Code = [
@@ -126,63 +98,58 @@ const findStrings: Code = [
 ];
 
 const outside = (bits: Code): Code => [bits, get(inside), i64(-1n), op.i64Xor, op.i64And];
-const fail = (kind: number): Code => [
-  [i32(0), i32(kind), storeInt(stateOffset(word.fault))],
-  [i32(0), set(length)],
-];
 const state = (index: number): Code => [i32(0), loadInt(stateOffset(index))];
-
-const openBracket = (done: number): Code => [
-  [get(depth), i32(maxDepth), op.i32Eq, when(fail(fault.depth), branch(done + 1))],
-  [get(depth), get(byte), storeByte(bracketsAt)],
-  [get(depth), i32(1), op.i32Add, set(depth)],
-];
+const behindPosition: Code = [get(at), get(position), op.i32Add, i32(1), op.i32Add];
 
 const closeBracket = (done: number): Code => [
-  [get(depth), i32(1), op.i32Sub, tee(depth), loadByte(bracketsAt), i32(2), op.i32Add],
-  [get(byte), op.i32Ne, when(fail(fault.mismatch), branch(done + 1))],
-  [get(depth), state(word.floor), op.i32Eq],
-  when(
-    // What comes behind the end is not looked at here.
-    [get(bad), i64(-1n), get(position), op.i64ExtendI32U, op.i64Shl, i64(-1n), op.i64Xor, op.i64And, set(bad)],
-    [get(at), get(position), op.i32Add, i32(1), op.i32Add, set(length)],
-    branch(done + 1),
-  ),
+  [get(depth), i32(1), op.i32Sub, tee(depth), state(word.floor), op.i32Eq],
+  // What comes behind the end is not looked at here.
+  when(behindPosition, set(length), branch(done + 1)),
   [get(depth), state(word.rowDepth), op.i32Eq],
-  when(
-    [get(rows), i32(1), op.i32Add, set(rows)],
-    [i32(0), get(at), get(position), op.i32Add, i32(1), op.i32Add, storeInt(stateOffset(word.lastRowEnd))],
-  ),
+  when([get(rows), i32(1), op.i32Add, set(rows)], [i32(0), behindPosition, storeInt(stateOffset(word.lastRowEnd))]),
 ];
 
-/** Visits the brackets of the block in order; leaves the loop early at the floor or at a fault. */
+/** Visits the brackets of the block in order; leaves the loop early at the floor. */
 const followBrackets: Code = block(
   loop(
-    [get(brackets), op.i64Eqz, branchIf(1)],
-    [get(brackets), op.i64Ctz, op.i32WrapI64, tee(position), get(at), op.i32Add, loadByte(0), set(byte)],
-    [get(brackets), get(brackets), i64(1n), op.i64Sub, op.i64And, set(brackets)],
-    // Bit 1 tells the opening brackets (0x5b, 0x7b) from the closing ones (0x5d, 0x7d).
-    block(block(get(byte), i32(2), op.i32And, op.i32Eqz, branchIf(0), openBracket(3), branch(1)), closeBracket(2)),
+    [get(opening), get(closing), op.i64Or, tee(scratch), op.i64Eqz, branchIf(1)],
+    [get(scratch), op.i64Ctz, op.i32WrapI64, set(position)],
+    // The lowest bracket, and whether it is an opening one.
+    [get(scratch), i64(0n), get(scratch), op.i64Sub, op.i64And, tee(scratch), get(opening), op.i64And],
+    [op.i64Eqz, op.i32Eqz],
+    when([get(opening), get(scratch), op.i64Xor, set(opening)], [get(depth), i32(1), op.i32Add, set(depth)], branch(1)),
+    [get(closing), get(scratch), op.i64Xor, set(closing)],
+    closeBracket(1),
     branch(0),
   ),
 );
 
-const scanBlock: Code = [
-  vectors.map((local, index) => [get(at), loadVector(16 * index), set(local)]),
-  [bitsWhere(equals(0x22)), set(quotes), bitsWhere(equals(0x5c)), set(slashes)],
-  [i64(0n), set(escaped), get(slashes), get(escapeCarry), op.i64Or, op.i64Eqz, op.i32Eqz],
-  dropEscapedQuotes,
-  findStrings,
-  [outside(bitsWhere(isIllegal)), bitsWhere(isControl), get(inside), op.i64And, op.i64Or],
-  [set(bad), outside(bitsWhere(isBracket)), set(brackets)],
-  // Only what stands before the first bad byte counts: ~bad & (bad - 1).
-  [get(bad), op.i64Eqz, op.i32Eqz],
-  when(
-    [get(brackets), get(bad), i64(-1n), op.i64Xor, get(bad), i64(1n), op.i64Sub, op.i64And, op.i64And],
-    set(brackets),
+const countOf = (bits: number): Code => [get(bits), op.i64Popcnt, op.i32WrapI64];
+
+/** In most blocks nothing can close down to a row or to the floor: there counting is enough. */
+const countBrackets: Code = block(
+  block(
+    [get(depth), countOf(closing), op.i32Sub, get(watched), op.i32LeS, branchIf(0)],
+    [get(depth), countOf(opening), op.i32Add, countOf(closing), op.i32Sub, set(depth)],
+    branch(1),
   ),
   followBrackets,
-  [get(bad), op.i64Eqz, op.i32Eqz, when(fail(fault.illegalByte))],
+);
+
+const findEscapes: Code = [
+  [i64(0n), set(escaped)],
+  [vectors.map((local, index) => [equals(0x5c)(local), index === 0 ? [] : op.or]), op.anyTrue],
+  [get(escapeCarry), op.i32WrapI64, op.i32Or],
+  when([bitsWhere(equals(0x5c)), set(slashes)], dropEscapedQuotes),
+];
+
+const scanBlock: Code = [
+  vectors.map((local, index) => [get(at), loadVector(16 * index), set(local)]),
+  [bitsWhere(equals(0x22)), set(quotes)],
+  findEscapes,
+  findStrings,
+  [outside(bitsWhere(equalsBracket(0x7b))), set(opening), outside(bitsWhere(equalsBracket(0x7d))), set(closing)],
+  countBrackets,
 ];
 
 const saveInt = (index: number, value: Code): Code => [i32(0), value, storeInt(stateOffset(index))];
@@ -190,6 +157,15 @@ const loadState = (index: number, local: number, widen: Code): Code => [state(in
 
 const kernel: Code = [
   [loadState(word.depth, depth, []), loadState(word.rows, rows, [])],
+  [
+    state(word.floor),
+    state(word.rowDepth),
+    state(word.floor),
+    state(word.rowDepth),
+    op.i32GtS,
+    op.select,
+    set(watched),
+  ],
   [loadState(word.inString, stringCarry, op.i64ExtendI32S)],
   [loadState(word.escaped, escapeCarry, op.i64ExtendI32U)],
   loop(scanBlock, [get(at), i32(blockBytes), op.i32Add, tee(at), get(length), op.i32LtU, branchIf(0)]),
@@ -206,8 +182,6 @@ const kernel: Code = [
 export interface JsonKernel {
   /** The bytes to scan; up to the next multiple of 64 they must be followed by spaces. */
   readonly bytes: Uint8Array;
-  /** The open brackets, outermost first. */
-  readonly brackets: Uint8Array;
   /** See `word`. */
   readonly state: Int32Array;
   /** Scans so many bytes (at least one); gives the index behind the bracket that reached the floor, else the number. */
@@ -217,14 +191,14 @@ export interface JsonKernel {
 /**
  * Follows strings and brackets of JSON 64 bytes at a time in WebAssembly SIMD, because this runs over every byte of
  * every answer. The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second"): bit
- * masks instead of branches.
+ * masks instead of branches. It counts: that an answer is closed, and how many rows it has. Whether brackets of one kind
+ * close those of the other is left to whoever parses the bytes.
  */
 export function createJsonKernel(): JsonKernel {
   const module = new WebAssembly.Module(assembleModule({ locals, code: kernel }, 2));
   const { memory, run } = new WebAssembly.Instance(module).exports;
   return {
     bytes: new Uint8Array(memory.buffer, 0, maxRunBytes),
-    brackets: new Uint8Array(memory.buffer, bracketsAt, maxDepth),
     state: new Int32Array(memory.buffer, stateAt, wordCount),
     run,
   };

@@ -134,10 +134,10 @@ function headOf(document: unknown): AnswerHead | undefined {
 const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** The term of one cell; undefined when it is none. `typed-literal` is Virtuoso's word for a literal. */
-function termFromJson(cell: unknown): RDF.Term | undefined {
+function termFromJson(cell: unknown, depth = 0): RDF.Term | undefined {
   if (!isObject(cell)) return undefined;
   const value = cell["value"];
-  if (cell["type"] === "triple") return tripleFromJson(value);
+  if (cell["type"] === "triple") return tripleFromJson(value, depth);
   if (typeof value !== "string") return undefined;
   switch (cell["type"]) {
     case "uri":
@@ -152,9 +152,12 @@ function termFromJson(cell: unknown): RDF.Term | undefined {
   }
 }
 
-/** Recursion is bounded by the depth the scanner allows. */
-function tripleFromJson(value: unknown): RDF.Term | undefined {
-  if (!isObject(value)) return undefined;
-  const [subject, predicate, object] = [value["subject"], value["predicate"], value["object"]].map(termFromJson);
+/** Triples in triples beyond this depth are no RDF term. */
+const maxTripleDepth = 32;
+
+function tripleFromJson(value: unknown, depth: number): RDF.Term | undefined {
+  if (!isObject(value) || depth > maxTripleDepth) return undefined;
+  const parts = [value["subject"], value["predicate"], value["object"]];
+  const [subject, predicate, object] = parts.map((part) => termFromJson(part, depth + 1));
   return subject && predicate && object ? tripleFromParts(subject, predicate, object) : undefined;
 }

@@ -1,4 +1,4 @@
-import { createJsonKernel, fault, type JsonKernel, maxDepth, maxRunBytes, word } from "./json-kernel.ts";
+import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-kernel.ts";
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 
 /** What a JSON document is expected to be. */
@@ -11,16 +11,12 @@ export interface JsonExpectations {
 
 /** Longer keys cannot be one of the three that matter. */
 const maxKeyBytes = 16;
+/** Keys matter in the document itself and in `results`, and a deep value opens there. */
+const maxShallowDepth = 3;
 /** An index behind every chunk. */
 const endOfScan = 2 ** 30 - 1;
 const rawControl = "A JSON string holds a raw control character.";
-const brokenDocument =
-  "The JSON document is broken: it holds bytes that are no JSON, or a raw control character in a string.";
-const faults: ReadonlyMap<number, string> = new Map([
-  [fault.illegalByte, brokenDocument],
-  [fault.mismatch, "The JSON document is broken: its brackets do not match."],
-  [fault.depth, "The JSON document is nested too deeply."],
-]);
+const brokenDocument = "The JSON document is broken: it holds bytes that are no JSON, or its brackets do not match.";
 
 const openObject = 0x7b;
 const closeObject = 0x7d;
@@ -57,8 +53,8 @@ let sharedKernel: JsonKernel | undefined;
  */
 export class JsonScanner implements AnswerScanner {
   readonly #expected: JsonExpectations;
-  /** The open brackets, outermost first. */
-  readonly #brackets = new Uint8Array(maxDepth);
+  /** The open brackets where keys matter, outermost first. */
+  readonly #brackets = new Uint8Array(maxShallowDepth);
   /** Index in the last chunk where rows begin; -1 when it holds none. */
   rowsFrom = -1;
   /** Index in the last chunk of the bracket that ends the rows; -1 when they go on. */
@@ -138,14 +134,18 @@ export class JsonScanner implements AnswerScanner {
     }
   }
 
+  /** One for all scanners: a run is over before another one begins. */
+  get #kernel(): JsonKernel {
+    sharedKernel ??= createJsonKernel();
+    return sharedKernel;
+  }
+
   /** The hot path: follows strings and brackets only, until the value that began at the floor is closed. */
   #scanDeep(chunk: Uint8Array, from: number): number {
-    sharedKernel ??= createJsonKernel();
-    const { bytes, brackets, state, run } = sharedKernel;
+    const { bytes, state, run } = this.#kernel;
     const length = Math.min(chunk.length - from, maxRunBytes);
     bytes.set(length === chunk.length ? chunk : chunk.subarray(from, from + length));
     bytes.fill(0x20, length, Math.ceil(length / 64) * 64);
-    brackets.set(this.#brackets.subarray(0, this.#depth));
     state[word.depth] = this.#depth;
     state[word.rows] = this.#rows;
     state[word.floor] = this.#floor;
@@ -153,21 +153,19 @@ export class JsonScanner implements AnswerScanner {
     state[word.lastRowEnd] = -1;
     state[word.inString] = this.#inString ? -1 : 0;
     state[word.escaped] = this.#escaped ? 1 : 0;
-    state[word.fault] = fault.none;
-    return this.#pauseDeep(from, run(length), sharedKernel);
+    return this.#pauseDeep(chunk, from, run(length));
   }
 
-  #pauseDeep(from: number, end: number, { brackets, state }: JsonKernel): number {
+  #pauseDeep(chunk: Uint8Array, from: number, end: number): number {
+    const { state } = this.#kernel;
     this.#depth = state[word.depth]!;
     this.#rows = state[word.rows]!;
-    this.#brackets.set(brackets.subarray(0, this.#depth));
     if (state[word.lastRowEnd]! >= 0) this.lastRowEnd = from + state[word.lastRowEnd]!;
-    const failure = faults.get(state[word.fault]!);
-    if (failure !== undefined) return this.#fail(failure);
     const closed = this.#depth === this.#floor;
     this.#inString = !closed && state[word.inString] !== 0;
     this.#escaped = !closed && state[word.escaped] !== 0;
     if (closed) {
+      if (chunk[from + end - 1] !== this.#brackets[this.#depth]! + 2) return this.#fail(brokenDocument);
       if (this.#rowDepth >= 0) this.rowsTo = from + end - 1;
       this.#floor = -1;
       this.#rowDepth = -1;

@@ -39,22 +39,24 @@ export const branchIf = (depth: number): Code => [0x0d, ...unsigned(depth)];
 
 /** Loads and stores at the address on the stack plus a constant. */
 export const loadInt = (offset: number): Code => [0x28, 2, ...unsigned(offset)];
-export const loadByte = (offset: number): Code => [0x2d, 0, ...unsigned(offset)];
 export const storeInt = (offset: number): Code => [0x36, 2, ...unsigned(offset)];
-export const storeByte = (offset: number): Code => [0x3a, 0, ...unsigned(offset)];
 export const loadVector = (offset: number): Code => [...simd(0x00), 0, ...unsigned(offset)];
 
 /** Instructions without operands of their own, by their names in the specification. */
 export const op = {
+  select: [0x1b],
   i32Eqz: [0x45],
   i32Eq: [0x46],
-  i32Ne: [0x47],
   i32LtU: [0x49],
+  i32GtS: [0x4a],
+  i32LeS: [0x4c],
   i64Eqz: [0x50],
   i32Add: [0x6a],
   i32Sub: [0x6b],
   i32And: [0x71],
+  i32Or: [0x72],
   i64Ctz: [0x7a],
+  i64Popcnt: [0x7b],
   i64Sub: [0x7d],
   i64And: [0x83],
   i64Or: [0x84],
@@ -65,17 +67,14 @@ export const op = {
   i32WrapI64: [0xa7],
   i64ExtendI32S: [0xac],
   i64ExtendI32U: [0xad],
-  swizzle: simd(0x0e),
   bytesEq: simd(0x23),
-  bytesLtU: simd(0x26),
-  and: simd(0x4e),
   or: simd(0x50),
+  anyTrue: simd(0x53),
   bitmask: simd(0x64),
-  bytesShrU: simd(0x6d),
 } as const satisfies Record<string, Code>;
 
 /** A vector of 16 given bytes, or of one byte 16 times. */
-export const vector = (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes];
+const vector = (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes];
 export const splat = (byte: number): Code => vector(Array.from({ length: 16 }, () => byte));
 
 const sized = (content: Code): Code => {

@@ -1,19 +1,17 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { AnswerKind } from "../results/model.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import { brokeOff } from "./network-errors.ts";
 import { cappedBy, partialRefused, type PartialSigns } from "./partial.ts";
-import type { AnswerEnd } from "./sparql-client.ts";
+import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 
 /** What a monitor is told about an answer. */
 export interface MonitorOptions {
   readonly scanner: AnswerScanner;
-  readonly kind: AnswerKind;
+  /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */
+  readonly request: Pick<SparqlRequest, "kind" | "query" | "acceptPartial">;
   readonly signs: PartialSigns;
   /** HTTP status of the answer. */
   readonly status: number;
-  /** A partial answer has a good end that says so; otherwise it ends in `ENDPOINT_PARTIAL`. */
-  readonly acceptPartial: boolean;
   /** Decoded bytes allowed. */
   readonly maxBytes: number;
 }
@@ -45,14 +43,14 @@ export class AnswerMonitor {
 
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
-    const { scanner, signs, kind, status, acceptPartial } = this.#options;
+    const { scanner, signs, request, status } = this.#options;
     const { complete, rows, detail } = scanner.end();
     if (!complete) {
       const why = detail === undefined ? "" : ` ${detail}`;
       return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });
     }
-    const partial = signs.partial ?? cappedBy(signs.rowCap, rows, kind);
-    if (partial !== undefined && !acceptPartial) return partialRefused(partial, status);
+    const partial = signs.partial ?? cappedBy(signs.rowCap, rows, request);
+    if (partial !== undefined && request.acceptPartial !== true) return partialRefused(partial, status);
     return {
       decodedBytes: this.#bytes,
       wireBytes,

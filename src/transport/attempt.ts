@@ -74,7 +74,7 @@ class Attempt implements ExchangeListener {
       status === 200 || status === 206 ? answerMediaType(contentType, this.#call.request.kind) : undefined;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
     const signs = partialSigns(status, headers);
-    if (signs.partial !== undefined && !this.#call.acceptsPartial) {
+    if (signs.partial !== undefined && this.#call.request.acceptPartial !== true) {
       return this.#stop(exchange, partialRefused(signs.partial, status));
     }
     return this.#answerBody({ status, mediaType, signs }, headers, exchange);
@@ -107,9 +107,9 @@ class Attempt implements ExchangeListener {
   }
 
   #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
-    const { acceptsPartial: acceptPartial, request } = this.#call;
+    const { request } = this.#call;
     const scanner = this.#context.scanner(mediaType);
-    return new AnswerMonitor({ scanner, kind: request.kind, signs, status, acceptPartial, maxBytes: this.#maxBytes });
+    return new AnswerMonitor({ scanner, request, signs, status, maxBytes: this.#maxBytes });
   }
 
   #delivery(coding: ContentCoding): "pass" | "decode" {

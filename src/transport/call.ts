@@ -93,11 +93,6 @@ export class Call implements Expiring {
     this.onInterrupt?.(error);
   }
 
-  /** A partial answer is taken and marked. */
-  get acceptsPartial(): boolean {
-    return this.request.acceptPartial === true;
-  }
-
   /** Catalogue id or URL, for messages. */
   get endpointName(): string {
     return this.request.endpoint.id ?? this.request.endpoint.url;

@@ -52,14 +52,8 @@ export async function answerLocally(call: Call, handler: Handler, context: Local
   }
   const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
   if (answer.body.length > cap) throw answerTooLarge(cap);
-  const monitor = new AnswerMonitor({
-    scanner: scanner(mediaType),
-    kind,
-    signs: {},
-    status: 200,
-    acceptPartial: call.acceptsPartial,
-    maxBytes: cap,
-  });
+  const { request } = call;
+  const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
   const outcome = monitor.see(answer.body) ?? monitor.conclude(answer.body.length);
   if (outcome instanceof FedwayError) throw outcome;
   call.wireBytes = answer.body.length;

@@ -1,7 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { AnswerKind } from "../results/model.ts";
 import { headerOf, type ResponseHeaders } from "./headers.ts";
-import type { PartialReason } from "./sparql-client.ts";
+import type { PartialReason, SparqlRequest } from "./sparql-client.ts";
 
 /** What the response headers say about missing rows. */
 export interface PartialSigns {
@@ -32,18 +31,36 @@ export function partialSigns(status: number, headers: ResponseHeaders): PartialS
   return { rowCap: Number(cap) };
 }
 
-/** The verdict on a row cap once all rows were seen. Rows that cannot be counted are never taken for complete. */
+/** LIMIT among the modifiers that end a query; terms with quotes, comments or brackets make the reading uncertain. */
+const finalLimit = /^[^"'#<>{}]*?\bLIMIT\s+(\d{1,12})(?:\s+OFFSET\s+\d{1,12})?\s*$/iu;
+const maxModifiersLength = 1000;
+
+/** The rows that a query's outermost LIMIT asks for; undefined when there is none or that is not certain. */
+export function askedRows(query: string): number | undefined {
+  const close = query.lastIndexOf("}");
+  if (query.length - close > maxModifiersLength) return undefined;
+  const limit = finalLimit.exec(query.slice(close + 1))?.[1];
+  if (limit === undefined) return undefined;
+  // The bracket must not stand in a comment: no "#" before it on its line, except in IRIs.
+  const line = query.slice(Math.max(query.lastIndexOf("\n", close), query.lastIndexOf("\r", close)) + 1, close);
+  return line.replaceAll(/<[^<>\s]*>/gu, "").includes("#") ? undefined : Number(limit);
+}
+
+/**
+ * The verdict on a row cap once all rows were seen. Rows that cannot be counted are never taken for complete; exactly
+ * as many as the query's own LIMIT asks for are.
+ */
 export function cappedBy(
   rowCap: number | undefined,
   rows: number | undefined,
-  kind: AnswerKind,
+  { kind, query }: Pick<SparqlRequest, "kind" | "query">,
 ): PartialReason | undefined {
   if (rowCap === undefined || kind === "boolean") return undefined;
   if (rows === undefined) {
     const detail = `The endpoint cuts answers at ${rowCap} rows (MaxRows) and the rows of this one could not be counted.`;
     return { how: "virtuoso-maxrows", detail };
   }
-  if (rows < rowCap) return undefined;
+  if (rows < rowCap || (kind === "bindings" && rows === askedRows(query))) return undefined;
   return { how: "virtuoso-maxrows", detail: `The endpoint cut the answer at its limit of ${rowCap} rows (MaxRows).` };
 }
 

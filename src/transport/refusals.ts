@@ -64,9 +64,15 @@ const byStatus: Readonly<Record<number, Meaning>> = {
 
 const timeoutWords = /time[ds]?[ -]?(?:out|limit)|deadline|took too long|cancell?ed due to/iu;
 
+/** Fuseki's word for it, with 503; a gateway in front of an engine would not say "query". */
+const queryTimedOut = /\bquery (?:timed out|timeout)\b/iu;
+
 /** QLever reports a time-out as 429 without Retry-After and a JSON body with an `exception`. */
 export function isEngineTimeout({ status, headers, text }: Refusal): boolean {
-  if (status >= 500) return text.includes("S1T00") || headerOf(headers, "x-sql-state")?.trim() === "S1T00";
+  if (status >= 500) {
+    if (text.includes("S1T00") || headerOf(headers, "x-sql-state")?.trim() === "S1T00") return true;
+    return status === 503 && headers["retry-after"] === undefined && queryTimedOut.test(text);
+  }
   if (status !== 429 || headers["retry-after"] !== undefined) return false;
   return /"exception"\s{0,10}:/u.test(text) && timeoutWords.test(text);
 }

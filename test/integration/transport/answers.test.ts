@@ -200,10 +200,16 @@ describe("partial answers that are not accepted are errors", () => {
     await expect(answer.end).rejects.toBe(error);
     expect(ended).toBe(false);
   });
+  it("a query that asks for no more than the cap has got all it asked for", async () => {
+    const query = (limit: number): string => `SELECT ?x WHERE { ?x ?p ?o } LIMIT ${limit}`;
+    expect((await read(client, send("maxrows-hit", { query: query(3) }))).end).not.toHaveProperty("partial");
+    expect((await read(client, send("maxrows-hit-large", { query: query(3000) }))).end.rows).toBe(3000);
+    await shouldFail(client, send("maxrows-hit", { query: query(4) }), ["ENDPOINT_PARTIAL"]);
+  });
   it("a row cap that was not reached is no error", async () => {
     expect((await read(client, send("maxrows-missed"))).end.rows).toBe(3);
   });
-  it("they do not open the circuit, and they end a row of faults", async () => {
+  it("they do not open the circuit", async () => {
     const states: string[] = [];
     const observer = { onBreaker: (_endpoint: string, state: string): number => states.push(state) };
     const wary = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.1"], breaker: { faults: 1 }, observer });

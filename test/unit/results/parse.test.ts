@@ -7,6 +7,13 @@ import { type ParseLimits, parseAnswer } from "../../../src/results/parse.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { each, readQuads, readRows } from "../../support/result-terms.ts";
 
+/** A triple term that holds a triple term that ... as JSON. */
+const nestedTriple = (depth: number): string => {
+  const iri = '{"type":"uri","value":"http://ex.org/"}';
+  const open = `{"type":"triple","value":{"predicate":${iri},"object":${iri},"subject":`;
+  return `${open.repeat(depth)}${iri}${"}}".repeat(depth)}`;
+};
+
 const types = {
   json: "application/sparql-results+json",
   xml: "application/sparql-results+xml",
@@ -209,7 +216,17 @@ describe("malformed answers", () => {
   const cases: readonly (readonly [string, Given, RegExp])[] = [
     ["empty JSON", { format: "json", body: "" }, /empty/],
     ["truncated JSON", { format: "json", body: json("{}").slice(0, -2) }, /ends before it is closed/],
-    ["Java text in the rows", { format: "json", body: `${json("{}").slice(0, -3)}\njava.lang.Error` }, /broken/],
+    [
+      "Java text in the rows",
+      { format: "json", body: `${json("{}").slice(0, -3)}\njava.lang.Error` },
+      /ends before it is closed/,
+    ],
+    [
+      "a raw line break in a string",
+      { format: "json", body: json('{"x":{"type":"literal","value":"a\nb"}}') },
+      /malformed/,
+    ],
+    ["triples in triples", { format: "json", body: json(`{"x":${nestedTriple(5000)}}`) }, /no RDF term/],
     ["text after JSON", { format: "json", body: `${json("")}x` }, /text/],
     ["JSON without results", { format: "json", body: '{"error":"x"}' }, /neither/],
     [
@@ -232,7 +249,7 @@ describe("malformed answers", () => {
     ],
     ["boolean instead of rows", { format: "json", body: '{"head":{},"boolean":true}' }, /boolean where rows/],
     ["rows instead of a boolean", { format: "json", body: json("{}"), kind: "boolean" }, /rows where a boolean/],
-    ["deep nesting", { format: "json", body: json(`{"x":${"[".repeat(5000)}`) }, /nested too deeply/],
+    ["deep nesting", { format: "json", body: json(`{"x":${"[".repeat(5000)}`) }, /ends before it is closed/],
     ["empty XML", { format: "xml", body: "" }, /no root/],
     ["HTML", { format: "xml", body: "<html></html>" }, /root is not sparql/],
     ["truncated XML", { format: "xml", body: xmlDocument("<results></results>").slice(0, -9) }, /before its root/],

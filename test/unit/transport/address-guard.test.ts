@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createAddressGuard } from "../../../src/transport/address-guard.ts";
+import { createAddressGuard, isOwnHost } from "../../../src/transport/address-guard.ts";
 import { createGuardedLookup } from "../../../src/transport/connector.ts";
 
 const guard = createAddressGuard();
@@ -178,6 +178,25 @@ const look = (addresses: readonly string[], all: boolean): Promise<Looked> =>
     const lookup = createGuardedLookup(guard, (_hostname, done) => done(null, found));
     lookup("endpoint.example", { all }, (error, result) => resolve({ error, result }));
   });
+
+describe("the operator's own hosts", () => {
+  it.each([
+    ["localhost", true],
+    ["localhost.", true],
+    ["127.0.0.1", true],
+    ["10.1.2.3", true],
+    ["[::1]", true],
+    ["[fd00::1]", true],
+    ["[::ffff:8.8.8.8]", true],
+    ["8.8.8.8", false],
+    ["[2606:4700::1111]", false],
+    ["localhost.example.org", false],
+    ["sparql.svc.cluster.local", false],
+    ["query.wikidata.org", false],
+  ])("%s: %s", (host, own) => {
+    expect(isOwnHost(host)).toBe(own);
+  });
+});
 
 describe("the guarded lookup", () => {
   it("hands on exactly the vetted addresses", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { AnswerKind } from "../../../src/results/model.ts";
 import { acceptsCoding, codingOf } from "../../../src/transport/content-coding.ts";
 import { contentLength } from "../../../src/transport/headers.ts";
 import { answerMediaType, isOtherKind } from "../../../src/transport/media-types.ts";
-import { cappedBy, partialRefused, partialSigns } from "../../../src/transport/partial.ts";
+import { askedRows, cappedBy, partialRefused, partialSigns } from "../../../src/transport/partial.ts";
 import { backOffMs, parseRetryAfter } from "../../../src/transport/retry.ts";
 
 describe("media types", () => {
@@ -93,7 +94,40 @@ describe("signs of a partial answer", () => {
     [10, undefined, "bindings", true],
     [1, undefined, "boolean", false],
   ] as const)("cap %s, rows %s, %s: %s", (...[cap, rows, kind, expected]) => {
-    expect(cappedBy(cap, rows, kind)?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
+    expect(cappedBy(cap, rows, { kind, query: "SELECT * { ?s ?p ?o }" })?.how).toBe(
+      expected ? "virtuoso-maxrows" : undefined,
+    );
+  });
+});
+
+describe("the rows that a query asks for itself", () => {
+  it.each([
+    ["SELECT * { ?s ?p ?o } LIMIT 10", 10],
+    ["SELECT * { ?s ?p ?o }\nORDER BY ?s\nlimit 10\n", 10],
+    ["SELECT * { ?s ?p ?o } OFFSET 5 LIMIT 10", 10],
+    ["SELECT * { ?s ?p ?o } LIMIT 10 OFFSET 5", 10],
+    ["SELECT * { ?s <http://e/#p> ?o } LIMIT 10", 10],
+    ["SELECT * { # ten\n ?s ?p ?o } LIMIT 10", 10],
+    ["SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 10", 10],
+    ["SELECT * { ?s ?p ?o }", undefined],
+    ["SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } }", undefined],
+    ["SELECT * { ?s ?p ?o } # LIMIT 10", undefined],
+    ["SELECT * { ?s ?p ?o } # } LIMIT 10", undefined],
+    ["SELECT * { ?s ?p ?o }\n#} LIMIT 10", undefined],
+    ["SELECT * { ?s ?p ?o }\r# <x> } LIMIT 10", undefined],
+    ["SELECT * { ?s ?p ?o } ORDER BY (?s = '} LIMIT 10 ')", undefined],
+    ["SELECT * { ?s ?p ?o } ORDER BY (?s = ' LIMIT 10') LIMIT 20", undefined],
+    ["SELECT * { ?s ?p ?o } ORDER BY ?unLIMIT 10", undefined],
+    [`SELECT * { ?s ?p ?o } ORDER BY ${"?s ".repeat(400)}LIMIT 10`, undefined],
+    ["", undefined],
+  ])("%j: %s", (query, rows) => {
+    expect(askedRows(query)).toBe(rows);
+  });
+  it("are no sign of a cap when they are all there", () => {
+    const capped = (rows: number, limit: number, kind: AnswerKind = "bindings"): boolean =>
+      cappedBy(1000, rows, { kind, query: `SELECT * { ?s ?p ?o } LIMIT ${limit}` }) !== undefined;
+    expect([capped(1000, 1000), capped(1000, 1001), capped(1000, 10)]).toEqual([false, true, true]);
+    expect(capped(1000, 1000, "quads")).toBe(true);
   });
 });
 

@@ -99,6 +99,8 @@ describe("what an outcome says about the endpoint", () => {
     ["CANCELLED", {}, "none"],
     ["ENDPOINT_REJECTED_QUERY", { upstreamStatus: 400 }, "good"],
     ["ENDPOINT_REFUSED", { upstreamStatus: 403 }, "good"],
+    ["ENDPOINT_PARTIAL", { fault: "partial", upstreamStatus: 206 }, "good"],
+    ["ENDPOINT_BUSY", { fault: "busy" }, "none"],
   ];
   it.each(cases)("%s %j is %s", (code, details, sign) => {
     expect(healthSign(new FedwayError(code, "x", details), false)).toBe(sign);
