@@ -79,6 +79,7 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
     endpoint: plan.endpoint,
     query: plan.query,
     kind: plan.answer,
+    ...(plan.limit !== undefined && { limit: plan.limit }),
     accept,
     encoding: acceptEncoding === undefined ? "decode" : "pass",
     ...(acceptEncoding !== undefined && { acceptEncoding }),

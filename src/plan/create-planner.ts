@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
-import { scanRawQuery } from "../sparql/raw-query.ts";
+import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { decidePlan } from "./decide-plan.ts";
 import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, QueryPlan } from "./query-plan.ts";
@@ -108,11 +108,13 @@ function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQu
 function rawPlan(request: PlanRequest, entry: CatalogEntry): DirectPlan | undefined {
   const form = scanRawQuery(request.text, entry.pseudoServices);
   if (!form) return undefined;
+  const limit = form === "SELECT" ? rawLimit(request.text) : undefined;
   return {
     kind: "direct",
     answer: answerKindOf(form),
     endpoint: plannedEndpoint(entry),
     query: request.text,
+    ...(limit !== undefined && { limit }),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,

@@ -16,6 +16,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
     answer: parsed.kind,
     endpoint: plannedEndpoint(entry),
     query: parsed.text,
+    ...limitOf(parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,
@@ -39,12 +40,16 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
     answer: query.parsed.kind,
     endpoint,
     query: text,
+    ...limitOf(unwrapped),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
     notes: [...draft.notes, ...mergedNote(draft, task)],
   };
 }
+
+const limitOf = ({ ast }: ParsedQuery): Pick<DirectPlan, "limit"> =>
+  ast.queryType === "SELECT" && ast.limit !== undefined ? { limit: ast.limit } : {};
 
 function mergedNote({ targets }: Draft, { entry }: PlanTask): readonly PlanNote[] {
   const count = targets.members.size;

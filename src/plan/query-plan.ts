@@ -30,6 +30,8 @@ export interface DirectPlan {
   readonly endpoint: PlannedEndpoint;
   /** The text that is sent. */
   readonly query: string;
+  /** The outermost LIMIT of a SELECT: its answer has no more rows. */
+  readonly limit?: number;
   /** A failure before the first byte is answered with one empty solution (SERVICE SILENT). */
   readonly silent: SilentFallback | undefined;
   readonly defaultGraphs: readonly string[];

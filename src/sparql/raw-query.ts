@@ -37,6 +37,16 @@ export function scanRawQuery(text: string, pseudoServices: readonly string[]): Q
   return servicesAllowed(tokens, pseudoServices) ? known : undefined;
 }
 
+/** The LIMIT that ends a raw query, before or behind OFFSET; undefined when none does. */
+export function rawLimit(text: string): number | undefined {
+  const last = tokenize(text).slice(-4);
+  const at = last.findLastIndex((token) => token.kind === "word" && token.text === "LIMIT");
+  const behind = last.slice(at + 2);
+  const isEnd = behind.length === 0 || (behind.length === 2 && behind[0]?.text === "OFFSET");
+  const count = last[at + 1]?.text ?? "";
+  return at >= 0 && isEnd && /^\d{1,12}$/.test(count) ? Number(count) : undefined;
+}
+
 /**
  * True when the endpoint might read the text in other tokens than we do: an open literal, escapes of ASCII characters
  * that it replaces before it parses (SPARQL 1.1 Query, section 19.2), or more odd characters than we look behind.

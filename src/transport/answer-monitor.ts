@@ -8,7 +8,7 @@ import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 export interface MonitorOptions {
   readonly scanner: AnswerScanner;
   /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */
-  readonly request: Pick<SparqlRequest, "kind" | "query" | "acceptPartial">;
+  readonly request: Pick<SparqlRequest, "kind" | "limit" | "acceptPartial">;
   readonly signs: PartialSigns;
   /** HTTP status of the answer. */
   readonly status: number;
@@ -49,7 +49,7 @@ export class AnswerMonitor {
       const why = detail === undefined ? "" : ` ${detail}`;
       return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });
     }
-    const partial = signs.partial ?? cappedBy(signs.rowCap, rows, request);
+    const partial = signs.partial ?? cappedBy(signs, rows, request);
     if (partial !== undefined && request.acceptPartial !== true) return partialRefused(partial, status);
     return {
       decodedBytes: this.#bytes,

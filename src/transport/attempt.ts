@@ -7,6 +7,7 @@ import { CollectedBody } from "./collected-body.ts";
 import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
 import { maxErrorBytes } from "./excerpt.ts";
 import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
+import { type EngineQuirks, isSound, quirksOf } from "./engine-quirks.ts";
 import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
 import { answerMediaType } from "./media-types.ts";
 import { partialRefused, type PartialSigns, partialSigns } from "./partial.ts";
@@ -29,6 +30,7 @@ export interface AttemptContext {
 export type Reply =
   | { readonly kind: "answer"; readonly answer: SparqlAnswer }
   | { readonly kind: "refusal"; readonly refusal: Refusal }
+  | { readonly kind: "unsound"; readonly quirks: EngineQuirks; readonly mediaType: string }
   | { readonly kind: "fault"; readonly error: FedwayError };
 
 /** Answers of a known length up to this are delivered whole (`SparqlAnswer.body`). */
@@ -69,15 +71,31 @@ class Attempt implements ExchangeListener {
 
   head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink {
     this.#call.waitingSinceMs = undefined;
+    const { request, lane } = this.#call;
+    lane.quirks = quirksOf(headers) ?? lane.quirks;
     const contentType = headerOf(headers, "content-type");
-    const mediaType =
-      status === 200 || status === 206 ? answerMediaType(contentType, this.#call.request.kind) : undefined;
+    const mediaType = status === 200 || status === 206 ? answerMediaType(contentType, request.kind) : undefined;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
-    const signs = partialSigns(status, headers);
-    if (signs.partial !== undefined && this.#call.request.acceptPartial !== true) {
+    const signs = this.#signs(status, headers);
+    if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(exchange, partialRefused(signs.partial, status));
     }
+    const { quirks } = lane;
+    if (quirks !== undefined && !isSound(quirks, mediaType, request.kind)) {
+      this.#settle({ kind: "unsound", quirks, mediaType });
+      exchange.discard();
+      return deaf;
+    }
     return this.#answerBody({ status, mediaType, signs }, headers, exchange);
+  }
+
+  /** The signs in the head, and for a graph the row cap that an earlier answer named. */
+  #signs(status: number, headers: ResponseHeaders): PartialSigns {
+    const signs = partialSigns(status, headers);
+    const { request, lane } = this.#call;
+    if (signs.rowCap !== undefined) lane.rowCap = signs.rowCap;
+    else if (request.kind === "quads" && lane.rowCap !== undefined) return { ...signs, silentCap: lane.rowCap };
+    return signs;
   }
 
   /** Where the body of an answer goes. */

@@ -203,6 +203,7 @@ export class Call implements Expiring {
       this.lane.breaker.leave(this.#admission, healthSign(outcome, waitedMs >= breaker.slowMs));
     }
     if (this.#holdsSlot) this.lane.scheduler.release();
+    this.#reviewRowCap(outcome);
     observer?.onExchange?.({
       endpoint: metricName(this.request.endpoint),
       outcome: outcomeName(outcome, outcome === this.#interruption),
@@ -210,6 +211,13 @@ export class Call implements Expiring {
       wireBytes: this.wireBytes,
       requests: this.requests,
     });
+  }
+
+  /** An answer with more rows than the cap that an earlier one named: the cap has been raised. */
+  #reviewRowCap(outcome: AnswerEnd | FedwayError): void {
+    const { lane, request } = this;
+    if (lane.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
+    if (outcome.partial === undefined && (outcome.rows ?? 0) > lane.rowCap) lane.rowCap = undefined;
   }
 
   /** Takes a turn at the host; undefined when there is one at once. */

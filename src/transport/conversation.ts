@@ -1,7 +1,8 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { attempt, type AttemptContext } from "./attempt.ts";
+import { attempt, type AttemptContext, type Reply } from "./attempt.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import type { Call } from "./call.ts";
+import { soundAccept, unsoundAnswer } from "./engine-quirks.ts";
 import { headerOf } from "./headers.ts";
 import { broadAccept } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
@@ -35,13 +36,18 @@ interface Course {
   turned: boolean;
 }
 
-function startCourse({ request, lane }: Call, url: URL): Course {
+/** An Accept header as the endpoint's engine should get it. */
+const acceptOf = ({ request, lane }: Call, accept: string): string =>
+  lane.quirks === undefined ? accept : soundAccept(accept, lane.quirks, request.kind);
+
+function startCourse(call: Call, url: URL): Course {
+  const { request, lane } = call;
   const fixed = request.endpoint.method;
   const method = fixed ?? lane.method ?? "post-form";
   return {
     url,
     method,
-    accept: request.accept,
+    accept: acceptOf(call, request.accept),
     untried: fixed === undefined ? methodOrder.filter((other) => other !== method) : [],
     blamed: undefined,
     redirects: 0,
@@ -67,6 +73,10 @@ export async function converse(call: Call, url: URL, context: ConversationContex
       if (course.blamed !== undefined && !course.turned) call.lane.method = course.method;
       return reply.answer;
     }
+    if (reply.kind === "unsound") {
+      afterUnsound(reply, course, call);
+      continue;
+    }
     const waitMs =
       reply.kind === "fault"
         ? afterFault(reply.error, course, context)
@@ -75,6 +85,13 @@ export async function converse(call: Call, url: URL, context: ConversationContex
     if (waitMs >= call.leftMs) throw reply.kind === "fault" ? reply.error : hopeless(reply.refusal, call, waitMs);
     await call.pause(waitMs);
   }
+}
+
+/** Asks for formats that the engine gets right, once it is known. @throws FedwayError when that was done already */
+function afterUnsound(reply: Extract<Reply, { kind: "unsound" }>, course: Course, call: Call): void {
+  const accept = acceptOf(call, course.accept);
+  if (accept === course.accept) throw unsoundAnswer(reply.quirks, reply.mediaType);
+  course.accept = accept;
 }
 
 /** Milliseconds to wait before the same request is sent again. @throws FedwayError the fault, when it is final */
@@ -105,7 +122,7 @@ function afterRefusal(refusal: Refusal, course: Course, parties: Parties): numbe
   }
   if (refusal.status === 406 && !course.broadened) {
     course.broadened = true;
-    course.accept = broadAccept(kind);
+    course.accept = acceptOf(call, broadAccept(kind));
     return 0;
   }
   if (blamesMethod(refusal) && call.request.endpoint.method === undefined) {

@@ -1,4 +1,5 @@
 import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from "./breaker.ts";
+import type { EngineQuirks } from "./engine-quirks.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
 
@@ -8,6 +9,10 @@ export interface Lane {
   readonly breaker: Breaker;
   /** Request method that worked after another one had failed. */
   method: RequestMethod | undefined;
+  /** What the engine behind it gets wrong, once a response head has given that engine away. */
+  quirks: EngineQuirks | undefined;
+  /** The latest row cap that an answer has named. */
+  rowCap: number | undefined;
 }
 
 /** How lanes are made. */
@@ -57,6 +62,8 @@ export function createLanes(options: LaneOptions): Lanes {
       scheduler: createScheduler(options.scheduler),
       breaker: createBreaker({ ...options.breaker, onState: (state) => options.onBreaker?.(name, state) }),
       method: undefined,
+      quirks: undefined,
+      rowCap: undefined,
     };
   };
 

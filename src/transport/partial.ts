@@ -8,6 +8,8 @@ export interface PartialSigns {
   readonly partial?: PartialReason;
   /** Virtuoso's row cap, sent with a plain 200; only the number of rows tells whether it was hit. */
   readonly rowCap?: number;
+  /** The cap that an earlier answer of the endpoint named: Virtuoso cuts graphs near it without saying so. */
+  readonly silentCap?: number;
 }
 
 const none: PartialSigns = {};
@@ -31,37 +33,29 @@ export function partialSigns(status: number, headers: ResponseHeaders): PartialS
   return { rowCap: Number(cap) };
 }
 
-/** LIMIT among the modifiers that end a query; terms with quotes, comments or brackets make the reading uncertain. */
-const finalLimit = /^[^"'#<>{}]*?\bLIMIT\s+(\d{1,12})(?:\s+OFFSET\s+\d{1,12})?\s*$/iu;
-const maxModifiersLength = 1000;
-
-/** The rows that a query's outermost LIMIT asks for; undefined when there is none or that is not certain. */
-export function askedRows(query: string): number | undefined {
-  const close = query.lastIndexOf("}");
-  if (query.length - close > maxModifiersLength) return undefined;
-  const limit = finalLimit.exec(query.slice(close + 1))?.[1];
-  if (limit === undefined) return undefined;
-  // The bracket must not stand in a comment: no "#" before it on its line, except in IRIs.
-  const line = query.slice(Math.max(query.lastIndexOf("\n", close), query.lastIndexOf("\r", close)) + 1, close);
-  return line.replaceAll(/<[^<>\s]*>/gu, "").includes("#") ? undefined : Number(limit);
-}
+const capped = (detail: string): PartialReason => ({ how: "virtuoso-maxrows", detail });
 
 /**
- * The verdict on a row cap once all rows were seen. Rows that cannot be counted are never taken for complete; exactly
- * as many as the query's own LIMIT asks for are.
+ * The verdict on a row cap once all rows were seen. Rows that cannot be counted are not taken for complete unless the
+ * query's own LIMIT keeps them below the cap; exactly as many as that LIMIT allows are. It says nothing of triples.
  */
 export function cappedBy(
-  rowCap: number | undefined,
+  { rowCap, silentCap }: PartialSigns,
   rows: number | undefined,
-  { kind, query }: Pick<SparqlRequest, "kind" | "query">,
+  { kind, limit }: Pick<SparqlRequest, "kind" | "limit">,
 ): PartialReason | undefined {
-  if (rowCap === undefined || kind === "boolean") return undefined;
+  const cap = rowCap ?? silentCap;
+  if (cap === undefined || kind === "boolean") return undefined;
+  const asked = kind === "bindings" ? limit : undefined;
   if (rows === undefined) {
-    const detail = `The endpoint cuts answers at ${rowCap} rows (MaxRows) and the rows of this one could not be counted.`;
-    return { how: "virtuoso-maxrows", detail };
+    if (asked !== undefined && asked <= cap) return undefined;
+    return capped(`The endpoint cuts answers at ${cap} rows (MaxRows) and the rows of this one could not be counted.`);
   }
-  if (rows < rowCap || (kind === "bindings" && rows === askedRows(query))) return undefined;
-  return { how: "virtuoso-maxrows", detail: `The endpoint cut the answer at its limit of ${rowCap} rows (MaxRows).` };
+  if (rows < cap || rows === asked) return undefined;
+  if (rowCap !== undefined) return capped(`The endpoint cut the answer at its limit of ${cap} rows (MaxRows).`);
+  return capped(
+    `The endpoint cuts answers at ${cap} rows (MaxRows), graphs without a sign: this one of ${rows} triples may lack some.`,
+  );
 }
 
 /** The error of a partial answer that the caller does not accept. @param status HTTP status of the answer */

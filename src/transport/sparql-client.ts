@@ -19,7 +19,9 @@ export interface SparqlRequest {
   readonly endpoint: EndpointTarget;
   readonly query: string;
   readonly kind: AnswerKind;
-  /** Value of the Accept header, most wanted first. */
+  /** The rows that the outermost LIMIT of a SELECT allows; absent when it has none or it is not known. */
+  readonly limit?: number;
+  /** Value of the Accept header, most wanted first; formats that the endpoint's engine gets wrong are left out. */
   readonly accept: string;
   /**
    * "decode": the body is delivered decoded. "pass": `acceptEncoding` is sent on and the body is delivered as the

@@ -131,6 +131,7 @@ describe.each(["virtuoso", "fuseki"])("%s, directly,", (name) => {
   shouldAnswer("ASK, false,", { name, query: no, accept: xml, expected: isFalse });
   shouldAnswer("CONSTRUCT", { name, query: construct, accept: turtle, expected: sampleTriples });
   shouldAnswer("CONSTRUCT", { name, query: construct, accept: ntriples, expected: sampleTriples });
+  shouldAnswer("CONSTRUCT", { name, query: construct, accept: jsonld, expected: sampleTriples });
   shouldAnswer("DESCRIBE", { name, query: describeQuery, accept: turtle, expected: sampleTriples });
   shouldAnswer("DESCRIBE", { name, query: describeQuery, accept: ntriples, expected: sampleTriples });
 });
@@ -156,7 +157,7 @@ describe.each(["virtuoso", "fuseki"])("%s", (name) => {
 
   it("keeps blank nodes blank", async () => {
     const query = `${prefixes}SELECT ?b WHERE { ex:holder ex:part ?b }`;
-    for (const accept of [json, xml, tsv]) {
+    for (const accept of [json, xml, csv, tsv]) {
       const response = await fedway.sparql(`/endpoints/${name}/sparql`, { query, accept });
       expect(await readAnswer(response), accept).toEqual({ kind: "bindings", rows: ["?b=_:"] });
     }

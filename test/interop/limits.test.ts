@@ -10,8 +10,8 @@ const json = "application/sparql-results+json";
 
 /*
  * What the engines answer, as seen from Virtuoso 7.2.5 (Debian) and Fuseki 5.6:
- * - more rows than ResultSetMaxRows: 200, `X-SPARQL-MaxRows: 1000`, exactly 1000 rows. CONSTRUCT: 200 and 1000 triples
- *   without any sign;
+ * - more rows than ResultSetMaxRows: 200, `X-SPARQL-MaxRows: 1000`, exactly 1000 rows. CONSTRUCT: 200 and 1001
+ *   triples without any sign;
  * - `timeout=1000` and no rows yet: 200, `X-SQL-State: S1TAT`, `X-SQL-Message: ... Returning incomplete results ...`,
  *   zero rows; an aggregate may also come with a wrong number;
  * - MaxQueryExecutionTime without a `timeout` parameter: 500, text/plain, `Virtuoso S1T00 Error SR171: Transaction timed out`;
@@ -105,6 +105,27 @@ describe("Virtuoso's row limit", () => {
     const { answer } = await fedway.table({ query: `${allNumbers} LIMIT ${limit}`, endpoint: "virtuoso" });
     expect(answer).toMatchObject({ status: "ok", diagnosis: null });
     expect(answer.rows.length).toBe(limit);
+  });
+
+  it("makes a graph partial that may have been cut without a sign", async () => {
+    const query = `${prefixes}CONSTRUCT WHERE { ?x ex:n ?n }`;
+    const small = `${prefixes}CONSTRUCT { ?x ex:n ?n } WHERE { ?x ex:n ?n } LIMIT ${maxRows - 1}`;
+    // From here on the cap is known.
+    await fedway.table({ query: allNumbers, endpoint: "virtuoso", partial: true });
+    const refused = await fedway.sparql("/endpoints/virtuoso/sparql", { query, accept: "text/turtle" });
+    const refusedRun = refused.headers.get("fedway-run");
+    await wholeBody(refused);
+    expect(await fedway.endedRun(refusedRun)).toMatchObject({ status: "failed", code: "ENDPOINT_PARTIAL" });
+    const call = { query, accept: "text/turtle", parameters: { partial: "true" } };
+    const response = await fedway.sparql("/endpoints/virtuoso/sparql", call);
+    const run = response.headers.get("fedway-run");
+    const answer = await readAnswer(response);
+    expect(answer.kind === "quads" && answer.triples.length).toBe(maxRows + 1);
+    expect(await fedway.endedRun(run)).toMatchObject({ status: "partial", sources: [{ status: "partial" }] });
+    const whole = await fedway.sparql("/endpoints/virtuoso/sparql", { query: small, accept: "text/turtle" });
+    const wholeRun = whole.headers.get("fedway-run");
+    expect((await readAnswer(whole)).kind).toBe("quads");
+    expect(await fedway.endedRun(wholeRun)).toMatchObject({ status: "ok", sources: [{ status: "ok" }] });
   });
 
   const join = (): string => `${prefixes}SELECT ?x ?n WHERE {

@@ -72,6 +72,26 @@ const fixed =
   ({ response }) =>
     reply(response, headers, body);
 
+/** The first media type of an Accept header. */
+const firstType = (accept = ""): string => accept.split(/[,;]/u)[0] ?? "";
+
+const virtuosoBodies: Readonly<Record<string, string>> = {
+  [json]: small,
+  "text/tab-separated-values": '"x"\n"http://example.org/thing/0"\n',
+  "text/csv": '"x"\n"nodeID://b10000"\n',
+  "text/turtle": turtle,
+  "application/n-triples": turtle.repeat(4),
+};
+
+/** Like Virtuoso 7: the format named first, SELECT cut at three rows with a sign, CONSTRUCT at four triples without. */
+const virtuoso: HostileCase = ({ request, response }) => {
+  const type = firstType(request.headers.accept);
+  const cap: Record<string, string> = request.body.includes("capped") ? { "x-sparql-maxrows": "3" } : {};
+  const raised = request.body.includes("raised") && type === json;
+  const body = raised ? large : (virtuosoBodies[type] ?? "");
+  reply(response, { server: "Virtuoso/07.20.3229 (Linux) x86_64", "content-type": type, ...cap }, body);
+};
+
 /** Answers with status 2xx: good ones to compare with, encoded, partial, mislabelled and boundless ones. */
 export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   ok: fixed({}),
@@ -124,6 +144,14 @@ export const hostileBodies: Readonly<Record<string, HostileCase>> = {
   "maxrows-hit": fixed({ "x-sparql-maxrows": "3" }),
   "maxrows-missed": fixed({ "x-sparql-maxrows": "1000" }),
   "maxrows-hit-large": fixed({ "x-sparql-maxrows": "3000" }, large),
+
+  virtuoso,
+  // A proxy in front has put its own name into `Server`, and the URL fixes the format.
+  "virtuoso-tsv": fixed(
+    { server: "nginx", "x-sparql-default-graph": "http://g", "content-type": "text/tab-separated-values" },
+    virtuosoBodies["text/tab-separated-values"],
+  ),
+  "tsv-by-virtue": fixed({ server: "Virtue/1", "content-type": "text/tab-separated-values" }, "?x\n<http://e/>\n"),
 
   html: fixed(
     { "content-type": "text/html" },

@@ -153,6 +153,27 @@ describe("what a plan carries", () => {
     expect(plan).toMatchObject({ kind: "direct", defaultGraphs: ["urn:g"], namedGraphs: ["urn:h"], notes: [] });
   });
 
+  it.each([
+    ["SELECT * { SERVICE <a> { ?s ?p ?o } } LIMIT 10 OFFSET 3", {}, 10],
+    ["SELECT * { ?s ?p ?o } ORDER BY ?s LIMIT 0", { endpointId: "a" }, 0],
+    ["SELECT * FROM <urn:g> { SERVICE <a> { ?s ?p ?o } } LIMIT 7 # LIMIT 8", {}, 7],
+    ["SELECT * { SERVICE <a> { SELECT ?s { ?s ?p ?o } LIMIT 5 } }", {}, undefined],
+    ["SELECT * { SERVICE <a> { ?s ?p ?o } }", {}, undefined],
+    ["CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <a> { ?s ?p ?o } } LIMIT 10", {}, undefined],
+    ["SELECT * { ?s wdt:P31 ?o } LIMIT 10", { endpointId: "wiki" }, 10],
+    ["SELECT * { ?s wdt:P31 ?o } OFFSET 5 LIMIT 10", { endpointId: "wiki" }, 10],
+    ["SELECT * { ?s wdt:P31 ?o } limit 10 offset 5 # LIMIT 8", { endpointId: "wiki" }, 10],
+    ["SELECT * { { SELECT * { ?s wdt:P31 ?o } LIMIT 5 } }", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s wdt:P31 ?o } LIMIT 10 VALUES ?s { 1 }", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s wdt:P31 ?o } # LIMIT 10", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s wdt:P31 ?o } ORDER BY ?LIMIT", { endpointId: "wiki" }, undefined],
+    ["SELECT * { ?s wdt:P31 ?o } LIMIT ten", { endpointId: "wiki" }, undefined],
+    ["CONSTRUCT { ?s wdt:P1 ?o } WHERE { ?s wdt:P1 ?o } LIMIT 10", { endpointId: "wiki" }, undefined],
+  ])("the LIMIT of a SELECT: %s %j: %s", (text, where, limit) => {
+    const plan = planFor(text, where);
+    expect(plan.kind === "direct" ? plan.limit : plan.kind).toBe(limit);
+  });
+
   it("the method the catalogue knows to work", () => {
     expect(planFor("ASK { SERVICE <b> { ?s ?p ?o } }")).toMatchObject({
       endpoint: { id: "b", url: "http://b.example/sparql", method: "get" },

@@ -3,7 +3,7 @@ import type { AnswerKind } from "../../../src/results/model.ts";
 import { acceptsCoding, codingOf } from "../../../src/transport/content-coding.ts";
 import { contentLength } from "../../../src/transport/headers.ts";
 import { answerMediaType, isOtherKind } from "../../../src/transport/media-types.ts";
-import { askedRows, cappedBy, partialRefused, partialSigns } from "../../../src/transport/partial.ts";
+import { cappedBy, partialRefused, partialSigns } from "../../../src/transport/partial.ts";
 import { backOffMs, parseRetryAfter } from "../../../src/transport/retry.ts";
 
 describe("media types", () => {
@@ -94,40 +94,40 @@ describe("signs of a partial answer", () => {
     [10, undefined, "bindings", true],
     [1, undefined, "boolean", false],
   ] as const)("cap %s, rows %s, %s: %s", (...[cap, rows, kind, expected]) => {
-    expect(cappedBy(cap, rows, { kind, query: "SELECT * { ?s ?p ?o }" })?.how).toBe(
-      expected ? "virtuoso-maxrows" : undefined,
-    );
+    const signs = cap === undefined ? {} : { rowCap: cap };
+    expect(cappedBy(signs, rows, { kind })?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
   });
 });
 
-describe("the rows that a query asks for itself", () => {
+describe("a query's own LIMIT", () => {
+  const isCapped = (rows: number | undefined, limit: number, kind: AnswerKind = "bindings"): boolean =>
+    cappedBy({ rowCap: 1000 }, rows, { kind, limit }) !== undefined;
   it.each([
-    ["SELECT * { ?s ?p ?o } LIMIT 10", 10],
-    ["SELECT * { ?s ?p ?o }\nORDER BY ?s\nlimit 10\n", 10],
-    ["SELECT * { ?s ?p ?o } OFFSET 5 LIMIT 10", 10],
-    ["SELECT * { ?s ?p ?o } LIMIT 10 OFFSET 5", 10],
-    ["SELECT * { ?s <http://e/#p> ?o } LIMIT 10", 10],
-    ["SELECT * { # ten\n ?s ?p ?o } LIMIT 10", 10],
-    ["SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } } LIMIT 10", 10],
-    ["SELECT * { ?s ?p ?o }", undefined],
-    ["SELECT * { { SELECT * { ?s ?p ?o } LIMIT 5 } }", undefined],
-    ["SELECT * { ?s ?p ?o } # LIMIT 10", undefined],
-    ["SELECT * { ?s ?p ?o } # } LIMIT 10", undefined],
-    ["SELECT * { ?s ?p ?o }\n#} LIMIT 10", undefined],
-    ["SELECT * { ?s ?p ?o }\r# <x> } LIMIT 10", undefined],
-    ["SELECT * { ?s ?p ?o } ORDER BY (?s = '} LIMIT 10 ')", undefined],
-    ["SELECT * { ?s ?p ?o } ORDER BY (?s = ' LIMIT 10') LIMIT 20", undefined],
-    ["SELECT * { ?s ?p ?o } ORDER BY ?unLIMIT 10", undefined],
-    [`SELECT * { ?s ?p ?o } ORDER BY ${"?s ".repeat(400)}LIMIT 10`, undefined],
-    ["", undefined],
-  ])("%j: %s", (query, rows) => {
-    expect(askedRows(query)).toBe(rows);
+    [1000, 1000, false],
+    [1000, 1001, true],
+    // As many rows as asked for are all of them, whatever the header says; more mean that LIMIT was ignored.
+    [2000, 2000, false],
+    [1000, 10, true],
+    [undefined, 1000, false],
+    [undefined, 1001, true],
+  ] as const)("%s rows, cap 1000, LIMIT %i: capped %s", (rows, limit, expected) => {
+    expect(isCapped(rows, limit)).toBe(expected);
   });
-  it("are no sign of a cap when they are all there", () => {
-    const capped = (rows: number, limit: number, kind: AnswerKind = "bindings"): boolean =>
-      cappedBy(1000, rows, { kind, query: `SELECT * { ?s ?p ?o } LIMIT ${limit}` }) !== undefined;
-    expect([capped(1000, 1000), capped(1000, 1001), capped(1000, 10)]).toEqual([false, true, true]);
-    expect(capped(1000, 1000, "quads")).toBe(true);
+  it("counts solutions, so it says nothing of triples", () => {
+    expect(isCapped(1000, 1000, "quads")).toBe(true);
+  });
+});
+
+describe("a cap that an earlier answer named", () => {
+  it.each([
+    [999, false],
+    [1000, true],
+    [1001, true],
+    [undefined, true],
+  ] as const)("%s triples may lack some: %s", (rows, expected) => {
+    const partial = cappedBy({ silentCap: 1000 }, rows, { kind: "quads" });
+    expect(partial?.how).toBe(expected ? "virtuoso-maxrows" : undefined);
+    if (rows !== undefined && partial) expect(partial.detail).toMatch(/ 1000 rows .* may lack some\./u);
   });
 });
 
