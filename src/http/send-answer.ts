@@ -30,6 +30,7 @@ function cutOff(response: ServerResponse): void {
   response.destroy();
 }
 
+/** Larger bodies are not worth the copy. */
 const onePieceBytes = 16_384;
 
 function writeWhole(response: ServerResponse, headers: readonly string[], body: Buffer): void {

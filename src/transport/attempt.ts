@@ -11,6 +11,7 @@ import { type EngineQuirks, isSound, quirksOf } from "./engine-quirks.ts";
 import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
 import { answerMediaType } from "./media-types.ts";
 import { partialRefused, type PartialSigns, partialSigns } from "./partial.ts";
+import { PromptBody } from "./prompt-body.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
 import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
@@ -35,6 +36,9 @@ export type Reply =
 
 /** Answers of a known length up to this are delivered whole (`SparqlAnswer.body`). */
 const lookAheadBytes = 16_384;
+/** Answers of a known length up to this are, too, when the whole body follows its head within the patience. */
+const promptBytes = 131_072;
+const patienceMs = 5;
 /** Decoded bytes up to which a small encoded answer is decoded at once; a bomb goes the streaming way. */
 const decodeAtOnceBytes = 262_144;
 const maxErrorDecodedBytes = 65_536;
@@ -112,6 +116,7 @@ class Attempt implements ExchangeListener {
     const firstByteMs = this.#context.clock.now() - this.#sentMs;
     const head: Head = { ...known, coding, firstByteMs };
     if (length !== undefined && length <= lookAheadBytes) return this.#collectAnswer(head, exchange);
+    if (length !== undefined && length <= promptBytes) return this.#awaitAnswer(head, exchange);
     return this.#stream(head, exchange);
   }
 
@@ -152,6 +157,23 @@ class Attempt implements ExchangeListener {
       else this.#judge(head, body, exchange);
     };
     return new CollectedBody({ exchange, maxBytes: lookAheadBytes, done });
+  }
+
+  /** A middling body goes out in one piece when it comes in one go, which costs less than a stream. */
+  #awaitAnswer(head: Head, exchange: Exchange): BodySink {
+    return new PromptBody({
+      clock: this.#context.clock,
+      patienceMs,
+      whole: (body) => {
+        this.#call.wireBytes += exchange.wireBytes;
+        this.#judge(head, body, exchange);
+      },
+      stream: () => this.#stream(head, exchange),
+      fail: (error) => {
+        this.#call.wireBytes += exchange.wireBytes;
+        this.fault(error);
+      },
+    });
   }
 
   /** Checks a small answer that has arrived whole. */

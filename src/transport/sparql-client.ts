@@ -72,8 +72,9 @@ export interface SparqlAnswer {
   /** Content coding of `body`; "identity" when it is plain. */
   readonly contentEncoding: string;
   /**
-   * A small answer (Content-Length known and below the look-ahead, 16 KiB) arrives whole and already verified; a
-   * larger one is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be broken.
+   * A small answer (Content-Length of at most 16 KiB; of at most 128 KiB when it comes in one go) arrives whole and
+   * already verified; any other is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be
+   * broken.
    */
   readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { Timer } from "../../../src/transport/clock.ts";
+import { PromptBody } from "../../../src/transport/prompt-body.ts";
+
+/** A body under test, a clock that the test moves, and what became of the body. */
+function setUp() {
+  const seen: string[] = [];
+  let fire: (() => void) | undefined;
+  const body = new PromptBody({
+    clock: {
+      now: () => 0,
+      setTimeout: (run) => {
+        fire = run;
+        return {} as Timer;
+      },
+      clearTimeout: () => {
+        fire = undefined;
+      },
+    },
+    patienceMs: 5,
+    whole: (bytes) => seen.push(`whole ${bytes.toString()}`),
+    stream: () => {
+      seen.push("stream");
+      return {
+        data: (chunk) => {
+          seen.push(`data ${chunk.toString()}`);
+          return chunk.length < 3;
+        },
+        end: () => seen.push("end"),
+        fail: (error) => seen.push(`stream ${error.code}`),
+      };
+    },
+    fail: (error) => seen.push(`fail ${error.code}`),
+  });
+  return { body, seen, later: () => fire?.(), waits: () => fire !== undefined };
+}
+
+const broken = new FedwayError("ENDPOINT_BROKE_OFF", "broken");
+
+describe("PromptBody", () => {
+  it("gathers what comes at once", () => {
+    const { body, seen, waits } = setUp();
+    expect(body.data(Buffer.from("ab"))).toBe(true);
+    expect(body.data(Buffer.from("cdef"))).toBe(true);
+    body.end();
+    expect(seen).toEqual(["whole abcdef"]);
+    expect(waits()).toBe(false);
+  });
+  it("streams what dawdles, from its first byte, and hands on the wish to pause", () => {
+    const { body, seen, later } = setUp();
+    body.data(Buffer.from("ab"));
+    later();
+    expect(body.data(Buffer.from("cdef"))).toBe(false);
+    body.end();
+    expect(seen).toEqual(["stream", "data ab", "data cdef", "end"]);
+  });
+  it("fails as a whole before, and as a stream after", () => {
+    const early = setUp();
+    early.body.data(Buffer.from("ab"));
+    early.body.fail(broken);
+    expect(early.seen).toEqual(["fail ENDPOINT_BROKE_OFF"]);
+    expect(early.waits()).toBe(false);
+    const late = setUp();
+    late.later();
+    late.body.fail(broken);
+    expect(late.seen).toEqual(["stream", "stream ENDPOINT_BROKE_OFF"]);
+  });
+});
