@@ -183,7 +183,7 @@ export const settings = {
   maxSolutions: {
     name: "FEDWAY_MAX_SOLUTIONS",
     default: "500000",
-    meaning: "Most solutions that one federated query may take in from its endpoints.",
+    meaning: "Most solutions that one federated query may take in from its endpoints, or make of them.",
     ...integer(1, 100_000_000),
   },
   maxQueryBytes: {

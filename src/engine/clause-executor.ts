@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { type FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/federated-clause.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
@@ -11,6 +11,7 @@ import { clauseQuery, type KeyBlock } from "./clause-query.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
+import { tooManySolutions } from "./too-many-solutions.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
@@ -74,12 +75,7 @@ function createAccount({ maxSolutions, now }: ClauseExecutorOptions): Account {
   return {
     count() {
       taken++;
-      if (taken > maxSolutions) {
-        throw new FedwayError("ANSWER_TOO_LARGE", `The query needs more than ${maxSolutions} intermediate solutions.`, {
-          fault: "too-large",
-          next: "Narrow the SERVICE clauses, for example with VALUES, FILTER or a sub-SELECT with LIMIT.",
-        });
-      }
+      if (taken > maxSolutions) throw tooManySolutions(maxSolutions);
     },
     elapsed(report) {
       const start = startedAt.get(report) ?? now();

@@ -47,7 +47,7 @@ export const rooms: readonly Room[] = [
     // Actors of Comunica are built on its own dependencies for iterators and terms.
     name: "engine/comunica",
     imports: whole("engine", "plan", "transport", "results", "errors"),
-    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "#comunica-engine"],
+    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "re2js", "lru-cache", "#comunica-engine"],
   },
   {
     name: "query",

@@ -37,6 +37,7 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
         return withSource(toLeaf(source.clause, dataFactory), source);
       },
     },
+    [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
     [Algebra.Types.BGP]: {
       preVisitor: () => ({ continue: false }),
@@ -44,6 +45,22 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
         bgp.patterns.length === 0 ? bgp : factory.createValues(algebraUtils.inScopeVariables(bgp), []),
     },
   });
+}
+
+/** `FILTER(a && b)` as two filters and `!EXISTS` as NOT EXISTS, so that EXISTS over a clause stands alone. */
+function splitFilter(filter: Algebra.Filter, factory: AlgebraFactory): Algebra.Operation {
+  const expression = filter.expression as Partial<Algebra.OperatorExpression>;
+  const [first, second] = expression.args ?? [];
+  if (expression.subType === "operator" && expression.operator === "&&" && first && second) {
+    const inner = splitFilter(factory.createFilter(filter.input, first), factory);
+    return splitFilter(factory.createFilter(inner, second), factory);
+  }
+  if (expression.subType === "operator" && expression.operator === "!" && first?.subType === "existence") {
+    const existence = first as Algebra.ExistenceExpression;
+    const opposite: Algebra.ExistenceExpression = { ...existence, not: !existence.not };
+    return factory.createFilter(filter.input, opposite);
+  }
+  return filter;
 }
 
 function withSource<O extends Algebra.Operation>(operation: O, source: IQuerySource): O {

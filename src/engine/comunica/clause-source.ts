@@ -14,7 +14,7 @@ import type { Bindings } from "../../results/model.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import { substitutionOf } from "./clause-leaf.ts";
-import { PulledStream } from "./pulled-stream.ts";
+import { PulledStream, type RunControl } from "./pulled-stream.ts";
 
 // Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
 const UNKNOWN_CARDINALITY = 1_000;
@@ -22,8 +22,7 @@ const UNKNOWN_CARDINALITY = 1_000;
 /** What the sources of one execution share. */
 export interface SourceContext {
   readonly executor: ClauseExecutor;
-  /** Ends the execution with an error. */
-  fail(error: unknown): void;
+  readonly control: RunControl;
   readonly dataFactory: ComunicaDataFactory;
   readonly bindingsFactory: BindingsFactory;
 }
@@ -60,9 +59,9 @@ export class ClauseSource implements IQuerySource {
     return stream;
   }
 
-  /** Bindings as a stream of this execution: a failure ends the execution, not just the stream. */
+  /** Bindings as a stream of this execution, which they end with. */
   stream(open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
-    return new PulledStream(open, (error) => this.#context.fail(error)) as unknown as BindingsStream;
+    return new PulledStream(open, this.#context.control) as unknown as BindingsStream;
   }
 
   /** The variables of a leaf that evaluation has replaced by terms, as a block of one row. */

@@ -14,12 +14,12 @@ import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts"
 import { ClauseSource } from "./clause-source.ts";
 import { createEngineInstance, dataFactory } from "./engine-instance.ts";
 import { createExecution, type Execution } from "./execution.ts";
-import { clauseSourcesKey, failKey } from "./execution-keys.ts";
+import { clauseSourcesKey, controlKey } from "./execution-keys.ts";
 
 /** What the engine works with. */
 export interface ComunicaEngineOptions {
   readonly client: SparqlClient;
-  /** Solutions that one execution may take in from its endpoints. */
+  /** Solutions that one execution may take in from its endpoints, and that it may make of them. */
   readonly maxSolutions: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
@@ -39,14 +39,14 @@ export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngi
   }
 
   async function execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
-    const execution = createExecution(bounds);
+    const execution = createExecution(bounds, maxSolutions);
     const executor = createClauseExecutor({ client, bounds: execution.bounds, sizes, maxSolutions, now });
-    const shared = { executor, fail: execution.fail, dataFactory, bindingsFactory };
+    const shared = { executor, control: execution.control, dataFactory, bindingsFactory };
     const sources = new Map(plan.clauses.map((clause) => [clause.iri, new ClauseSource(clause, shared)]));
     const context = {
       [KeysInitQuery.distinctConstruct.name]: true,
       [clauseSourcesKey.name]: sources,
-      [failKey.name]: execution.fail,
+      [controlKey.name]: execution.control,
     };
     try {
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));

@@ -15,7 +15,11 @@ import type { BlockSizes } from "../block-sizes.ts";
 import { AssignClauses } from "./assign-clauses.ts";
 import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause-exists.ts";
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
+import { iterate } from "./clause-operands.ts";
+import { streamOf } from "./execution-keys.ts";
 import { LeftJoin, Minus } from "./left-join.ts";
+import { useLinearRegex } from "./linear-regex.ts";
+import { compareAllTerms } from "./min-max.ts";
 
 /** RDF terms as Comunica makes them. */
 export const dataFactory: ComunicaDataFactory = new DataFactory();
@@ -32,6 +36,8 @@ export interface EngineInstance {
  * no HTTP, dereferencing or parsing actors at all: what Comunica evaluates cannot reach the network by itself.
  */
 export function createEngineInstance(sizes: BlockSizes): EngineInstance {
+  useLinearRegex();
+  compareAllTerms();
   const compiled = createRequire(import.meta.url)("#comunica-engine") as () => ActorInitQueryBase;
   const init = compiled();
   const process = onlyActor(init, "mediatorQueryProcess");
@@ -84,11 +90,21 @@ function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
     sizes,
   };
   for (const actor of bus.actors.filter(({ name }) => REPLACED_JOINS.test(name))) bus.unsubscribe(actor);
+  for (const actor of bus.actors) boundOutput(actor);
   return [
     new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" }),
     new LeftJoin({ ...args, name: "fedway:left-join" }),
     new Minus({ ...args, name: "fedway:minus" }),
   ];
+}
+
+/** What Comunica's own joins make counts and stops like everything else. */
+function boundOutput(actor: ActorRdfJoin): void {
+  const run = actor.run.bind(actor);
+  actor.run = async (action, sideData) => {
+    const output = await run(action, sideData);
+    return { ...output, bindingsStream: streamOf(action.context, () => iterate(output)) };
+  };
 }
 
 // Comunica takes these for always bound, but an expression and an aggregate may fail.

@@ -1,5 +1,7 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
+import { tooManySolutions } from "../too-many-solutions.ts";
+import type { RunControl } from "./pulled-stream.ts";
 
 /** A stream as Comunica gives it; the parts of asynciterator and of Node streams that are used. */
 interface ResultStream<T> extends AsyncIterable<T> {
@@ -11,8 +13,8 @@ interface ResultStream<T> extends AsyncIterable<T> {
 export interface Execution {
   /** The bounds for requests: aborted as soon as the execution is over. */
   readonly bounds: ExecutionBounds;
-  /** Ends the execution with an error; the first one counts. */
-  readonly fail: (error: unknown) => void;
+  /** For the streams that Comunica reads. */
+  readonly control: RunControl;
   /** The promise, or the failure of the execution if that comes first. */
   race<T>(promise: Promise<T>): Promise<T>;
   /** The stream's items; ends the execution with the last one, with a failure, and when it is left early. */
@@ -25,7 +27,7 @@ export interface Execution {
  * Comunica's iterators do not hand every failure on, and destroying its result does not stop its sources. So failures
  * are taken where they happen, in the clause executor, and one signal stops every request.
  */
-export function createExecution(outer: ExecutionBounds): Execution {
+export function createExecution(outer: ExecutionBounds, maxSolutions: number): Execution {
   const over = new AbortController();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
@@ -55,5 +57,13 @@ export function createExecution(outer: ExecutionBounds): Execution {
     }
   }
 
-  return { bounds: { ...outer, signal }, fail, race, stream, end };
+  return { bounds: { ...outer, signal }, control: { fail, signal, count: countUpTo(maxSolutions) }, race, stream, end };
+}
+
+function countUpTo(most: number): () => void {
+  let made = 0;
+  return () => {
+    made++;
+    if (made > most) throw tooManySolutions(most);
+  };
 }

@@ -1,19 +1,33 @@
 import { BufferedIterator } from "asynciterator";
 
+/** What a stream must know of the execution it belongs to. */
+export interface RunControl {
+  /** Ends the execution with an error. */
+  readonly fail: (error: unknown) => void;
+  /** Aborted when the execution is over. */
+  readonly signal: AbortSignal;
+  /** Counts a solution that was made; throws when there are too many. */
+  readonly count: () => void;
+}
+
+// Solutions can be made of what is at hand for seconds on end; timers and other queries must have their turn.
+const ITEMS_BETWEEN_TURNS = 256;
+
 /**
- * An async iterable as an asynciterator: nothing runs before the first read, and leaving early ends the source. A failure
- * goes to `fail` and the stream then stays silent: an operator above it must neither miss the error nor take the
- * solutions it has seen for all of them.
+ * An async iterable as an asynciterator: nothing runs before the first read, and leaving early ends the source. After a
+ * failure, and when the execution is over, the stream stays silent: an operator above it must neither go on working nor
+ * take the solutions it has seen for all of them.
  */
 export class PulledStream<T> extends BufferedIterator<T> {
   readonly #open: () => AsyncIterable<T>;
-  readonly #fail: (error: unknown) => void;
+  readonly #control: RunControl;
   #source: AsyncIterator<T> | undefined;
+  #pulled = 0;
 
-  constructor(open: () => AsyncIterable<T>, fail: (error: unknown) => void) {
+  constructor(open: () => AsyncIterable<T>, control: RunControl) {
     super({ autoStart: false, maxBufferSize: 64 });
     this.#open = open;
-    this.#fail = fail;
+    this.#control = control;
   }
 
   override _read(count: number, done: () => void): void {
@@ -24,18 +38,21 @@ export class PulledStream<T> extends BufferedIterator<T> {
     try {
       await this.#pull(count);
     } catch (error) {
-      this.#fail(error);
+      this.#control.fail(error);
       return;
     }
-    done();
+    if (!this.#control.signal.aborted) done();
   }
 
   async #pull(count: number): Promise<void> {
     this.#source ??= this.#open()[Symbol.asyncIterator]();
-    for (let pulled = 0; pulled < count; pulled++) {
+    for (let pulled = 0; pulled < count && !this.#control.signal.aborted; pulled++) {
       const next = await this.#source.next();
       if (next.done) return this.close();
+      this.#control.count();
       this._push(next.value);
+      this.#pulled++;
+      if (this.#pulled % ITEMS_BETWEEN_TURNS === 0) await new Promise(setImmediate);
     }
   }
 

@@ -140,7 +140,24 @@ describe("OPTIONAL, MINUS, UNION, EXISTS", () => {
   );
 });
 
+describe("EXISTS in a larger expression", () => {
+  const both = ["s1", "s2"];
+  const exists = `EXISTS { ${B} {?s :q ?q} }`;
+  shouldAnswer("&&", `SELECT ?s { ${A} {?s :p ?o} FILTER(${exists} && ?o != "3") }`, both, 2);
+  shouldAnswer("!", `SELECT ?s { ${A} {?s :p ?o} FILTER(!${exists}) }`, ["_", "s3"], 2);
+  shouldAnswer("||", `SELECT ?s { ${A} {?s :p ?o} FILTER(${exists} || ?o = "3") }`, [...both, "s3"]);
+});
+
 describe("query forms and modifiers", () => {
+  shouldAnswer("MIN and MAX of IRIs", `SELECT (MIN(?s) AS ?a) (MAX(?t) AS ?b) { ${A} {?s :p ?o} ${C} {?s :r ?t} }`, [
+    "s1 s3",
+  ]);
+  shouldAnswer(
+    "REGEX and REPLACE",
+    `SELECT (REPLACE(?o, "(.)", "<$1>") AS ?x) { VALUES ?o { "12" "b" } FILTER(REGEX(?o, "^[0-9]+$")) }`,
+    ["<1><2>"],
+    0,
+  );
   shouldAnswer("ASK", `ASK { ${A} {?s :p ?o} ${B} {?s :q "nine"} }`, ["false"]);
   shouldAnswer("CONSTRUCT", `CONSTRUCT { ?s :both ?q } { ${A} {?s :p ?o} ${B} {?s :q ?q} FILTER(?o = "2") }`, [
     '<http://ex.org/s2> <http://ex.org/both> "two"',
@@ -190,6 +207,34 @@ describe("failures", () => {
   });
   it("stops at the bound on intermediate solutions", async () => {
     await expect(run(join(), setUp(3))).rejects.toMatchObject({ code: "ANSWER_TOO_LARGE" });
+  });
+  it("a pattern that backtracking engines choke on takes no time", async () => {
+    const startedAt = performance.now();
+    const query = `SELECT * { FILTER(REGEX("${"a".repeat(50)}!", "^(a+)+$", "i")) }`;
+    expect(await run(query)).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+  it("a product of unrelated solutions is bounded, and others have their turn meanwhile", async () => {
+    const values = (name: string) => `VALUES ?${name} { ${Array.from({ length: 300 }, (_, i) => i).join(" ")} }`;
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const product = run(`SELECT (COUNT(*) AS ?n) { ${values("x")} ${values("y")} ${values("z")} }`, setUp(50_000));
+    await expect(product).rejects.toMatchObject({ code: "ANSWER_TOO_LARGE" });
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+  });
+  it("stops making solutions when the client has left", async () => {
+    const values = (name: string) => `VALUES ?${name} { ${Array.from({ length: 1_000 }, (_, i) => i).join(" ")} }`;
+    const controller = new AbortController();
+    const limits = { ...bounds(), signal: controller.signal };
+    const setup = setUp(100_000_000);
+    const product = run(`SELECT (COUNT(*) AS ?n) { ${values("x")} ${values("y")} ${values("z")} }`, setup, limits);
+    setTimeout(() => controller.abort(new FedwayError("CANCELLED", "gone")), 100);
+    await expect(product).rejects.toMatchObject({ code: "CANCELLED" });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const before = process.cpuUsage();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(process.cpuUsage(before).user).toBeLessThan(150_000);
   });
   it("ends with the client's signal", async () => {
     const controller = new AbortController();
