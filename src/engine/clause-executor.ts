@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
 import { type FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/federated-clause.ts";
@@ -5,7 +6,7 @@ import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
-import type { SparqlAnswer, SparqlClient } from "../transport/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
 import type { BlockSizes } from "./block-sizes.ts";
 import { clauseQuery, type KeyBlock } from "./clause-query.ts";
 import { decodedBody } from "./decoded-body.ts";
@@ -66,6 +67,8 @@ interface Account {
   elapsed(report: SourceReport): number;
   /** A name for an answer, unique within the execution. */
   nextAnswer(): string;
+  /** Requests of this execution that are under way. */
+  open: number;
 }
 
 function createAccount({ maxSolutions, now }: ClauseExecutorOptions): Account {
@@ -83,6 +86,7 @@ function createAccount({ maxSolutions, now }: ClauseExecutorOptions): Account {
       return Math.round(now() - start);
     },
     nextAnswer: () => `e${answers++}_`,
+    open: 0,
   };
 }
 
@@ -143,7 +147,7 @@ async function* ask(
 ): AsyncIterable<Bindings> {
   account.elapsed(report);
   report.requests++;
-  const answer = await client.query({
+  const answer = await queryInTurn(client, account, {
     endpoint: clause.endpoint,
     query: clauseQuery(clause, keys),
     kind: "bindings",
@@ -168,8 +172,28 @@ async function* ask(
     report.bytes += end.decodedBytes;
     noteStatus(report, end.partial ? "partial" : "ok", end.partial?.how);
   } finally {
+    account.open--;
     report.ms = account.elapsed(report);
     if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+  }
+}
+
+const TURN_MS = 25;
+
+/** Sends a request; one that finds the queue full of this very execution's requests waits for its turn. */
+async function queryInTurn(client: SparqlClient, account: Account, request: SparqlRequest): Promise<SparqlAnswer> {
+  account.open++;
+  for (;;) {
+    try {
+      return await client.query(request);
+    } catch (error) {
+      const ownQueue = toFedwayError(error).code === "ENDPOINT_BUSY" && account.open > 1;
+      if (!ownQueue || request.signal.aborted) {
+        account.open--;
+        throw error;
+      }
+      await sleep(TURN_MS);
+    }
   }
 }
 

@@ -78,8 +78,8 @@ function cancelled(reason: unknown, endpoint: string): FedwayError {
 
 function timeout(endpoint: string, limitMs: number, running: boolean): FedwayError {
   const message = running
-    ? `The hosted endpoint ${endpoint} ended the query after ${limitMs} ms.`
-    : `The hosted endpoint ${endpoint} was busy with other queries for ${limitMs} ms.`;
+    ? `The hosted endpoint ${endpoint} ended the query after ${Math.round(limitMs)} ms.`
+    : `The hosted endpoint ${endpoint} was busy with other queries for ${Math.round(limitMs)} ms.`;
   return new FedwayError("ENDPOINT_TIMEOUT", message, {
     where: { endpoint },
     fault: "timeout",

@@ -84,9 +84,9 @@ export function createProblemSender(context: {
   return (reply, thrown, more) => {
     const error = toHttpError(thrown);
     const { exchange } = reply.request;
-    const run = context.runOf(thrown);
+    const run = context.runOf(thrown) ?? exchange.run;
     exchange.code = error.code;
-    exchange.run ??= run;
+    exchange.run = run;
     if (error.code === "INTERNAL") context.log?.error({ err: error.cause ?? error, run }, "unexpected error");
     // A second failure, after the answer has begun, has no one to be told to.
     if (reply.raw.headersSent) return;

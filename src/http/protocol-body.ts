@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ProtocolBody } from "./protocol-operation.ts";
+import { type ProtocolBody, queryTooLarge } from "./protocol-operation.ts";
 
 /** Room in a form for everything beside the query. */
 const otherParametersBytes = 65_536;
@@ -21,7 +21,7 @@ function refuseForeignEncoding({ headers }: FastifyRequest): void {
 /** A refused body in the words of these routes: it was the query that was too large. */
 export function protocolError(error: unknown, maxQueryBytes: number): unknown {
   const large = error instanceof Error && "code" in error && error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
-  return large ? new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`) : error;
+  return large ? queryTooLarge(maxQueryBytes) : error;
 }
 
 /** Teaches `app` the two request media types of the SPARQL Protocol, and to name updates what they are. */

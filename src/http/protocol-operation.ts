@@ -75,6 +75,13 @@ function refuseUpdate(): never {
   });
 }
 
+/** The error for a query text beyond the limit. */
+export function queryTooLarge(maxQueryBytes: number): FedwayError {
+  return new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`, {
+    next: "Split its VALUES over several queries; operators can raise FEDWAY_MAX_QUERY_BYTES.",
+  });
+}
+
 function onlyQuery(texts: readonly string[], message: ProtocolMessage): string {
   const [text, ...others] = texts;
   if (others.length > 0) {
@@ -90,7 +97,7 @@ function onlyQuery(texts: readonly string[], message: ProtocolMessage): string {
   const { maxQueryBytes } = message;
   // A UTF-16 code unit takes at most three bytes, so most texts need no count.
   if (text.length * 3 > maxQueryBytes && Buffer.byteLength(text) > maxQueryBytes) {
-    throw new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`);
+    throw queryTooLarge(maxQueryBytes);
   }
   return text;
 }

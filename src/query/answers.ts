@@ -24,15 +24,16 @@ export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest):
   if (known) return known;
   const wish = { ...(accept !== undefined && { accept }), ...(format !== undefined && { format }) };
   const wanted = negotiateFormat(kind, wish);
-  if (!wanted) throw notAcceptable(kind);
+  if (!wanted) throw notAcceptable(kind, format);
   if ((accept?.length ?? 0) < 1_000) negotiated.set(key, wanted);
   return wanted;
 }
 
-function notAcceptable(kind: AnswerKind): FedwayError {
+function notAcceptable(kind: AnswerKind, format: string | undefined): FedwayError {
   const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
-  return new FedwayError("NOT_ACCEPTABLE", `None of the wanted formats can carry ${kind}.`, {
-    next: `Ask for one of ${offered.map(({ mediaType }) => mediaType).join(", ")}.`,
+  const wanted = format === undefined ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
+  return new FedwayError("NOT_ACCEPTABLE", `${wanted} can carry ${kind}.`, {
+    next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
   });
 }
 

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { createBlockSizes } from "../../../src/engine/block-sizes.ts";
+import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
+import type { KeyBlock } from "../../../src/engine/clause-query.ts";
+import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { FederatedClause } from "../../../src/plan/federated-clause.ts";
+import { namedNode } from "../../support/result-terms.ts";
+import type { SparqlAnswer, SparqlRequest } from "../../../src/transport/sparql-client.ts";
+
+const clause: FederatedClause = {
+  iri: "urn:fedway:clause:0",
+  endpoint: { id: "a", url: "http://a.example/sparql" },
+  silent: false,
+  variables: [{ name: "s", certain: true }],
+  prologue: "",
+  pattern: "{ ?s ?p ?o }",
+  selectivity: 0,
+};
+
+/** An executor whose endpoint answers a request with one row a key, unless `refuse` gives an error for it. */
+function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | undefined) {
+  const requests: string[] = [];
+  const bounds: ExecutionBounds = {
+    signal: new AbortController().signal,
+    deadlineMs: Number.MAX_SAFE_INTEGER,
+    partial: false,
+    sources: new Map(),
+  };
+  const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
+    requests.push(request.query);
+    const error = refuse(request, requests.length);
+    if (error) throw error;
+    const keys = [...request.query.matchAll(/\(<([^>]+)>\)/g)].map(([, key]) => key);
+    const bindings = keys.map((value) => ({ s: { type: "uri", value } }));
+    const body = Buffer.from(JSON.stringify({ head: { vars: ["s"] }, results: { bindings } }));
+    return {
+      status: 200,
+      mediaType: "application/sparql-results+json",
+      contentEncoding: "identity",
+      body,
+      firstByteMs: 0,
+      requests: 1,
+      end: Promise.resolve({ decodedBytes: body.length, wireBytes: body.length }),
+    };
+  };
+  const executor = createClauseExecutor({
+    client: { query, close: async () => {} },
+    bounds,
+    sizes: createBlockSizes(),
+    maxSolutions: 1_000,
+    now: () => 0,
+  });
+  return { executor, requests, bounds };
+}
+
+const keys = (count: number): KeyBlock => ({
+  variables: ["s"],
+  rows: Array.from({ length: count }, (_, i) => [namedNode(`http://ex.org/${i}`)]),
+});
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+describe("blocks of keys", () => {
+  const keysIn = (query: string) => query.match(/\(</g)?.length ?? 0;
+  const tooMany = (most: number) => (request: SparqlRequest) =>
+    keysIn(request.query) > most
+      ? new FedwayError("ENDPOINT_REFUSED", "too long", { fault: "http-4xx", upstreamStatus: 414 })
+      : undefined;
+
+  it("are halved until the endpoint digests them, and nothing is lost", async () => {
+    const { executor, requests } = setUp(tooMany(10));
+    const rows = await collect(executor.solutions(clause, keys(32)));
+    expect(new Set(rows.map((row) => row.get("s")?.value)).size).toBe(32);
+    expect(requests.map(keysIn)).toEqual([32, 16, 8, 8, 16, 8, 8]);
+  });
+  it("are not halved for ever", async () => {
+    const { executor } = setUp(tooMany(0));
+    await expect(collect(executor.solutions(clause, keys(32)))).rejects.toMatchObject({ code: "ENDPOINT_REFUSED" });
+  });
+});
+
+describe("a full queue", () => {
+  const busy = new FedwayError("ENDPOINT_BUSY", "full", { fault: "busy" });
+  it("of this execution's own requests is waited for", async () => {
+    const { executor } = setUp((_, nth) => (nth === 2 ? busy : undefined));
+    const [first, second] = await Promise.all([1, 2].map((count) => collect(executor.solutions(clause, keys(count)))));
+    expect([first?.length, second?.length]).toEqual([1, 2]);
+  });
+  it("of others is an error", async () => {
+    const { executor, bounds } = setUp(() => busy);
+    await expect(collect(executor.solutions(clause, keys(1)))).rejects.toBe(busy);
+    expect(bounds.sources.get("a")).toMatchObject({ status: "failed", reason: "ENDPOINT_BUSY" });
+  });
+});
