@@ -21,8 +21,10 @@ export function matches(text: string, pattern: string, flags = ""): boolean {
   return compile(pattern, flags).matcher(text).find();
 }
 
+type ReplaceArguments = [text: string, pattern: string, replacement: string, flags?: string];
+
 /** `fn:replace`; `$1` stands for a group, `$0` for the match. @throws ExpressionError as above */
-export function replace(text: string, pattern: string, replacement: string, flags = ""): string {
+export function replace(...[text, pattern, replacement, flags = ""]: ReplaceArguments): string {
   const literal = flags.includes("q");
   const fill = (...found: unknown[]): string => {
     const groups = found.slice(0, -2);
