@@ -28,7 +28,7 @@ export interface Limits {
   readonly timeoutMs: number;
   /** `FEDWAY_MAX_ROWS`: rows of `/api/query`. */
   readonly maxRows: number;
-  /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in from its endpoints. */
+  /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in; its joins may make four times as many. */
   readonly maxSolutions: number;
   /** `FEDWAY_MAX_QUERY_BYTES`: size of one query text. */
   readonly maxQueryBytes: number;

@@ -183,7 +183,8 @@ export const settings = {
   maxSolutions: {
     name: "FEDWAY_MAX_SOLUTIONS",
     default: "500000",
-    meaning: "Most solutions that one federated query may take in from its endpoints, or make of them.",
+    meaning:
+      "Most solutions that one federated query may take in from its endpoints; its joins may make four times as many.",
     ...integer(1, 100_000_000),
   },
   maxQueryBytes: {

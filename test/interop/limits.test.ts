@@ -201,9 +201,9 @@ describe("time-outs of the engines", () => {
   shouldTimeOut("fuseki", 503);
 
   it.each(["virtuoso", "fuseki"])("the caller's time limit ends a query at %s before the engine does", async (name) => {
-    const startedMs = performance.now();
-    const { httpStatus, answer } = await fedway.table({ query: endless, endpoint: name, timeoutMs: 500 });
-    expect(performance.now() - startedMs).toBeLessThan(1_400);
+    const { httpStatus, answer } = await fedway.table({ query: endless, endpoint: name, timeoutMs: 300 });
+    // The engine's own time-out has another code.
+    expect(answer.diagnosis).toMatchObject({ code: "DEADLINE_EXCEEDED" });
     expect(httpStatus).toBe(504);
     expect(answer.status).toBe("failed");
     expect(["DEADLINE_EXCEEDED", "ENDPOINT_TIMEOUT"]).toContain(answer.diagnosis?.code);

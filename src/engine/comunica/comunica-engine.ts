@@ -16,10 +16,13 @@ import { createEngineInstance, dataFactory } from "./engine-instance.ts";
 import { createExecution, type Execution } from "./execution.ts";
 import { clauseSourcesKey, controlKey } from "./execution-keys.ts";
 
+// Joins may make more solutions than they are given; they are passed on, not kept.
+const MADE_FOR_EACH_TAKEN = 4;
+
 /** What the engine works with. */
 export interface ComunicaEngineOptions {
   readonly client: SparqlClient;
-  /** Solutions that one execution may take in from its endpoints, and that it may make of them. */
+  /** Solutions that one execution may take in from its endpoints; its joins may make four times as many. */
   readonly maxSolutions: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
@@ -39,7 +42,7 @@ export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngi
   }
 
   async function execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
-    const execution = createExecution(bounds, maxSolutions);
+    const execution = createExecution(bounds, maxSolutions * MADE_FOR_EACH_TAKEN);
     const executor = createClauseExecutor({ client, bounds: execution.bounds, sizes, maxSolutions, now });
     const shared = { executor, control: execution.control, dataFactory, bindingsFactory };
     const sources = new Map(plan.clauses.map((clause) => [clause.iri, new ClauseSource(clause, shared)]));

@@ -82,7 +82,7 @@ describe("an endpoint's failure before the first byte is a problem document", ()
     const startedAt = performance.now();
     const response = await service.query(direct(hostile.url("hang")), { parameters: { timeout: "400" } });
     expect(await problemOf(response)).toMatchObject({ status: 504 });
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     await stillServes();
   });
 });

@@ -19,7 +19,7 @@ const once: HostRate = { perSecond: 0.001, burst: 1 };
 const at = (host: string, caseName: string, more: Partial<SparqlRequest> = {}): SparqlRequest =>
   requestTo(setting.server.url(caseName).replace("127.0.0.1", host), more);
 const sent = (caseName?: string): number => setting.server.requests(caseName).length;
-const soon = (startedMs: number): void => expect(Date.now() - startedMs).toBeLessThan(900);
+const soon = (startedMs: number): void => expect(Date.now() - startedMs).toBeLessThan(5_000);
 
 describe("the rate of a public host", () => {
   it("is refused beyond the deadline at once, with the time to wait", async () => {
@@ -86,7 +86,7 @@ describe("the rate of a public host", () => {
 });
 
 describe("a request that waits for its turn", () => {
-  const slow: HostRate = { perSecond: 4, burst: 1 };
+  const slow: HostRate = { perSecond: 1, burst: 1 };
 
   it("ends when it is cancelled, and costs no token", async () => {
     const client = limited(slow);
@@ -97,9 +97,9 @@ describe("a request that waits for its turn", () => {
     const startedMs = Date.now();
     controller.abort();
     expect((await leaving).code).toBe("CANCELLED");
-    expect(Date.now() - startedMs).toBeLessThan(200);
+    expect(Date.now() - startedMs).toBeLessThan(800);
     await staying;
-    expect(Date.now() - startedMs).toBeLessThan(450);
+    expect(Date.now() - startedMs).toBeLessThan(1_800);
     expect(sent()).toBe(2);
   });
   it("is refused while it is still queued for a slot, when its turn would come too late", async () => {

@@ -166,7 +166,7 @@ describe("deadlines", () => {
     const deadlineMs = started + 150;
     await shouldFail(client, send(caseName, { deadlineMs }), ["DEADLINE_EXCEEDED", "timeout"]);
     expect(Date.now() - started).toBeGreaterThanOrEqual(149);
-    expect(Date.now() - started).toBeLessThan(600);
+    expect(Date.now() - started).toBeLessThan(3_000);
   });
   it("a drip never trips the idle timer, only the deadline", async () => {
     await shouldFail(client, send("drip", { deadlineMs: Date.now() + 1800 }), ["DEADLINE_EXCEEDED"]);
