@@ -38,9 +38,26 @@ const now = () => performance.timeOrigin + performance.now();
  */
 export async function createApp(config: Config): Promise<App> {
   const log = createLog(config);
-  const metrics = createMetrics();
-  const examples = config.examples ? await hostExamples(config) : undefined;
   const catalog = await readCatalog(config, log);
+  const examples = config.examples ? await hostExamples(config) : undefined;
+  try {
+    return await wire({ config, log, catalog, examples });
+  } catch (error) {
+    // Their workers would keep the process alive.
+    await examples?.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly catalog: Catalog;
+  readonly examples: ExampleFederation | undefined;
+}
+
+async function wire({ config, log, catalog, examples }: Parts): Promise<App> {
+  const metrics = createMetrics();
   const client = createSparqlClient({
     version,
     contact: config.contact,
@@ -65,13 +82,14 @@ export async function createApp(config: Config): Promise<App> {
     now,
   });
   metrics.watchRunning(() => queries.running);
+  let closing = false;
   const http = await createHttpServer({
     config,
     queries,
     catalog,
     hosted: (id) => examples?.endpoints.get(id),
     metrics,
-    ready: () => readiness(catalog, examples),
+    ready: () => readiness(catalog, examples, closing),
     version,
     logger: log,
   });
@@ -80,6 +98,7 @@ export async function createApp(config: Config): Promise<App> {
     catalog,
     listen: () => http.listen(),
     async close() {
+      closing = true;
       await http.close();
       await engine.close();
       await client.close();
@@ -118,7 +137,7 @@ async function readCatalog(config: Config, log: Logger): Promise<Catalog> {
   return catalog;
 }
 
-/** This service's own `/hosted/{id}/sparql` URLs are answered in-process, under every name of the origin. */
+/** This service's own `/hosted/{id}/sparql` URLs are answered in-process; the catalogue names them by the public URL. */
 function localDispatch({ publicUrl }: Config, examples: ExampleFederation | undefined): LocalDispatch {
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples?.endpoints ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
@@ -128,13 +147,14 @@ function localDispatch({ publicUrl }: Config, examples: ExampleFederation | unde
   };
 }
 
-function readiness(catalog: Catalog, examples: ExampleFederation | undefined) {
+function readiness(catalog: Catalog, examples: ExampleFederation | undefined, closing: boolean) {
   const checks = {
+    service: { ok: !closing, detail: closing ? "shutting down" : "running" },
     catalogue: {
       ok: true,
       detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out`,
     },
     examples: { ok: true, detail: examples ? `${examples.endpoints.size} hosted` : "off" },
   };
-  return { ready: true, checks };
+  return { ready: !closing, checks };
 }

@@ -31,7 +31,8 @@ const kinds: Record<QueryForm, AnswerKind> = {
   CONSTRUCT: "quads",
   DESCRIBE: "quads",
 };
-const updateWords = new Set([
+/** Words that begin an update operation (SPARQL 1.1 Update, section 3). */
+export const updateWords: ReadonlySet<string> = new Set([
   "INSERT",
   "DELETE",
   "LOAD",

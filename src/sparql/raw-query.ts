@@ -1,21 +1,10 @@
 import type { QueryForm } from "./parse-query.ts";
-import { refusePragmas, updateRefused } from "./parse-query.ts";
+import { refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
 import { textLimits, type Token, tokenize } from "./tokens.ts";
 
 const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;
-const updates = new Set([
-  "INSERT",
-  "DELETE",
-  "LOAD",
-  "CLEAR",
-  "DROP",
-  "CREATE",
-  "ADD",
-  "MOVE",
-  "COPY",
-  "MODIFY",
-  "SPARUL",
-]);
+// WITH also begins a named subquery of Blazegraph; SPARUL is Virtuoso's own word.
+const updates = new Set([...[...updateWords].filter((word) => word !== "WITH"), "SPARUL"]);
 
 /**
  * The form of a query in a dialect that our parser refuses (Virtuoso `define`, Blazegraph hints), found without

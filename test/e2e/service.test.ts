@@ -140,6 +140,13 @@ describe("the command line", () => {
     expect({ code, lines: stdout.trim().split("\r\n").length }).toEqual({ code: 0, lines: 2 });
   });
 
+  it("ends with an error when its catalogue cannot be read", async () => {
+    const { code, stderr } = await runCommand(["query", "ASK {}"], { FEDWAY_CATALOG: "/nonexistent" });
+    expect({ code: code !== 0, stderr }).toEqual({ code: true, stderr: expect.stringContaining("/nonexistent") });
+    const refused = await runCommand(["query", "ASK {}"], { FEDWAY_ALLOW_ADDRESSES: "300.0.0.0/8" });
+    expect(refused.code).not.toBe(0);
+  });
+
   it("explains in its own process, and shows the place of a mistake", async () => {
     const file = "catalog/examples/queries/1-three-endpoints.rq";
     const explained = await runCommand(["explain", file]);
