@@ -1,9 +1,14 @@
-import { fileURLToPath } from "node:url";
 import { pino, type Logger } from "pino";
+import { now } from "./app/clock.ts";
+import { type Clients, openClients } from "./app/open-clients.ts";
+import { openRegistry, type Registry } from "./app/open-registry.ts";
+import { openState, type State } from "./app/open-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
-import { createComunicaEngine } from "./engine/comunica/comunica-engine.ts";
+import { createDeferredEngine } from "./engine/deferred-engine.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
+import type { FederationEngine } from "./engine/federation-engine.ts";
+import { createPatternSources } from "./engine/sources/open-pattern-source.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
@@ -13,8 +18,6 @@ import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog.ts";
-import { loadCatalog } from "./registry/read-catalog.ts";
-import { createSparqlClient } from "./transport/client.ts";
 import type { LocalDispatch } from "./transport/sparql-client.ts";
 
 /** The whole service, wired. */
@@ -27,90 +30,137 @@ export interface App {
   close(): Promise<void>;
 }
 
-const version = packageVersion();
-const exampleCatalog = fileURLToPath(new URL("../catalog/examples/", import.meta.url));
-/** Milliseconds since the epoch, with fractions and never going back: the one clock of all deadlines. */
-const now = () => performance.timeOrigin + performance.now();
+type Closing = () => void | Promise<void>;
+
+/** What was opened, to be closed in reverse order. */
+class Opened {
+  readonly #closings: Closing[] = [];
+
+  add(closing: Closing): void {
+    this.#closings.push(closing);
+  }
+
+  /** Closes everything, also when something fails; the first failure is thrown at the end. */
+  async close(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const closing of this.#closings.splice(0).toReversed()) {
+      try {
+        await closing();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
 
 /**
  * Composition root: the one place that knows which adapter implements which port.
- * @throws FedwayError `CATALOG_INVALID`, `ENDPOINT_FAILED` when the service cannot start as configured
+ * @throws FedwayError `CATALOG_INVALID`, `STORE_HELD`, `STORE_FAILED`, `ENDPOINT_FAILED` when the service cannot start as
+ *   configured; nothing that was opened is left
  */
 export async function createApp(config: Config): Promise<App> {
-  const log = createLog(config);
-  const catalog = await readCatalog(config, log);
-  const examples = config.examples ? await hostExamples(config) : undefined;
+  const opened = new Opened();
   try {
-    return await wire({ config, log, catalog, examples });
+    return await wire(config, opened);
   } catch (error) {
-    // Their workers would keep the process alive.
-    await examples?.close();
+    await opened.close();
     throw error;
   }
 }
 
-interface Parts {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly catalog: Catalog;
-  readonly examples: ExampleFederation | undefined;
-}
-
-async function wire({ config, log, catalog, examples }: Parts): Promise<App> {
+async function wire(config: Config, opened: Opened): Promise<App> {
+  const log = createLog(config);
+  opened.add(() => log.flush());
+  const state = await openState(config);
+  opened.add(() => state.close());
+  const examples = config.examples ? await hostExamples(config) : undefined;
+  if (examples) opened.add(() => examples.close());
   const metrics = createMetrics();
-  const client = createSparqlClient({
-    version,
-    contact: config.contact,
-    allowAddresses: config.allowAddresses,
-    maxAnswerBytes: config.limits.maxAnswerBytes,
-    endpointConcurrency: config.limits.endpointConcurrency,
-    hostRate: { perSecond: config.limits.hostRate, burst: 2 * config.limits.hostRate },
-    local: localDispatch(config, examples),
-    observer: {
-      onExchange: (exchange) => metrics.observeExchange(exchange),
-      onBreaker: (endpoint, state) => metrics.setBreaker(endpoint, state),
-    },
-    clock: { now, setTimeout, clearTimeout },
-  });
-  const engine = createComunicaEngine({ client, maxSolutions: config.limits.maxSolutions, now });
+  const local = localDispatch(config, examples);
+  const clients = openClients(config, local, metrics);
+  opened.add(() => clients.close());
+  const registry = await openRegistry({ config, log, state, clients, local });
+  opened.add(() => registry.close());
+  refuseEmpty(registry.catalog, config);
+  const engine = createEngine(config, clients);
+  opened.add(() => engine.close());
   const queries = createQueryService({
-    planner: createPlanner({ catalog, egress: config.egress, publicUrl: config.publicUrl }),
-    direct: createDirectExecutor(client, now),
+    planner: createPlanner({
+      catalog: registry.catalog,
+      capabilities: registry.capabilities,
+      egress: config.egress,
+      publicUrl: config.publicUrl,
+    }),
+    direct: createDirectExecutor(clients.sparql, now),
     engine,
     limits: config.limits,
     metrics,
     now,
   });
   metrics.watchRunning(() => queries.running);
+  return serve({ config, log, state, examples, metrics, registry, queries }, opened);
+}
+
+interface ServedParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly state: State;
+  readonly examples: ExampleFederation | undefined;
+  readonly metrics: ReturnType<typeof createMetrics>;
+  readonly registry: Registry;
+  readonly queries: QueryService;
+}
+
+async function serve(parts: ServedParts, opened: Opened): Promise<App> {
+  const { config, log, state, examples, metrics, registry, queries } = parts;
+  const { catalog, search, descriptions, capabilities, jobs } = registry;
   let closing = false;
   const http = await createHttpServer({
     config,
     queries,
     catalog,
+    search,
+    descriptions,
+    capabilities,
+    jobs,
     hosted: (id) => examples?.endpoints.get(id),
     metrics,
     ready: () => readiness(catalog, examples, closing),
-    version,
+    version: packageVersion(),
     logger: log,
   });
+  opened.add(() => http.close());
   return {
     queries,
     catalog,
-    listen: () => http.listen(),
+    async listen() {
+      const url = await http.listen();
+      await state.announce(url);
+      return url;
+    },
     async close() {
       closing = true;
-      await http.close();
-      await engine.close();
-      await client.close();
-      await examples?.close();
-      log.flush();
+      await opened.close();
     },
   };
 }
 
+/** The federation engine is large, and a service that only passes queries on never needs it. */
+function createEngine({ limits: { maxSolutions } }: Config, { sparql, documents }: Clients): FederationEngine {
+  return createDeferredEngine({
+    name: "comunica",
+    load: async () => {
+      const { createComunicaEngine } = await import("./engine/comunica/comunica-engine.ts");
+      const openSource = createPatternSources({ documents, now });
+      return createComunicaEngine({ client: sparql, openSource, maxSolutions, now });
+    },
+  });
+}
+
 /** Lines are written in batches, at the latest after a quarter of a second, and at the end. */
 function createLog({ log }: Config): Logger {
-  const batches = { sync: false, minLength: 4_096, periodicFlush: 250 };
+  const batches = { sync: false, minLength: 16_000, periodicFlush: 250 };
   return pino({ level: log.level, base: null }, pino.destination({ dest: 2, ...batches }));
 }
 
@@ -125,16 +175,11 @@ async function hostExamples({ limits }: Config): Promise<ExampleFederation> {
   });
 }
 
-async function readCatalog(config: Config, log: Logger): Promise<Catalog> {
-  const dirs = [{ path: config.catalogDir }, ...(config.examples ? [{ path: exampleCatalog }] : [])];
-  const catalog = await loadCatalog({ dirs, baseUrl: config.publicUrl });
-  for (const { file, line, reason } of catalog.problems) log.warn({ file, line, reason }, "catalogue file left out");
-  if (catalog.entries.length === 0 && catalog.problems.length > 0) {
-    throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${config.catalogDir} can be used.`, {
-      next: `Begin with ${catalog.problems[0]?.file}: ${catalog.problems[0]?.reason}`,
-    });
-  }
-  return catalog;
+function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
+  if (entries.length > 0 || problems.length === 0) return;
+  throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
+    next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
+  });
 }
 
 /** This service's own `/hosted/{id}/sparql` URLs are answered in-process; the catalogue names them by the public URL. */

@@ -17,6 +17,7 @@ export default defineConfig({
       project("unit"),
       project("contract"),
       project("integration", { testTimeout: 30_000, hookTimeout: 60_000 }),
+      project("redis", { testTimeout: 30_000, hookTimeout: 60_000 }),
       project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),
       project("interop", { testTimeout: 60_000, hookTimeout: 180_000, fileParallelism: false }),
       project("e2e", { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -1,6 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog.ts";
+import type { CatalogReport } from "../registry/check-catalog.ts";
+import type { DescribeBudget, DescribeOptions } from "../registry/describe/describer.ts";
+import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { RetrievedVoid } from "../registry/void/void-retriever.ts";
 
 /** The service as the command line uses it. */
 export interface CliApp {
@@ -8,6 +12,37 @@ export interface CliApp {
   readonly catalog: Catalog;
   listen(): Promise<string>;
   close(): Promise<void>;
+}
+
+/** How far a description has come. */
+export type DescribeProgress = Parameters<NonNullable<DescribeOptions["onProgress"]>>[0];
+
+/** How one endpoint is described without a service. */
+export interface DescribeOnceOptions {
+  /** Ends the run; what was found so far is the result. */
+  readonly signal: AbortSignal;
+  /** Of the whole run, the search for the publisher's description included; the describer's own where not said. */
+  readonly budget?: DescribeBudget;
+  /** Look for the publisher's description first; default true. */
+  readonly retrieve?: boolean;
+  readonly onProgress?: (progress: DescribeProgress) => void;
+  /** Milliseconds between two queries; default the describer's, 0 for the examples, which this process hosts. */
+  readonly pauseMs?: number;
+}
+
+/** A description that was made without a service. */
+export interface DescribedOnce {
+  readonly description: VoidDescription;
+  /** What came of the publisher's own description; absent when it was not looked for, or not to the end. */
+  readonly retrieved?: RetrievedVoid;
+  /** The signal ended the run. */
+  readonly interrupted: boolean;
+}
+
+/** Who holds the data folder; without `url` it cannot be talked to. */
+export interface FolderHolder {
+  readonly pid?: number;
+  readonly url?: string;
 }
 
 /** Everything the commands touch outside themselves. */
@@ -21,22 +56,25 @@ export interface CliIo {
   readonly reference: readonly { readonly name: string; readonly default: string; readonly meaning: string }[];
   /** Builds the service from the environment, in which `overrides` win. */
   openApp(overrides: Readonly<Record<string, string>>): Promise<CliApp>;
+  /** The running process that holds the environment's data folder; undefined when nobody does. */
+  folderHolder(): Promise<FolderHolder | undefined>;
+  /**
+   * Describes an endpoint, by URL or by the id it has in the catalogue's files.
+   * @throws FedwayError `REQUEST_INVALID`, `ENDPOINT_UNKNOWN`, `ADDRESS_REFUSED`; `ENDPOINT_*` when no query was answered
+   */
+  describe(target: string, options: DescribeOnceOptions): Promise<DescribedOnce>;
+  /** Checks catalogue folders, the environment's when none is named. @throws FedwayError `CATALOG_INVALID` */
+  checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
+  /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
+  backup(file: string): Promise<{ readonly bytes: number }>;
   /** Aborts when the user interrupts or the process is asked to end. */
   readonly interrupted: AbortSignal;
 }
 
-/** Exit codes of every command. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
+/** Exit codes of every command; that of an interruption is what shells use for SIGINT. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** A mistake in how the command was called. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-}
-
-/** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
-export async function write(stream: Writable, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.destroyed) resolve();
-    else stream.write(text, () => resolve());
-  });
 }

@@ -1,12 +1,11 @@
-import { pipeline } from "node:stream/promises";
-import { Readable } from "node:stream";
 import { toProblem } from "../errors/problem.ts";
-import { type CliIo, exitCodes, write } from "./cli-io.ts";
-import { createLocalRunner } from "./local-runner.ts";
+import { type CliIo, exitCodes } from "./cli-io.ts";
+import { openRunner } from "./open-runner.ts";
+import { pour, write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
 import { queryText } from "./query-text.ts";
-import { createRemoteRunner, RemoteProblem } from "./remote-runner.ts";
-import type { Asked, Delivery, Runner } from "./runner.ts";
+import { RemoteProblem } from "./remote-runner.ts";
+import type { Asked, Delivery } from "./runner.ts";
 
 /** Options that `query` and `explain` share. */
 export interface QueryOptions {
@@ -18,14 +17,6 @@ export interface QueryOptions {
   readonly strict?: boolean;
   readonly json?: boolean;
 }
-
-const isEpipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";
-
-/** Standard output belongs to the answer, so the service inside writes no log. */
-const openRunner = async (io: CliIo, url: string | undefined): Promise<Runner> =>
-  url === undefined
-    ? createLocalRunner(await io.openApp({ FEDWAY_LOG_LEVEL: "silent" }))
-    : createRemoteRunner(url, io.fetch);
 
 async function report(io: CliIo, error: unknown, query: string): Promise<number> {
   const problem = error instanceof RemoteProblem ? error.problem : toProblem(error);
@@ -46,10 +37,7 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
 
 async function deliver(io: CliIo, { body, notes }: Delivery): Promise<void> {
   for (const note of notes) await write(io.stderr, `note: ${note}\n`);
-  const source = Buffer.isBuffer(body) ? Readable.from([body]) : body;
-  await pipeline(source, io.stdout, { end: false }).catch((error: unknown) => {
-    if (!isEpipe(error)) throw error;
-  });
+  await pour(body, io.stdout);
 }
 
 /** A partial answer is a success only for those who asked for what can be had. */

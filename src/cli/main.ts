@@ -1,8 +1,12 @@
 #!/usr/bin/env node
+import type { Config } from "../config/config.ts";
 import { configReference, loadConfig } from "../config/load-config.ts";
 import { packageVersion } from "../config/version.ts";
 import type { CliIo } from "./cli-io.ts";
 import { runCli } from "./program.ts";
+
+const configOf = (overrides: Readonly<Record<string, string>> = {}): Config =>
+  loadConfig({ ...process.env, ...overrides });
 
 /** First signal: end in order. The second one ends the process at once, by the default of the platform. */
 function interruption(): AbortSignal {
@@ -11,6 +15,7 @@ function interruption(): AbortSignal {
   return aborter.signal;
 }
 
+// What a command does not need is not loaded.
 const io: CliIo = {
   stdin: process.stdin,
   stdout: process.stdout,
@@ -19,9 +24,25 @@ const io: CliIo = {
   version: packageVersion(),
   reference: configReference,
   interrupted: interruption(),
-  openApp: async (overrides) => {
+  async openApp(overrides) {
     const { createApp } = await import("../app.ts");
-    return createApp(loadConfig({ ...process.env, ...overrides }));
+    return createApp(configOf(overrides));
+  },
+  async folderHolder() {
+    const { folderHolder } = await import("../app/folder-holder.ts");
+    return folderHolder(configOf());
+  },
+  async describe(target, options) {
+    const { describeOnce } = await import("../app/describe-once.ts");
+    return describeOnce(configOf(), target, options);
+  },
+  async checkCatalog(folders) {
+    const { checkCatalogFiles } = await import("../app/check-catalog-files.ts");
+    return checkCatalogFiles(configOf(), folders);
+  },
+  async backup(file) {
+    const { backupState } = await import("../app/backup-state.ts");
+    return backupState(configOf(), file);
   },
 };
 

@@ -1,4 +1,5 @@
 import type { Problem } from "../errors/problem.ts";
+import { harmless } from "./output.ts";
 
 /** Longest part of a query line that is shown. */
 const widestLine = 160;
@@ -14,9 +15,6 @@ function pointer(query: string, line: number, column: number | undefined): reado
   if (column === undefined) return [`  ${label}${shown}`];
   return [`  ${label}${shown}`, `  ${" ".repeat(label.length - 2)}| ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
-
-/** Control characters of foreign messages must not reach a terminal. */
-const harmless = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (c) => (c === "\n" ? c : "\u{fffd}"));
 
 /** A problem as text for people: code, what happened, where, and what to do next. */
 export function problemText(problem: Problem, query: string | undefined): string {

@@ -1,21 +1,14 @@
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { toProblem } from "../errors/problem.ts";
-import { type CliIo, exitCodes, UsageError, write } from "./cli-io.ts";
+import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
+import { examples, httpUrl, milliseconds } from "./option-values.ts";
+import { write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
+import { addBackup, addCatalog, addDescribe } from "./registry-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
-
-function milliseconds(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("A whole number of milliseconds is expected.");
-  return Number(text);
-}
-
-function httpUrl(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new InvalidArgumentError("An http(s) URL is expected.");
-  return text;
-}
 
 /** The environment variables as aligned text. */
 function environmentHelp({ reference }: CliIo): string {
@@ -25,9 +18,6 @@ function environmentHelp({ reference }: CliIo): string {
   );
   return `\n\nEnvironment:\n${rows.join("\n")}`;
 }
-
-const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ fedway ${line}`).join("\n")}`;
 
 const isString = (value: unknown): value is string => typeof value === "string";
 
@@ -42,7 +32,7 @@ function withQueryOptions(command: Command): Command {
     .argument("<query>", queryArgument)
     .option("-e, --endpoint <id>", "catalogue id; the query then needs no SERVICE")
     .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
-    .option("--url <url>", "ask a running service instead of this process", httpUrl);
+    .option("--url <url>", "ask this running service", httpUrl);
 }
 
 function addServe(program: Command, io: CliIo, done: (code: number) => void): void {
@@ -103,10 +93,15 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
     });
-  program.addHelpText("after", () => examples("serve", "query query.rq --format csv", "explain query.rq"));
+  program.addHelpText("after", () =>
+    examples("serve", "query query.rq --format csv", "explain query.rq", "describe people", "catalog check"),
+  );
   addServe(program, io, done);
   addQuery(program, io, done);
   addExplain(program, io, done);
+  addDescribe(program, io, done);
+  addCatalog(program, io, done);
+  addBackup(program, io, done);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

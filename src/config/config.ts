@@ -6,6 +6,12 @@ export interface Config {
   readonly port: number;
   /** `FEDWAY_CATALOG`: folder of Turtle files, one endpoint a file. */
   readonly catalogDir: string;
+  /** `FEDWAY_DATA_DIR`: folder of the service's state, held by one process. */
+  readonly dataDir: string;
+  /** `REDIS_URL`: keeps the state there instead; undefined: in the data folder. */
+  readonly redisUrl: string | undefined;
+  /** `FEDWAY_ADMIN_TOKEN`: bearer token of changes; undefined: changes come from this machine only. */
+  readonly adminToken: string | undefined;
   /** `FEDWAY_PUBLIC_URL` without a trailing slash; default `http://HOST:PORT` (127.0.0.1 when HOST is a wildcard). */
   readonly publicUrl: string;
   /** `FEDWAY_EXAMPLES`: host the example federation. */

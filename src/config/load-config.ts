@@ -16,11 +16,11 @@ const shown = (value: string): string => JSON.stringify(value.length > 80 ? `${v
 /** A reader that notes what is wrong and goes on with the default, so that all problems are found at once. */
 const reader =
   (env: Environment, problems: string[]): Read =>
-  ({ name, default: fallback, expected, parse }) => {
+  ({ name, default: fallback, expected, secret, parse }) => {
     const found = env[name]?.trim() ?? "";
     const parsed = parse(found === "" ? fallback : found);
     if (parsed) return parsed.value;
-    problems.push(`${name} is ${shown(found)}; expected ${expected}.`);
+    problems.push(`${name} is ${secret === true ? "not usable" : shown(found)}; expected ${expected}.`);
     const standIn = parse(fallback);
     if (!standIn) throw new Error(`the default of ${name} is not ${expected}`);
     return standIn.value;
@@ -52,6 +52,9 @@ function readConfig(read: Read): Config {
     host,
     port,
     catalogDir: read(settings.catalog),
+    dataDir: read(settings.dataDir),
+    redisUrl: read(settings.redisUrl),
+    adminToken: read(settings.adminToken),
     publicUrl: read(settings.publicUrl) ?? ownUrl(host, port),
     examples: read(settings.examples),
     egress: read(settings.egress),

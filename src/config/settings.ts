@@ -10,11 +10,13 @@ export interface Setting<T> {
   readonly meaning: string;
   /** What a right value looks like, for the message about a wrong one. */
   readonly expected: string;
+  /** The value is never repeated in a message. */
+  readonly secret?: boolean;
   /** The value, or `undefined` when the text is not what is expected. */
   readonly parse: (text: string) => { readonly value: T } | undefined;
 }
 
-type Parser<T> = Pick<Setting<T>, "expected" | "parse">;
+type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
 
 const flags: Readonly<Record<string, boolean>> = {
   on: true,
@@ -83,6 +85,25 @@ const httpUrl: Parser<string | undefined> = {
   },
 };
 
+const redisUrl: Parser<string | undefined> = {
+  expected: "a redis or rediss URL",
+  // It may hold a password.
+  secret: true,
+  parse: (found) => {
+    if (found === "") return { value: undefined };
+    return /^rediss?:$/.test(URL.parse(found)?.protocol ?? "") ? { value: found } : undefined;
+  },
+};
+
+const adminToken: Parser<string | undefined> = {
+  expected: "at least 16 printable characters without spaces",
+  secret: true,
+  parse: (found) => {
+    if (found === "") return { value: undefined };
+    return /^[\x21-\x7e]{16,512}$/.test(found) ? { value: found } : undefined;
+  },
+};
+
 /** An address range in CIDR notation; a single address becomes the range that holds only it. */
 function cidr(found: string): string | undefined {
   const [address = "", length, ...rest] = found.split("/");
@@ -136,6 +157,24 @@ export const settings = {
     default: "./catalog",
     meaning: "Folder of Turtle files, one endpoint a file.",
     ...text("a folder"),
+  },
+  dataDir: {
+    name: "FEDWAY_DATA_DIR",
+    default: "./.fedway",
+    meaning: "Folder of the service's state; one process holds it.",
+    ...text("a folder"),
+  },
+  redisUrl: {
+    name: "REDIS_URL",
+    default: "",
+    meaning: "Redis that keeps the state instead of the data folder, such as redis://127.0.0.1:6379/0.",
+    ...redisUrl,
+  },
+  adminToken: {
+    name: "FEDWAY_ADMIN_TOKEN",
+    default: "",
+    meaning: "Bearer token of changes to the catalogue; when unset they are taken from this machine only.",
+    ...adminToken,
   },
   publicUrl: {
     name: "FEDWAY_PUBLIC_URL",

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
-import { type FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { FederatedClause } from "../plan/federated-clause.ts";
+import type { PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
@@ -32,7 +33,16 @@ export interface ClauseExecutorOptions {
   readonly maxSolutions: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
+  /** Evaluates the query of a clause whose endpoint does not speak SPARQL. */
+  readonly evaluateHere?: EvaluateHere;
 }
+
+/** Solutions of a SELECT over the triples of an endpoint; `bounds.sources` are told what that took. */
+export type EvaluateHere = (
+  endpoint: PlannedEndpoint,
+  query: string,
+  bounds: ExecutionBounds,
+) => AsyncIterable<Bindings>;
 
 /** Creates the executor of one execution. */
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
@@ -43,7 +53,8 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     const report = sourceReport(bounds.sources, clause.endpoint.id ?? clause.endpoint.url);
     let delivered = 0;
     try {
-      for await (const row of askInBlocks(options, account, { clause, keys, report })) {
+      const asked = clause.endpoint.interface === undefined ? askInBlocks : askHere;
+      for await (const row of asked(options, account, { clause, keys, report })) {
         delivered++;
         yield row;
       }
@@ -133,6 +144,10 @@ async function* askInBlocks(options: ClauseExecutorOptions, account: Account, re
   }
 }
 
+/** Not sent: the endpoint is known not to take so many. */
+const tooManyKeys = (): FedwayError =>
+  new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take so many join keys in one request.");
+
 /** Failures that a smaller request may not have: too long, too complex or too slow. */
 function isIndigestion(error: unknown): boolean {
   const { code, details } = toFedwayError(error);
@@ -145,6 +160,7 @@ async function* ask(
   account: Account,
   { clause, keys, report }: Ask,
 ): AsyncIterable<Bindings> {
+  if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
   account.elapsed(report);
   report.requests++;
   const answer = await queryInTurn(client, account, {
@@ -175,6 +191,32 @@ async function* ask(
     account.open--;
     report.ms = account.elapsed(report);
     if (!Buffer.isBuffer(answer.body)) answer.body.destroy();
+  }
+}
+
+/** The solutions of a clause whose endpoint does not speak SPARQL: its query is evaluated here, over the endpoint's triples. */
+async function* askHere(
+  { bounds, evaluateHere }: ClauseExecutorOptions,
+  account: Account,
+  { clause, keys, report }: Ask,
+): AsyncIterable<Bindings> {
+  if (!evaluateHere) throw new Error(`Nothing here reads ${clause.endpoint.url}`);
+  const sources: ExecutionBounds["sources"] = new Map();
+  account.elapsed(report);
+  try {
+    const scope = account.nextAnswer();
+    for await (const row of evaluateHere(clause.endpoint, clauseQuery(clause, keys), { ...bounds, sources })) {
+      account.count();
+      yield scoped(row, scope);
+    }
+    noteStatus(report, "ok");
+  } finally {
+    report.ms = account.elapsed(report);
+    for (const { requests, rows, bytes } of sources.values()) {
+      report.requests += requests;
+      report.bytes += bytes;
+      if (rows !== undefined) report.rows = (report.rows ?? 0) + rows;
+    }
   }
 }
 

@@ -13,8 +13,20 @@ export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
   const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
   // A clause without variables still has solutions to count.
   const projection = names === "" ? "(1 AS ?fedway_solution)" : names;
-  const where = keys && keys.variables.length > 0 ? `{ ${valuesBlock(keys)} ${clause.pattern} }` : clause.pattern;
+  const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${clause.pattern} }` : clause.pattern;
   return `${clause.prologue}SELECT ${projection} WHERE ${where}`;
+}
+
+const keysText = ({ endpoint }: FederatedClause, keys: KeyBlock): string =>
+  endpoint.inlineData === "bind" ? bindBlock(keys) : valuesBlock(keys);
+
+/** The same solutions as those of `valuesBlock`, for endpoints without VALUES. */
+function bindBlock({ variables, rows }: KeyBlock): string {
+  const branches = rows.map((row) => {
+    const binds = row.map((term, index) => `BIND(${termToText(term)} AS ?${variables[index] ?? ""})`);
+    return `{ ${binds.join(" ")} }`;
+  });
+  return `{ ${branches.join(" UNION ")} }`;
 }
 
 function valuesBlock({ variables, rows }: KeyBlock): string {

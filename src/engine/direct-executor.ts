@@ -3,6 +3,7 @@ import { finished } from "node:stream/promises";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
 import type { ResultFormat } from "../results/formats.ts";
+import { isWhole } from "../results/gathered-body.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
@@ -22,9 +23,9 @@ export interface DirectWish {
 /** The bytes of a direct answer in the wanted format. */
 export interface DirectAnswer {
   readonly contentEncoding: string;
-  /** A verified buffer, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
+  /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
   readonly body: Buffer | Readable;
-  /** Rows of a buffer, where the format tells. */
+  /** Rows of a whole body, where the format tells. */
   readonly rows?: number;
   /** Settles at the answer's end with its rows, where the format tells. */
   readonly end: Promise<number | undefined>;
@@ -50,7 +51,7 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): D
       return { contentEncoding: "identity", body, end: bothEnds(body, answer) };
     }
     const { contentEncoding, body } = answer;
-    const rows = Buffer.isBuffer(body) ? (await answer.end).rows : undefined;
+    const rows = isWhole(body) ? (await answer.end).rows : undefined;
     return { contentEncoding, body, ...(rows !== undefined && { rows }), end: answer.end.then((end) => end.rows) };
   }
 

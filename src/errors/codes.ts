@@ -51,6 +51,13 @@ export const errorCatalog = {
   NOT_FOUND: request(404, "There is nothing here"),
   ENDPOINT_UNKNOWN: request(404, "The endpoint is not in the catalogue"),
   RUN_UNKNOWN: request(404, "The run is not known"),
+  FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),
+  DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
+  JOB_UNKNOWN: request(404, "The job is not known"),
+  ENTRY_INVALID: request(422, "The catalogue entry is not valid"),
+  ENTRY_CONFLICT: request(409, "The catalogue has such an entry already"),
+  PRECONDITION_FAILED: request(412, "The document has changed since it was read"),
+  WRITE_REFUSED: request(403, "Changes are not allowed from here"),
   RATE_LIMITED: own(429, "Too many requests from this client", true),
   SERVICE_BUSY: own(503, "Too many queries are running", true),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
@@ -72,6 +79,8 @@ export const errorCatalog = {
   ANSWER_TOO_LARGE: upstream(502, "The answer is larger than allowed", false),
   CONFIG_INVALID: own(500, "The configuration is not valid", false),
   CATALOG_INVALID: own(500, "The catalogue is not valid", false),
+  STORE_FAILED: own(503, "The service's own storage failed", true),
+  STORE_HELD: own(503, "Another process holds the data folder", false),
   INTERNAL: own(500, "Something went wrong inside Fedway", true),
 } as const satisfies Record<string, ErrorKind>;
 

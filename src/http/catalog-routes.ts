@@ -1,62 +1,125 @@
+import { basename, isAbsolute } from "node:path";
+import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { EditableCatalog } from "../registry/catalog.ts";
+import { serializeResult } from "../results/serialize.ts";
 import { answers, sendJson } from "./api-routes.ts";
+import { CatalogProblems, Endpoint, EndpointFilter, EndpointList, FormatWish } from "./catalog-schemas.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
-import { Endpoint, EndpointFilter, EndpointList, IdPath } from "./schemas.ts";
+import type { SendProblem } from "./problem-reply.ts";
+import { documentFormat, etagHeader, graphFormat, sendDocument, wishOf } from "./rdf-answer.ts";
+import { IdPath } from "./schemas.ts";
+import { sendAnswer } from "./send-answer.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
 
-/** An entry as the API shows it: nothing that only matters inside. */
-const shown = ({ id, title, description, url, homepage, license, keywords }: CatalogEntry): object => ({
-  id,
-  title,
-  ...(description !== undefined && { description }),
-  url,
-  query: `/endpoints/${id}/sparql`,
-  ...(homepage !== undefined && { homepage }),
-  ...(license !== undefined && { license }),
-  keywords,
-});
-
-function matches({ id, title, description = "" }: CatalogEntry, wanted: string): boolean {
-  return [id, title, description].some((text) => text.toLowerCase().includes(wanted));
+/** What the routes of the catalogue work with. */
+export interface CatalogShell {
+  readonly deps: HttpDeps;
+  readonly view: CatalogView;
+  readonly sendProblem: SendProblem;
 }
 
-/** `GET /api/endpoints`, `GET /api/endpoints/{id}`. */
-export function addCatalogRoutes(untyped: FastifyInstance, { catalog }: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  app.get("/api/endpoints", {
+/** `GET /api/endpoints`, `GET /api/endpoints/{id}`, `GET /api/catalog`, `GET /api/catalog/problems`. */
+export function addCatalogRoutes(untyped: FastifyInstance, shell: CatalogShell): void {
+  addEndpointList(untyped, shell);
+  addOneEndpoint(untyped, shell);
+  addExport(untyped, shell);
+  const { catalog } = shell.deps;
+  untyped.get("/api/catalog/problems", {
+    schema: {
+      tags: ["Catalogue"],
+      summary: "What is wrong with catalogue files, and where changes over the API differ from them",
+      querystring: Type.Object({}, { additionalProperties: false }),
+      response: answers(CatalogProblems),
+    },
+    handler: (_request, reply) =>
+      sendJson(reply, { problems: catalog.problems.map(withoutFolder), drift: catalog.drift.map(withoutFolder) }),
+  });
+}
+
+/** Where files lie on the server is nobody's business; changes have no folder. */
+const withoutFolder = <Named extends { readonly file: string }>(named: Named): Named =>
+  isAbsolute(named.file) ? { ...named, file: basename(named.file) } : named;
+
+function addEndpointList(untyped: FastifyInstance, { deps, view }: CatalogShell): void {
+  untyped.withTypeProvider<TypeBoxTypeProvider>().get("/api/endpoints", {
     schema: {
       tags: ["Catalogue"],
       summary: "List or search the endpoints of the catalogue",
       querystring: EndpointFilter,
       response: answers(EndpointList),
     },
-    handler: (request, reply) => {
-      const { q = "", limit = 100, offset = 0 } = request.query;
-      const wanted = q.trim().toLowerCase();
-      const found = catalog.entries.filter((entry) => matches(entry, wanted));
-      const endpoints = found.slice(offset, offset + limit).map(shown);
-      return sendJson(reply, { total: found.length, limit, offset, endpoints });
+    handler: async (request, reply) => {
+      const { limit = 100, offset = 0, ...wanted } = request.query;
+      const { hits, ...found } = deps.search.filterEntries(deps.catalog, { ...wanted, limit, offset });
+      const endpoints: object[] = [];
+      for (const { entry, status, why } of hits) endpoints.push({ ...(await view.entry(entry, status)), why });
+      return sendJson(reply, { ...found, limit, offset, endpoints });
     },
   });
-  app.get("/api/endpoints/:id", {
+}
+
+function addOneEndpoint(untyped: FastifyInstance, { deps, view }: CatalogShell): void {
+  const { catalog, config } = deps;
+  untyped.withTypeProvider<TypeBoxTypeProvider>().get("/api/endpoints/:id", {
     schema: {
       tags: ["Catalogue"],
-      summary: "Get one endpoint of the catalogue",
+      summary: "Get one endpoint of the catalogue, as JSON or with its whole RDF",
       params: IdPath,
-      querystring: Type.Object({}, { additionalProperties: false }),
+      querystring: FormatWish,
       response: answers(Endpoint),
     },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const { id } = request.params;
       const entry = catalog.byId(id);
-      if (entry) return sendJson(reply, shown(entry));
-      throw endpointUnknown(
-        id,
-        catalog.entries.map((known) => known.id),
-      );
+      const document = entry && catalog.document("endpoint", id);
+      if (entry === undefined || document === undefined) {
+        throw endpointUnknown(
+          id,
+          catalog.entries.map((known) => known.id),
+        );
+      }
+      const format = documentFormat(wishOf(request));
+      if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
+      return sendJson(reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" }), await view.entry(entry));
     },
   });
+}
+
+function addExport(untyped: FastifyInstance, { deps, sendProblem }: CatalogShell): void {
+  untyped.withTypeProvider<TypeBoxTypeProvider>().get("/api/catalog", {
+    schema: {
+      tags: ["Catalogue"],
+      summary: "Get all documents of the catalogue as one RDF graph",
+      querystring: FormatWish,
+    },
+    handler: async (request, reply) => {
+      const format = graphFormat(wishOf(request));
+      const quads = Readable.from(allQuads(deps.catalog));
+      const headers = flat({
+        ...anyOriginHeaders,
+        Vary: "Accept, Accept-Encoding",
+        "Content-Type": format.contentType,
+      });
+      const body = serializeResult({ kind: "quads", quads }, format);
+      await sendAnswer(reply, { headers, contentEncoding: "identity", body }, (error) => sendProblem(reply, error));
+    },
+  });
+}
+
+/** One document after the other, so that a large catalogue is never held as triples. */
+async function* allQuads(catalog: EditableCatalog): AsyncGenerator<RDF.Quad> {
+  const endpoints = catalog.entries.map(({ id }) => ({ kind: "endpoint", id }) as const);
+  const federations = catalog.federations.map(({ id }) => ({ kind: "federation", id }) as const);
+  for (const { kind, id } of [...endpoints, ...federations]) {
+    await setImmediate();
+    // What was removed in the meantime is left out.
+    yield* catalog.document(kind, id)?.quads ?? [];
+  }
 }

@@ -1,27 +1,35 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { preflightHeaders } from "./common-headers.ts";
+import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
 /** Methods by route, to tell "there is nothing here" from "not with this method". */
 interface RouteTable {
-  add(pattern: string, methods: readonly string[]): void;
-  methodsAt(path: string): readonly string[];
+  add(pattern: string, methods: readonly string[], isGuarded: boolean): void;
+  at(path: string): PathMethods | undefined;
+}
+
+interface PathMethods {
+  readonly methods: ReadonlySet<string>;
+  /** Those that change something. */
+  readonly guarded: ReadonlySet<string>;
 }
 
 function createRouteTable(): RouteTable {
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string>; guarded: Set<string> }>();
   return {
-    add(pattern, methods) {
-      const known = routes.get(pattern);
-      if (known) for (const method of methods) known.methods.add(method);
-      else {
-        const source = pattern.replaceAll(".", String.raw`\.`).replaceAll(/:[a-z]+/gi, "[^/]+");
-        routes.set(pattern, { pattern: new RegExp(`^${source}/?$`), methods: new Set(methods) });
+    add(url, methods, isGuarded) {
+      const source = url.replaceAll(".", String.raw`\.`).replaceAll(/:[a-z]+/gi, "[^/]+");
+      const known = routes.get(url);
+      const route = known ?? { pattern: new RegExp(`^${source}/?$`), methods: new Set(), guarded: new Set() };
+      for (const method of methods) {
+        route.methods.add(method);
+        if (isGuarded) route.guarded.add(method);
       }
+      routes.set(url, route);
     },
-    methodsAt: (path) => [...([...routes.values()].find(({ pattern }) => pattern.test(path))?.methods ?? [])],
+    at: (path) => routes.values().find(({ pattern }) => pattern.test(path)),
   };
 }
 
@@ -29,8 +37,26 @@ const unlimited = /^\/(health\/|metrics$)/;
 
 const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? "").split("?", 1)[0] ?? "";
 
-function allowedMethods(methods: readonly string[]): string {
+function allowedMethods(methods: Iterable<string>): string {
   return [...new Set([...methods, "OPTIONS"])].toSorted().join(", ");
+}
+
+/**
+ * The answer to a preflight request. Scripts of other origins get no leave for methods that change something, and where
+ * there are such methods browsers keep no answer: the leave for headers, once kept, would hold for all methods.
+ */
+function preflightAnswer(
+  { methods, guarded }: PathMethods,
+  wanted: string | undefined,
+): Readonly<Record<string, string>> {
+  if (guarded.size === 0) return preflightHeaders;
+  const open = [...methods].filter((method) => !guarded.has(method));
+  if (wanted === undefined || !open.includes(wanted)) return plainHeaders;
+  return {
+    ...preflightHeaders,
+    "Access-Control-Allow-Methods": allowedMethods(open),
+    "Access-Control-Max-Age": "0",
+  };
 }
 
 /** Answers what is decided before a body is read: preflights, unknown paths, wrong methods, too many requests. */
@@ -41,8 +67,8 @@ export function addGatekeeping(
   const table = createRouteTable();
   const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now: () => performance.now() }) : undefined;
 
-  app.addHook("onRoute", ({ url, method }) => {
-    table.add(url, Array.isArray(method) ? method : [method]);
+  app.addHook("onRoute", ({ url, method, config }) => {
+    table.add(url, Array.isArray(method) ? method : [method], config?.guarded === true);
   });
   if (limiter) {
     app.addHook("onRequest", (request, reply, done) => {
@@ -60,14 +86,15 @@ export function addGatekeeping(
       done();
       return;
     }
-    const methods = table.methodsAt(pathOf(request));
-    if (methods.length === 0) {
+    const found = table.at(pathOf(request));
+    if (found === undefined) {
       sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: "/docs lists all routes." }));
     } else if (request.method === "OPTIONS") {
       reply.hijack();
-      reply.raw.writeHead(204, { ...preflightHeaders, Allow: allowedMethods(methods) }).end();
+      const answer = preflightAnswer(found, request.headers["access-control-request-method"]);
+      reply.raw.writeHead(204, { ...answer, Allow: allowedMethods(found.methods) }).end();
     } else {
-      const Allow = allowedMethods(methods);
+      const Allow = allowedMethods(found.methods);
       const detail = `${request.method} is not answered here.`;
       sendProblem(reply, new FedwayError("METHOD_NOT_ALLOWED", detail, { next: `Use one of ${Allow}.` }), { Allow });
     }

@@ -1,6 +1,10 @@
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import type { QueryService } from "../query/query-service.ts";
-import type { Catalog } from "../registry/catalog.ts";
+import type { Capabilities } from "../registry/capabilities/capabilities.ts";
+import type { EditableCatalog } from "../registry/catalog.ts";
+import type { SearchIndex } from "../registry/search/search-index.ts";
+import type { DescriptionService } from "../registry/void/description-service.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
 export interface HttpSettings {
@@ -10,6 +14,8 @@ export interface HttpSettings {
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly trustProxy: boolean | number | readonly string[];
+  /** Bearer token of changes; undefined: changes come from this machine only. */
+  readonly adminToken: string | undefined;
   readonly limits: {
     readonly timeoutMs: number;
     readonly maxRows: number;
@@ -48,11 +54,22 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
+/** What endpoints were found to be able to do. */
+export interface CapabilityReader {
+  get(id: string): Promise<Capabilities | undefined>;
+  /** Asks for the endpoint to be probed; a job that is under way is returned. @throws FedwayError `ENDPOINT_UNKNOWN` */
+  request(id: string): Promise<Job>;
+}
+
 /** What the HTTP shell is built from. */
 export interface HttpDeps {
   readonly config: HttpSettings;
   readonly queries: QueryService;
-  readonly catalog: Catalog;
+  readonly catalog: EditableCatalog;
+  readonly search: SearchIndex;
+  readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
+  readonly capabilities: CapabilityReader;
+  readonly jobs: Pick<JobQueue, "get" | "list" | "cancel">;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
   readonly metrics: HttpMetrics;

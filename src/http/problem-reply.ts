@@ -73,6 +73,10 @@ export function problemReply(
   };
 }
 
+/** Headers without the leave to scripts of other origins. */
+const withoutLeave = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("Access-Control-")));
+
 /** Answers with the problem document of `thrown` and, when given, more headers. */
 export type SendProblem = (reply: FastifyReply, thrown: unknown, more?: Readonly<Record<string, string>>) => void;
 
@@ -92,7 +96,8 @@ export function createProblemSender(context: {
     if (reply.raw.headersSent) return;
     const { status, headers, body } = problemReply(error, run);
     if (!reply.sent) reply.hijack();
-    reply.raw.writeHead(status, { ...headers, ...more });
+    const isGuarded = reply.request.routeOptions.config?.guarded === true;
+    reply.raw.writeHead(status, { ...(isGuarded ? withoutLeave(headers) : headers), ...more });
     reply.raw.end(reply.request.method === "HEAD" ? undefined : body);
   };
 }

@@ -43,6 +43,8 @@ export function createRateLimiter(options: {
   const { perMinute, now, maxClients = 10_000 } = options;
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, Bucket>();
+  // The last one need not be moved to the end, where it is.
+  let latest: string | undefined;
   return {
     get size() {
       return buckets.size;
@@ -53,8 +55,11 @@ export function createRateLimiter(options: {
       const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs };
       bucket.tokens = Math.min(perMinute, bucket.tokens + (nowMs - bucket.filledMs) * perMs);
       bucket.filledMs = nowMs;
-      buckets.delete(key);
-      buckets.set(key, bucket);
+      if (key !== latest) {
+        buckets.delete(key);
+        buckets.set(key, bucket);
+        latest = key;
+      }
       if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? key);
       if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs));
       bucket.tokens -= 1;

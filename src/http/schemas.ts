@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 
 const strict = { additionalProperties: false } as const;
-const id = Type.String({ maxLength: 64, description: "Catalogue id." });
 const note = Type.Object({ code: Type.String(), message: Type.String() });
 const notes = Type.Array(note, { description: "What was done to the query that the reader should know." });
 const status = Type.Union(
@@ -118,36 +117,6 @@ export const RunRecord = Type.Object({
   detail: Type.Optional(Type.String()),
   notes,
 });
-
-/** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
-export const Endpoint = Type.Object({
-  id,
-  title: Type.String(),
-  description: Type.Optional(Type.String()),
-  url: Type.String({ description: "The endpoint's own URL." }),
-  query: Type.String({ description: "Path of its SPARQL route here." }),
-  homepage: Type.Optional(Type.String()),
-  license: Type.Optional(Type.String()),
-  keywords: Type.Array(Type.String()),
-});
-
-/** Answer of `GET /api/endpoints`. */
-export const EndpointList = Type.Object({
-  total: Type.Integer({ description: "Endpoints that match, on all pages." }),
-  limit: Type.Integer(),
-  offset: Type.Integer(),
-  endpoints: Type.Array(Endpoint),
-});
-
-/** Parameters of `GET /api/endpoints`. */
-export const EndpointFilter = Type.Object(
-  {
-    q: Type.Optional(Type.String({ maxLength: 200, description: "Text that id, title or description contains." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
-  },
-  strict,
-);
 
 /** `{id}` in a path. */
 export const IdPath = Type.Object({ id: Type.String() });

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { isWhole, piecesOf } from "../results/gathered-body.ts";
 import { chooseCoding, compressStream, compressWhole, smallestCompressedBytes } from "./content-coding.ts";
 
 /** A body on its way to the client. */
@@ -33,12 +34,20 @@ function cutOff(response: ServerResponse): void {
 /** Larger bodies are not worth the copy. */
 const onePieceBytes = 16_384;
 
-function writeWhole(response: ServerResponse, headers: readonly string[], body: Buffer): void {
-  response.writeHead(200, [...headers, "Content-Length", String(body.length)]);
+const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
+function writeWhole(response: ServerResponse, headers: readonly string[], pieces: readonly Buffer[]): void {
+  const length = lengthOf(pieces);
+  response.writeHead(200, [...headers, "Content-Length", String(length)]);
   if (response.req.method === "HEAD") response.end();
   // As text the body leaves together with the head in one piece; Latin-1 keeps every byte.
-  else if (body.length <= onePieceBytes) response.end(body.toString("latin1"), "latin1");
-  else response.end(body);
+  else if (length <= onePieceBytes) response.end(pieces.map((piece) => piece.toString("latin1")).join(""), "latin1");
+  else {
+    // Corked until the end: head and pieces are handed to the system in one call.
+    response.cork();
+    for (const piece of pieces) response.write(piece);
+    response.end();
+  }
 }
 
 /** What happens when the body breaks: a problem document as long as nothing went out, else a visible cut. */
@@ -88,10 +97,11 @@ export async function sendAnswer(reply: FastifyReply, answer: OutgoingAnswer, on
   const encoded = coding ?? (plain ? undefined : contentEncoding);
   const headers = encoded ? [...answer.headers, "Content-Encoding", encoded] : answer.headers;
   reply.hijack();
-  if (Buffer.isBuffer(body)) {
-    const small = body.length <= smallestCompressedBytes;
-    if (!coding || small) writeWhole(reply.raw, small && coding ? answer.headers : headers, body);
-    else writeWhole(reply.raw, headers, await compressWhole(body, coding));
+  if (isWhole(body)) {
+    const pieces = piecesOf(body);
+    const small = lengthOf(pieces) <= smallestCompressedBytes;
+    if (!coding || small) writeWhole(reply.raw, small && coding ? answer.headers : headers, pieces);
+    else writeWhole(reply.raw, headers, [await compressWhole(Buffer.concat(pieces), coding)]);
   } else if (reply.request.method === "HEAD") {
     body.once("error", () => {});
     body.destroy();

@@ -4,14 +4,19 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { utf8Text } from "./form-parameters.ts";
 import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
+import { createCatalogView } from "./catalog-view.ts";
+import { addCatalogWrites } from "./catalog-writes.ts";
 import { observeExchanges } from "./exchange.ts";
+import { addFederationRoutes } from "./federation-routes.ts";
 import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { addGatekeeping } from "./gatekeeping.ts";
+import { addJobRoutes } from "./job-routes.ts";
 import { createProblemSender, problemReply, toHttpError } from "./problem-reply.ts";
 import { addProtocolBodies, protocolError } from "./protocol-body.ts";
+import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
-import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, type SparqlShell } from "./sparql-routes.ts";
+import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, routedUrl, type SparqlShell } from "./sparql-routes.ts";
 import { addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
@@ -51,6 +56,7 @@ function build({ config }: HttpDeps): FastifyInstance {
     trustProxy: trusted(config.trustProxy),
     bodyLimit: config.limits.maxQueryBytes * 2 + 65_536,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParameterLength },
+    rewriteUrl: routedUrl,
     return503OnClosing: false,
     forceCloseConnections: "idle",
     keepAliveTimeout: limits.keepAliveMs,
@@ -157,7 +163,12 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   readJsonStrictly(app);
   addSparql(app, { deps, sendProblem, publicUrl });
   addApiRoutes(app, deps);
-  addCatalogRoutes(app, deps);
+  const catalogShell = { deps, view: createCatalogView(deps), sendProblem };
+  addCatalogRoutes(app, catalogShell);
+  addFederationRoutes(app, catalogShell);
+  addCatalogWrites(app, catalogShell);
+  addRegistryRoutes(app, deps, publicUrl);
+  addJobRoutes(app, deps);
   addSystemRoutes(app, deps, publicUrl);
   await app.ready();
   return {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
@@ -32,6 +33,16 @@ interface SparqlRoute {
   readonly answer: Answering;
 }
 
+const sparqlTarget = /^(?:\/(?:endpoints|federations|hosted)\/[^/?]+)?\/sparql\/?\?/;
+
+/**
+ * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and
+ * need the framework's reading of it no more than its cost. The handlers find it in `originalUrl`.
+ */
+export function routedUrl({ url = "" }: IncomingMessage): string {
+  return sparqlTarget.test(url) ? url.slice(0, url.indexOf("?")) : url;
+}
+
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
 const tenths = (ms: number): string => (Math.round(ms * 10) / 10).toString();
@@ -63,24 +74,35 @@ export const idOf = (request: FastifyRequest): string => {
   return typeof params === "object" && params !== null && "id" in params ? String(params.id) : "";
 };
 
+const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
+
 /** The error for an id that is not there, with the ids that are like it. */
 export function endpointUnknown(id: string, known: readonly string[]): FedwayError {
   const endpoints = nearest(id, known);
-  const shown = id.length > 64 ? `${id.slice(0, 64)}…` : id;
+  const shown = shortened(id);
   return new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${shown}".`, {
     endpoints,
     next: endpoints.length > 0 ? `Did you mean "${endpoints[0]}"?` : "GET /api/endpoints lists all of them.",
   });
 }
 
+function federationUnknown(id: string, known: readonly string[]): FedwayError {
+  const [like] = nearest(id, known);
+  return new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${shortened(id)}".`, {
+    next: like === undefined ? "GET /api/federations lists all of them." : `Did you mean "${like}"?`,
+  });
+}
+
+/** What a route's path names. */
+type Target = { readonly endpointId?: string; readonly federationId?: string };
+
 const throughQueryService =
-  ({ deps, sendProblem }: SparqlShell, endpointOf: (request: FastifyRequest) => string | undefined): Answering =>
+  ({ deps, sendProblem }: SparqlShell, targetOf: (request: FastifyRequest) => Target): Answering =>
   async (request, reply, operation) => {
     const { headers } = request;
-    const endpointId = endpointOf(request);
     const answer = await deps.queries.run({
       text: operation.text,
-      ...(endpointId !== undefined && { endpointId }),
+      ...targetOf(request),
       ...(headers.accept !== undefined && { accept: headers.accept }),
       ...(operation.format !== undefined && { format: operation.format }),
       ...(headers["accept-encoding"] !== undefined && { acceptEncoding: headers["accept-encoding"] }),
@@ -102,7 +124,7 @@ const handling =
   (shell: SparqlShell, route: SparqlRoute) =>
   async (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply): Promise<void> => {
     const { deps, publicUrl } = shell;
-    const target = request.raw.url ?? "";
+    const target = request.originalUrl;
     request.exchange.route = route.url;
     route.check?.(request);
     const { limits, log } = deps.config;
@@ -143,14 +165,14 @@ function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute):
   });
 }
 
-/** `/sparql` and `/endpoints/{id}/sparql`. */
+/** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
 export function addQueryRoutes(app: FastifyInstance, shell: SparqlShell): void {
   const { catalog } = shell.deps;
   addRoute(app, shell, {
     url: "/sparql",
     federated: true,
     summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
-    answer: throughQueryService(shell, () => undefined),
+    answer: throughQueryService(shell, () => ({})),
   });
   addRoute(app, shell, {
     url: "/endpoints/:id/sparql",
@@ -164,7 +186,21 @@ export function addQueryRoutes(app: FastifyInstance, shell: SparqlShell): void {
           catalog.entries.map((entry) => entry.id),
         );
     },
-    answer: throughQueryService(shell, idOf),
+    answer: throughQueryService(shell, (request) => ({ endpointId: idOf(request) })),
+  });
+  addRoute(app, shell, {
+    url: "/federations/:id/sparql",
+    federated: true,
+    summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
+    check: (request) => {
+      const id = idOf(request);
+      if (!catalog.federation(id))
+        throw federationUnknown(
+          id,
+          catalog.federations.map((federation) => federation.id),
+        );
+    },
+    answer: throughQueryService(shell, (request) => ({ federationId: idOf(request) })),
   });
 }
 

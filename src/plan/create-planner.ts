@@ -1,10 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
+import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
-import type { PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
+import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, QueryPlan } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import { similarIds } from "./suggest-endpoints.ts";
@@ -27,12 +29,13 @@ export interface PlannedQuery {
 export interface Planner {
   /**
    * The plan of a legal query; what is not executed is a `RejectedPlan`.
-   * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`
+   * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
+   *   `FEDERATION_UNKNOWN`
    */
   plan(request: PlanRequest): PlannedQuery;
 }
 
-/** A planner over a catalogue that does not change. */
+/** A planner over a live catalogue: no plan outlives the version of the catalogue that it was made with. */
 export function createPlanner(options: PlannerOptions): Planner {
   const maxSize = options.cacheBytes ?? 32 * 1024 * 1024;
   const cache = new LRUCache<string, QueryPlan>({
@@ -41,8 +44,12 @@ export function createPlanner(options: PlannerOptions): Planner {
     maxEntrySize: Math.max(1, Math.floor(maxSize / 16)),
     sizeCalculation: (plan, key) => planBytes(plan, key),
   });
+  let version = versionOf(options);
   return {
     plan(request) {
+      const current = versionOf(options);
+      if (current !== version) cache.clear();
+      version = current;
       const key = cacheKey(request);
       const known = cache.get(key);
       if (known) return { plan: known, cached: true };
@@ -53,9 +60,13 @@ export function createPlanner(options: PlannerOptions): Planner {
   };
 }
 
+/** Of everything that changes beneath the cache. */
+const versionOf = ({ catalog, capabilities }: PlanContext): string =>
+  `${catalog.version} ${capabilities?.version ?? ""}`;
+
 /** Everything a plan depends on; the query text comes last, so no two requests share a key. */
-function cacheKey({ text, endpointId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
-  return `${JSON.stringify([endpointId ?? null, strict, defaultGraphs, namedGraphs])}${text}`;
+function cacheKey({ text, endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
+  return `${JSON.stringify([endpointId ?? null, federationId ?? null, strict, defaultGraphs, namedGraphs])}${text}`;
 }
 
 /** Estimate: two bytes a character of the key and of every text in the plan, and a kilobyte for the rest. */
@@ -66,16 +77,43 @@ function planBytes(plan: QueryPlan, key: string): number {
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
-  const entry = request.endpointId === undefined ? undefined : knownEntry(request.endpointId, context);
-  const parsed = parsedOrRaw(request, { entry, context });
-  if (parsed.kind === "direct") return parsed;
-  const task: PlanTask = { context, request, entry };
+  const place = placeOf(request, context);
+  const parsed = parsedOrRaw(request, { entry: place.entry, context });
+  if (parsed.kind === "direct") return withinCapabilities(parsed, context);
+  const task: PlanTask = { context, request, ...place };
   try {
-    return decidePlan(parsed, task);
+    return withinCapabilities(decidePlan(parsed, task), context);
   } catch (thrown) {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
     throw thrown;
   }
+}
+
+/** The endpoint or federation that the request is sent to. */
+function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
+  if (endpointId !== undefined) return { entry: knownEntry(endpointId, context) };
+  if (federationId === undefined) return { entry: undefined };
+  const over = knownFederation(federationId, context);
+  const [only] = over.members;
+  return over.members.length === 1 ? { entry: only } : { entry: undefined, over };
+}
+
+function knownFederation(id: string, { catalog }: PlanContext): KnownFederation {
+  const federation = catalog.federation(id);
+  if (!federation) {
+    const known = nearest(
+      id,
+      catalog.federations.map((one) => one.id),
+    );
+    throw new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${id.slice(0, 64)}".`, {
+      next: known.length > 0 ? `Did you mean ${known.join(", ")}?` : "GET /api/federations lists all federations.",
+    });
+  }
+  const members = catalog.membersOf(federation);
+  if (members.length > 0) return { federation, members };
+  throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {
+    next: "Give it members that are in the catalogue.",
+  });
 }
 
 function knownEntry(id: string, { catalog }: PlanContext): CatalogEntry {
@@ -99,7 +137,7 @@ function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQu
     return parseQuery(request.text);
   } catch (thrown) {
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
-    const raw = entry?.rawQueries ? rawPlan(request, entry) : undefined;
+    const raw = entry?.rawQueries && entry.interface === "sparql" ? rawPlan(request, entry) : undefined;
     if (raw) return raw;
     throw explained(thrown, context);
   }

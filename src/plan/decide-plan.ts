@@ -6,8 +6,9 @@ import { tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import { directPlan, untouchedPlan } from "./direct-plan.ts";
 import { federatedPlan } from "./federated-plan.ts";
+import { evaluatedOver, isMatchedHere, mergedMembers, mergedPlan, refuseDataset, withMembers } from "./merged-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
-import type { FederatedPlan, PlanNote, QueryPlan } from "./query-plan.ts";
+import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
 import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
 import { offeredIds } from "./suggest-endpoints.ts";
 
@@ -30,14 +31,42 @@ const rewrittenAtMost = 2_000_000;
 export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
   const query = analyseQuery(parsed);
   const targets = serviceTargets(query, task);
-  if (task.entry && targets.members.size === 0 && !hasVariable(query))
-    return untouchedPlan(parsed, task.entry, task.request);
+  const whole = wholeQuery(query, targets, task);
+  if (whole) return whole;
   const notes = datasetNotes(query, task);
   if (query.services.length === 0) return withoutService(query, { task, notes });
   const draft = expand(emptyGraphs({ query, targets, notes, sentOn: false }, task), task);
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
   return endpointsOf(draft, task).size === 1 ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
+
+/** Queries that stay as they are: for the endpoint that the request names, or with patterns for a federation's members. */
+function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): QueryPlan | undefined {
+  const { parsed } = query;
+  const { entry, request } = task;
+  const over = mergedMembers(task);
+  if (over || (entry && isMatchedHere(entry))) refuseDataset(query, request);
+  if (entry && targets.members.size === 0 && !hasVariable(query)) {
+    const plan = untouchedPlan(parsed, entry, request);
+    return isMatchedHere(entry) ? evaluatedOver(plan) : plan;
+  }
+  // Without a pattern outside of every SERVICE the federation has no part in the query.
+  if (!over || (query.outside.length === 0 && parsed.form !== "DESCRIBE")) return undefined;
+  return overMembers({ query, targets, notes: [], sentOn: false }, task, over);
+}
+
+/** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
+function overMembers(start: Draft, task: PlanTask, over: MergedMembers): FederatedPlan {
+  const draft = expand(emptyGraphs(start, task), task);
+  if (draft.targets.members.size === 0) {
+    const { kind, text } = draft.query.parsed;
+    return mergedPlan({ answer: kind, query: text, notes: draft.notes }, over);
+  }
+  return withMembers(federatedPlan(hasNested(draft) ? lift(draft, task) : draft), over);
+}
+
+const hasNested = ({ query, targets }: Draft): boolean =>
+  query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
 
 const hasVariable = (query: AnalysedQuery): boolean =>
   query.services.some((clause) => clause.target.kind === "variable");
@@ -156,14 +185,22 @@ function oneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
   const inGraph = query.services.some(
     (clause) => targets.members.has(clause.element.from) && clause.inGraph !== "none",
   );
-  if (inGraph) return directPlan(lift(draft, task), task);
-  if (!outside || task.entry) return directPlan({ ...draft, sentOn: outside !== undefined }, task);
+  if (inGraph) return toOne(lift(draft, task), task);
+  if (!outside || task.entry) return toOne({ ...draft, sentOn: outside !== undefined }, task);
   const message = "Patterns outside of the SERVICE were sent to its endpoint, too; strictly, they match nothing here.";
-  return directPlan(note({ ...draft, sentOn: true }, "PATTERN_SENT_ON", message), task);
+  return toOne(note({ ...draft, sentOn: true }, "PATTERN_SENT_ON", message), task);
+}
+
+/** The query for one endpoint, sent there or, when that does not speak SPARQL, evaluated here. */
+function toOne(draft: Draft, task: PlanTask): QueryPlan {
+  const plan = directPlan(draft, task);
+  if (!isMatchedHere(plan.endpoint)) return plan;
+  // Clauses that stay clauses are silenced one by one.
+  return plan.silent ? federatedPlan(hasNested(draft) ? lift(draft, task) : draft) : evaluatedOver(plan);
 }
 
 function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
-  const { query, targets } = draft;
+  const { query } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
   if (query.parsed.form === "DESCRIBE") {
@@ -175,14 +212,13 @@ function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
       },
     );
   }
-  const nested = query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
-  return federatedPlan(nested || outside ? lift(draft, task) : draft);
+  return federatedPlan(hasNested(draft) || outside ? lift(draft, task) : draft);
 }
 
 /** Gives every pattern beside a SERVICE for another endpoint a SERVICE of its own. */
 function lift(draft: Draft, task: PlanTask): Draft {
   const { query, targets } = draft;
-  const nested = query.services.some((clause) => clause.parent && targets.members.has(clause.element.from));
+  const nested = hasNested(draft);
   const own = query.outside.length > 0 ? task.entry : undefined;
   const text = wrapOutside(query, {
     isMember: (service) => targets.members.has(service.from),

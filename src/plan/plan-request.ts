@@ -1,10 +1,13 @@
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
+import type { PlannedEndpoint } from "./query-plan.ts";
 
 /** A query to be planned. */
 export interface PlanRequest {
   readonly text: string;
   /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
   readonly endpointId?: string;
+  /** Catalogue id when the request names a federation (`/federations/{id}/sparql`); not together with `endpointId`. */
+  readonly federationId?: string;
   /** Refuse patterns outside of every SERVICE instead of sending them on. */
   readonly strict: boolean;
   /** Protocol dataset (SPARQL 1.1 Protocol, section 2.1.4). */
@@ -18,11 +21,42 @@ export interface PlanContext {
   readonly egress: "catalog" | "public";
   /** Own origin, without a trailing slash. */
   readonly publicUrl: string;
+  /** What the catalogue's endpoints can do; absent: nothing is known, and everything is sent as it is. */
+  readonly capabilities?: KnownCapabilities;
 }
 
-/** A request with its endpoint looked up. */
+/** What probing found, by catalogue id. */
+export interface KnownCapabilities {
+  /** Grows with every change; no plan outlives the version that it was made with. */
+  readonly version: number;
+  view(id: string): KnownEndpoint | undefined;
+}
+
+/** What planning goes by; the registry's `EndpointView` fits. What is absent is not known, and forbids nothing. */
+export interface KnownEndpoint {
+  /** The first request form that worked. */
+  readonly method?: NonNullable<PlannedEndpoint["method"]>;
+  /** Largest URL in bytes that worked by GET. */
+  readonly maxUrlBytes?: number;
+  /** Largest number of join keys in one VALUES that worked. */
+  readonly maxValuesRows?: number;
+  /** Rows after which answers are cut without a word. */
+  readonly silentRowCap?: number;
+  /** Constructs that the endpoint refuses or answers wrongly, by the names of `QueryConstruct`. */
+  readonly lacks: ReadonlySet<string>;
+}
+
+/** A federation and the endpoints that belong to it now. */
+export interface KnownFederation {
+  readonly federation: Federation;
+  /** Two at least: a federation of one is that one's endpoint. */
+  readonly members: readonly CatalogEntry[];
+}
+
+/** A request with its endpoint or federation looked up. */
 export interface PlanTask {
   readonly context: PlanContext;
   readonly request: PlanRequest;
   readonly entry: CatalogEntry | undefined;
+  readonly over?: KnownFederation;
 }

@@ -1,5 +1,5 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
-import type { PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
+import type { FederationMember, MergedMembers, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 
 /** A plan as indented text for people: kind, endpoints with their clauses, notes, query. Ends without a line break. */
 export function describePlan(plan: QueryPlan): string {
@@ -19,16 +19,27 @@ export function describePlan(plan: QueryPlan): string {
       return [
         `federated (${plan.answer})`,
         ...(plan.members.length === 0 ? ["  no endpoint: evaluated here over the empty dataset"] : []),
-        ...plan.members.map(
-          ({ endpoint, clauses, silent }) =>
-            `  member ${endpointLabel(endpoint)}, ${clauses} ${clauses === 1 ? "clause" : "clauses"}${silent ? ", silent" : ""}`,
-        ),
+        ...(plan.over ? [overLine(plan.over)] : []),
+        ...plan.members.map((member) => memberLine(member)),
         ...noteLines(plan.notes),
         ...queryLines("query", plan.query),
       ].join("\n");
     default:
       return rejectionLines(plan.reason).join("\n");
   }
+}
+
+function overLine({ federation, members }: MergedMembers): string {
+  const where = federation === undefined ? "" : `federation ${federation}: `;
+  const [only] = members;
+  if (members.length === 1 && only) return `  ${where}patterns are matched at ${only.id ?? only.url} and joined here`;
+  return `  ${where}each pattern is asked at all of ${members.length} members, their answers are one graph`;
+}
+
+function memberLine({ endpoint, clauses, silent }: FederationMember): string {
+  const interfaceName = endpoint.interface === undefined ? "" : `, interface ${endpoint.interface}`;
+  const count = clauses === 0 ? "" : `, ${clauses} ${clauses === 1 ? "clause" : "clauses"}`;
+  return `  member ${endpointLabel(endpoint)}${interfaceName}${count}${silent ? ", silent" : ""}`;
 }
 
 const endpointLabel = ({ id, url }: PlannedEndpoint): string => (id === undefined ? `<${url}>` : `${id} <${url}>`);

@@ -7,6 +7,16 @@ export interface PlannedEndpoint {
   readonly id?: string;
   readonly url: string;
   readonly method?: "post-form" | "post-direct" | "get";
+  /** Rows after which its answers are known to be cut, be it without a sign. */
+  readonly rowCap?: number;
+  /** Largest URL that it is known to read, in bytes. */
+  readonly maxUrlBytes?: number;
+  /** Most join keys that it is known to take in one request. */
+  readonly maxValuesRows?: number;
+  /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
+  readonly interface?: "tpf" | "file";
+  /** How inline data are written into queries for it: "bind" when it does not know VALUES. */
+  readonly inlineData?: "bind";
 }
 
 /** Something the reader should know about what was done to the query; stable code, one sentence. */
@@ -19,7 +29,8 @@ export interface PlanNote {
     | "PATTERN_WRAPPED"
     | "GRAPH_EMPTY"
     | "RAW_QUERY"
-    | "EVALUATED_HERE";
+    | "EVALUATED_HERE"
+    | "CONSTRUCT_DOUBTFUL";
   readonly message: string;
 }
 
@@ -48,10 +59,20 @@ export interface SilentFallback {
 /** One endpoint that a federated plan reads from. */
 export interface FederationMember {
   readonly endpoint: PlannedEndpoint;
-  /** Number of SERVICE clauses that name it. */
+  /** Number of SERVICE clauses that name it; 0 for one that only patterns outside of them are asked at. */
   readonly clauses: number;
-  /** Every clause that names it is SILENT. */
+  /** Every use of it is in a SILENT clause. */
   readonly silent: boolean;
+}
+
+/**
+ * Where the patterns outside of every SERVICE find their data: the RDF merge (RDF 1.1 Semantics, section 4.1) of the
+ * members' default graphs, without named graphs. Each pattern is asked at every member.
+ */
+export interface MergedMembers {
+  /** Catalogue id of the federation; absent when one endpoint that does not speak SPARQL is queried by itself. */
+  readonly federation?: string;
+  readonly members: readonly PlannedEndpoint[];
 }
 
 /** The query is evaluated here and its SERVICE clauses at their endpoints. No member at all: over the empty dataset. */
@@ -64,6 +85,9 @@ export interface FederatedPlan {
   readonly skeleton: string;
   /** The clauses of the skeleton, in order of N. */
   readonly clauses: readonly FederatedClause[];
+  /** The data of patterns outside of every SERVICE; absent: they have none. */
+  readonly over?: MergedMembers;
+  /** Every endpoint that takes part, those of `over` included. */
   readonly members: readonly FederationMember[];
   readonly notes: readonly PlanNote[];
 }

@@ -15,7 +15,13 @@ export interface ServiceTargets {
 
 /** An endpoint of the catalogue as plans name it. */
 export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
-  return { id: entry.id, url: entry.url, ...(entry.method && { method: entry.method }) };
+  return {
+    id: entry.id,
+    url: entry.url,
+    ...(entry.method && { method: entry.method }),
+    ...(entry.rowCap !== undefined && { rowCap: entry.rowCap }),
+    ...(entry.interface !== undefined && entry.interface !== "sparql" && { interface: entry.interface }),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type Problem, toProblem } from "../errors/problem.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
+import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import { toPlanDescription } from "./describe-plan.ts";
@@ -51,7 +52,7 @@ export function toQueryAnswer(
     contentType: format.contentType,
     contentEncoding,
     body,
-    status: firstByteStatus(bounds.sources.values(), Buffer.isBuffer(body), rows),
+    status: firstByteStatus(bounds.sources.values(), isWhole(body), rows),
     notes: plan.notes,
     timings: { planMs, firstByteMs, planCached: cached },
   };

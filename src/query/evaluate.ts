@@ -18,7 +18,7 @@ export interface Executors {
 /** A plan's answer as bytes of the wanted format. */
 export interface FetchedAnswer {
   readonly contentEncoding: string;
-  /** A verified buffer, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
+  /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
   readonly body: Buffer | Readable;
   /** Rows or triples, where already known. */
   readonly rows?: number;

@@ -13,6 +13,8 @@ export interface QueryRequest {
   readonly text: string;
   /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
   readonly endpointId?: string;
+  /** Catalogue id when the request names a federation (`/federations/{id}/sparql`). */
+  readonly federationId?: string;
   /** Accept header, as received; undefined means anything. */
   readonly accept?: string;
   /** Short name or media type from the `format`/`output`/`results` parameter; wins over `accept`. */
@@ -122,7 +124,7 @@ export interface QueryService {
   table(request: QueryRequest & { readonly maxRows: number }): Promise<TabularAnswer>;
   /** The plan without running it. @throws FedwayError on syntax errors */
   explain(
-    request: Pick<QueryRequest, "text" | "endpointId" | "strict" | "defaultGraphs" | "namedGraphs">,
+    request: Pick<QueryRequest, "text" | "endpointId" | "federationId" | "strict" | "defaultGraphs" | "namedGraphs">,
   ): PlanDescription;
   /** The record of a run, or undefined when it is unknown or was dropped. */
   runRecord(id: string): RunRecord | undefined;

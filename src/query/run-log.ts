@@ -10,7 +10,7 @@ export interface Run {
   readonly id: string;
   readonly sources: Map<string, SourceReport>;
   /** Ends the run; later calls change nothing. */
-  readonly finish: (end: RunEnd) => void;
+  finish(end: RunEnd): void;
 }
 
 /** How a run ended. */
@@ -22,7 +22,7 @@ export interface RunEnd {
 
 /** Opens runs and keeps the records of the latest ones. */
 export interface RunLog {
-  readonly open: (plan: QueryPlan, queryHash: string) => Run;
+  open(plan: QueryPlan, queryHash: string): Run;
   record(id: string): RunRecord | undefined;
   /** Runs that are not finished. */
   readonly running: number;
@@ -42,58 +42,62 @@ export interface RunLogOptions {
   }) => void;
 }
 
-/** What is kept of a run; the public record is made of it when somebody asks. */
-interface Entry {
-  readonly id: string;
-  readonly startedAt: number;
+/** What all runs of one log share. */
+interface Book {
+  readonly options: RunLogOptions;
+  running: number;
+}
+
+/** A run and what is kept of it; the public record is made of it when somebody asks. A class, as one is made for every query. */
+class LoggedRun implements Run {
+  readonly id = randomUUID();
+  readonly sources = new Map<string, SourceReport>();
   readonly plan: QueryPlan;
   readonly queryHash: string;
-  readonly sources: Map<string, SourceReport>;
-  end: (RunEnd & { readonly durationMs: number }) | undefined;
+  readonly startedAt: number;
+  durationMs: number | undefined;
+  end: RunEnd | undefined;
+  readonly #book: Book;
+
+  constructor(plan: QueryPlan, queryHash: string, book: Book) {
+    this.plan = plan;
+    this.queryHash = queryHash;
+    this.startedAt = book.options.now();
+    this.#book = book;
+    book.running++;
+  }
+
+  finish(end: RunEnd): void {
+    if (this.end) return;
+    const { options } = this.#book;
+    this.#book.running--;
+    this.end = end;
+    this.durationMs = options.now() - this.startedAt;
+    options.onFinish({ plan: this.plan.kind, status: end.status, durationMs: this.durationMs });
+  }
 }
 
 /** Creates a log in bounded memory. */
-export function createRunLog({ keep, now, onFinish }: RunLogOptions): RunLog {
-  const entries = new LRUCache<string, Entry>({ max: keep });
-  let running = 0;
-
-  function open(plan: QueryPlan, queryHash: string): Run {
-    const entry: Entry = {
-      id: randomUUID(),
-      startedAt: now(),
-      plan,
-      queryHash,
-      sources: new Map(),
-      end: undefined,
-    };
-    entries.set(entry.id, entry);
-    running++;
-    return {
-      id: entry.id,
-      sources: entry.sources,
-      finish(end) {
-        if (entry.end) return;
-        running--;
-        const durationMs = now() - entry.startedAt;
-        entry.end = { ...end, durationMs };
-        onFinish({ plan: plan.kind, status: end.status, durationMs });
-      },
-    };
-  }
-
+export function createRunLog(options: RunLogOptions): RunLog {
+  const runs = new LRUCache<string, LoggedRun>({ max: options.keep });
+  const book: Book = { options, running: 0 };
   return {
-    open,
+    open(plan, queryHash) {
+      const run = new LoggedRun(plan, queryHash, book);
+      runs.set(run.id, run);
+      return run;
+    },
     record(id) {
-      const entry = entries.get(id);
-      return entry && toRecord(entry);
+      const run = runs.get(id);
+      return run && toRecord(run);
     },
     get running() {
-      return running;
+      return book.running;
     },
   };
 }
 
-function toRecord({ id, startedAt, plan, queryHash, sources, end }: Entry): RunRecord {
+function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: LoggedRun): RunRecord {
   const reports = [...sources.values()];
   return {
     id,
@@ -103,7 +107,7 @@ function toRecord({ id, startedAt, plan, queryHash, sources, end }: Entry): RunR
     status: end?.status ?? "running",
     ...(end?.rows !== undefined && { rows: end.rows }),
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
-    ...(end && { durationMs: Math.round(end.durationMs * 1000) / 1000 }),
+    ...(durationMs !== undefined && { durationMs: Math.round(durationMs * 1000) / 1000 }),
     sources: reports,
     ...(end?.error && { code: end.error.code, detail: end.error.message }),
     notes: plan.kind === "rejected" ? [] : plan.notes,

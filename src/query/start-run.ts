@@ -3,9 +3,9 @@ import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
-import { startDeadline, transportDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline, transportDeadline } from "./deadline.ts";
 import type { QueryRequest } from "./query-service.ts";
-import type { RunEnd, RunLog } from "./run-log.ts";
+import type { Run, RunEnd, RunLog } from "./run-log.ts";
 import { brokenOff } from "./verdict.ts";
 
 /** A run from its plan to its end. Durations in milliseconds. */
@@ -35,14 +35,64 @@ export interface RunStarterOptions {
   readonly now: () => number;
 }
 
+interface Opened {
+  readonly run: Run;
+  readonly deadline: Deadline;
+  readonly plan: QueryPlan;
+  readonly cached: boolean;
+  readonly partial: boolean;
+  readonly startedAt: number;
+}
+
+class Started implements StartedRun {
+  readonly id: string;
+  readonly plan: QueryPlan;
+  readonly cached: boolean;
+  readonly bounds: ExecutionBounds;
+  readonly planMs: number;
+  readonly executedAt: number;
+  readonly #run: Run;
+  readonly #deadline: Deadline;
+  readonly #options: RunStarterOptions;
+
+  constructor({ run, deadline, plan, cached, partial, startedAt }: Opened, options: RunStarterOptions) {
+    this.id = run.id;
+    this.plan = plan;
+    this.cached = cached;
+    this.bounds = { signal: deadline.signal, deadlineMs: deadline.atMs, partial, sources: run.sources };
+    this.executedAt = options.now();
+    this.planMs = this.executedAt - startedAt;
+    this.#run = run;
+    this.#deadline = deadline;
+    this.#options = options;
+  }
+
+  end(how: RunEnd): void {
+    this.#deadline.clear();
+    this.#run.finish(how);
+  }
+
+  fail(thrown: unknown): FedwayError {
+    // What ended everything is the cause of whatever failed after it.
+    const { reason } = this.#deadline.signal as { readonly reason: unknown };
+    const error = toFedwayError(reason instanceof FedwayError ? reason : thrown);
+    this.end(brokenOff(error));
+    this.#options.onFailure(error, this.id);
+    return error;
+  }
+}
+
 /** Plans queries and opens their runs. */
 export function createRunStarter(options: RunStarterOptions): (request: QueryRequest) => StartedRun {
   const { planner, log, limits, now } = options;
   // A plan comes from the cache with the text it was made for.
   const hashes = new WeakMap<QueryPlan, string>();
   const hashOf = (plan: QueryPlan, text: string): string => {
-    const hash = hashes.get(plan) ?? createHash("sha256").update(text).digest("hex");
-    hashes.set(plan, hash);
+    let hash = hashes.get(plan);
+    if (hash === undefined) {
+      hash = createHash("sha256").update(text).digest("hex");
+      hashes.set(plan, hash);
+    }
     return hash;
   };
 
@@ -51,31 +101,11 @@ export function createRunStarter(options: RunStarterOptions): (request: QueryReq
     const { plan, cached } = planner.plan(request);
     options.onPlan(cached);
     if (log.running >= limits.maxConcurrent) throw busy(limits.maxConcurrent);
-    const { id, sources, finish } = log.open(plan, hashOf(plan, request.text));
+    const run = log.open(plan, hashOf(plan, request.text));
     const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
     const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
     const deadline = start(request.signal, timeoutMs, now);
-    const end = (how: RunEnd) => {
-      deadline.clear();
-      finish(how);
-    };
-    return {
-      id,
-      plan,
-      cached,
-      bounds: { signal: deadline.signal, deadlineMs: deadline.atMs, partial: request.partial, sources },
-      planMs: now() - startedAt,
-      executedAt: now(),
-      end,
-      fail(thrown) {
-        // What ended everything is the cause of whatever failed after it.
-        const { reason } = deadline.signal as { readonly reason: unknown };
-        const error = toFedwayError(reason instanceof FedwayError ? reason : thrown);
-        end(brokenOff(error));
-        options.onFailure(error, id);
-        return error;
-      },
-    };
+    return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt }, options);
   };
 }
 

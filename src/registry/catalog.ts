@@ -1,15 +1,32 @@
-/** One SPARQL endpoint of the catalogue, as its Turtle file describes it (DCAT 3 `dcat:DataService`). */
+import type * as RDF from "@rdfjs/types";
+
+/** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
+export type EndpointInterface = "sparql" | "tpf" | "file";
+
+/** One endpoint of the catalogue, as its RDF describes it (DCAT 3 `dcat:DataService`). */
 export interface CatalogEntry {
   /** `dcterms:identifier`: `[a-z0-9][a-z0-9._-]{0,63}`. */
   readonly id: string;
   readonly title: string;
   /** One sentence in plain words; undefined when the operator gave none. */
   readonly description?: string;
-  /** `dcat:endpointURL`, absolute. Relative ones in the files are resolved against the service's public URL. */
+  /** `dcat:endpointURL`, or `void:dataDump` of a file; absolute. Relative ones are resolved against the public URL. */
   readonly url: string;
+  /** `dcterms:conformsTo`; "sparql" when not said, "file" when there is a `void:dataDump` instead of an endpoint URL. */
+  readonly interface: EndpointInterface;
   readonly homepage?: string;
   readonly license?: string;
   readonly keywords: readonly string[];
+  /** `fedway:engine`: the store behind it, where known. */
+  readonly engine?: string;
+  /** `skos:note`: what its users should know. */
+  readonly notes: readonly string[];
+  /** `fedway:rowCap`: rows after which its answers are cut. */
+  readonly rowCap?: number;
+  /** `fedway:blocksService`: it refuses queries that contain SERVICE. */
+  readonly blocksService: boolean;
+  /** `fedway:needsUserAgent`: it refuses requests without a User-Agent that names a contact. */
+  readonly needsUserAgent: boolean;
   /** IRIs that are no endpoints but extensions of this endpoint's engine, left inside the query (e.g. `wikibase:label`). */
   readonly pseudoServices: readonly string[];
   /** Queries that our parser refuses may be passed on unparsed (Virtuoso `define`, Blazegraph hints). */
@@ -18,6 +35,23 @@ export interface CatalogEntry {
   readonly method?: "post-form" | "post-direct" | "get";
 }
 
+/** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint `/federations/{id}/sparql`. */
+export interface Federation {
+  /** As of an entry; federations and endpoints have separate ids. */
+  readonly id: string;
+  readonly title: string;
+  readonly description?: string;
+  /** `fedway:member`: ids of endpoints named one by one. */
+  readonly members: readonly string[];
+  /** `fedway:memberKeyword`: endpoints with any of these keywords belong to it. */
+  readonly memberKeywords: readonly string[];
+  /** `fedway:memberQuery`: endpoints that a catalogue search for this text finds belong to it. */
+  readonly memberQuery?: string;
+}
+
+/** Where an entry or federation comes from. */
+export type Origin = "file" | "api";
+
 /** A catalogue file that could not be used; the others load all the same. */
 export interface CatalogProblem {
   readonly file: string;
@@ -25,12 +59,71 @@ export interface CatalogProblem {
   readonly reason: string;
 }
 
-/** Read access to the catalogue. */
+/** Read access to the catalogue: a live view, whose parts are replaced when it changes. */
 export interface Catalog {
+  /** Grows with every change; what is derived from the catalogue is as old as the version it was derived from. */
+  readonly version: number;
   /** Entries by id, in id order. */
   readonly entries: readonly CatalogEntry[];
+  readonly federations: readonly Federation[];
   readonly problems: readonly CatalogProblem[];
   byId(id: string): CatalogEntry | undefined;
   /** The entry with this endpoint URL; also answers for this service's own `/endpoints/{id}/sparql`. */
   byUrl(url: string): CatalogEntry | undefined;
+  federation(id: string): Federation | undefined;
+  /** The endpoints of a federation now, in id order; members that are not in the catalogue are left out. */
+  membersOf(federation: Federation): readonly CatalogEntry[];
+}
+
+/** An entry or federation with its whole RDF. */
+export interface CatalogDocument {
+  readonly id: string;
+  readonly kind: "endpoint" | "federation";
+  readonly origin: Origin;
+  /** Every triple of the entry's document, those that Fedway does not interpret included. */
+  readonly quads: readonly RDF.Quad[];
+  /** For `If-Match`. */
+  readonly etag: string;
+  /** ISO 8601; absent for files. */
+  readonly changedAt?: string;
+}
+
+/** How the files and the changes over the API differ: both sides changed, or a file is hidden by a deletion. */
+export interface CatalogDrift {
+  readonly id: string;
+  readonly kind: "endpoint" | "federation";
+  readonly how: "file-hidden-by-change" | "file-hidden-by-deletion" | "file-changed-since";
+  readonly file: string;
+}
+
+/** Where and under which condition a document is written. */
+export interface CatalogWrite {
+  readonly id: string;
+  readonly kind: "endpoint" | "federation";
+  /** The document's triples; exactly one `dcat:DataService` or `fedway:Federation`, with this id. */
+  readonly quads: readonly RDF.Quad[];
+  /** "create" fails when it exists, "replace" when it does not; "put" does either. */
+  readonly mode: "create" | "replace" | "put";
+  /** Only when the document has this etag. */
+  readonly ifMatch?: string;
+}
+
+/** The catalogue with its documents and changes. */
+export interface EditableCatalog extends Catalog {
+  document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined;
+  /** All documents, in kind and id order. */
+  documents(): readonly CatalogDocument[];
+  readonly drift: readonly CatalogDrift[];
+  /**
+   * Stores a change; when the promise resolves it survives a restart and the live view shows it.
+   * @throws FedwayError `ENTRY_INVALID` (what SHACL or the reader found), `ENTRY_CONFLICT` (id or URL taken, exists),
+   *   `ENDPOINT_UNKNOWN`, `PRECONDITION_FAILED`, `STORE_FAILED`
+   */
+  write(change: CatalogWrite): Promise<CatalogDocument>;
+  /** Removes a document, leaving a tombstone over a file. @throws FedwayError as `write` */
+  remove(kind: CatalogDocument["kind"], id: string, ifMatch?: string): Promise<void>;
+  /** Takes in changes that other processes made to the store. */
+  refresh(): Promise<void>;
+  /** Calls back after every change, until the returned function is called. */
+  onChange(listener: () => void): () => void;
 }

@@ -1,176 +1,161 @@
-import type { Quad, Term } from "@rdfjs/types";
-import { dcat, dcterms, fedway, foaf, rdf, xsd } from "../rdf/vocabularies.ts";
-import type { CatalogEntry } from "./catalog.ts";
+import { dcat, dcterms, fedway, foaf, interfaces, skos, voidVocabulary } from "../rdf/vocabularies.ts";
+import type { CatalogEntry, EndpointInterface } from "./catalog.ts";
 import { splitUrl } from "./endpoint-url.ts";
+import {
+  choice,
+  count,
+  EntryProblem,
+  flag,
+  identifier,
+  iris,
+  link,
+  type Property,
+  quote,
+  requiredText,
+  single,
+  type Statements,
+  text,
+  texts,
+  values,
+} from "./statements.ts";
 
-/** Why a description is refused; `about` is the text in the file that the reason is about. */
-export class EntryProblem extends Error {
-  override readonly name = "EntryProblem";
-  readonly about: string | undefined;
+const identifierProperty: Property = { iri: dcterms.identifier, name: "dcterms:identifier" };
+const titleProperty: Property = { iri: dcterms.title, name: "dcterms:title" };
+const descriptionProperty: Property = { iri: dcterms.description, name: "dcterms:description" };
+const endpointUrl: Property = { iri: dcat.endpointURL, name: "dcat:endpointURL" };
+const dataDump: Property = { iri: voidVocabulary.dataDump, name: "void:dataDump" };
 
-  constructor(reason: string, about?: string) {
-    super(reason);
-    this.about = about;
-  }
-}
-
-const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const requestMethods = ["post-form", "post-direct", "get"] as const;
-const maxTextLength = 2_000;
+/** Engines by the names that the catalogue uses. */
+const engines = [
+  "virtuoso",
+  "blazegraph",
+  "qlever",
+  "fuseki",
+  "graphdb",
+  "oxigraph",
+  "rdf4j",
+  "stardog",
+  "allegrograph",
+  "neptune",
+  "marklogic",
+  "rdfox",
+  "anzograph",
+  "other",
+] as const;
 
-/** Statements about the one service of a file, by predicate. */
-type Statements = ReadonlyMap<string, readonly Term[]>;
+/** Identifier, title and description: what entries and federations have in common. */
+export function describeNamed(statements: Statements): Pick<CatalogEntry, "id" | "title" | "description"> {
+  const description = text(statements, descriptionProperty);
+  return {
+    id: identifier(statements, identifierProperty),
+    title: requiredText(statements, titleProperty),
+    ...(description !== undefined && { description }),
+  };
+}
 
 /**
- * The catalogue entry that a file's triples describe.
+ * The catalogue entry that the statements about a `dcat:DataService` describe.
  * @throws EntryProblem with the reason, in words for the operator
  */
-export function describeEntry(quads: readonly Quad[]): CatalogEntry {
-  const statements = aboutTheService(quads);
-  refuseUnknownTerms(statements);
-  const description = text(statements, dcterms.description, "dcterms:description");
-  const license = link(statements, dcterms.license, "dcterms:license");
-  const homepage =
-    link(statements, foaf.homepage, "foaf:homepage") ?? link(statements, dcat.landingPage, "dcat:landingPage");
-  const method = requestMethod(statements);
+export function describeEntry(statements: Statements): CatalogEntry {
+  refuseUnknownTerms(statements, entryTerms);
   return Object.freeze({
-    id: identifier(statements),
-    title: title(statements),
-    url: endpointUrl(statements),
-    keywords: Object.freeze(values(statements, dcat.keyword).map((term) => term.value)),
-    pseudoServices: Object.freeze(pseudoServices(statements)),
-    rawQueries: flag(statements),
-    ...(description !== undefined && { description }),
-    ...(homepage !== undefined && { homepage }),
-    ...(license !== undefined && { license }),
-    ...(method !== undefined && { method }),
+    ...describeNamed(statements),
+    ...location(statements),
+    ...links(statements),
+    ...dialect(statements),
+    keywords: texts(statements, { iri: dcat.keyword, name: "dcat:keyword" }),
+    notes: texts(statements, { iri: skos.note, name: "skos:note" }),
+    blocksService: flag(statements, { iri: fedway.blocksService, name: "fedway:blocksService" }),
+    needsUserAgent: flag(statements, { iri: fedway.needsUserAgent, name: "fedway:needsUserAgent" }),
+    pseudoServices: iris(statements, { iri: fedway.pseudoService, name: "fedway:pseudoService" }),
+    rawQueries: flag(statements, { iri: fedway.rawQueries, name: "fedway:rawQueries" }),
   });
 }
 
-const isService = (quad: Quad): boolean => quad.predicate.value === rdf.type && quad.object.value === dcat.DataService;
-
-function aboutTheService(quads: readonly Quad[]): Statements {
-  const services = [...new Set(quads.filter(isService).map((quad) => quad.subject.value))];
-  const [service, second] = services;
-  if (service === undefined) throw new EntryProblem("The file describes no dcat:DataService.");
-  if (second !== undefined) {
-    throw new EntryProblem(`The file describes ${services.length} services; one file is one endpoint.`);
-  }
-  const statements = new Map<string, Term[]>();
-  for (const { subject, predicate, object } of quads) {
-    if (subject.value !== service) continue;
-    const known = statements.get(predicate.value);
-    if (known === undefined) statements.set(predicate.value, [object]);
-    else known.push(object);
-  }
-  return statements;
+function links(statements: Statements): Pick<CatalogEntry, "homepage" | "license"> {
+  const landingPage = link(statements, { iri: dcat.landingPage, name: "dcat:landingPage" });
+  const homepage = link(statements, { iri: foaf.homepage, name: "foaf:homepage" }) ?? landingPage;
+  const license = link(statements, { iri: dcterms.license, name: "dcterms:license" });
+  return { ...(homepage !== undefined && { homepage }), ...(license !== undefined && { license }) };
 }
 
-const ownTerms: ReadonlySet<string> = new Set([fedway.pseudoService, fedway.rawQueries, fedway.requestMethod]);
+function dialect(statements: Statements): Pick<CatalogEntry, "engine" | "rowCap" | "method"> {
+  const engine = choice(statements, { iri: fedway.engine, name: "fedway:engine" }, engines);
+  const rowCap = count(statements, { iri: fedway.rowCap, name: "fedway:rowCap" });
+  const method = choice(statements, { iri: fedway.requestMethod, name: "fedway:requestMethod" }, requestMethods);
+  return {
+    ...(engine !== undefined && { engine }),
+    ...(rowCap !== undefined && { rowCap }),
+    ...(method !== undefined && { method }),
+  };
+}
+
+const entryTerms: ReadonlySet<string> = new Set([
+  fedway.blocksService,
+  fedway.engine,
+  fedway.needsUserAgent,
+  fedway.pseudoService,
+  fedway.rawQueries,
+  fedway.requestMethod,
+  fedway.rowCap,
+]);
 
 /** A misspelt Fedway term would otherwise be a setting that silently does nothing. */
-function refuseUnknownTerms(statements: Statements): void {
+export function refuseUnknownTerms(statements: Statements, terms: ReadonlySet<string>): void {
   for (const predicate of statements.keys()) {
-    if (!predicate.startsWith(fedway.namespace) || ownTerms.has(predicate)) continue;
+    if (!predicate.startsWith(fedway.namespace) || terms.has(predicate)) continue;
     const name = predicate.slice(fedway.namespace.length);
-    throw new EntryProblem(`fedway:${name} is not a term of the Fedway vocabulary.`, name);
+    throw new EntryProblem(`fedway:${name} is not a term of the Fedway vocabulary that belongs here.`, name);
   }
 }
 
-function identifier(statements: Statements): string {
-  const [id, second] = values(statements, dcterms.identifier);
-  if (id === undefined) throw new EntryProblem("dcterms:identifier is missing.");
-  if (second !== undefined) throw new EntryProblem("dcterms:identifier is given more than once.", second.value);
-  if (id.termType !== "Literal") throw new EntryProblem("dcterms:identifier is not a literal.");
-  if (!idPattern.test(id.value)) {
-    throw new EntryProblem(
-      `dcterms:identifier ${quote(id.value)} is not a lower-case name of at most 64 letters, digits, ".", "_" and "-" that starts with a letter or digit.`,
-      id.value,
-    );
+/** Where the data is and how it is reached. */
+function location(statements: Statements): Pick<CatalogEntry, "url" | "interface"> {
+  const said = saidInterface(statements);
+  const hasUrl = values(statements, endpointUrl.iri).length > 0;
+  const property = hasUrl || values(statements, dataDump.iri).length === 0 ? endpointUrl : dataDump;
+  if (property === dataDump && said !== undefined) {
+    throw new EntryProblem(`dcat:endpointURL is missing: dcterms:conformsTo promises more than a file.`);
   }
-  return id.value;
+  return { url: url(statements, property), interface: property === dataDump ? "file" : (said ?? "sparql") };
 }
 
-function title(statements: Statements): string {
-  const found = text(statements, dcterms.title, "dcterms:title");
-  if (found === undefined) throw new EntryProblem("dcterms:title is missing.");
-  return found;
+/** `dcterms:conformsTo`; other standards than these may stand there too. */
+function saidInterface(statements: Statements): EndpointInterface | undefined {
+  const said = new Set(
+    values(statements, dcterms.conformsTo).flatMap((term) => interfaceOf.get(bareIri(term.value)) ?? []),
+  );
+  if (said.size > 1) throw new EntryProblem("dcterms:conformsTo names two interfaces; one entry is one interface.");
+  const [only] = said;
+  return only;
 }
 
-function endpointUrl(statements: Statements): string {
-  const [url, second] = values(statements, dcat.endpointURL);
-  if (url === undefined) throw new EntryProblem("dcat:endpointURL is missing.");
-  if (second !== undefined) throw new EntryProblem("dcat:endpointURL is given more than once.", second.value);
-  if (url.termType !== "NamedNode") throw new EntryProblem("dcat:endpointURL is not an IRI.", url.value);
-  const scheme = /^[^:]{0,30}/.exec(url.value)?.[0]?.toLowerCase();
+const bareIri = (iri: string): string => iri.replace(/^http:/, "https:").replace(/\/$/, "");
+const interfaceOf: ReadonlyMap<string, EndpointInterface> = new Map([
+  [bareIri(interfaces.sparql), "sparql"],
+  [bareIri(interfaces.tpf), "tpf"],
+]);
+
+function url(statements: Statements, property: Property): string {
+  const { name } = property;
+  const term = single(statements, property);
+  if (term === undefined) throw new EntryProblem(`${name} is missing.`);
+  if (term.termType !== "NamedNode") throw new EntryProblem(`${name} is not an IRI.`, term.value);
+  const iri = term.value;
+  if (/^[^/]*\/\/[^/?#\\]*@/.test(iri)) {
+    // The value may hold a password, so it is not repeated.
+    throw new EntryProblem(`${name} has a user name or password in it.`, name);
+  }
+  const scheme = /^[^:]{0,30}/.exec(iri)?.[0]?.toLowerCase();
   if (scheme !== "http" && scheme !== "https") {
-    throw new EntryProblem(`dcat:endpointURL ${quote(url.value)} is not an http or https URL.`, url.value);
+    throw new EntryProblem(`${name}${shown(iri)} is not an http or https URL.`, iri);
   }
-  if (/^[^/]*\/\/[^/?#\\]*@/.test(url.value)) {
-    // The value holds a password, so it is not repeated.
-    throw new EntryProblem("dcat:endpointURL has a user name or password in it.", "dcat:endpointURL");
-  }
-  if (url.value.includes("#")) throw new EntryProblem("dcat:endpointURL has a fragment.", url.value);
-  if (splitUrl(url.value) === undefined) {
-    throw new EntryProblem(`dcat:endpointURL ${quote(url.value)} is not a valid URL.`, url.value);
-  }
-  return url.value;
+  if (iri.includes("#")) throw new EntryProblem(`${name} has a fragment.`, iri);
+  if (splitUrl(iri) === undefined) throw new EntryProblem(`${name}${shown(iri)} is not a valid URL.`, iri);
+  return iri;
 }
 
-function pseudoServices(statements: Statements): string[] {
-  return values(statements, fedway.pseudoService).map((term) => {
-    if (term.termType === "NamedNode") return term.value;
-    throw new EntryProblem("fedway:pseudoService is not an IRI.", term.value);
-  });
-}
-
-function flag(statements: Statements): boolean {
-  const [term, second] = values(statements, fedway.rawQueries);
-  if (term === undefined) return false;
-  const isBoolean = term.termType === "Literal" && term.datatype.value === xsd.boolean;
-  if (second !== undefined || !isBoolean || !/^(true|false|0|1)$/.test(term.value)) {
-    throw new EntryProblem("fedway:rawQueries is not one of true and false.", "rawQueries");
-  }
-  return term.value === "true" || term.value === "1";
-}
-
-function requestMethod(statements: Statements): CatalogEntry["method"] {
-  const terms = values(statements, fedway.requestMethod);
-  if (terms.length === 0) return undefined;
-  const method = requestMethods.find((name) => name === terms[0]?.value);
-  if (method === undefined || terms.length > 1) {
-    throw new EntryProblem(
-      `fedway:requestMethod is not one of ${requestMethods.map(quote).join(", ")}.`,
-      "requestMethod",
-    );
-  }
-  return method;
-}
-
-/** The text of a property; of several languages English, else the first. */
-function text(statements: Statements, predicate: string, name: string): string | undefined {
-  const terms = values(statements, predicate);
-  const languages = terms.map((term) => (term.termType === "Literal" ? term.language.toLowerCase() : undefined));
-  if (languages.includes(undefined)) throw new EntryProblem(`${name} is not a literal.`);
-  if (new Set(languages).size < languages.length) throw new EntryProblem(`${name} is given more than once.`);
-  const english = languages.findIndex((language) => language === "" || language === "en");
-  const chosen = terms[Math.max(english, 0)]?.value.trim();
-  if (chosen === "") throw new EntryProblem(`${name} is empty.`);
-  if (chosen !== undefined && chosen.length > maxTextLength) {
-    throw new EntryProblem(`${name} is longer than ${maxTextLength} characters.`);
-  }
-  return chosen;
-}
-
-/** A link that pages may show: nothing but http and https gets there. */
-function link(statements: Statements, predicate: string, name: string): string | undefined {
-  const [term] = values(statements, predicate);
-  if (term === undefined || (term.termType === "NamedNode" && /^https?:\/\//i.test(term.value))) return term?.value;
-  throw new EntryProblem(`${name} is not an http or https IRI.`, term.value);
-}
-
-function values(statements: Statements, predicate: string): readonly Term[] {
-  return statements.get(predicate) ?? [];
-}
-
-const quote = (value: string): string => JSON.stringify(value.slice(0, 100));
+/** What might be a password is not repeated. */
+const shown = (iri: string): string => (iri.includes("@") ? "" : ` ${quote(iri)}`);

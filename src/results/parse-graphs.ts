@@ -20,13 +20,16 @@ class N3Decoder implements GraphDecoder {
   #quads: RDF.Quad[] = [];
   #error: Error | undefined;
 
-  constructor(name: "Turtle" | "N-Triples") {
+  constructor(name: "Turtle" | "N-Triples", baseIri?: string) {
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
-    new Parser({ format: name }).parse(this.#source, (error, quad) => {
-      if (error) this.#error ??= error;
-      else if (quad) this.#quads.push(quad);
-    });
+    new Parser({ format: name, ...(baseIri !== undefined && { baseIRI: baseIri }) }).parse(
+      this.#source,
+      (error, quad) => {
+        if (error) this.#error ??= error;
+        else if (quad) this.#quads.push(quad);
+      },
+    );
   }
 
   push(bytes: Uint8Array): readonly RDF.Quad[] {
@@ -137,7 +140,7 @@ const refusingLoader = {
 };
 
 /** RDF 1.1 Turtle. */
-export const createTurtleDecoder = (): GraphDecoder => new N3Decoder("Turtle");
+export const createTurtleDecoder = (baseIri?: string): GraphDecoder => new N3Decoder("Turtle", baseIri);
 
 /** RDF 1.1 N-Triples. */
 export const createNTriplesDecoder = (): GraphDecoder => new N3Decoder("N-Triples");
@@ -152,16 +155,18 @@ const nullTolerantFactory: RDF.DataFactory = {
 };
 
 /** JSON-LD 1.1; remote contexts are refused. */
-export function createJsonLdDecoder(): GraphDecoder {
+export function createJsonLdDecoder(baseIri?: string): GraphDecoder {
   const parser = new JsonLdParser({
     dataFactory: nullTolerantFactory,
     documentLoader: refusingLoader,
+    ...(baseIri !== undefined && { baseIRI: baseIri }),
   });
   return new TransformDecoder("JSON-LD", parser, createJsonScanner({ sparqlResults: false, required: false }));
 }
 
 /** RDF/XML; document type declarations are refused. */
-export function createRdfXmlDecoder(): GraphDecoder {
-  const parser = new EntityFreeRdfXmlParser({ dataFactory: DataFactory, trackPosition: true });
+export function createRdfXmlDecoder(baseIri?: string): GraphDecoder {
+  const base = baseIri === undefined ? {} : { baseIRI: baseIri };
+  const parser = new EntityFreeRdfXmlParser({ dataFactory: DataFactory, trackPosition: true, ...base });
   return new TransformDecoder("RDF/XML", parser, createXmlScanner({ sparqlResults: false }));
 }

@@ -29,6 +29,8 @@ export interface ParseOptions {
   readonly mediaType: string;
   readonly kind: AnswerKind;
   readonly limits?: ParseLimits;
+  /** Relative IRIs of graph documents are resolved against it; without it they are kept or refused as the format says. */
+  readonly baseIri?: string;
 }
 
 const defaultMaxTermBytes = 16 * 1024 * 1024;
@@ -45,7 +47,7 @@ const tupleDecoders: Readonly<Record<TupleFormat, () => TupleDecoder>> = {
   tsv: createTsvDecoder,
 };
 
-const graphDecoders: Readonly<Record<GraphFormat, () => AnswerDecoder<RDF.Quad>>> = {
+const graphDecoders: Readonly<Record<GraphFormat, (baseIri?: string) => AnswerDecoder<RDF.Quad>>> = {
   turtle: createTurtleDecoder,
   ntriples: createNTriplesDecoder,
   jsonld: createJsonLdDecoder,
@@ -66,7 +68,7 @@ export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: Par
     const format = formatOf(options.mediaType, options.kind);
     if (format === undefined) throw notSparql(options);
     if (isTupleFormat(format.name)) return await parseTuples(source, tupleDecoders[format.name](), options);
-    return parseGraph(source, graphDecoders[format.name](), options);
+    return parseGraph(source, graphDecoders[format.name](options.baseIri), options);
   } catch (error) {
     await source.release();
     throw error;

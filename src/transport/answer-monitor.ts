@@ -41,6 +41,15 @@ export class AnswerMonitor {
     return undefined;
   }
 
+  /** The same for several pieces in a row. */
+  seeAll(chunks: readonly Buffer[]): FedwayError | undefined {
+    for (const chunk of chunks) {
+      const error = this.see(chunk);
+      if (error !== undefined) return error;
+    }
+    return undefined;
+  }
+
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
     const { scanner, signs, request, status } = this.#options;

@@ -1,4 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { gathered } from "../results/gathered-body.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
 import type { Call } from "./call.ts";
@@ -93,12 +94,13 @@ class Attempt implements ExchangeListener {
     return this.#answerBody({ status, mediaType, signs }, headers, exchange);
   }
 
-  /** The signs in the head, and for a graph the row cap that an earlier answer named. */
+  /** The signs in the head, and the row cap that is known of the endpoint; for a graph the one an earlier answer named. */
   #signs(status: number, headers: ResponseHeaders): PartialSigns {
     const signs = partialSigns(status, headers);
     const { request, lane } = this.#call;
     if (signs.rowCap !== undefined) lane.rowCap = signs.rowCap;
-    else if (request.kind === "quads" && lane.rowCap !== undefined) return { ...signs, silentCap: lane.rowCap };
+    const silentCap = request.kind === "quads" ? (lane.rowCap ?? request.endpoint.rowCap) : request.endpoint.rowCap;
+    if (signs.rowCap === undefined && silentCap !== undefined) return { ...signs, silentCap };
     return signs;
   }
 
@@ -154,19 +156,19 @@ class Attempt implements ExchangeListener {
     const done = (body: Buffer, error: FedwayError | undefined): void => {
       this.#call.wireBytes += exchange.wireBytes;
       if (error !== undefined) this.fault(error);
-      else this.#judge(head, body, exchange);
+      else this.#judge(head, [body], exchange);
     };
     return new CollectedBody({ exchange, maxBytes: lookAheadBytes, done });
   }
 
-  /** A middling body goes out in one piece when it comes in one go, which costs less than a stream. */
+  /** A middling body is judged before it goes out when it comes in one go, which costs less than a stream. */
   #awaitAnswer(head: Head, exchange: Exchange): BodySink {
     return new PromptBody({
       clock: this.#context.clock,
       patienceMs,
-      whole: (body) => {
+      whole: (pieces) => {
         this.#call.wireBytes += exchange.wireBytes;
-        this.#judge(head, body, exchange);
+        this.#judge(head, pieces, exchange);
       },
       stream: () => this.#stream(head, exchange),
       fail: (error) => {
@@ -176,34 +178,38 @@ class Attempt implements ExchangeListener {
     });
   }
 
-  /** Checks a small answer that has arrived whole. */
-  #judge(head: Head, body: Buffer, exchange: Exchange): void {
-    const { coding } = head;
-    let decoded: Buffer;
-    try {
-      decoded = decodeWhole(coding, body, decodeAtOnceBytes);
-    } catch (cause) {
-      if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") {
-        const stream = this.#stream(head, exchange);
-        stream.data(body);
-        stream.end();
-      } else this.fault(codingError(coding, cause));
-      return;
-    }
+  /** Checks an answer that has arrived whole. */
+  #judge(head: Head, received: readonly Buffer[], exchange: Exchange): void {
+    const decoded = head.coding === "identity" ? received : this.#decode(head, received, exchange);
+    if (decoded === undefined) return;
     const monitor = this.#monitor(head);
-    const outcome = monitor.see(decoded) ?? monitor.conclude(body.length);
+    const outcome = monitor.seeAll(decoded) ?? monitor.conclude(exchange.wireBytes);
     if (outcome instanceof FedwayError) {
       this.fault(outcome);
       return;
     }
     this.#call.finish(outcome);
-    const passed = this.#delivery(coding) === "pass";
+    const passed = this.#delivery(head.coding) === "pass";
     this.#answer(head, {
-      body: passed ? body : decoded,
-      contentEncoding: passed ? coding : "identity",
+      body: gathered(passed ? received : decoded),
+      contentEncoding: passed ? head.coding : "identity",
       end: Promise.resolve(outcome),
       ...(outcome.partial === undefined ? {} : { partial: outcome.partial }),
     });
+  }
+
+  /** Decodes an answer at once; undefined when it is judged elsewhere: it is broken, or too large not to be streamed. */
+  #decode(head: Head, received: readonly Buffer[], exchange: Exchange): readonly Buffer[] | undefined {
+    try {
+      return [decodeWhole(head.coding, Buffer.concat(received), decodeAtOnceBytes)];
+    } catch (cause) {
+      if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") {
+        const stream = this.#stream(head, exchange);
+        for (const piece of received) stream.data(piece);
+        stream.end();
+      } else this.fault(codingError(head.coding, cause));
+      return undefined;
+    }
   }
 
   #stream(head: Head, exchange: Exchange): StreamedAnswer {
@@ -283,7 +289,7 @@ export function attempt(call: Call, { encoded, accept }: AttemptRequest, context
   call.waitingSinceMs = context.clock.now();
   return new Promise((settle) => {
     const exchange = new Exchange(context.upstream, new Attempt(call, context, settle));
-    call.onInterrupt = (error) => exchange.abort(error);
+    call.underWay = exchange;
     exchange.send(encoded, headers);
   });
 }

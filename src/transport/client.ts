@@ -113,13 +113,12 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
   const context = conversationContext(options, guard);
   const { clock } = context;
   const lanes = lanesOf(options);
-  const deadlines = createDeadlines(clock);
+  const deadlines = createDeadlines<Call>(clock);
   const hostRates = hostRatesOf(options);
   const vet = createVetting(context, options.maxEndpoints ?? 1000);
   const calls: CallContext = {
     clock,
     deadlines,
-    active: new Set(),
     observer: options.observer,
     breaker: { ...defaultBreaker, ...options.breaker },
     hostRates,
@@ -151,7 +150,7 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
   const close = async (): Promise<void> => {
     if (closed) return;
     closed = true;
-    for (const call of calls.active) call.interrupt(clientClosed());
+    for (const call of deadlines.pending()) call.interrupt(clientClosed());
     deadlines.close();
     lanes.close();
     hostRates?.close();

@@ -176,7 +176,7 @@ function rateLimited({ status }: Refusal, retryAfterMs: number | undefined): Fed
 
 function tooLongForGet(course: Course, { request }: Call): FedwayError {
   if (course.blamed !== undefined) return refusalError(course.blamed, request.kind);
-  const message = `The query does not fit into a URL of ${maxUrlBytes} bytes`;
+  const message = `The query does not fit into a URL of ${Math.min(maxUrlBytes, request.endpoint.maxUrlBytes ?? maxUrlBytes)} bytes`;
   if (course.redirects > 0)
     return redirectRefused(`${message}, and the endpoint redirects POST so that it becomes GET.`, 0);
   return new FedwayError("ENDPOINT_REFUSED", `${message}, and the endpoint takes queries only there.`, {

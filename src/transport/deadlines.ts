@@ -1,21 +1,24 @@
+import { Bag, type Placed } from "./bag.ts";
 import { type Clock, longestTimerMs, type Timer } from "./clock.ts";
 
 /** Something that must be over at a moment. */
-export interface Expiring {
+export interface Expiring extends Placed {
   readonly deadlineMs: number;
   expire(): void;
 }
 
 /** Watches any number of deadlines with one timer: adding and removing one costs no timer of its own. */
-export interface Deadlines {
-  add(entry: Expiring): void;
-  delete(entry: Expiring): void;
+export interface Deadlines<T extends Expiring> {
+  add(entry: T): void;
+  delete(entry: T): void;
+  /** Those that were added and neither deleted nor expired. */
+  pending(): readonly T[];
   close(): void;
 }
 
 /** Entries are expired at their moment, never before; those added after `close` are never expired. */
-export function createDeadlines(clock: Clock): Deadlines {
-  const entries = new Set<Expiring>();
+export function createDeadlines<T extends Expiring>(clock: Clock): Deadlines<T> {
+  const entries = new Bag<T>();
   let timer: Timer | undefined;
   let armedFor = Number.POSITIVE_INFINITY;
   let closed = false;
@@ -33,8 +36,8 @@ export function createDeadlines(clock: Clock): Deadlines {
     armedFor = Number.POSITIVE_INFINITY;
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
-    const expired: Expiring[] = [];
-    for (const entry of entries) {
+    const expired: T[] = [];
+    for (const entry of entries.members()) {
       if (entry.deadlineMs <= now) expired.push(entry);
       else if (entry.deadlineMs < next) next = entry.deadlineMs;
     }
@@ -53,6 +56,7 @@ export function createDeadlines(clock: Clock): Deadlines {
     delete(entry) {
       entries.delete(entry);
     },
+    pending: () => entries.members(),
     close() {
       closed = true;
       entries.clear();

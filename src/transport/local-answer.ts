@@ -21,7 +21,7 @@ function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
   call.requests += 1;
   const { query, kind, accept, defaultGraphs, namedGraphs, signal } = call.request;
   const interrupted = new Promise<never>((_resolve, reject) => {
-    call.onInterrupt = reject;
+    call.underWay = { abort: reject };
   });
   const answered = handler({
     query,

@@ -8,7 +8,7 @@ export interface PartialSigns {
   readonly partial?: PartialReason;
   /** Virtuoso's row cap, sent with a plain 200; only the number of rows tells whether it was hit. */
   readonly rowCap?: number;
-  /** The cap that an earlier answer of the endpoint named: Virtuoso cuts graphs near it without saying so. */
+  /** A cap that is known of the endpoint while this answer names none: cut answers look like whole ones. */
   readonly silentCap?: number;
 }
 
@@ -54,7 +54,7 @@ export function cappedBy(
   if (rows < cap || rows === asked) return undefined;
   if (rowCap !== undefined) return capped(`The endpoint cut the answer at its limit of ${cap} rows (MaxRows).`);
   return capped(
-    `The endpoint cuts answers at ${cap} rows (MaxRows), graphs without a sign: this one of ${rows} triples may lack some.`,
+    `The endpoint is known to cut answers at ${cap} rows without a sign: this one of ${rows} rows or triples may lack some.`,
   );
 }
 

@@ -7,15 +7,15 @@ export interface PromptBodyOptions {
   readonly clock: Clock;
   /** How long the reader can do without its first byte, in milliseconds. */
   readonly patienceMs: number;
-  /** The whole body, when it has come in time. */
-  readonly whole: (body: Buffer) => void;
+  /** The pieces of the whole body, when it has come in time. */
+  readonly whole: (pieces: readonly Buffer[]) => void;
   /** Where the body goes when it has not; called at most once. */
   readonly stream: () => BodySink;
   /** The body broke off before either. */
   readonly fail: (error: FedwayError) => void;
 }
 
-/** Gathers a middling body that arrives at once into one piece; one that dawdles is streamed from its first byte on. */
+/** Gathers a middling body that arrives at once, without a copy; one that dawdles is streamed from its first byte on. */
 export class PromptBody implements BodySink {
   readonly #options: PromptBodyOptions;
   readonly #timer: Timer;
@@ -39,7 +39,7 @@ export class PromptBody implements BodySink {
       return;
     }
     this.#options.clock.clearTimeout(this.#timer);
-    this.#options.whole(Buffer.concat(this.#chunks));
+    this.#options.whole(this.#chunks);
   }
 
   fail(error: FedwayError): void {

@@ -1,4 +1,4 @@
-import type { RequestMethod, SparqlRequest } from "./sparql-client.ts";
+import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
 
 /** The parts of a SPARQL request that the HTTP message carries. */
 export type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
@@ -41,7 +41,11 @@ function pathWith(url: URL, parameters: string): string {
  * Puts a query into an HTTP request for `url`.
  * @returns undefined when the method is "get" and the URL would be longer than `maxUrlBytes`
  */
-export function encodeRequest(method: RequestMethod, url: URL, query: ProtocolQuery): EncodedRequest | undefined {
+export function encodeRequest(
+  method: RequestMethod,
+  url: URL,
+  query: ProtocolQuery & { readonly endpoint?: EndpointTarget },
+): EncodedRequest | undefined {
   const { origin } = url;
   if (method === "post-form") {
     const contentType = "application/x-www-form-urlencoded";
@@ -53,6 +57,6 @@ export function encodeRequest(method: RequestMethod, url: URL, query: ProtocolQu
   }
   // A redirect target usually carries the query already.
   const path = url.searchParams.has("query") ? pathWith(url, "") : pathWith(url, queryParameters(query));
-  if (origin.length + path.length > maxUrlBytes) return undefined;
+  if (origin.length + path.length > Math.min(maxUrlBytes, query.endpoint?.maxUrlBytes ?? maxUrlBytes)) return undefined;
   return { method: "GET", origin, path, body: undefined, contentType: undefined };
 }

@@ -12,6 +12,10 @@ export interface EndpointTarget {
   readonly url: string;
   /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
   readonly method?: RequestMethod;
+  /** Rows after which its answers are known to be cut, be it without a sign. */
+  readonly rowCap?: number;
+  /** Largest URL that it is known to read, in bytes; at most 8,192 are ever sent. */
+  readonly maxUrlBytes?: number;
 }
 
 /** One query for one endpoint. */
@@ -73,7 +77,7 @@ export interface SparqlAnswer {
   readonly contentEncoding: string;
   /**
    * A small answer (Content-Length of at most 16 KiB; of at most 128 KiB when it comes in one go) arrives whole and
-   * already verified; any other is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be
+   * already verified, as a buffer or a `GatheredBody`; any other is a byte stream that is destroyed with a `FedwayError` when the answer turns out to be
    * broken.
    */
   readonly body: Buffer | Readable;

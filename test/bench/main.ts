@@ -1,4 +1,6 @@
 import { benchProxy } from "./proxy.ts";
+import { runSearchBench } from "./search.ts";
+import { runVoidBench } from "./void.ts";
 
 /** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
 interface Benchmark {
@@ -10,6 +12,14 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   proxy: {
     summary: "throughput, latency, first byte and memory against nginx's proxy_pass in front of the same upstream",
     run: benchProxy,
+  },
+  void: {
+    summary: "requests, seconds, memory and truth of computed descriptions, on Oxigraph and on simulated engines",
+    run: runVoidBench,
+  },
+  search: {
+    summary: "list, filter and search over a catalogue of 5,000 entries",
+    run: runSearchBench,
   },
 };
 

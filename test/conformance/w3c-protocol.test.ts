@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { createHostedEndpoint } from "../../src/hosting/create-hosted-endpoint.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
-import { createFakeDeps } from "../support/fake-query-service.ts";
+import { createFakeDeps } from "../support/http-deps.ts";
 
 // The query tests of the W3C's SPARQL 1.1 Protocol suite (sparql11/protocol), told again as one table. Cases whose
 // point is the dataset go to the route of one endpoint, which hands the dataset on; the others go to /sparql.
@@ -215,7 +215,7 @@ beforeAll(async () => {
     source: { kind: "text", text: documents },
     limits: { timeoutMs: 5000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 },
   });
-  upstream = await createHttpServer(createFakeDeps({ hosted: () => hosted }));
+  upstream = await createHttpServer(await createFakeDeps({ hosted: () => hosted }));
   const upstreamUrl = await upstream.listen();
   const folder = mkdtempSync(join(tmpdir(), "fedway-w3c-"));
   writeFileSync(join(folder, "w3c.ttl"), catalogFile(`${upstreamUrl}/hosted/w3c/sparql`));
@@ -223,6 +223,7 @@ beforeAll(async () => {
     loadConfig({
       PORT: "0",
       FEDWAY_CATALOG: folder,
+      FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
       FEDWAY_LOG_LEVEL: "silent",

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -33,8 +36,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Each process has a data folder of its own unless the test says otherwise. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env };
+  const FEDWAY_DATA_DIR = env["FEDWAY_DATA_DIR"] ?? mkdtempSync(join(tmpdir(), "fedway-data-"));
+  return { PATH: process.env["PATH"], HOME: process.env["HOME"], FEDWAY_DATA_DIR, ...env };
 }
 
 /** Starts `node dist/main.js` and waits until it is ready. */

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { Catalog, CatalogEntry } from "../../src/registry/catalog.ts";
-import type { HttpDeps, HttpSettings } from "../../src/http/http-deps.ts";
+import { createCatalog } from "../../src/registry/create-catalog.ts";
+import type { HttpSettings } from "../../src/http/http-deps.ts";
 import type {
   QueryAnswer,
   QueryRequest,
@@ -8,6 +9,7 @@ import type {
   RunRecord,
   TabularAnswer,
 } from "../../src/query/query-service.ts";
+import { catalogEntry } from "./catalog-entry.ts";
 
 /** Answer that a fake run gives unless told otherwise. */
 export const fakeAnswer = (body: Buffer | Readable, more: Partial<QueryAnswer> = {}): QueryAnswer => ({
@@ -88,15 +90,8 @@ export function createFakeQueryService(): FakeQueryService {
   return service;
 }
 
-const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
-  id,
-  title: `The ${id}`,
-  url: `http://${id}.example/sparql`,
-  keywords: [],
-  pseudoServices: [],
-  rawQueries: false,
-  ...more,
-});
+const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry =>
+  catalogEntry(id, { title: `The ${id}`, ...more });
 
 /** A catalogue of three endpoints: alpha, beta and a hostile one. */
 export function createFakeCatalog(): Catalog {
@@ -105,12 +100,7 @@ export function createFakeCatalog(): Catalog {
     entry("beta", { keywords: ["test"] }),
     entry("evil", { title: "<script>alert(1)</script>", homepage: "javascript:alert(1)" }),
   ];
-  return {
-    entries,
-    problems: [],
-    byId: (id) => entries.find((candidate) => candidate.id === id),
-    byUrl: (url) => entries.find((candidate) => candidate.url === url),
-  };
+  return createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl });
 }
 
 export const fakeSettings: HttpSettings = {
@@ -118,41 +108,10 @@ export const fakeSettings: HttpSettings = {
   port: 0,
   publicUrl: "http://127.0.0.1:0",
   trustProxy: false,
+  adminToken: undefined,
   limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostedTimeoutMs: 1000 },
   log: { queries: false },
 };
-
-/** One request as it was reported to the metrics. */
-export type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
-
-/** Dependencies of the HTTP shell without anything behind them. */
-export function createFakeDeps(more: Partial<HttpDeps> = {}): HttpDeps & {
-  readonly queries: FakeQueryService;
-  readonly observed: Observed[];
-  readonly lines: object[];
-} {
-  const observed: Observed[] = [];
-  const lines: object[] = [];
-  const write = (fields: object): void => void lines.push(fields);
-  const queries = createFakeQueryService();
-  return {
-    config: fakeSettings,
-    catalog: createFakeCatalog(),
-    hosted: () => undefined,
-    metrics: {
-      contentType: "text/plain; version=0.0.4",
-      render: async () => "fedway_up 1\n",
-      observeRequest: (request) => void observed.push(request),
-    },
-    ready: () => ({ ready: true, checks: { catalog: { ok: true } } }),
-    version: "1.2.3",
-    logger: { info: write, warn: write, error: write },
-    ...more,
-    queries,
-    observed,
-    lines,
-  };
-}
 
 /** A stream that gives `chunks` and then fails with `error` when there is one. */
 export const streamOf = (chunks: readonly string[], error?: Error): Readable =>

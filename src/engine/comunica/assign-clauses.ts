@@ -8,11 +8,13 @@ import { passTestVoid, type IActorTest, type TestResult } from "@comunica/core";
 import type { IActionContext, IQuerySource } from "@comunica/types";
 import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { toLeaf } from "./clause-leaf.ts";
-import { clauseSourcesKey } from "./execution-keys.ts";
+import { createPatternAssigner } from "./assign-patterns.ts";
+import type { ClauseSource } from "./clause-source.ts";
+import { clauseSourcesKey, patternLeavesKey } from "./execution-keys.ts";
 
 /**
- * Turns every SERVICE clause of a skeleton into the leaf of its source. Patterns outside the clauses have no data here:
- * they become the empty multiset of solutions.
+ * Turns every SERVICE clause of a skeleton into the leaf of its source, and patterns outside the clauses into leaves over
+ * the merged graph of the plan's members. In plans without such members they become the empty multiset of solutions.
  */
 export class AssignClauses extends ActorOptimizeQueryOperation {
   override async test(_action: IActionOptimizeQueryOperation): Promise<TestResult<IActorTest>> {
@@ -28,22 +30,25 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   const sources = context.getSafe(clauseSourcesKey);
   const dataFactory = context.getSafe(KeysInitQuery.dataFactory);
   const factory = new AlgebraFactory(dataFactory);
+  const leaves = context.get(patternLeavesKey);
+  leaves?.use.read(operation);
+  const toOperation = (source: ClauseSource) => withSource(toLeaf(source.clause, dataFactory), source);
+  const patterns = createPatternAssigner({ leaves, factory, toOperation });
   return algebraUtils.mapOperation(operation, {
     [Algebra.Types.SERVICE]: {
       preVisitor: () => ({ continue: false }),
       transform: (service: Algebra.Service) => {
         const source = sources.get(service.name.value);
         if (!source) throw new Error(`No clause stands for ${service.name.value}`);
-        return withSource(toLeaf(source.clause, dataFactory), source);
+        return toOperation(source);
       },
     },
     [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
-    [Algebra.Types.BGP]: {
-      preVisitor: () => ({ continue: false }),
-      transform: (bgp: Algebra.Bgp) =>
-        bgp.patterns.length === 0 ? bgp : factory.createValues(algebraUtils.inScopeVariables(bgp), []),
-    },
+    [Algebra.Types.BGP]: { preVisitor: () => ({ continue: false }), transform: patterns.bgp },
+    [Algebra.Types.PATH]: { preVisitor: () => ({ continue: false }), transform: patterns.path },
+    [Algebra.Types.JOIN]: { transform: patterns.join },
+    [Algebra.Types.UNION]: { transform: patterns.union },
   });
 }
 

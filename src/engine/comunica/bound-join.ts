@@ -10,7 +10,10 @@ const ROWS_PER_BATCH = 64;
 
 /** The right side of a bound join: a clause that is asked again for every block of keys. */
 export interface BoundSide {
+  /** Under which it is learned how many keys are sent at once. */
   readonly endpoint: string;
+  /** Keys may be blank nodes. */
+  readonly blankKeys: boolean;
   readonly variables: readonly JoinVariable[];
   solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings>;
 }
@@ -41,7 +44,8 @@ export interface BoundJoin {
 export async function* boundJoin(join: BoundJoin): AsyncIterable<RDF.Bindings> {
   const { left, leftVariables, right, sizes } = join;
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
-  const blocks = joinBlocks(left, shared, () => sizes.next(right.endpoint));
+  const { blankKeys, endpoint } = right;
+  const blocks = joinBlocks(left, shared, { blankKeys, size: () => sizes.next(endpoint) });
   for await (const batch of interleave(mapBlocks(blocks, join), BLOCKS_IN_FLIGHT)) yield* batch;
 }
 

@@ -1,7 +1,7 @@
 import type { ComunicaDataFactory } from "@comunica/types";
 import type * as RDF from "@rdfjs/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
-import type { FederatedClause } from "../../plan/federated-clause.ts";
+import type { ClauseVariable } from "../../plan/federated-clause.ts";
 
 const CONS = "urn:fedway:cons";
 const NIL = "urn:fedway:nil";
@@ -9,11 +9,17 @@ const NIL = "urn:fedway:nil";
 /** A clause's variables that evaluation has replaced by terms (EXISTS and correlated OPTIONAL substitute row by row). */
 export type Substitution = ReadonlyMap<string, RDF.Term>;
 
+/** What a leaf shows of what it stands for. */
+export interface LeafVariables {
+  readonly iri: string;
+  readonly variables: readonly ClauseVariable[];
+}
+
 /**
- * A SERVICE clause as a leaf of Comunica's algebra: one quad pattern whose subject is a list of the clause's variables,
+ * A SERVICE clause or a group of patterns as a leaf of Comunica's algebra: one quad pattern whose subject is a list of the clause's variables,
  * as nested quoted triples. All of Comunica's visitors (scope, substitution) see the variables, none sees the body.
  */
-export function toLeaf(clause: FederatedClause, dataFactory: ComunicaDataFactory): Algebra.Pattern {
+export function toLeaf(clause: LeafVariables, dataFactory: ComunicaDataFactory): Algebra.Pattern {
   const nil = dataFactory.namedNode(NIL);
   const cons = dataFactory.namedNode(CONS);
   const list = clause.variables.reduceRight<RDF.Quad_Subject>(
@@ -24,7 +30,7 @@ export function toLeaf(clause: FederatedClause, dataFactory: ComunicaDataFactory
 }
 
 /** Reads back which variables of a leaf have been replaced by terms since `toLeaf`. */
-export function substitutionOf(leaf: Algebra.Pattern, clause: FederatedClause): Substitution {
+export function substitutionOf(leaf: Algebra.Pattern, clause: LeafVariables): Substitution {
   const substitution = new Map<string, RDF.Term>();
   let list: RDF.Term = leaf.subject;
   for (const { name } of clause.variables) {

@@ -51,7 +51,8 @@ function boundSide({ source, operation }: Leaf): BoundSide {
   const fixed = source.keysOf(operation);
   const hidden = new Set(fixed?.variables);
   return {
-    endpoint: source.clause.endpoint.url,
+    endpoint: source.clause.blocksOf,
+    blankKeys: source.clause.blankKeys,
     variables: source.variables().filter(({ name }) => !hidden.has(name)),
     solutions: (keys) => source.solutions(combine(keys, fixed), hidden),
   };

@@ -9,31 +9,42 @@ import type {
   MetadataBindings,
 } from "@comunica/types";
 import type * as RDF from "@rdfjs/types";
-import type { ClauseVariable, FederatedClause } from "../../plan/federated-clause.ts";
+import type { ClauseVariable } from "../../plan/federated-clause.ts";
 import type { Bindings } from "../../results/model.ts";
-import type { ClauseExecutor } from "../clause-executor.ts";
 import type { KeyBlock } from "../clause-query.ts";
-import { substitutionOf } from "./clause-leaf.ts";
+import { type LeafVariables, substitutionOf } from "./clause-leaf.ts";
 import { PulledStream, type RunControl } from "./pulled-stream.ts";
 
 // Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
 const UNKNOWN_CARDINALITY = 1_000;
 
+/** What a leaf of the algebra stands for: a SERVICE clause, or a group of patterns over a merged graph. */
+export interface LeafClause extends LeafVariables {
+  /** All variables may be left unbound by a failure. */
+  readonly silent: boolean;
+  readonly selectivity: number;
+  /** Under which it is learned how many keys are sent at once. */
+  readonly blocksOf: string;
+  /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
+  readonly blankKeys: boolean;
+  /** Its solutions, compatible with one of the keys when given, whose variables they bind. */
+  solutions(keys: KeyBlock | undefined): AsyncIterable<Bindings>;
+}
+
 /** What the sources of one execution share. */
 export interface SourceContext {
-  readonly executor: ClauseExecutor;
   readonly control: RunControl;
   readonly dataFactory: ComunicaDataFactory;
   readonly bindingsFactory: BindingsFactory;
 }
 
-/** One SERVICE clause as a Comunica query source. It takes its own leaf and nothing else, so no operator is pushed into it. */
+/** One leaf as a Comunica query source. It takes its own leaf and nothing else, so no operator is pushed into it. */
 export class ClauseSource implements IQuerySource {
   readonly referenceValue: string;
-  readonly clause: FederatedClause;
+  readonly clause: LeafClause;
   readonly #context: SourceContext;
 
-  constructor(clause: FederatedClause, context: SourceContext) {
+  constructor(clause: LeafClause, context: SourceContext) {
     this.clause = clause;
     this.referenceValue = clause.iri;
     this.#context = context;
@@ -73,9 +84,9 @@ export class ClauseSource implements IQuerySource {
 
   /** The clause's solutions as Comunica bindings, without the variables in `hidden`. */
   async *solutions(keys: KeyBlock | undefined, hidden: ReadonlySet<string> = new Set()): AsyncIterable<RDF.Bindings> {
-    // A blank node is not known under any name at the endpoint: no solution can be compatible with it.
-    if (keys?.rows.every((row) => row.some((term) => term.termType === "BlankNode"))) return;
-    for await (const row of this.#context.executor.solutions(this.clause, keys)) yield this.#toBindings(row, hidden);
+    // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
+    if (!this.clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
+    for await (const row of this.clause.solutions(keys)) yield this.#toBindings(row, hidden);
   }
 
   /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
@@ -97,19 +108,19 @@ export class ClauseSource implements IQuerySource {
   }
 
   queryQuads(): never {
-    throw new Error("A SERVICE clause gives solutions, not quads");
+    throw new Error("A leaf gives solutions, not quads");
   }
 
   queryBoolean(): never {
-    throw new Error("A SERVICE clause gives solutions, not a boolean");
+    throw new Error("A leaf gives solutions, not a boolean");
   }
 
   queryVoid(): never {
-    throw new Error("A SERVICE clause is read only");
+    throw new Error("A leaf is read only");
   }
 
   toString(): string {
-    return `ClauseSource(${this.clause.iri} at ${this.clause.endpoint.url})`;
+    return `ClauseSource(${this.clause.iri})`;
   }
 
   #toBindings(row: Bindings, hidden: ReadonlySet<string>): RDF.Bindings {
@@ -120,3 +131,5 @@ export class ClauseSource implements IQuerySource {
     return this.#context.bindingsFactory.bindings(entries);
   }
 }
+
+const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");

@@ -4,17 +4,24 @@ import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { FederatedPlan } from "../../plan/query-plan.ts";
+import type { FederatedClause } from "../../plan/federated-clause.ts";
+import type { FederatedPlan, PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../transport/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
-import { createClauseExecutor } from "../clause-executor.ts";
+import { type ClauseExecutor, createClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 
-import { ClauseSource } from "./clause-source.ts";
+import { noPatternSources } from "../sources/open-pattern-source.ts";
+import { openGraph } from "../sources/open-graph.ts";
+import type { OpenPatternSource } from "../sources/pattern-source.ts";
+import { createPathEvaluator } from "../sources/property-path.ts";
+import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
 import { createEngineInstance, dataFactory } from "./engine-instance.ts";
 import { createExecution, type Execution } from "./execution.ts";
-import { clauseSourcesKey, controlKey } from "./execution-keys.ts";
+import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys.ts";
+import { createPatternLeaves } from "./pattern-leaves.ts";
+import { createQueryUse } from "./query-use.ts";
 
 // Joins may make more solutions than they are given; they are passed on, not kept.
 const MADE_FOR_EACH_TAKEN = 4;
@@ -22,6 +29,8 @@ const MADE_FOR_EACH_TAKEN = 4;
 /** What the engine works with. */
 export interface ComunicaEngineOptions {
   readonly client: SparqlClient;
+  /** Opens endpoints whose interface is "tpf" or "file"; without it they are refused. */
+  readonly openSource?: OpenPatternSource;
   /** Solutions that one execution may take in from its endpoints; its joins may make four times as many. */
   readonly maxSolutions: number;
   /** Monotonic clock, milliseconds. */
@@ -29,7 +38,8 @@ export interface ComunicaEngineOptions {
 }
 
 /** Comunica behind the `FederationEngine` port: it evaluates the algebra, our sources and joins make the requests. */
-export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngineOptions): FederationEngine {
+export function createComunicaEngine(options: ComunicaEngineOptions): FederationEngine {
+  const { client, maxSolutions, now, openSource = noPatternSources } = options;
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
@@ -41,17 +51,37 @@ export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngi
     return known;
   }
 
-  async function execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
-    const execution = createExecution(bounds, maxSolutions * MADE_FOR_EACH_TAKEN);
-    const executor = createClauseExecutor({ client, bounds: execution.bounds, sizes, maxSolutions, now });
-    const shared = { executor, control: execution.control, dataFactory, bindingsFactory };
-    const sources = new Map(plan.clauses.map((clause) => [clause.iri, new ClauseSource(clause, shared)]));
+  /** A SERVICE clause of an endpoint that does not speak SPARQL is a query over its triples; the clause decides on failures. */
+  async function* evaluateHere(endpoint: PlannedEndpoint, query: string, bounds: ExecutionBounds) {
+    const plan = { ...noPlan, query, skeleton: query, over: { members: [endpoint] } };
+    const result = await execute(plan, { ...bounds, partial: false });
+    if (result.kind === "bindings") yield* result.rows;
+  }
+
+  function contextOf(plan: FederatedPlan, execution: Execution): Record<string, unknown> {
+    const { bounds, control } = execution;
+    const executor = createClauseExecutor({ client, bounds, sizes, maxSolutions, now, evaluateHere });
+    const shared: SourceContext = { control, dataFactory, bindingsFactory };
+    const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, executor), shared));
     const context = {
       [KeysInitQuery.distinctConstruct.name]: true,
-      [clauseSourcesKey.name]: sources,
-      [controlKey.name]: execution.control,
+      [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
+      [controlKey.name]: control,
     };
+    const { over } = plan;
+    if (!over) return context;
+    const use = createQueryUse(plan.query);
+    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, maxSolutions, now });
+    const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;
+    const paths = createPathEvaluator(graph, control.count);
+    const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory };
+    return { ...context, [patternLeavesKey.name]: createPatternLeaves(use, group, shared) };
+  }
+
+  async function execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
+    const execution = createExecution(bounds, maxSolutions * MADE_FOR_EACH_TAKEN);
     try {
+      const context = contextOf(plan, execution);
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));
       return await execution.race(toResult(query, execution));
     } catch (error) {
@@ -61,6 +91,18 @@ export function createComunicaEngine({ client, maxSolutions, now }: ComunicaEngi
   }
 
   return { name: "comunica", execute, close: async () => {} };
+}
+
+const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;
+
+/** A SERVICE clause as its leaf asks it. */
+function toLeafClause(clause: FederatedClause, executor: ClauseExecutor): LeafClause {
+  return {
+    ...clause,
+    blocksOf: clause.endpoint.url,
+    blankKeys: false,
+    solutions: (keys) => executor.solutions(clause, keys),
+  };
 }
 
 async function toResult(query: QueryType, execution: Execution): Promise<QueryResult> {

@@ -21,6 +21,14 @@ export interface JoinBlock {
   partners(right: RDF.Bindings): readonly number[];
 }
 
+/** How rows are gathered. */
+export interface BlockOptions {
+  /** Keys of the next block. */
+  readonly size: () => number;
+  /** The right side knows blank nodes by their labels: they are keys like other terms. */
+  readonly blankKeys: boolean;
+}
+
 /**
  * Cuts a stream of left solutions into blocks of distinct join keys. Rows that leave a join variable unbound, or bind it
  * to a blank node (which has no name at another endpoint), form blocks of their own over the variables that remain, so
@@ -30,15 +38,15 @@ export interface JoinBlock {
 export async function* joinBlocks(
   left: AsyncIterable<RDF.Bindings>,
   variables: readonly JoinVariable[],
-  size: () => number,
+  { size, blankKeys }: BlockOptions,
 ): AsyncIterable<JoinBlock> {
   const open = new Map<string, OpenBlock>();
   for await (const row of left) {
-    if (variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
+    if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
       yield loneRow(row);
       continue;
     }
-    const bound = variables.map(({ name }) => name).filter((name) => isKey(row.get(name)));
+    const bound = variables.map(({ name }) => name).filter((name) => isKey(row.get(name), blankKeys));
     const signature = bound.join(" ");
     const block = open.get(signature) ?? openBlock(bound);
     open.set(signature, block);
@@ -52,8 +60,9 @@ export async function* joinBlocks(
   for (const block of open.values()) yield block.close();
 }
 
-function isKey(term: RDF.Term | undefined): boolean {
-  return term !== undefined && term.termType !== "BlankNode" && term.termType !== "Quad";
+function isKey(term: RDF.Term | undefined, blankKeys: boolean): boolean {
+  if (term === undefined || term.termType === "Quad") return false;
+  return blankKeys || term.termType !== "BlankNode";
 }
 
 function loneRow(row: RDF.Bindings): JoinBlock {

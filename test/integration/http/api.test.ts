@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { toProblem } from "../../../src/errors/problem.ts";
+import * as catalogSchemas from "../../../src/http/catalog-schemas.ts";
 import * as schemas from "../../../src/http/schemas.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, start } from "./http-fixture.ts";
@@ -47,13 +48,17 @@ describe("the JSON API answers", () => {
   });
   shouldAnswer("/api/runs/run-1", {}, { status: 200, schema: schemas.RunRecord, body: { id: "run-1" } });
   shouldAnswer("/api/runs/nope", {}, { status: 404, schema: schemas.Problem, body: { code: "RUN_UNKNOWN" } });
-  shouldAnswer("/api/endpoints", {}, { status: 200, schema: schemas.EndpointList, body: { total: 3, offset: 0 } });
+  shouldAnswer(
+    "/api/endpoints",
+    {},
+    { status: 200, schema: catalogSchemas.EndpointList, body: { total: 3, offset: 0 } },
+  );
   shouldAnswer(
     "/api/endpoints?q=GREEK",
     {},
     {
       status: 200,
-      schema: schemas.EndpointList,
+      schema: catalogSchemas.EndpointList,
       body: { total: 1, endpoints: [{ id: "alpha", query: "/endpoints/alpha/sparql" }] },
     },
   );
@@ -62,11 +67,15 @@ describe("the JSON API answers", () => {
     {},
     {
       status: 200,
-      schema: schemas.EndpointList,
+      schema: catalogSchemas.EndpointList,
       body: { total: 3, limit: 1, offset: 1, endpoints: [{ id: "beta" }] },
     },
   );
-  shouldAnswer("/api/endpoints/alpha", {}, { status: 200, schema: schemas.Endpoint, body: { title: "The alpha" } });
+  shouldAnswer(
+    "/api/endpoints/alpha",
+    {},
+    { status: 200, schema: catalogSchemas.Endpoint, body: { title: "The alpha" } },
+  );
   shouldAnswer(
     "/api/endpoints/alpa",
     {},

@@ -2,10 +2,10 @@ import { connect, type Socket } from "node:net";
 import { afterEach } from "vitest";
 import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
-import { createFakeDeps } from "../../support/fake-query-service.ts";
+import { createFakeDeps, type FakeDeps } from "../../support/http-deps.ts";
 
 /** A listening server with fakes behind it. */
-export type Started = ReturnType<typeof createFakeDeps> & { readonly url: string; readonly server: HttpServer };
+export type Started = FakeDeps & { readonly url: string; readonly server: HttpServer };
 
 const running: HttpServer[] = [];
 const sockets: Socket[] = [];
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 /** Starts a server on a free port; it is closed after the test. */
 export async function start(more: Partial<HttpDeps> = {}): Promise<Started> {
-  const deps = createFakeDeps(more);
+  const deps = await createFakeDeps(more);
   const server = await createHttpServer(deps);
   running.push(server);
   const url = await server.listen();

@@ -1,88 +1,12 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import type { CliApp, CliIo } from "../../../src/cli/cli-io.ts";
-import { runCli } from "../../../src/cli/program.ts";
+import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { toProblem } from "../../../src/errors/problem.ts";
-import {
-  createFakeCatalog,
-  createFakeQueryService,
-  fakeAnswer,
-  type FakeQueryService,
-  smallBody,
-  streamOf,
-} from "../../support/fake-query-service.ts";
-
-interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  readonly queries: FakeQueryService;
-  readonly overrides: object[];
-  readonly calls: { url: string; init: RequestInit | undefined }[];
-  readonly closed: number;
-}
-
-interface Setup {
-  readonly stdin?: string | Buffer;
-  readonly prepare?: (queries: FakeQueryService) => void;
-  readonly fetch?: (url: string) => Response;
-  readonly openApp?: () => Promise<CliApp>;
-}
-
-const sink = (chunks: Buffer[]): Writable =>
-  new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
-      done();
-    },
-  });
-
-async function cli(argv: readonly string[], setup: Setup = {}): Promise<Outcome> {
-  const [out, err]: [Buffer[], Buffer[]] = [[], []];
-  const queries = createFakeQueryService();
-  setup.prepare?.(queries);
-  const overrides: object[] = [];
-  const calls: Outcome["calls"] = [];
-  let closed = 0;
-  const app: CliApp = {
-    queries,
-    catalog: createFakeCatalog(),
-    listen: async () => "http://127.0.0.1:3000",
-    close: async () => void closed++,
-  };
-  const io: CliIo = {
-    stdin: Readable.from([Buffer.from(setup.stdin ?? "")]),
-    stdout: sink(out),
-    stderr: sink(err),
-    fetch: async (input, init) => {
-      const url = input instanceof Request ? input.url : input.toString();
-      calls.push({ url, init });
-      if (!setup.fetch) throw new TypeError("fetch failed");
-      return setup.fetch(url);
-    },
-    version: "9.8.7",
-    reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
-    interrupted: AbortSignal.abort(),
-    openApp: async (given) => {
-      overrides.push(given);
-      return setup.openApp ? setup.openApp() : app;
-    },
-  };
-  const code = await runCli(argv, io);
-  return {
-    code,
-    out: Buffer.concat(out).toString(),
-    err: Buffer.concat(err).toString(),
-    queries,
-    overrides,
-    calls,
-    closed,
-  };
-}
+import { fakeAnswer, type FakeQueryService, smallBody, streamOf } from "../../support/fake-query-service.ts";
+import { cli } from "./run-cli.ts";
 
 const shouldMisuse = (name: string, argv: readonly string[], message: string): void =>
   it(`exits with 2 for ${name}`, async () => {
@@ -275,4 +199,46 @@ describe("serve", () => {
     expect(err).toContain("http://127.0.0.1:3000");
     expect(overrides).toStrictEqual([{ PORT: "8080", FEDWAY_CATALOG: "./c" }]);
   });
+});
+
+describe("a data folder that is held", () => {
+  const running = { pid: 7, url: "http://127.0.0.1:4711" };
+
+  it("makes query ask the service that holds it, and says so", async () => {
+    const { code, out, err, calls, overrides } = await cli(["query", "ASK {}"], {
+      holder: running,
+      fetch: () => new Response("yes"),
+    });
+    expect({ code, out, overrides }).toStrictEqual({ code: 0, out: "yes", overrides: [] });
+    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:4711/sparql?"]);
+    expect(err).toBe(
+      "note: a running service holds the data folder; it answers at http://127.0.0.1:4711, with its settings\n",
+    );
+  });
+
+  it("makes explain ask it too", async () => {
+    const plan = { kind: "direct", text: "remote plan" };
+    const { code, out } = await cli(["explain", "ASK {}"], { holder: running, fetch: () => Response.json(plan) });
+    expect({ code, out }).toStrictEqual({ code: 0, out: "remote plan\n" });
+  });
+
+  it("is of no interest with --url", async () => {
+    const { calls, err } = await cli(["query", "ASK {}", "--url", "http://127.0.0.1:1"], {
+      holder: running,
+      fetch: () => new Response("yes"),
+    });
+    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/sparql?"]);
+    expect(err).toBe("");
+  });
+
+  const shouldBeHeld = (name: string, holder: FolderHolder, message: string): void =>
+    it(`is an error when its holder ${name}`, async () => {
+      const { code, out, err, overrides } = await cli(["query", "ASK {}"], { holder });
+      expect({ code, out, overrides }).toStrictEqual({ code: 1, out: "", overrides: [] });
+      expect(err).toContain(message);
+    });
+
+  shouldBeHeld("has no URL", { pid: 7 }, "STORE_HELD: Another process holds the data folder\nProcess 7 holds");
+  shouldBeHeld("is unknown", {}, "Another process holds the data folder and has not said where it answers.");
+  shouldBeHeld("has a URL that is none", { url: "file:///etc/passwd" }, "STORE_HELD");
 });

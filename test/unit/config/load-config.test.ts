@@ -33,6 +33,9 @@ describe("defaults", () => {
       host: "127.0.0.1",
       port: 3000,
       catalogDir: "./catalog",
+      dataDir: "./.fedway",
+      redisUrl: undefined,
+      adminToken: undefined,
       publicUrl: "http://127.0.0.1:3000",
       examples: true,
       egress: "catalog",
@@ -55,6 +58,13 @@ describe("defaults", () => {
       },
       log: { level: "info", queries: false },
     }));
+
+  it("secrets are not repeated in messages", () => {
+    for (const env of [{ REDIS_URL: "rediss//:hunter2@x" }, { FEDWAY_ADMIN_TOKEN: "hunter2" }]) {
+      expect(() => loadConfig(env)).toThrow(/is not usable; expected/);
+      expect(() => loadConfig(env)).not.toThrow(/hunter2/);
+    }
+  });
 
   it("hold for empty variables too", () =>
     expect(loadConfig({ PORT: "", FEDWAY_EGRESS: " " })).toEqual(loadConfig({})));
@@ -125,9 +135,9 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(23);
+    expect(configReference).toHaveLength(26);
     for (const { name, meaning } of configReference) {
-      expect(name).toMatch(/^(HOST|PORT|FEDWAY_[A-Z_]+)$/);
+      expect(name).toMatch(/^(HOST|PORT|REDIS_URL|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);
     }
   });
@@ -135,7 +145,7 @@ describe("configReference", () => {
   const readme = new URL("../../../README.md", import.meta.url);
   it("is the table of the README", () => {
     const text = readFileSync(readme, "utf8");
-    const documented = [...text.matchAll(/^\| `(HOST|PORT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
+    const documented = [...text.matchAll(/^\| `(HOST|PORT|REDIS_URL|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
       ([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }),
     );
     expect(documented).toStrictEqual(

@@ -3,31 +3,15 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { createPlanner, type PlannerOptions, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { Catalog, CatalogEntry } from "../../../src/registry/catalog.ts";
+import type { Catalog, CatalogEntry, Federation } from "../../../src/registry/catalog.ts";
+import { createCatalog } from "../../../src/registry/create-catalog.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
 
-/** A catalogue entry with the endpoint URL `http://{id}.example/sparql`. */
-export function toEntry(id: string, more: Partial<CatalogEntry> = {}): CatalogEntry {
-  return {
-    id,
-    title: id,
-    url: `http://${id}.example/sparql`,
-    keywords: [],
-    pseudoServices: [],
-    rawQueries: false,
-    ...more,
-  };
-}
+export const toEntry = catalogEntry;
 
 /** A catalogue in memory that also knows the routes of `http://fedway.example`. */
-export function toCatalog(entries: readonly CatalogEntry[]): Catalog {
-  return {
-    entries,
-    problems: [],
-    byId: (id) => entries.find((entry) => entry.id === id),
-    byUrl: (url) =>
-      entries.find((entry) => entry.url === url || url === `http://fedway.example/endpoints/${entry.id}/sparql`),
-  };
-}
+export const toCatalog = (entries: readonly CatalogEntry[], federations: readonly Federation[] = []): Catalog =>
+  createCatalog(entries, [], { publicUrl: "http://fedway.example", federations });
 
 export const catalog = toCatalog([
   toEntry("a"),

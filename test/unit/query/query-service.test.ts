@@ -7,6 +7,7 @@ import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
 import type { QueryRequest, QueryService } from "../../../src/query/query-service.ts";
 import { createCatalog } from "../../../src/registry/create-catalog.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 const a = "http://a.example/sparql";
@@ -20,15 +21,9 @@ const down = new FedwayError("ENDPOINT_UNREACHABLE", "The endpoint could not be 
 function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "runs", number>> = {}) {
   const client = createStoreClient(data);
   const now = () => performance.now();
-  const entry = (id: string, url: string) => ({
-    id,
-    url,
-    title: id,
-    keywords: [],
-    pseudoServices: [],
-    rawQueries: false,
+  const catalog = createCatalog([catalogEntry("a", { url: a }), catalogEntry("b", { url: b })], [], {
+    publicUrl: "http://127.0.0.1:3000",
   });
-  const catalog = createCatalog([entry("a", a), entry("b", b)], [], { publicUrl: "http://127.0.0.1:3000" });
   const finished: string[] = [];
   const queries = createQueryService({
     planner: createPlanner({ catalog, egress: "catalog", publicUrl: "http://127.0.0.1:3000" }),

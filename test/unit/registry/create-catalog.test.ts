@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CatalogEntry } from "../../../src/registry/catalog.ts";
-import { createCatalog } from "../../../src/registry/create-catalog.ts";
+import { createCatalog, looseKey, urlKeys } from "../../../src/registry/create-catalog.ts";
+import { catalogEntry } from "../../support/catalog-entry.ts";
 
-const entry = (id: string, url: string): CatalogEntry => ({
-  id,
-  url,
-  title: id,
-  keywords: [],
-  pseudoServices: [],
-  rawQueries: false,
-});
+const entry = (id: string, url: string): CatalogEntry => catalogEntry(id, { url });
 const entries = [
   entry("zeta", "https://Zeta.example:443/sparql?a=b"),
   entry("alpha", "http://127.0.0.1:3000/fed/hosted/alpha/sparql"),
@@ -56,4 +50,48 @@ describe("byUrl", () => {
   it("answers nothing for its own /sparql", shouldFind("http://127.0.0.1:3000/fed/sparql", undefined));
   it("answers nothing for no URL", shouldFind("urn:x:zeta", undefined));
   it("answers nothing for nonsense", shouldFind("", undefined));
+});
+
+describe("membersOf", () => {
+  const members = createCatalog(
+    [
+      catalogEntry("bio", { title: "Bio portal", keywords: ["Life Sciences", "Proteins"] }),
+      catalogEntry("art", { description: "Paintings in PROTEIN colours.", keywords: ["culture"] }),
+      catalogEntry("zoo", { keywords: ["life sciences"] }),
+    ],
+    [],
+    { publicUrl: "http://h.example" },
+  );
+  const federation = { id: "f", title: "F", members: [], memberKeywords: [] };
+  const shouldHave = (parts: object, ids: readonly string[]) => () =>
+    expect(members.membersOf({ ...federation, ...parts }).map(({ id }) => id)).toEqual(ids);
+
+  it("has the named ones, in id order", shouldHave({ members: ["zoo", "art"] }, ["art", "zoo"]));
+  it("leaves unknown ones out", shouldHave({ members: ["zoo", "constructor"] }, ["zoo"]));
+  it("finds keywords in any case", shouldHave({ memberKeywords: ["life SCIENCES"] }, ["bio", "zoo"]));
+  it("finds whole keywords only", shouldHave({ memberKeywords: ["life"] }, []));
+  it("finds all words of a query", shouldHave({ memberQuery: " protein  COLOURS" }, ["art"]));
+  it("finds words in titles and keywords", shouldHave({ memberQuery: "portal proteins" }, ["bio"]));
+  it("adds everything up", shouldHave({ members: ["art"], memberKeywords: ["proteins"] }, ["art", "bio"]));
+  it("asks the search", () => {
+    const texts: string[] = [];
+    const found = createCatalog([catalogEntry("a"), catalogEntry("b")], [], {
+      publicUrl: "http://h.example",
+      federations: [{ ...federation, memberQuery: "some text" }],
+      search: (text) => {
+        texts.push(text);
+        return ["b", "gone"];
+      },
+    });
+    expect(found.membersOf(found.federation("f")!).map(({ id }) => id)).toEqual(["b"]);
+    expect(texts).toEqual(["some text"]);
+  });
+});
+
+describe("looseKey", () => {
+  const keyOf = urlKeys({ publicUrl: "http://h.example" });
+  const loose = (url: string) => looseKey(keyOf(url)!);
+  it("ignores the scheme", () => expect(loose("http://a.example/x")).toBe(loose("https://A.example:443/x")));
+  it("ignores a slash at the end", () => expect(loose("http://a.example/x/")).toBe(loose("http://a.example/x")));
+  it("minds the port", () => expect(loose("http://a.example:8080/x")).not.toBe(loose("http://a.example/x")));
 });

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
-import { describeEntry, EntryProblem } from "../../../src/registry/describe-entry.ts";
+import { describeDocument } from "../../../src/registry/describe-document.ts";
+import { EntryProblem } from "../../../src/registry/statements.ts";
 
 const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> .
 @prefix dcterms: <http://purl.org/dc/terms/> .
 @prefix foaf: <http://xmlns.com/foaf/0.1/> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 @prefix fedway: <https://w3id.org/fedway/ns#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix void: <http://rdfs.org/ns/void#> .
 `;
 const required = {
   id: 'dcterms:identifier "alpha"',
@@ -15,9 +18,9 @@ const required = {
 };
 
 const read = (turtle: string) =>
-  describeEntry(
+  describeDocument(
     parseTurtle(prefixes + turtle, { baseIri: "http://fedway.example/base/", maxBytes: 100_000, maxQuads: 1_000 }),
-  );
+  ).value;
 /** The entry of a complete description with some statements replaced ("" leaves one out) or added. */
 const withStatements = (change: Partial<typeof required>, ...more: readonly string[]): string => {
   const statements = [...Object.values({ ...required, ...change }), ...more].filter((statement) => statement !== "");
@@ -43,7 +46,11 @@ describe("a description that is accepted", () => {
       id: "alpha",
       title: "Alpha",
       url: "https://alpha.example/sparql",
+      interface: "sparql",
       keywords: [],
+      notes: [],
+      blocksService: false,
+      needsUserAgent: false,
       pseudoServices: [],
       rawQueries: false,
     });
@@ -101,13 +108,59 @@ describe("a description that is accepted", () => {
   it("takes raw queries", shouldRead(withStatements({}, "fedway:rawQueries true"), { rawQueries: true }));
   it("takes no raw queries", shouldRead(withStatements({}, "fedway:rawQueries false"), { rawQueries: false }));
   it("is asked by GET", shouldRead(withStatements({}, 'fedway:requestMethod "get"'), { method: "get" }));
+  it("names its engine", shouldRead(withStatements({}, 'fedway:engine "rdf4j"'), { engine: "rdf4j" }));
+  it(
+    "has notes",
+    shouldRead(withStatements({}, 'skos:note "Slow.", " Blocks SERVICE. "@en'), {
+      notes: ["Slow.", "Blocks SERVICE."],
+    }),
+  );
+  it("has a row cap", shouldRead(withStatements({}, "fedway:rowCap 10000"), { rowCap: 10_000 }));
+  it("blocks SERVICE", shouldRead(withStatements({}, "fedway:blocksService true"), { blocksService: true }));
+  it("needs a User-Agent", shouldRead(withStatements({}, "fedway:needsUserAgent true"), { needsUserAgent: true }));
+  it(
+    "says that it is SPARQL",
+    shouldRead(withStatements({}, "dcterms:conformsTo <https://www.w3.org/TR/sparql11-protocol/>"), {
+      interface: "sparql",
+    }),
+  );
+  it(
+    "is a Triple Pattern Fragments server",
+    shouldRead(
+      withStatements(
+        {},
+        "dcterms:conformsTo <https://linkeddatafragments.org/specification/triple-pattern-fragments/>, <urn:x:other>",
+      ),
+      { interface: "tpf" },
+    ),
+  );
+  it(
+    "conforms to something else as well",
+    shouldRead(withStatements({}, "dcterms:conformsTo <urn:x:other>"), { interface: "sparql" }),
+  );
+  it(
+    "is a file",
+    shouldRead(withStatements({ url: "void:dataDump <https://a.example/d.ttl>" }), {
+      interface: "file",
+      url: "https://a.example/d.ttl",
+    }),
+  );
+  it(
+    "has dumps beside the endpoint",
+    shouldRead(withStatements({}, "void:dataDump <https://a.example/1.ttl>, <https://a.example/2.ttl>"), {
+      interface: "sparql",
+      url: "https://alpha.example/sparql",
+    }),
+  );
   it(
     "has an identifier of 64 characters",
     shouldRead(withStatements({ id: `dcterms:identifier "${"a".repeat(64)}"` }), { id: "a".repeat(64) }),
   );
   it("is frozen", () => {
-    const entry = read(withStatements({}, 'dcat:keyword "a"'));
-    expect([entry, entry.keywords, entry.pseudoServices].every(Object.isFrozen)).toBe(true);
+    const entry = read(withStatements({}, 'dcat:keyword "a"', 'skos:note "b"'));
+    const lists = Object.values(entry).filter((value) => typeof value === "object");
+    expect(lists).toHaveLength(3);
+    expect([entry, ...lists].every(Object.isFrozen)).toBe(true);
   });
 });
 
@@ -229,7 +282,109 @@ describe("a description that is refused", () => {
     shouldRefuse(withStatements({}, 'fedway:requestMethod "put"'), /not one of "post-form", "post-direct", "get"/),
   );
   it(
+    "has an unknown engine",
+    shouldRefuse(withStatements({}, 'fedway:engine "Virtuoso"'), /fedway:engine is not one of "virtuoso", /, "engine"),
+  );
+  it("has a row cap of 0", shouldRefuse(withStatements({}, "fedway:rowCap 0"), /rowCap is not one whole number/));
+  it("has a negative row cap", shouldRefuse(withStatements({}, "fedway:rowCap -5"), /rowCap is not one whole number/));
+  it("has a text as row cap", shouldRefuse(withStatements({}, 'fedway:rowCap "5"'), /rowCap is not one whole number/));
+  it("has two row caps", shouldRefuse(withStatements({}, "fedway:rowCap 1, 2"), /rowCap is not one whole number/));
+  it("has an IRI as note", shouldRefuse(withStatements({}, "skos:note <n>"), /skos:note is not a literal/));
+  it("has an empty keyword", shouldRefuse(withStatements({}, 'dcat:keyword " "'), /dcat:keyword is empty/));
+  it(
+    "has two interfaces",
+    shouldRefuse(
+      withStatements(
+        {},
+        "dcterms:conformsTo <http://www.w3.org/TR/sparql11-protocol>, <https://linkeddatafragments.org/specification/triple-pattern-fragments/>",
+      ),
+      /two interfaces/,
+    ),
+  );
+  it(
+    "promises SPARQL and gives a file",
+    shouldRefuse(
+      withStatements({
+        url: "void:dataDump <https://a.example/d.ttl> ; dcterms:conformsTo <https://www.w3.org/TR/sparql11-protocol/>",
+      }),
+      /endpointURL is missing/,
+    ),
+  );
+  it(
+    "has two files",
+    shouldRefuse(
+      withStatements({ url: "void:dataDump <https://a.example/1.ttl>, <https://a.example/2.ttl>" }),
+      /void:dataDump is given more than once/,
+    ),
+  );
+  it(
+    "has a password in its file's URL",
+    shouldRefuse(
+      withStatements({ url: "void:dataDump <https://u:secret@a.example/d.ttl>" }),
+      /^void:dataDump has a user name or password in it\.$/,
+    ),
+  );
+  it(
+    "has a password in an ftp URL",
+    shouldRefuse(withStatements({ url: "dcat:endpointURL <ftp://u:secret@a.example/>" }), /^(?!.*secret).*password/),
+  );
+  it(
+    "has a password behind a bad scheme",
+    shouldRefuse(withStatements({ url: "dcat:endpointURL <x:u:secret@a.example>" }), /^(?!.*secret).*not an http/),
+  );
+  it(
+    "has members",
+    shouldRefuse(withStatements({}, 'fedway:member "b"'), /fedway:member is not a term .* belongs here/, "member"),
+  );
+  it(
+    "has a triple term",
+    shouldRefuse(`${withStatements({})} <a> <b> <<( <a> <b> <c> )>> .`, /triple term \(RDF 1\.2\)/),
+  );
+  it(
+    "has a text with a direction",
+    shouldRefuse(withStatements({}, 'skos:note "x"@ar--rtl'), /base direction \(RDF 1\.2\)/),
+  );
+  it(
     "misspells a term",
     shouldRefuse(withStatements({}, "fedway:rawQuery true"), /fedway:rawQuery is not a term/, "rawQuery"),
+  );
+});
+
+const federation = (...statements: readonly string[]): string =>
+  `[] a fedway:Federation ; ${[required.id, required.title, ...statements].join(" ; ")} .`;
+
+describe("a federation that is accepted", () => {
+  it("names its members", () => {
+    const found = read(federation('fedway:member "a", "b"', 'dcterms:description "All."'));
+    expect(found).toEqual({
+      id: "alpha",
+      title: "Alpha",
+      description: "All.",
+      members: ["a", "b"],
+      memberKeywords: [],
+    });
+  });
+  it(
+    "has keywords",
+    shouldRead(federation('fedway:memberKeyword "Life Sciences"'), { memberKeywords: ["Life Sciences"] }),
+  );
+  it("has a query", shouldRead(federation('fedway:memberQuery "proteins"'), { memberQuery: "proteins" }));
+});
+
+describe("a federation that is refused", () => {
+  it("has no members", shouldRefuse(federation(), /None of fedway:member/));
+  it(
+    "has a bad member",
+    shouldRefuse(federation('fedway:member "A b"'), /fedway:member "A b" is not an identifier/, "A b"),
+  );
+  it("has an IRI as member", shouldRefuse(federation("fedway:member <a>"), /fedway:member is not a literal/));
+  it("has two queries", shouldRefuse(federation('fedway:memberQuery "a", "b"'), /memberQuery is given more than once/));
+  it(
+    "has an engine",
+    shouldRefuse(federation('fedway:member "a" ; fedway:engine "other"'), /fedway:engine is not a term/),
+  );
+  it(
+    "stands beside a service",
+    shouldRefuse(`${federation('fedway:member "a"')} ${withStatements({})}`, /describes 2 services or federations/),
   );
 });

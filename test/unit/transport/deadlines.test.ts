@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/transport/clock.ts";
-import { createDeadlines } from "../../../src/transport/deadlines.ts";
+import { createDeadlines, type Expiring } from "../../../src/transport/deadlines.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,10 +10,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const record = (): { log: string[]; at: (deadlineMs: number) => { deadlineMs: number; expire: () => void } } => {
+const record = (): { log: string[]; at: (deadlineMs: number) => Expiring } => {
   const log: string[] = [];
-  const at = (deadlineMs: number): { deadlineMs: number; expire: () => void } => ({
+  const at = (deadlineMs: number): Expiring => ({
     deadlineMs,
+    place: -1,
     expire: () => log.push(`${deadlineMs} at ${Date.now()}`),
   });
   return { log, at };

@@ -19,7 +19,7 @@ function setUp() {
       },
     },
     patienceMs: 5,
-    whole: (bytes) => seen.push(`whole ${bytes.toString()}`),
+    whole: (pieces) => seen.push(`whole ${Buffer.concat(pieces).toString()}`),
     stream: () => {
       seen.push("stream");
       return {

@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import type { Config } from "../config/config.ts";
+import { type CatalogReport, checkCatalog } from "../registry/check-catalog.ts";
+import { createAddressGuard } from "../transport/address-guard.ts";
+
+const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+
+/**
+ * Checks catalogue folders, the configuration's when none is named.
+ * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read
+ */
+export async function checkCatalogFiles(config: Config, folders: readonly string[]): Promise<CatalogReport> {
+  const { allowAddresses, catalogDir, publicUrl: baseUrl } = config;
+  const guard = createAddressGuard(allowAddresses);
+  const dirs = (folders.length === 0 ? [catalogDir] : folders).map((path) => ({ path }));
+  return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
+}

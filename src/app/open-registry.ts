@@ -1,0 +1,129 @@
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { createEmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
+import type { JobQueue } from "../jobs/job-queue.ts";
+import type { EditableCatalog } from "../registry/catalog.ts";
+import { createDescriber } from "../registry/describe/create-describer.ts";
+import type { Describer } from "../registry/describe/describer.ts";
+import { createCapabilityService, type CapabilityService } from "../registry/capabilities/capability-service.ts";
+import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
+import { createCapabilityProber } from "../registry/capabilities/create-prober.ts";
+import { openCatalog } from "../registry/open-catalog.ts";
+import type { SearchIndex } from "../registry/search/search-index.ts";
+import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
+import { createDescriptionStore } from "../registry/void/description-store.ts";
+import { createVoidRetriever } from "../registry/void/void-retriever.ts";
+import { createAddressGuard } from "../transport/address-guard.ts";
+import type { LocalDispatch } from "../transport/sparql-client.ts";
+import type { TransportAsker } from "../transport/asker.ts";
+import { createProbeClient } from "../transport/probe-client.ts";
+import { clock, now } from "./clock.ts";
+import { keepIndex, newIndex } from "./keep-index.ts";
+import type { Clients } from "./open-clients.ts";
+import type { State } from "./open-state.ts";
+
+/** What the registry is opened with. */
+export interface RegistryParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly state: State;
+  readonly clients: Pick<Clients, "sparql" | "asker">;
+  readonly local: LocalDispatch;
+}
+
+/** The catalogue and everything that is known of its endpoints. */
+export interface Registry {
+  readonly catalog: EditableCatalog;
+  readonly search: SearchIndex;
+  readonly descriptions: DescriptionService;
+  readonly capabilities: CapabilityService;
+  readonly jobs: JobQueue;
+  close(): Promise<void>;
+}
+
+const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
+const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+const refreshEveryMs = 15_000;
+
+/** The catalogue: files as seed, changes from the store over them. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
+export async function readCatalog(
+  { config, log, state }: Pick<RegistryParts, "config" | "log" | "state">,
+  search: SearchIndex,
+): Promise<EditableCatalog> {
+  const guard = createAddressGuard(config.allowAddresses);
+  const catalog = await openCatalog({
+    dirs: [{ path: config.catalogDir }, ...(config.examples ? [{ path: exampleCatalog }] : [])],
+    baseUrl: config.publicUrl,
+    store: state.store,
+    now,
+    shapesFile,
+    refuseUrl: (url) => guard.refuseUrl(url)?.message,
+    search: (text) => search.endpointsMatching(text),
+  });
+  for (const { file, line, reason } of catalog.problems) log.warn({ file, line, reason }, "catalogue file left out");
+  for (const { id, how, file } of catalog.drift) log.warn({ endpoint: id, how, file }, "catalogue file is overlaid");
+  return catalog;
+}
+
+/** Endpoints of this process need no pause between two questions. */
+function politeDescriber(asker: TransportAsker, local: LocalDispatch): Describer {
+  const shared = { asker, clock };
+  const polite = createDescriber(shared);
+  const own = createDescriber({ ...shared, pauseMs: 0 });
+  return {
+    describe: (target, options) => (local(target.endpoint.url) === undefined ? polite : own).describe(target, options),
+  };
+}
+
+/** Opens the registry and starts its background work. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
+export async function openRegistry(parts: RegistryParts): Promise<Registry> {
+  const { config, log, state, clients, local } = parts;
+  const { asker } = clients;
+  const { store, soleOwner } = state;
+  const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
+  const search = newIndex();
+  const catalog = await readCatalog(parts, search);
+  const jobs = createEmbeddedJobQueue({ store, soleOwner, onFault });
+  const onDropped = (endpoint: string, reason: string): void =>
+    log.warn({ endpoint, reason }, "stored document dropped");
+  const capabilities = createCapabilityService({
+    catalog,
+    prober: createCapabilityProber({ client: createProbeClient({ client: clients.sparql, clock }), clock }),
+    capabilities: createCapabilityStore({ store, onDropped }),
+    jobs,
+    clock: { now },
+  });
+  const descriptions = createDescriptionService({
+    catalog,
+    retriever: createVoidRetriever({ asker, clock: { now } }),
+    describer: politeDescriber(asker, local),
+    descriptions: createDescriptionStore({ store }),
+    jobs,
+    clock: { now },
+    publicUrl: config.publicUrl,
+    capabilities: (id) => capabilities.get(id),
+    onDropped,
+  });
+  const index = await keepIndex(search, { store, catalog, descriptions, onFault });
+  await capabilities.refresh();
+  await jobs.start([descriptions.kind, ...capabilities.kinds]);
+  // Other processes change the catalogue too where the state is shared.
+  const refresh = soleOwner
+    ? undefined
+    : setInterval(() => {
+        void Promise.all([catalog.refresh(), capabilities.refresh()]).catch(onFault);
+      }, refreshEveryMs);
+  return {
+    catalog,
+    search,
+    descriptions,
+    capabilities,
+    jobs,
+    async close() {
+      clearInterval(refresh);
+      await jobs.close();
+      await index.close();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { holdDataFolder } from "../store/data-folder.ts";
+import { createRedisStore } from "../store/redis/redis-store.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+
+/** The service's state, wherever it is kept. */
+export interface State {
+  readonly store: Store;
+  /** No other process works on it. */
+  readonly soleOwner: boolean;
+  /** Tells other processes of this machine where the service answers. */
+  announce(url: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Name of the database in the data folder. */
+export const databaseFile = "store.db";
+
+/**
+ * Opens the state: in Redis when there is one, else in the data folder, which then belongs to this process.
+ * @throws FedwayError `STORE_HELD`, `STORE_FAILED`
+ */
+export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">): Promise<State> {
+  if (redisUrl !== undefined) {
+    const store = await createRedisStore({ url: redisUrl, prefix: "fedway:" });
+    return { store, soleOwner: false, announce: async () => {}, close: () => store.close() };
+  }
+  const folder = await holdDataFolder(dataDir);
+  try {
+    const store = await openSqliteStore({ path: join(dataDir, databaseFile) });
+    return {
+      store,
+      soleOwner: true,
+      announce: (url) => folder.announce(url),
+      async close() {
+        await store.close();
+        await folder.release();
+      },
+    };
+  } catch (error) {
+    await folder.release();
+    throw error;
+  }
+}

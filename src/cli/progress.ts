@@ -1,0 +1,69 @@
+import type { Writable } from "node:stream";
+import cliProgress from "cli-progress";
+import type { DescribeProgress } from "./cli-io.ts";
+
+/** Shows how far a long command has come. */
+export interface ProgressDisplay {
+  show(progress: DescribeProgress): void;
+  /** Clears what was shown; nothing is written after it. */
+  end(): void;
+}
+
+const lineEveryMs = 5_000;
+
+/** A bar on a terminal, elsewhere a line every five seconds. */
+export function createProgressDisplay(stream: Writable): ProgressDisplay {
+  return "isTTY" in stream && stream.isTTY === true ? createBar(stream) : createLines(stream);
+}
+
+function createBar(stream: Writable): ProgressDisplay {
+  const bar = new cliProgress.SingleBar({
+    stream,
+    format: "{bar} {stage} {units}{figures}",
+    barsize: 20,
+    hideCursor: true,
+    clearOnComplete: true,
+    linewrap: false,
+    // Names of characters would make old terminals show question marks.
+    barCompleteChar: "#",
+    barIncompleteChar: "-",
+  });
+  let started = false;
+  return {
+    show(progress) {
+      const { stage, done, total } = progress;
+      const payload = { stage, units: unitsText(progress), figures: figuresText(progress) };
+      const scale = total === undefined || total === 0 ? 1 : total;
+      if (started) bar.setTotal(scale);
+      else bar.start(scale, 0, payload);
+      started = true;
+      bar.update(total === undefined ? 0 : Math.min(done, scale), payload);
+    },
+    end() {
+      if (started) bar.stop();
+    },
+  };
+}
+
+function createLines(stream: Writable): ProgressDisplay {
+  let latest: DescribeProgress | undefined;
+  const timer = setInterval(() => {
+    if (latest !== undefined) stream.write(`${latest.stage} ${unitsText(latest)}${figuresText(latest)}\n`);
+  }, lineEveryMs);
+  timer.unref();
+  return {
+    show(progress) {
+      latest = progress;
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** Of one unit nothing is said: the stage says it. */
+const unitsText = ({ done, total }: DescribeProgress): string =>
+  total === undefined || total <= 1 ? "" : `${done}/${total} `;
+
+function figuresText({ figures = {} }: DescribeProgress): string {
+  const texts = Object.entries(figures).map(([name, value]) => `${value} ${name}`);
+  return texts.length === 0 ? "" : `(${texts.join(", ")})`;
+}

@@ -1,0 +1,71 @@
+import { type Command, Option } from "commander";
+import type { CliIo } from "./cli-io.ts";
+import { descriptionFormats } from "./description-style.ts";
+import { examples, milliseconds, requests } from "./option-values.ts";
+import { type DescribeCommandOptions, runBackup, runCatalogCheck, runDescribe } from "./registry-commands.ts";
+
+type Done = (code: number) => void;
+
+/** Adds `describe`. */
+export function addDescribe(program: Command, io: CliIo, done: Done): void {
+  program
+    .command("describe")
+    .description("describe the data behind an endpoint (VoID): the publisher's description, and what queries find out")
+    .argument("<endpoint>", "URL of a SPARQL endpoint, or its id in the catalogue")
+    .addOption(new Option("-f, --format <format>", "how it is written (turtle)").choices(descriptionFormats))
+    .addOption(
+      new Option("--view <view>", "all that is known, or what query planners may rely on (agent)").choices([
+        "agent",
+        "planner",
+      ]),
+    )
+    .addOption(
+      new Option("--variant <variant>", "VoID, or with what only extensions can say (standard)").choices([
+        "standard",
+        "extended",
+      ]),
+    )
+    .option("-s, --summary", "a short text: counts, and a line a class with its properties")
+    .option("-o, --output <file>", "write to this file, replacing it at the end")
+    .option("-n, --max-requests <number>", "most requests that are sent (1000 and those for the publisher's)", requests)
+    .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds (one hour)", milliseconds)
+    .option("--no-retrieve", "do not look for the publisher's description, only compute")
+    .option("--partial", "a description that is unfinished is a success too")
+    .addHelpText("after", () =>
+      examples(
+        "describe people --summary",
+        "describe https://example.org/sparql --output example.ttl --max-requests 200",
+        "describe people --view planner --format ntriples",
+      ),
+    )
+    .action(async (endpoint: string, options: DescribeCommandOptions) =>
+      done(await runDescribe(io, endpoint, options)),
+    );
+}
+
+/** Adds `catalog check`. */
+export function addCatalog(program: Command, io: CliIo, done: Done): void {
+  const catalog = program
+    .command("catalog")
+    .description("work on the files of the catalogue")
+    .addHelpText("after", () => examples("catalog check", "catalog check ./catalog ./catalog/examples --json"));
+  catalog
+    .command("check")
+    .description("check catalogue files: syntax, shapes, addresses, duplicates, members")
+    .argument("[folder...]", "folders of Turtle files (FEDWAY_CATALOG)")
+    .option("--json", "the report as JSON")
+    .addHelpText("after", () => examples("catalog check", "catalog check ./catalog ./catalog/examples --json"))
+    .action(async (folders: string[], options: { readonly json?: boolean }) =>
+      done(await runCatalogCheck(io, folders, options)),
+    );
+}
+
+/** Adds `backup`. */
+export function addBackup(program: Command, io: CliIo, done: Done): void {
+  program
+    .command("backup")
+    .description("copy the state of the service into a new file, also while the service runs")
+    .argument("<file>", "the new file; a file that exists is never replaced")
+    .addHelpText("after", () => examples("backup fedway-monday.db", "backup /backups/$(date +%F).db"))
+    .action(async (file: string) => done(await runBackup(io, file)));
+}

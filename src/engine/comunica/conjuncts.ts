@@ -1,0 +1,151 @@
+import type * as RDF from "@rdfjs/types";
+import { Algebra } from "@comunica/utils-algebra";
+import type { ClauseVariable } from "../../plan/federated-clause.ts";
+import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
+import { patternSelectivity, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+
+/** A property path with `?`, `*` or `+`, whose solutions are the pairs that it connects. */
+export interface PathConjunct {
+  readonly kind: "path";
+  readonly subject: RDF.Term;
+  readonly path: PropertyPath;
+  readonly object: RDF.Term;
+}
+
+/** A part of a group of patterns over a merged graph; the group's solutions are the join of those of its parts. */
+export type Conjunct =
+  | { readonly kind: "triple"; readonly pattern: TriplePattern }
+  | PathConjunct
+  /** The solutions of all branches. */
+  | { readonly kind: "union"; readonly branches: readonly (readonly Conjunct[])[] };
+
+/** Makes a variable that no query has. */
+export type FreshVariable = () => RDF.Variable;
+
+/** The conjuncts of a basic graph pattern; undefined inside GRAPH: a merged graph has no named graphs. */
+export function bgpConjuncts(bgp: Algebra.Bgp): readonly Conjunct[] | undefined {
+  if (bgp.patterns.some(({ graph }) => graph.termType !== "DefaultGraph")) return undefined;
+  return bgp.patterns.map(({ subject, predicate, object }) => triple({ subject, predicate, object }));
+}
+
+/** The conjuncts of a property path pattern (SPARQL 1.1 Query, section 18.2.2.4); undefined inside GRAPH. */
+export function pathConjuncts(operation: Algebra.Path, fresh: FreshVariable): readonly Conjunct[] | undefined {
+  if (operation.graph.termType !== "DefaultGraph") return undefined;
+  const { subject, object } = operation;
+  return connect({ subject, path: toPath(operation.predicate), object }, fresh);
+}
+
+const triple = (pattern: TriplePattern): Conjunct => ({ kind: "triple", pattern });
+
+function connect({ subject, path, object }: Omit<PathConjunct, "kind">, fresh: FreshVariable): readonly Conjunct[] {
+  switch (path.kind) {
+    case "link":
+      return [triple({ subject, predicate: path.iri, object })];
+    case "not":
+      return [triple({ subject, predicate: fresh(), object, not: path.iris })];
+    case "inverse":
+      return connect({ subject: object, path: path.path, object: subject }, fresh);
+    case "alternative":
+      return [{ kind: "union", branches: path.paths.map((part) => connect({ subject, path: part, object }, fresh)) }];
+    case "sequence": {
+      const stops = [subject, ...path.paths.slice(1).map(() => fresh()), object];
+      return path.paths.flatMap((part, index) =>
+        connect({ subject: stops[index] ?? subject, path: part, object: stops[index + 1] ?? object }, fresh),
+      );
+    }
+    default:
+      return [{ kind: "path", subject, path, object }];
+  }
+}
+
+function toPath(symbol: PathSymbol): PropertyPath {
+  const { path, input = [], iri, iris = [] } = symbol;
+  const inner = (): PropertyPath => toPath(path as PathSymbol);
+  switch (symbol.type as Algebra.Types) {
+    case Algebra.Types.LINK:
+      return { kind: "link", iri: iri as RDF.NamedNode };
+    case Algebra.Types.NPS:
+      return { kind: "not", iris: iris.map(({ value }) => value) };
+    case Algebra.Types.INV:
+      return { kind: "inverse", path: inner() };
+    case Algebra.Types.ALT:
+      return { kind: "alternative", paths: input.map((part) => toPath(part)) };
+    case Algebra.Types.SEQ:
+      return { kind: "sequence", paths: input.map((part) => toPath(part)) };
+    case Algebra.Types.ZERO_OR_ONE_PATH:
+      return { kind: "closure", path: inner(), zero: true, many: false };
+    case Algebra.Types.ZERO_OR_MORE_PATH:
+      return { kind: "closure", path: inner(), zero: true, many: true };
+    case Algebra.Types.ONE_OR_MORE_PATH:
+      return { kind: "closure", path: inner(), zero: false, many: true };
+    default:
+      throw new Error(`Unknown kind of path: ${symbol.type}`);
+  }
+}
+
+/** Comunica's tree of a property path; which parts there are depends on its type. */
+interface PathSymbol {
+  readonly type: string;
+  readonly path?: PathSymbol;
+  readonly input?: readonly PathSymbol[];
+  readonly iri?: RDF.NamedNode;
+  readonly iris?: readonly RDF.NamedNode[];
+}
+
+/** Variables of a conjunct, in order of appearance. */
+export function conjunctVariables(conjunct: Conjunct): readonly ClauseVariable[] {
+  switch (conjunct.kind) {
+    case "triple":
+      return variablesOf(conjunct.pattern).map((name) => ({ name, certain: true }));
+    case "path": {
+      const names = [conjunct.subject, conjunct.object].flatMap((t) => (t.termType === "Variable" ? [t.value] : []));
+      return [...new Set(names)].map((name) => ({ name, certain: true }));
+    }
+    default: {
+      const branches = conjunct.branches.map((branch) => groupVariables(branch));
+      const names = new Set(branches.flat().map(({ name }) => name));
+      return [...names].map((name) => ({
+        name,
+        certain: branches.every((branch) => branch.some((known) => known.name === name && known.certain)),
+      }));
+    }
+  }
+}
+
+/** Variables of a group: certain when one of its conjuncts always binds them. */
+export function groupVariables(group: readonly Conjunct[]): readonly ClauseVariable[] {
+  const known = new Map<string, boolean>();
+  for (const { name, certain } of group.flatMap((conjunct) => conjunctVariables(conjunct))) {
+    known.set(name, certain || known.get(name) === true);
+  }
+  return [...known].map(([name, certain]) => ({ name, certain }));
+}
+
+/** Constants that narrow a group. */
+export function groupSelectivity(group: readonly Conjunct[]): number {
+  return group.reduce((sum, conjunct) => sum + conjunctSelectivity(conjunct), 0);
+}
+
+/** Constants that narrow a conjunct; paths are asked late, from the nodes that are known by then. */
+export function conjunctSelectivity(conjunct: Conjunct): number {
+  switch (conjunct.kind) {
+    case "triple":
+      return patternSelectivity(conjunct.pattern);
+    case "path":
+      return [conjunct.subject, conjunct.object].some(({ termType }) => termType !== "Variable") ? 1 : -0.9;
+    default:
+      return Math.min(...conjunct.branches.map((branch) => groupSelectivity(branch)));
+  }
+}
+
+/** Every triple pattern that a conjunct may be asked as. */
+export function patternsOf(conjunct: Conjunct): readonly TriplePattern[] {
+  switch (conjunct.kind) {
+    case "triple":
+      return [conjunct.pattern];
+    case "path":
+      return stepsOf(conjunct.path);
+    default:
+      return conjunct.branches.flat().flatMap((part) => patternsOf(part));
+  }
+}

@@ -1,0 +1,55 @@
+import type { MergedMembers, PlannedEndpoint } from "../../plan/query-plan.ts";
+import type { BlockSizes } from "../block-sizes.ts";
+import type { ClauseExecutor } from "../clause-executor.ts";
+import type { ExecutionBounds } from "../federation-engine.ts";
+import { sourceReport } from "../source-reports.ts";
+import { tooManySolutions } from "../too-many-solutions.ts";
+import { createMatchedMember } from "./matched-member.ts";
+import type { Member, QueryNeeds } from "./member.ts";
+import { createMergedGraph, type MergedGraph } from "./merged-graph.ts";
+import type { OpenPatternSource } from "./pattern-source.ts";
+import { createSparqlMember } from "./sparql-member.ts";
+
+/** What the members of one execution are opened with. */
+export interface OpenGraphOptions {
+  readonly executor: ClauseExecutor;
+  readonly bounds: ExecutionBounds;
+  readonly needs: QueryNeeds;
+  readonly sizes: BlockSizes;
+  readonly openSource: OpenPatternSource;
+  /** Triples that may be taken in from members that do not speak SPARQL. */
+  readonly maxSolutions: number;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+}
+
+/** The merged graph of an execution's members. */
+export function openGraph({ members }: MergedMembers, options: OpenGraphOptions): MergedGraph {
+  const { bounds } = options;
+  const count = countUpTo(options.maxSolutions);
+  const opened = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_`, count }));
+  // Only with `partial` does an execution outlive the failure of a member.
+  const isOut = ({ id, url }: PlannedEndpoint): boolean => bounds.sources.get(id ?? url)?.status === "failed";
+  return createMergedGraph(opened, isOut);
+}
+
+interface MemberOptions extends OpenGraphOptions {
+  readonly prefix: string;
+  readonly count: () => void;
+}
+
+function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
+  if (endpoint.interface === undefined) return createSparqlMember({ endpoint, ...options });
+  const { bounds, openSource } = options;
+  const report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
+  const source = openSource(endpoint, { signal: bounds.signal, deadlineMs: bounds.deadlineMs, report });
+  return createMatchedMember({ ...options, endpoint, source, report });
+}
+
+function countUpTo(most: number): () => void {
+  let taken = 0;
+  return () => {
+    taken++;
+    if (taken > most) throw tooManySolutions(most);
+  };
+}

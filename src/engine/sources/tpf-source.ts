@@ -1,0 +1,113 @@
+import { LRUCache } from "lru-cache";
+import type { Triple } from "../../rdf/triple-index.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { SourceDocuments } from "./document-client.ts";
+import type { MatchBounds, PatternSource } from "./pattern-source.ts";
+import { fragmentUrl, type SearchForm } from "./tpf-form.ts";
+import { readTpfPage, type TpfPage } from "./tpf-page.ts";
+import type { TriplePattern } from "./triple-pattern.ts";
+
+/** What fragments are read with. */
+export interface TpfSourcesOptions {
+  readonly documents: SourceDocuments;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Decoded bytes of one page; default 4 MiB. */
+  readonly maxPageBytes?: number;
+  /** Triples of one page, metadata included; default 20,000. */
+  readonly maxPageQuads?: number;
+  /** Pages of one fragment; default 10,000. */
+  readonly maxPages?: number;
+}
+
+/** Triple Pattern Fragments servers by the URL of any of their fragments. */
+export type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
+
+const FORM_FRESH_MS = 600_000;
+// First pages that one execution keeps: joins and paths come back to the same patterns.
+const PAGES_KEPT = 200;
+const LONGEST_PAGE_MS = 600_000;
+
+/** Creates the reader of fragments; search forms are remembered for ten minutes. */
+export function createTpfSources(options: TpfSourcesOptions): TpfSources {
+  const forms = new LRUCache<string, { form: SearchForm; freshUntil: number }>({ max: 500 });
+  return (url, bounds) => {
+    const reader = createReader(options, url, bounds);
+    async function formOf(): Promise<SearchForm> {
+      const known = forms.get(url);
+      if (known && known.freshUntil > options.now()) return known.form;
+      const { form } = await reader.page(url);
+      if (!form) throw noForm(url);
+      forms.set(url, { form, freshUntil: options.now() + FORM_FRESH_MS });
+      return form;
+    }
+    const firstPage = async (pattern: TriplePattern) => reader.kept(fragmentUrl(await formOf(), pattern));
+    return {
+      match: (pattern) => reader.pages(() => firstPage(pattern)),
+      async estimate(pattern) {
+        const { total, triples } = await firstPage(pattern);
+        if (total === undefined) return undefined;
+        return { triples: total, requests: Math.ceil(total / Math.max(1, triples.length)) };
+      },
+    };
+  };
+}
+
+interface Reader {
+  page(url: string): Promise<TpfPage>;
+  /** The page at a URL, fetched at most once while it is remembered. */
+  kept(url: string): Promise<TpfPage>;
+  pages(first: () => Promise<TpfPage>): AsyncIterable<Triple>;
+}
+
+function createReader(options: TpfSourcesOptions, endpoint: string, bounds: MatchBounds): Reader {
+  const { documents, maxPageBytes = 4 * 1024 * 1024, maxPageQuads = 20_000, maxPages = 10_000 } = options;
+  const origin = new URL(endpoint);
+  const kept = new LRUCache<string, Promise<TpfPage>>({ max: PAGES_KEPT });
+
+  async function page(url: string): Promise<TpfPage> {
+    const { signal, deadlineMs, report } = bounds;
+    report.requests++;
+    const timeoutMs = Math.max(1, Math.min(deadlineMs - options.now(), LONGEST_PAGE_MS));
+    const limits = { signal, timeoutMs, maxBytes: maxPageBytes, maxQuads: maxPageQuads };
+    const fetched = await documents.fetch({ url, ...limits });
+    report.bytes += fetched.bytes;
+    return readTpfPage(fetched, origin);
+  }
+
+  return {
+    page,
+    kept(url) {
+      const known = kept.get(url) ?? page(url);
+      kept.set(url, known);
+      return known;
+    },
+    async *pages(first) {
+      const seen = new Set<string>();
+      for (let current = await first(); ; ) {
+        yield* current.triples;
+        const { next } = current;
+        if (next === undefined) return;
+        if (seen.has(next) || seen.size >= maxPages) throw endless(endpoint, seen.size);
+        seen.add(next);
+        current = await page(next);
+      }
+    },
+  };
+}
+
+function noForm(url: string): FedwayError {
+  return new FedwayError("ENDPOINT_MALFORMED", "The endpoint's page has no search form for triple patterns.", {
+    fault: "malformed",
+    where: { endpoint: url },
+    next: "Check that the entry's URL is that of a Triple Pattern Fragments server.",
+  });
+}
+
+function endless(url: string, pages: number): FedwayError {
+  return new FedwayError("ENDPOINT_PARTIAL", `The endpoint's fragment does not end after ${pages} pages.`, {
+    fault: "partial",
+    where: { endpoint: url },
+    next: "Narrow the pattern.",
+  });
+}

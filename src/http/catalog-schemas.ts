@@ -1,0 +1,186 @@
+import { type TSchema, Type } from "typebox";
+
+const strict = { additionalProperties: false } as const;
+const id = Type.String({ maxLength: 64, description: "Catalogue id." });
+
+const oneOf = <const Names extends string[]>(names: [...Names], description: string) =>
+  Type.Enum(names, { description });
+const texts = (description: string) => Type.Array(Type.String(), { description });
+const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
+const endpointInterface = oneOf(["sparql", "tpf", "file"], "How the data is reached.");
+const endpointStatus = oneOf(["up", "degraded", "down", "unknown"], "What monitoring says; unknown is not down.");
+const origin = {
+  origin: Type.Optional(oneOf(["file", "api"], "Who said so: a catalogue file, or a change over the API.")),
+  changedAt: Type.Optional(Type.String({ description: "Time of the change (ISO 8601)." })),
+};
+
+/** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
+export const Endpoint = Type.Object({
+  id,
+  title: Type.String(),
+  description: Type.Optional(Type.String()),
+  descriptionGenerated: Type.Optional(
+    Type.Literal(true, { description: "The operator gave no description; this one was made from what the data is." }),
+  ),
+  url: Type.String({ description: "The endpoint's own URL." }),
+  query: Type.String({ description: "Path of its SPARQL route here." }),
+  interface: endpointInterface,
+  homepage: Type.Optional(Type.String()),
+  license: Type.Optional(Type.String()),
+  keywords: texts("Keywords."),
+  engine: Type.Optional(Type.String({ description: "The store behind it." })),
+  notes: texts("What its users should know."),
+  rowCap: Type.Optional(Type.Integer({ description: "Rows after which its answers are cut." })),
+  blocksService: Type.Boolean({ description: "It refuses queries that contain SERVICE." }),
+  needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
+  pseudoServices: texts("IRIs in SERVICE that are extensions of its engine."),
+  rawQueries: Type.Boolean({ description: "Queries that are no SPARQL 1.1 are passed on to it." }),
+  method: Type.Optional(Type.String({ description: "The request method that works." })),
+  status: endpointStatus,
+  ...origin,
+});
+
+const total = Type.Integer({ description: "How many match, on all pages." });
+const page = { total, limit: Type.Integer(), offset: Type.Integer() };
+
+/** Answer of `GET /api/endpoints`. */
+export const EndpointList = Type.Object({
+  ...page,
+  undecided: Type.Integer({
+    description: "Endpoints that may have the class or property, but whose description is missing or incomplete.",
+  }),
+  class: Type.Optional(Type.String({ description: "IRI that the wanted class was taken for." })),
+  property: Type.Optional(Type.String({ description: "IRI that the wanted property was taken for." })),
+  endpoints: Type.Array(Type.Intersect([Endpoint, Type.Object({ why: Type.Array(match) })])),
+});
+
+const paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+};
+const term = (what: string) =>
+  Type.Optional(Type.String({ maxLength: 2048, description: `IRI, prefix:name or name of a ${what} that it has.` }));
+
+/** Parameters of `GET /api/endpoints`. */
+export const EndpointFilter = Type.Object(
+  {
+    q: Type.Optional(Type.String({ maxLength: 500, description: "Words to search for; the best come first." })),
+    class: term("class"),
+    property: term("property"),
+    keyword: Type.Optional(Type.String({ maxLength: 200 })),
+    status: Type.Optional(endpointStatus),
+    interface: Type.Optional(endpointInterface),
+    ...paging,
+  },
+  strict,
+);
+
+/** Parameters of `GET /api/federations`. */
+export const Paging = Type.Object(paging, strict);
+
+/** One federation; `endpoints` are its members now. */
+export const Federation = Type.Object({
+  id,
+  title: Type.String(),
+  description: Type.Optional(Type.String()),
+  query: Type.String({ description: "Path of its SPARQL route here." }),
+  members: texts("Endpoints that are named one by one."),
+  memberKeywords: texts("Endpoints with one of these keywords belong to it."),
+  memberQuery: Type.Optional(Type.String({ description: "Endpoints that a search for this finds belong to it." })),
+  endpointsTotal: Type.Integer({ description: "How many endpoints belong to it now." }),
+  endpoints: Type.Optional(Type.Array(Type.Object({ id, title: Type.String() }))),
+  missing: texts("Named members that are not in the catalogue."),
+  ...origin,
+});
+
+/** Answer of `GET /api/federations`. */
+export const FederationList = Type.Object({ ...page, federations: Type.Array(Federation) });
+
+const catalogKind = oneOf(["endpoint", "federation"], "What the document describes.");
+
+/** Answer of `GET /api/catalog/problems`. */
+export const CatalogProblems = Type.Object({
+  problems: Type.Array(
+    Type.Object({ file: Type.String(), line: Type.Optional(Type.Integer()), reason: Type.String() }),
+    { description: "Catalogue files and changes that could not be used." },
+  ),
+  drift: Type.Array(
+    Type.Object({
+      id,
+      kind: catalogKind,
+      how: oneOf(["file-hidden-by-change", "file-hidden-by-deletion", "file-changed-since"], "How they differ."),
+      file: Type.String(),
+    }),
+    { description: "Where files and changes over the API differ." },
+  ),
+});
+
+type Fields = Readonly<Record<string, TSchema>>;
+
+const given = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 4096, description });
+const list = (description: string): TSchema =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 1000, description });
+const title = given("A few words.");
+const description = given("One sentence in plain words.");
+const endpointFields: Fields = {
+  title,
+  description,
+  url: given("URL of the endpoint, or of the file; http or https."),
+  interface: endpointInterface,
+  homepage: given("URL of a page for people."),
+  license: given("IRI of the license."),
+  keywords: list("Keywords."),
+  notes: list("What its users should know, a sentence each."),
+  engine: given("The store behind it, e.g. virtuoso, fuseki or other."),
+  rowCap: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999, description: "Rows after which answers are cut." }),
+  blocksService: Type.Boolean({ description: "It refuses queries that contain SERVICE." }),
+  needsUserAgent: Type.Boolean({ description: "It refuses requests that name no contact." }),
+  pseudoServices: list("IRIs in SERVICE that are extensions of its engine."),
+  rawQueries: Type.Boolean({ description: "Pass queries on that are no SPARQL 1.1." }),
+  method: oneOf(["post-form", "post-direct", "get"], "The request method, when only that one works."),
+};
+const federationFields: Fields = {
+  title,
+  description,
+  members: list("Ids of endpoints."),
+  memberKeywords: list("Endpoints with one of these keywords belong to it."),
+  memberQuery: given("Endpoints that a search for this finds belong to it."),
+};
+
+/** JSON bodies of changes of one kind of document. */
+export interface DocumentBodies {
+  /** A new document, with its id. */
+  readonly whole: TSchema;
+  /** A document whose id stands in the path. */
+  readonly put: TSchema;
+  /** Fields that are absent stay as they are, null removes (RFC 7396). */
+  readonly merge: TSchema;
+}
+
+/** Bodies from fields, of which some are required in a whole document. */
+function bodiesOf(fields: Fields, required: readonly string[]): DocumentBodies {
+  const map = (change: (name: string, schema: TSchema) => TSchema): Fields =>
+    Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, change(name, schema)]));
+  const whole = map((name, schema) => (required.includes(name) ? schema : Type.Optional(schema)));
+  return {
+    whole: Type.Object({ id, ...whole }, strict),
+    put: Type.Object({ id: Type.Optional(id), ...whole }, strict),
+    merge: Type.Object(
+      map((_name, schema) => Type.Optional(Type.Union([schema, Type.Null()]))),
+      strict,
+    ),
+  };
+}
+
+/** JSON bodies of changes by kind. */
+export const documentBodies: Readonly<Record<"endpoint" | "federation", DocumentBodies>> = {
+  endpoint: bodiesOf(endpointFields, ["title", "url"]),
+  federation: bodiesOf(federationFields, ["title"]),
+};
+
+const format = Type.Optional(
+  Type.String({ maxLength: 100, description: "json, turtle, ntriples, jsonld or a media type; wins over Accept." }),
+);
+
+/** Parameters of routes that give documents. */
+export const FormatWish = Type.Object({ format }, strict);

@@ -1,0 +1,200 @@
+import type * as RDF from "@rdfjs/types";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type TSchema, Type } from "typebox";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogDocument, CatalogWrite } from "../registry/catalog.ts";
+import { type DocumentFields, documentOf, withFields } from "../registry/document-fields.ts";
+import { identifyDocument } from "../registry/uploaded-document.ts";
+import { documentUnknown } from "../registry/write-conditions.ts";
+import { answers } from "./api-routes.ts";
+import type { CatalogShell } from "./catalog-routes.ts";
+import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
+import { plainHeaders } from "./common-headers.ts";
+import { etagHeader } from "./rdf-answer.ts";
+import { addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
+import { IdPath, Problem } from "./schemas.ts";
+import { guarded, requireWriteAccess } from "./write-access.ts";
+
+type Kind = CatalogDocument["kind"];
+interface WriteRoute {
+  readonly Body: RdfBody | DocumentFields | null | undefined;
+  readonly Params: { readonly id: string };
+}
+type WriteRequest = FastifyRequest<WriteRoute>;
+
+/** What the handlers of one kind of document work with. */
+interface Writing extends CatalogShell {
+  readonly kind: Kind;
+}
+
+/** `POST /api/endpoints`, `PUT`, `PATCH` and `DELETE /api/endpoints/{id}`; the same of `/api/federations`. */
+export function addCatalogWrites(app: FastifyInstance, shell: CatalogShell): void {
+  void app.register(async (scope) => {
+    addDocumentBodies(scope);
+    scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, bodyError(error)));
+    addWrites(scope, "/api/endpoints", { ...shell, kind: "endpoint" });
+    addWrites(scope, "/api/federations", { ...shell, kind: "federation" });
+  });
+}
+
+function addWrites(app: FastifyInstance, path: string, writing: Writing): void {
+  const { kind, deps } = writing;
+  const { whole, put, merge } = documentBodies[kind];
+  const options = { ...guarded, onRequest: requireWriteAccess(deps), bodyLimit: maxBodyBytes };
+  const shown = answers(kind === "endpoint" ? Endpoint : Federation);
+  const [tags, params] = [["Changes"], IdPath];
+  app.post<WriteRoute>(path, {
+    ...options,
+    schema: { tags, summary: `Add one ${kind}, as JSON or RDF`, body: documentBody(whole), response: shown },
+    handler: (request, reply) => create(writing, request, reply),
+  });
+  app.put<WriteRoute>(`${path}/:id`, {
+    ...options,
+    schema: {
+      tags,
+      summary: `Put one ${kind} in place, as JSON or RDF`,
+      params,
+      body: documentBody(put),
+      response: shown,
+    },
+    handler: (request, reply) => replace(writing, request, reply),
+  });
+  app.patch<WriteRoute>(`${path}/:id`, {
+    ...options,
+    schema: { tags, summary: `Change some fields of one ${kind}`, params, body: mergeBody(merge), response: shown },
+    handler: (request, reply) => change(writing, request, reply),
+  });
+  app.delete<WriteRoute>(`${path}/:id`, {
+    ...options,
+    schema: { tags, summary: `Remove one ${kind}`, params, response: { "4xx": Problem, "5xx": Problem } },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const ifMatch = ifMatchOf(request, deps.catalog.document(kind, id));
+      await deps.catalog.remove(kind, id, ifMatch);
+      return reply.code(204).headers(plainHeaders).send();
+    },
+  });
+}
+
+const rdf = { schema: Type.Unknown({ description: "One dcat:DataService or fedway:Federation." }) };
+const documentBody = (schema: TSchema): object => ({
+  content: { "application/json": { schema }, "text/turtle": rdf, "application/ld+json": rdf },
+});
+const mergeBody = (schema: TSchema): object => ({
+  content: { "application/json": { schema }, "application/merge-patch+json": { schema } },
+});
+
+/** The document in a body; without an id in a JSON document it is the one in the path. */
+async function quadsOf({ kind, deps }: Writing, { body, params }: WriteRequest): Promise<readonly RDF.Quad[]> {
+  if (body instanceof RdfBody) return documentQuads(body, deps.config.publicUrl);
+  return documentOf(kind, { ...(params.id !== undefined && { id: params.id }), ...fieldsOf(body) });
+}
+
+function fieldsOf(body: DocumentFields | null | undefined): DocumentFields {
+  if (body !== null && body !== undefined) return body;
+  throw new FedwayError("REQUEST_INVALID", "The body is empty; a document is expected.");
+}
+
+async function create(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const quads = await quadsOf(writing, request);
+  const { kind, deps } = writing;
+  const document = await deps.catalog.write({ kind, id: idIn(quads), quads, mode: "create" });
+  return sendWritten(writing, document, reply.code(201));
+}
+
+/** Where there is no id, the catalogue refuses the document with all that it finds, and not for the id only. */
+function idIn(quads: readonly RDF.Quad[]): string {
+  try {
+    return identifyDocument(quads).id;
+  } catch (error) {
+    if (error instanceof FedwayError && error.code === "ENTRY_INVALID") return "";
+    throw error;
+  }
+}
+
+async function replace(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { kind, deps } = writing;
+  const { id } = request.params;
+  const quads = await quadsOf(writing, request);
+  const existing = deps.catalog.document(kind, id);
+  const isNewOnly = request.headers["if-none-match"]?.trim() === "*";
+  if (isNewOnly && existing !== undefined) {
+    throw new FedwayError("PRECONDITION_FAILED", `The catalogue already has the ${kind} "${id}".`);
+  }
+  const mode = isNewOnly ? "create" : "put";
+  const document = await deps.catalog.write({ kind, id, quads, mode, ...matching(request, existing) });
+  return sendWritten(writing, document, reply.code(existing === undefined ? 201 : 200));
+}
+
+const attempts = 3;
+
+/** Without If-Match the fields are changed in whatever the document has become meanwhile. */
+async function change(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { kind, deps } = writing;
+  const { id } = request.params;
+  const { body } = request;
+  if (body instanceof RdfBody) {
+    throw new FedwayError("MEDIA_TYPE_UNSUPPORTED", "Fields are changed by JSON.", {
+      next: "Send the fields as application/json, or the whole document with PUT.",
+    });
+  }
+  const fields = fieldsOf(body);
+  for (let attempt = 1; ; attempt += 1) {
+    const existing = deps.catalog.document(kind, id);
+    if (existing === undefined) throw documentUnknown(kind, id, deps.catalog);
+    const quads = withFields(kind, existing.quads, fields);
+    const given = ifMatchOf(request, existing);
+    const isAny = given === undefined || given === "*";
+    try {
+      const ifMatch = isAny ? existing.etag : given;
+      const document = await deps.catalog.write({ kind, id, quads, mode: "replace", ifMatch });
+      return await sendWritten(writing, document, reply);
+    } catch (error) {
+      const isOvertaken = error instanceof FedwayError && error.code === "PRECONDITION_FAILED";
+      if (!isOvertaken || !isAny || attempt === attempts) throw error;
+    }
+  }
+}
+
+const matching = (request: WriteRequest, existing: CatalogDocument | undefined): Pick<CatalogWrite, "ifMatch"> => {
+  const ifMatch = ifMatchOf(request, existing);
+  return ifMatch === undefined ? {} : { ifMatch };
+};
+
+const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]{0,200}"\s*(?:,\s*|$)){1,20}$/;
+
+/** The etag that the document must have (RFC 9110, section 13.1.1); of several the one it has. Weak ones never match. */
+function ifMatchOf({ headers }: WriteRequest, existing: CatalogDocument | undefined): string | undefined {
+  const given = headers["if-match"]?.trim();
+  if (given === undefined || given === "*") return given;
+  if (given.length > 4096 || !entityTags.test(given)) {
+    throw new FedwayError("REQUEST_INVALID", "If-Match is neither * nor a list of quoted etags.", {
+      next: "Send the ETag of the document as it was given.",
+    });
+  }
+  const tags = given.split(",").map((tag) => tag.trim());
+  return existing !== undefined && tags.includes(etagHeader(existing.etag)) ? existing.etag : given;
+}
+
+async function sendWritten(
+  writing: Writing,
+  { id, etag }: CatalogDocument,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const path = writing.kind === "endpoint" ? `/api/endpoints/${id}` : `/api/federations/${id}`;
+  if (reply.statusCode === 201) void reply.header("Location", path);
+  return reply
+    .headers({ ...plainHeaders, ETag: etagHeader(etag) })
+    .type("application/json")
+    .send(await shownNow(writing, id));
+}
+
+/** Another change may have removed it already. */
+async function shownNow({ kind, deps: { catalog }, view }: Writing, id: string): Promise<object> {
+  if (kind === "federation") {
+    const federation = catalog.federation(id);
+    return federation === undefined ? { id } : view.federation(federation, true);
+  }
+  const entry = catalog.byId(id);
+  return entry === undefined ? { id } : view.entry(entry);
+}

@@ -1,0 +1,129 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { schemaView } from "../registry/schema/schema-view.ts";
+import { agentView } from "../registry/void/agent-view.ts";
+import { catalogVoid, descriptionUrl } from "../registry/void/catalog-void.ts";
+import { plannerView } from "../registry/void/planner-view.ts";
+import type { VoidDescription } from "../registry/void/void-description.ts";
+import { answers, sendJson } from "./api-routes.ts";
+import { anyOriginHeaders } from "./common-headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import { graphFormat, sendQuads, wishOf } from "./rdf-answer.ts";
+import { CapabilityRecord, SchemaAnswer, SchemaWish, SearchAnswer, SearchWish, VoidWish } from "./registry-schemas.ts";
+import { IdPath } from "./schemas.ts";
+import { endpointUnknown } from "./sparql-routes.ts";
+
+const tags = ["Descriptions"];
+
+/** The entry with this id. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
+export function knownEntry({ catalog }: Pick<HttpDeps, "catalog">, id: string): CatalogEntry {
+  const entry = catalog.byId(id);
+  if (entry) return entry;
+  throw endpointUnknown(
+    id,
+    catalog.entries.map((known) => known.id),
+  );
+}
+
+async function knownDescription(deps: HttpDeps, id: string): Promise<VoidDescription> {
+  knownEntry(deps, id);
+  const description = await deps.descriptions.get(id);
+  if (description) return description;
+  throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
+    next: `POST /api/endpoints/${id}/describe has it described.`,
+  });
+}
+
+function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/endpoints/:id/void", {
+    schema: { tags, summary: "What is known of an endpoint's data, as VoID", params: IdPath, querystring: VoidWish },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const { view = "agent", variant = "standard", format } = request.query;
+      const wanted = graphFormat(wishOf({ headers: request.headers, query: format === undefined ? {} : { format } }));
+      const description = await knownDescription(deps, id);
+      const write = view === "agent" ? agentView : plannerView;
+      const quads = write(description, { variant, url: descriptionUrl(publicUrl(), id) });
+      return sendQuads(reply.header("Last-Modified", new Date(description.finishedAt).toUTCString()), quads, wanted);
+    },
+  });
+  app.get("/.well-known/void", {
+    schema: { tags, summary: "The datasets behind the endpoints of the catalogue, as VoID" },
+    handler: async (request, reply) => {
+      const { entries } = deps.catalog;
+      // Told without counts: reading every stored description for one page would be work without bounds.
+      const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
+      return sendQuads(reply, quads, graphFormat(wishOf({ headers: request.headers, query: {} })));
+    },
+  });
+}
+
+function sendText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(text);
+}
+
+function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/endpoints/:id/schema", {
+    schema: {
+      tags,
+      summary: "The schema of an endpoint within a budget of tokens",
+      params: IdPath,
+      querystring: SchemaWish,
+      response: answers(SchemaAnswer),
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const { detail = "summary", classes, maxTokens = 2000, format = "json" } = request.query;
+      const description = await knownDescription(deps, id);
+      const chosen = classes?.split(",").map((name) => name.trim());
+      const view = schemaView(description, { detail, maxTokens, ...(chosen && { classes: chosen }) });
+      if (format === "text") return sendText(reply, `${view.text.trimEnd()}\n`);
+      return sendJson(reply, { ...view, freshness: await deps.descriptions.freshness(id) });
+    },
+  });
+  app.get("/api/endpoints/:id/capabilities", {
+    schema: {
+      tags,
+      summary: "What probes found an endpoint to be able to do",
+      params: IdPath,
+      response: answers(CapabilityRecord),
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      knownEntry(deps, id);
+      const capabilities = await deps.capabilities.get(id);
+      if (capabilities) return sendJson(reply, capabilities);
+      throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been probed yet.`, {
+        next: `POST /api/endpoints/${id}/capabilities has it probed.`,
+      });
+    },
+  });
+}
+
+function addSearch(untyped: FastifyInstance, { search }: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/search", {
+    schema: {
+      tags: ["Catalogue"],
+      summary: "Search endpoints, classes and properties; each hit says why it was found",
+      querystring: SearchWish,
+      response: answers(SearchAnswer),
+    },
+    handler: (request, reply) => {
+      const { q, kind, endpoint, limit = 20, offset = 0 } = request.query;
+      const only = endpoint === undefined ? {} : { endpoints: [endpoint] };
+      return sendJson(reply, search.search({ q, ...(kind && { kinds: [kind] }), ...only, limit, offset }));
+    },
+  });
+}
+
+/** Descriptions, schemas, capabilities and search: what is known of the endpoints, to read. */
+export function addRegistryRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+  addVoid(app, deps, publicUrl);
+  addSchema(app, deps);
+  addSearch(app, deps);
+}

@@ -1,0 +1,135 @@
+import { Type } from "typebox";
+
+const strict = { additionalProperties: false } as const;
+
+/** Parameters of `GET /api/endpoints/{id}/void`. */
+export const VoidWish = Type.Object(
+  {
+    view: Type.Optional(
+      Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
+        description: "agent (default): all that is known, with its status; planner: only what is proven.",
+      }),
+    ),
+    variant: Type.Optional(
+      Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
+        description: "extended: with linksets to other endpoints.",
+      }),
+    ),
+    format: Type.Optional(
+      Type.String({ maxLength: 100, description: "turtle, ntriples, jsonld or a media type; wins over Accept." }),
+    ),
+  },
+  strict,
+);
+
+/** Parameters of `GET /api/endpoints/{id}/schema`. */
+export const SchemaWish = Type.Object(
+  {
+    detail: Type.Optional(
+      Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
+        description: "summary (default), names of classes, one line a class, or one line a path.",
+      }),
+    ),
+    classes: Type.Optional(
+      Type.String({ maxLength: 20_000, description: "Classes to show, separated by commas: IRIs or local names." }),
+    ),
+    maxTokens: Type.Optional(Type.Integer({ minimum: 50, maximum: 100_000, default: 2000 })),
+    format: Type.Optional(Type.Union([Type.Literal("json"), Type.Literal("text")])),
+  },
+  strict,
+);
+
+/** Parameters of `GET /api/search`. */
+export const SearchWish = Type.Object(
+  {
+    q: Type.String({ minLength: 1, maxLength: 2_048, description: "Words, an IRI, prefix:name or an id." }),
+    kind: Type.Optional(Type.Union([Type.Literal("endpoint"), Type.Literal("class"), Type.Literal("property")])),
+    endpoint: Type.Optional(Type.String({ maxLength: 64, description: "Only this endpoint and its terms." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, default: 0 })),
+  },
+  strict,
+);
+
+const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
+
+/** Answer of `GET /api/search`. */
+export const SearchAnswer = Type.Object({
+  total: Type.Integer(),
+  words: Type.Array(Type.String()),
+  matched: Type.Union([Type.Literal("all"), Type.Literal("some")]),
+  complete: Type.Boolean({ description: "False: some terms were left out of the index for their number." }),
+  hits: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      iri: Type.Optional(Type.String()),
+      id: Type.Optional(Type.String()),
+      title: Type.String(),
+      score: Type.Number(),
+      why: Type.Array(match),
+      endpoints: Type.Array(Type.Object({ id: Type.String(), count: Type.Optional(Type.Any()) })),
+      endpointsTotal: Type.Integer(),
+    }),
+  ),
+});
+
+/** Answer of `GET /api/endpoints/{id}/schema`. */
+export const SchemaAnswer = Type.Object({
+  text: Type.String(),
+  json: Type.Any(),
+  truncated: Type.Boolean(),
+  omitted: Type.Any(),
+  estimatedTokens: Type.Integer(),
+  complete: Type.Boolean(),
+  freshness: Type.Any(),
+});
+
+/** Body of `POST /api/endpoints/{id}/describe`. */
+export const DescribeWish = Type.Object(
+  { again: Type.Optional(Type.Boolean({ description: "Start from nothing instead of going on." })) },
+  strict,
+);
+
+/** Parameters of `GET /api/jobs`. */
+export const JobFilter = Type.Object(
+  {
+    kind: Type.Optional(Type.String({ maxLength: 64 })),
+    state: Type.Optional(
+      Type.Union(["waiting", "running", "done", "failed", "cancelled"].map((state) => Type.Literal(state))),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  },
+  strict,
+);
+
+/** A job, as the API shows it. */
+export const Job = Type.Object({
+  id: Type.String(),
+  kind: Type.String(),
+  state: Type.String(),
+  attempts: Type.Integer(),
+  createdAt: Type.String(),
+  startedAt: Type.Optional(Type.String()),
+  finishedAt: Type.Optional(Type.String()),
+  progress: Type.Optional(Type.Any()),
+  payload: Type.Any(),
+  result: Type.Optional(Type.Any()),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+});
+
+/** Answer of `GET /api/jobs`. */
+export const JobList = Type.Object({ jobs: Type.Array(Job) });
+
+/** What probes found of an endpoint. */
+export const CapabilityRecord = Type.Object({
+  endpoint: Type.String(),
+  probedAt: Type.String(),
+  reachable: Type.Boolean(),
+  constructs: Type.Any(),
+  methods: Type.Array(Type.String()),
+  formats: Type.Array(Type.String()),
+  rowCap: Type.Optional(Type.Integer()),
+  maxValuesRows: Type.Optional(Type.Integer()),
+  maxUrlBytes: Type.Optional(Type.Integer()),
+  service: Type.Optional(Type.Boolean()),
+});

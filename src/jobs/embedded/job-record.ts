@@ -1,0 +1,81 @@
+import type { Job, JobProgress, JobState } from "../job-queue.ts";
+
+/** A job as it is stored, one document each. Moments are milliseconds since the epoch. */
+export interface JobRecord {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: JobState;
+  readonly payload: unknown;
+  readonly priority: number;
+  /** Grows from job to job: the order of enqueuing. */
+  readonly order: number;
+  readonly createdAtMs: number;
+  /** Not to be run before. */
+  readonly runAtMs: number;
+  /** Runs started. */
+  readonly attempts: number;
+  /** Runs that ended with an error. */
+  readonly failures: number;
+  /** Runs whose worker was lost. */
+  readonly interruptions: number;
+  readonly startedAtMs?: number;
+  readonly finishedAtMs?: number;
+  /** The queue that runs it now. */
+  readonly owner?: string;
+  readonly progress?: JobProgress;
+  /** Key of the document with the result. */
+  readonly resultKey?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** A job and the version of its document. */
+export interface VersionedRecord {
+  readonly record: JobRecord;
+  readonly version: number;
+}
+
+/** States from which a job can still come to run or to an end. */
+export function isOpen(state: JobState): boolean {
+  return state === "waiting" || state === "running";
+}
+
+/** The record in a stored text; undefined for anything this queue did not write. */
+export function readRecord(text: string): JobRecord | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return isRecord(value) ? value : undefined;
+}
+
+const states: ReadonlySet<unknown> = new Set<JobState>(["waiting", "running", "done", "failed", "cancelled"]);
+const numbers = ["priority", "order", "createdAtMs", "runAtMs", "attempts", "failures", "interruptions"];
+
+function isRecord(value: unknown): value is JobRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const fields = new Map(Object.entries(value));
+  if (typeof fields.get("id") !== "string" || typeof fields.get("kind") !== "string") return false;
+  return states.has(fields.get("state")) && numbers.every((name) => typeof fields.get(name) === "number");
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A job as the port shows it. */
+export function jobOf(record: JobRecord, result?: unknown): Job {
+  const { id, kind, state, payload, attempts, createdAtMs, startedAtMs, finishedAtMs, progress, error } = record;
+  return {
+    id,
+    kind,
+    state,
+    payload,
+    attempts,
+    createdAt: iso(createdAtMs),
+    ...(startedAtMs !== undefined && { startedAt: iso(startedAtMs) }),
+    ...(finishedAtMs !== undefined && { finishedAt: iso(finishedAtMs) }),
+    ...(progress && { progress }),
+    ...(result !== undefined && { result }),
+    ...(error && { error }),
+  };
+}

@@ -1,0 +1,102 @@
+/** Where a job is. `waiting` includes jobs whose time has not come. */
+export type JobState = "waiting" | "running" | "done" | "failed" | "cancelled";
+
+/** How far a running job is. */
+export interface JobProgress {
+  /** What is being done now, a few words. */
+  readonly stage: string;
+  /** Units done; of `total`, where that is known. */
+  readonly done: number;
+  readonly total?: number;
+  /** Any other figures worth showing, by name. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+/** A job as everybody sees it. Payload and result are JSON values. */
+export interface Job {
+  readonly id: string;
+  /** Name of its kind, e.g. `describe-endpoint`. */
+  readonly kind: string;
+  readonly state: JobState;
+  readonly payload: unknown;
+  /** Runs started so far; more than one after a failure or a killed worker. */
+  readonly attempts: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly finishedAt?: string;
+  readonly progress?: JobProgress;
+  /** What the handler gave, once done. */
+  readonly result?: unknown;
+  /** Why it failed last: public text, with the error's code. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** What a handler gets beside the payload. */
+export interface JobContext {
+  readonly id: string;
+  /** 1 for the first run. */
+  readonly attempt: number;
+  /** Aborted when the job is cancelled, its lease is lost, or the queue closes; the handler then ends soon. */
+  readonly signal: AbortSignal;
+  /** Reports progress; cheap, batched by the queue. */
+  readonly progress: (progress: JobProgress) => void;
+}
+
+/** Everything about one kind of job. */
+export interface JobKind {
+  readonly name: string;
+  /** Checks a payload before it is enqueued and before it is run. @throws FedwayError `REQUEST_INVALID` */
+  readonly validate: (payload: unknown) => void;
+  /** Does the work; resolves to a JSON value. May run again after a crash, so local effects are idempotent by job id. */
+  readonly run: (payload: unknown, context: JobContext) => Promise<unknown>;
+  /** Runs under way at once in one worker; default 1. */
+  readonly concurrency?: number;
+  /** Runs before a failing job is given up; default 3. Errors that are not retryable end it at once. */
+  readonly maxAttempts?: number;
+}
+
+/** How a job is enqueued. */
+export interface EnqueueOptions {
+  /** A job with this id that is waiting or running is returned instead of a new one; a finished one is replaced. */
+  readonly id?: string;
+  /** Higher runs first; default 0. */
+  readonly priority?: number;
+  readonly delayMs?: number;
+}
+
+/** A job that comes again and again. */
+export interface JobSchedule {
+  /** Identifies the schedule; each of its turns runs once in the whole deployment. */
+  readonly name: string;
+  readonly kind: string;
+  readonly payload: unknown;
+  readonly everyMs: number;
+}
+
+/**
+ * Background work. Jobs survive the end of the process; one whose worker was killed runs again. Ids are
+ * `[A-Za-z0-9_.-]{1,128}`. Not in the port: what jobs do, and results larger than 1 MiB, which belong into the store.
+ */
+export interface JobQueue {
+  readonly name: "embedded" | "bullmq";
+  /** Starts running jobs; every kind has exactly one handler, and all are given here. */
+  start(kinds: readonly JobKind[]): Promise<void>;
+  /** @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
+  enqueue(kind: string, payload: unknown, options?: EnqueueOptions): Promise<Job>;
+  get(id: string): Promise<Job | undefined>;
+  /** Newest first, without results, which `get` gives. */
+  list(options?: {
+    readonly kind?: string;
+    readonly state?: JobState;
+    readonly limit?: number;
+  }): Promise<readonly Job[]>;
+  /** False when there is no such job or it is finished. */
+  cancel(id: string): Promise<boolean>;
+  /** Calls back with every change of a job until the returned function is called; at most a few times a second. */
+  watch(id: string, listener: (job: Job) => void): () => void;
+  schedule(schedule: JobSchedule): Promise<void>;
+  unschedule(name: string): Promise<void>;
+  /** Stops taking jobs; running ones get `graceMs` to end, then run again elsewhere or at the next start. */
+  close(graceMs?: number): Promise<void>;
+}

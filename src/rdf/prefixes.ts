@@ -1,0 +1,38 @@
+import {
+  dcat,
+  dcterms,
+  dqv,
+  fedway,
+  foaf,
+  hydra,
+  prov,
+  rdf,
+  rdfs,
+  sd,
+  shacl,
+  skos,
+  voidExt,
+  voidVocabulary,
+  xsd,
+} from "./vocabularies.ts";
+
+/** Prefixes of the vocabularies that Fedway writes, by namespace. */
+export const vocabularyPrefixes: ReadonlyMap<string, string> = new Map([
+  [dcat.namespace, "dcat"],
+  [dcterms.namespace, "dcterms"],
+  [dqv.namespace, "dqv"],
+  [fedway.namespace, "fedway"],
+  [foaf.namespace, "foaf"],
+  [hydra.namespace, "hydra"],
+  ["http://www.w3.org/2002/07/owl#", "owl"],
+  [prov.namespace, "prov"],
+  [rdf.namespace, "rdf"],
+  [rdfs.namespace, "rdfs"],
+  ["http://schema.org/", "schema"],
+  [sd.namespace, "sd"],
+  [shacl.namespace, "sh"],
+  [skos.namespace, "skos"],
+  [voidVocabulary.namespace, "void"],
+  [voidExt.namespace, "void-ext"],
+  [xsd.namespace, "xsd"],
+]);

@@ -1,0 +1,228 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
+import type { AskedEndpoint } from "../asking.ts";
+import type { Catalog, CatalogEntry } from "../catalog.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { CapabilityStore } from "./capability-store.ts";
+import type { CapabilityProber } from "./create-prober.ts";
+import { type EndpointView, endpointView } from "./endpoint-view.ts";
+
+/** What a run of the job gives. */
+export interface ProbeSummary {
+  readonly id: string;
+  readonly reachable: boolean;
+  readonly unfinished: boolean;
+  /** Constructs that are refused or answered wrongly. */
+  readonly lacks: readonly string[];
+  /** False when an earlier, better result was kept instead. */
+  readonly stored: boolean;
+}
+
+/** What the catalogue's endpoints can do: probed in the background, kept, served. */
+export interface CapabilityService {
+  /** The jobs that probe one endpoint, and that look for endpoints to be probed again; to be started with the queue. */
+  readonly kinds: readonly JobKind[];
+  /** Looks for endpoints to be probed, a few at a time; to be handed to `JobQueue.schedule`. */
+  readonly schedule: JobSchedule;
+  /**
+   * Asks for an endpoint to be probed; a job that is waiting or running already is returned.
+   * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (it does not speak SPARQL), `STORE_FAILED`
+   */
+  request(id: string, options?: { readonly priority?: number }): Promise<Job>;
+  /** Undefined when the endpoint has not been probed under its present URL. @throws FedwayError `STORE_FAILED` */
+  get(id: string): Promise<Capabilities | undefined>;
+  /** What the planner goes by, from memory; undefined when nothing is known. */
+  view(id: string): EndpointView | undefined;
+  /** Grows with every change of a view. */
+  readonly version: number;
+  /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
+  refresh(): Promise<void>;
+  /** @throws FedwayError `STORE_FAILED` */
+  remove(id: string): Promise<void>;
+  /** Calls back with the id whenever capabilities were stored or removed here, until the returned function is called. */
+  onChange(listener: (id: string) => void): () => void;
+}
+
+/** What the service works with. */
+export interface CapabilityServiceOptions {
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
+  readonly prober: CapabilityProber;
+  readonly capabilities: CapabilityStore;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly clock: { now(): number };
+  /** Milliseconds after which an endpoint is probed again; default 7 days. */
+  readonly maxAgeMs?: number;
+  /** Endpoints probed at once; default 2. */
+  readonly concurrency?: number;
+  /** The operator agrees that this endpoint is made to call itself by SERVICE; default never. */
+  readonly mayCallItself?: (entry: CatalogEntry) => boolean;
+}
+
+const probeKind = "probe-capabilities";
+const dueKind = "probe-due-capabilities";
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+/** Endpoints enqueued at one turn, so that a new catalogue is not probed all at once. */
+const mostDue = 20;
+const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
+
+function idOf(payload: unknown): string {
+  const id = typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined;
+  if (typeof id === "string" && idPattern.test(id)) return id;
+  throw new FedwayError("REQUEST_INVALID", `A ${probeKind} job needs the id of an endpoint.`);
+}
+
+/** The service over a prober, a store and a queue; `refresh` it before its views are used. */
+export function createCapabilityService(options: CapabilityServiceOptions): CapabilityService {
+  const state = new State(options);
+  return {
+    kinds: [
+      {
+        name: probeKind,
+        validate: (payload) => void idOf(payload),
+        run: (payload, context) => state.probe(idOf(payload), context),
+        concurrency: options.concurrency ?? 2,
+      },
+      { name: dueKind, validate: () => undefined, run: (_payload, { signal }) => state.enqueueDue(signal) },
+    ],
+    schedule: { name: dueKind, kind: dueKind, payload: {}, everyMs: hourMs },
+    request: (id, { priority } = {}) => state.enqueue(id, priority),
+    get: (id) => state.load(id),
+    view: (id) => state.view(id),
+    get version() {
+      return state.version;
+    },
+    refresh: () => state.refresh(),
+    async remove(id) {
+      await options.capabilities.remove(id);
+      state.take(id, undefined);
+    },
+    onChange(listener) {
+      state.listeners.add(listener);
+      return () => state.listeners.delete(listener);
+    },
+  };
+}
+
+type KnownEndpoints = Map<string, { readonly capabilities: Capabilities; readonly view: EndpointView | undefined }>;
+
+/** Two states with the same fingerprint hold the same results. */
+const fingerprint = (known: KnownEndpoints): string =>
+  [...known]
+    .map(([id, { capabilities }]) => `${id} ${capabilities.probedAt}`)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .join("\n");
+
+class State {
+  readonly listeners = new Set<(id: string) => void>();
+  version = 0;
+  readonly #options: CapabilityServiceOptions;
+  /** When an endpoint was asked for last, whether or not something better came of it. */
+  readonly #triedAtMs = new Map<string, number>();
+  #known: KnownEndpoints = new Map();
+
+  constructor(options: CapabilityServiceOptions) {
+    this.#options = options;
+  }
+
+  /** An entry that has got another URL since is another endpoint. */
+  #current(id: string, capabilities: Capabilities | undefined): Capabilities | undefined {
+    const entry = this.#options.catalog.byId(id);
+    return entry === undefined || entry.url !== capabilities?.endpoint ? undefined : capabilities;
+  }
+
+  async load(id: string): Promise<Capabilities | undefined> {
+    return this.#current(id, await this.#options.capabilities.load(id));
+  }
+
+  view(id: string): EndpointView | undefined {
+    const known = this.#known.get(id);
+    return known && this.#current(id, known.capabilities) && known.view;
+  }
+
+  take(id: string, capabilities: Capabilities | undefined): void {
+    if (capabilities) this.#known.set(id, { capabilities, view: endpointView(capabilities) });
+    else this.#known.delete(id);
+    this.version += 1;
+    for (const listener of this.listeners) listener(id);
+  }
+
+  async refresh(): Promise<void> {
+    const all = await this.#options.capabilities.loadAll();
+    const known: KnownEndpoints = new Map();
+    for (const [id, capabilities] of all) known.set(id, { capabilities, view: endpointView(capabilities) });
+    if (fingerprint(known) !== fingerprint(this.#known)) this.version += 1;
+    this.#known = known;
+  }
+
+  async enqueue(id: string, priority: number | undefined): Promise<Job> {
+    this.#endpoint(id);
+    return this.#options.jobs.enqueue(
+      probeKind,
+      { id },
+      { id: `probe.${id}`, ...(priority !== undefined && { priority }) },
+    );
+  }
+
+  #endpoint(id: string): { readonly entry: CatalogEntry; readonly endpoint: AskedEndpoint } {
+    const entry = this.#options.catalog.byId(id);
+    if (entry === undefined) {
+      throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`);
+    }
+    const { url, method, interface: kind } = entry;
+    if (kind !== "sparql") {
+      throw new FedwayError("REQUEST_INVALID", `"${id}" has the interface ${kind}; only SPARQL endpoints are probed.`);
+    }
+    return { entry, endpoint: { id, url, ...(method !== undefined && { method }) } };
+  }
+
+  async probe(id: string, { signal, progress }: JobContext): Promise<ProbeSummary> {
+    const { entry, endpoint } = this.#endpoint(id);
+    const serviceToItself = this.#options.mayCallItself?.(entry) ?? false;
+    const found = await this.#options.prober.probe(endpoint, { signal, serviceToItself, onProgress: progress });
+    this.#triedAtMs.set(id, this.#options.clock.now());
+    const earlier = await this.load(id);
+    const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
+    if (stored) {
+      await this.#options.capabilities.save(id, found);
+      this.take(id, found);
+    }
+    const lacks = [...(endpointView(found)?.lacks ?? [])];
+    return { id, reachable: found.reachable, unfinished: found.unfinished ?? false, lacks, stored };
+  }
+
+  /** Enqueues the endpoints that were never probed or too long ago, the oldest first. */
+  async enqueueDue(signal: AbortSignal): Promise<{ readonly enqueued: readonly string[] }> {
+    await this.refresh();
+    const { catalog, clock, maxAgeMs = 7 * dayMs } = this.#options;
+    const due = catalog.entries
+      .filter((entry) => entry.interface === "sparql")
+      .map(({ id }) => ({ id, probedAtMs: this.#probedAtMs(id), whole: this.#isWhole(id) }))
+      .filter(
+        ({ id }) => clock.now() - (this.#triedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayMs, maxAgeMs),
+      )
+      .filter(({ probedAtMs, whole }) => clock.now() - probedAtMs >= (whole ? maxAgeMs : Math.min(dayMs, maxAgeMs)))
+      .toSorted((a, b) => a.probedAtMs - b.probedAtMs)
+      .slice(0, mostDue)
+      .map(({ id }) => id);
+    for (const id of due) {
+      if (signal.aborted) break;
+      await this.enqueue(id, -1);
+    }
+    return { enqueued: due };
+  }
+
+  /** Minus infinity when it was never probed. */
+  #probedAtMs(id: string): number {
+    const capabilities = this.#current(id, this.#known.get(id)?.capabilities);
+    return capabilities === undefined ? Number.NEGATIVE_INFINITY : Date.parse(capabilities.probedAt);
+  }
+
+  #isWhole(id: string): boolean {
+    const known = this.#known.get(id);
+    return known !== undefined && isWhole(known.capabilities);
+  }
+}
+
+/** One that lacks something does not replace one that is whole. */
+const isWhole = ({ reachable, unfinished }: Capabilities): boolean => reachable && unfinished !== true;

@@ -1,0 +1,77 @@
+import type * as RDF from "@rdfjs/types";
+import type { ProbeAnswer } from "../../transport/probe-client.ts";
+
+/** Undefined when an answer is the right one, else what came instead, in one line. */
+export type Judge = (answer: ProbeAnswer) => string | undefined;
+
+const longest = 200;
+
+/** One line of bounded length, without control characters. */
+export const oneLine = (text: string): string =>
+  text
+    .slice(0, 4 * longest)
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim()
+    .slice(0, longest);
+
+const isNumber = (text: string): boolean => text.length < 40 && /^[+-]?[\d.]+(?:[eE][+-]?\d+)?$/u.test(text);
+
+/** Numbers by value: `2`, `2.0` and `"2"^^xsd:decimal` are one answer. Their datatypes are a probe of their own. */
+function cellOf(term: RDF.Term | undefined): string {
+  if (term === undefined) return "-";
+  return term.termType === "Literal" && isNumber(term.value) ? String(Number(term.value)) : term.value;
+}
+
+/** A term with everything that makes it this term and no other. */
+function exactly(term: RDF.Term | undefined): string {
+  if (term === undefined) return "-";
+  if (term.termType !== "Literal") return `${term.termType} ${term.value}`;
+  const suffix = term.language === "" ? `^^${term.datatype.value}` : `@${term.language.toLowerCase()}`;
+  return `"${term.value}"${suffix}`;
+}
+
+const shown = (lines: readonly string[]): string =>
+  oneLine(`${lines.length} row${lines.length === 1 ? "" : "s"}: ${lines.slice(0, 5).join(" | ")}`);
+
+function compared(got: readonly string[], expected: readonly string[]): string | undefined {
+  const same = JSON.stringify(got.toSorted()) === JSON.stringify(expected.toSorted());
+  return same ? undefined : shown(got);
+}
+
+const linesOf =
+  (variables: readonly string[], cell: (term: RDF.Term | undefined) => string) =>
+  ({ rows }: ProbeAnswer): string[] =>
+    rows.map((row) => variables.map((name) => cell(row.get(name))).join(", "));
+
+/** These solutions in any order; a cell is a term's value, `-` where it is unbound. */
+export const solutions =
+  (variables: readonly string[], ...expected: readonly (readonly string[])[]): Judge =>
+  (answer) =>
+    compared(
+      linesOf(variables, cellOf)(answer),
+      expected.map((row) => row.join(", ")),
+    );
+
+/** These terms of one variable in any order, with datatype and language. */
+export const terms =
+  (variable: string, ...expected: readonly string[]): Judge =>
+  (answer) =>
+    compared(linesOf([variable], exactly)(answer), expected);
+
+/** One solution with a blank node. */
+export const blankNode =
+  (variable: string): Judge =>
+  ({ rows }) => {
+    const term = rows[0]?.get(variable);
+    if (rows.length === 1 && term?.termType === "BlankNode") return undefined;
+    return shown(rows.map((row) => exactly(row.get(variable))));
+  };
+
+/** These triples and no others: subject, predicate and object by value. */
+export const triples =
+  (...expected: readonly (readonly string[])[]): Judge =>
+  ({ quads }) =>
+    compared(
+      quads.map(({ subject, predicate, object }) => [subject, predicate, object].map(cellOf).join(" ")),
+      expected.map((triple) => triple.join(" ")),
+    );

@@ -1,0 +1,184 @@
+import type { ProbeRequest } from "../../transport/probe-client.ts";
+import type { ProbedConstruct } from "./capabilities.ts";
+import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
+import { product, type Table, valuesTable } from "./tables.ts";
+
+/** A question that touches no data, and its right answer. */
+export interface Probe {
+  readonly kind: ProbeRequest["kind"];
+  /** @param table how inline data are written for this endpoint */
+  readonly query: (table: Table) => string;
+  readonly judge: Judge;
+}
+
+/** A probe of one construct. */
+export interface ConstructProbe extends Probe {
+  readonly construct: Exclude<ProbedConstruct, "values">;
+}
+
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+const select = { kind: "bindings" } as const;
+
+/** The known-answer question that every endpoint that works at all answers (registry method, section 4). */
+export const canary: Probe = {
+  ...select,
+  query: (table) => `SELECT ?x WHERE { ${table(["x"], [["1"], ["2"], ["3"]])} }`,
+  judge: solutions(["x"], ["1"], ["2"], ["3"]),
+};
+
+/** One probe a construct (registry method, section 7), the light ones first. */
+export const constructProbes: readonly ConstructProbe[] = [
+  {
+    construct: "aggregates",
+    ...select,
+    query: (table) =>
+      `SELECT (COUNT(?x) AS ?c) (SUM(?x) AS ?s) (AVG(?x) AS ?a) WHERE { ${table(["x"], [["1"], ["2"], ["3"]])} }`,
+    judge: solutions(["c", "s", "a"], ["3", "6", "2"]),
+  },
+  {
+    construct: "groupHaving",
+    ...select,
+    query: (table) => {
+      const pairs = [
+        ['"a"', "1"],
+        ['"a"', "2"],
+        ['"b"', "3"],
+      ];
+      return `SELECT ?g (COUNT(?x) AS ?n) WHERE { ${table(["g", "x"], pairs)} } GROUP BY ?g HAVING(COUNT(?x) > 1)`;
+    },
+    judge: solutions(["g", "n"], ["a", "2"]),
+  },
+  {
+    construct: "minus",
+    ...select,
+    query: (table) => `SELECT ?x WHERE { ${table(["x"], [["1"], ["2"], ["3"]])} MINUS { ${table(["x"], [["2"]])} } }`,
+    judge: solutions(["x"], ["1"], ["3"]),
+  },
+  {
+    construct: "subquery",
+    ...select,
+    query: (table) =>
+      `SELECT ?x WHERE { { SELECT ?x WHERE { ${table(["x"], [["3"], ["1"], ["2"]])} } ORDER BY ?x LIMIT 2 } }`,
+    judge: solutions(["x"], ["1"], ["2"]),
+  },
+  {
+    construct: "optional",
+    ...select,
+    query: (table) =>
+      `SELECT ?x ?y WHERE { ${table(["x"], [["1"], ["2"]])} OPTIONAL { ${table(["x", "y"], [["1", "10"]])} } }`,
+    judge: solutions(["x", "y"], ["1", "10"], ["2", "-"]),
+  },
+  {
+    construct: "valuesUndef",
+    ...select,
+    // UNDEF is VALUES' own; it has no other spelling.
+    query: () => {
+      const rows = [
+        ["1", "UNDEF"],
+        ["UNDEF", "2"],
+      ];
+      return `SELECT ?x ?y WHERE { ${valuesTable(["x", "y"], rows)} }`;
+    },
+    judge: solutions(["x", "y"], ["1", "-"], ["-", "2"]),
+  },
+  {
+    construct: "notExists",
+    ...select,
+    query: (table) => `SELECT ?x WHERE { ${table(["x"], [["1"]])} FILTER NOT EXISTS { <urn:x:none> <urn:x:none> ?x } }`,
+    judge: solutions(["x"], ["1"]),
+  },
+  {
+    construct: "zeroLengthPath",
+    ...select,
+    query: () => "SELECT ?z WHERE { <urn:x:a> <urn:x:p>* ?z }",
+    judge: solutions(["z"], ["urn:x:a"]),
+  },
+  { construct: "blankNodes", ...select, query: () => "SELECT (BNODE() AS ?b) WHERE {}", judge: blankNode("b") },
+  {
+    construct: "typedLiterals",
+    ...select,
+    query: (table) => `SELECT ?v WHERE { ${table(["v"], [[`"5"^^<${xsd}integer>`], ['"x"'], ['"x"@en']])} }`,
+    judge: terms("v", `"5"^^${xsd}integer`, `"x"^^${xsd}string`, '"x"@en'),
+  },
+  {
+    construct: "construct",
+    kind: "quads",
+    query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1"], ["2"]])} }`,
+    judge: triples(["urn:x:s", "urn:x:p", "1"], ["urn:x:s", "urn:x:p", "2"]),
+  },
+  {
+    construct: "aggregateTruth",
+    ...select,
+    query: (table) => `SELECT (COUNT(*) AS ?n) WHERE { ${product(table, [10, 10, 10, 10, 10])} }`,
+    judge: solutions(["n"], ["100000"]),
+  },
+];
+
+/** A format that may be asked for. */
+export interface FormatProbe extends Probe {
+  readonly mediaType: string;
+}
+
+const everyKind = (table: Table): string =>
+  `SELECT ?i ?l ?n WHERE { ${table(["i", "l", "n"], [["<urn:x:i>", '"l"@en', "5"]])} }`;
+
+const typed: Judge = (answer) =>
+  terms("i", "NamedNode urn:x:i")(answer) ?? terms("l", '"l"@en')(answer) ?? terms("n", `"5"^^${xsd}integer`)(answer);
+
+const tuples = (mediaType: string, judge: Judge): FormatProbe => ({ ...select, mediaType, query: everyKind, judge });
+
+const graph = (mediaType: string): FormatProbe => ({
+  kind: "quads",
+  mediaType,
+  query: (table) => `CONSTRUCT { <urn:x:s> <urn:x:p> ?x } WHERE { ${table(["x"], [["1"], ["2"]])} }`,
+  judge: triples(["urn:x:s", "urn:x:p", "1"], ["urn:x:s", "urn:x:p", "2"]),
+});
+
+/** One probe a format. CSV has neither datatypes nor languages, so only values are compared there. */
+export const formatProbes: readonly FormatProbe[] = [
+  tuples("application/sparql-results+json", typed),
+  tuples("application/sparql-results+xml", typed),
+  tuples("text/csv", solutions(["i", "l", "n"], ["urn:x:i", "l", "5"])),
+  tuples("text/tab-separated-values", typed),
+  graph("text/turtle"),
+  graph("application/n-triples"),
+  graph("application/ld+json"),
+  graph("application/rdf+xml"),
+];
+
+/** Solutions of `rowCapQuery`. */
+export const wholeRows = 20_000;
+
+/** Every row is one small number, so that the answer of an endpoint without a cap stays below two megabytes. */
+export const rowCapQuery = (table: Table): string => `SELECT ?d4 WHERE { ${product(table, [10, 10, 10, 10, 2])} }`;
+
+const blockIri = (index: number): string => `<http://example.org/fedway/probe/${String(index).padStart(5, "0")}>`;
+
+/** A block of join keys of which only the last one passes. */
+export const valuesProbe = (count: number): Probe => ({
+  ...select,
+  query: () => {
+    const rows = Array.from({ length: count }, (_, index) => [blockIri(index)]);
+    return `SELECT ?x WHERE { ${valuesTable(["x"], rows)} FILTER(?x = ${blockIri(count - 1)}) }`;
+  },
+  judge: solutions(["x"], [blockIri(count - 1).slice(1, -1)]),
+});
+
+/** The canary asked by way of a SERVICE clause for the endpoint itself. */
+export const serviceProbe = (url: string): Probe => ({
+  ...canary,
+  query: (table) => `SELECT ?x WHERE { SERVICE <${url}> { ${table(["x"], [["1"], ["2"], ["3"]])} } }`,
+});
+
+/** The canary, made longer by a comment until its URL by GET has exactly this many bytes. */
+export function urlProbe(url: string, bytes: number): Probe {
+  return {
+    ...canary,
+    query: (table) => {
+      const text = `${canary.query(table)}\n# `;
+      const { origin, pathname, search } = new URL(url);
+      const bare = `${origin}${pathname}${search}${search === "" ? "?" : "&"}query=${encodeURIComponent(text)}`;
+      return text + "x".repeat(Math.max(0, bytes - bare.length));
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { Clock } from "../../transport/clock.ts";
+import type { ProbeAnswer, ProbeClient } from "../../transport/probe-client.ts";
+import type { AskedEndpoint } from "../asking.ts";
+import type { Probe } from "./probes.ts";
+import type { Table } from "./tables.ts";
+
+/** Bounds of one run and manners towards the endpoint. */
+export interface ProbeBounds {
+  /** Questions of one run; default 80. */
+  readonly questions: number;
+  /** Milliseconds of one run; default 5 minutes. */
+  readonly totalMs: number;
+  /** Milliseconds of one question; default 20 seconds. */
+  readonly questionMs: number;
+  /** Milliseconds between an answer and the next question; default 250. */
+  readonly pauseMs: number;
+}
+
+/** Bounds that are polite towards a public endpoint. */
+export const defaultBounds: ProbeBounds = { questions: 80, totalMs: 300_000, questionMs: 20_000, pauseMs: 250 };
+
+/** What came of one question. */
+export type Asked =
+  | { readonly answer: ProbeAnswer; readonly error?: undefined; readonly durationMs: number }
+  | { readonly answer?: undefined; readonly error: FedwayError; readonly durationMs: number };
+
+/** How a question is put. */
+export interface Asking {
+  readonly table: Table;
+  readonly method?: AskedEndpoint["method"];
+  readonly accept?: string;
+  /** Default 1,000. */
+  readonly maxRows?: number;
+}
+
+/** One question after the other to one endpoint, within the bounds. */
+export interface ProbeSession {
+  readonly questions: number;
+  /**
+   * Fails with nothing but the end of the run.
+   * @throws StopProbing when the budget is spent, FedwayError `CANCELLED` when the signal is aborted
+   */
+  ask(probe: Probe, asking: Asking): Promise<Asked>;
+}
+
+/** Ends a run early; what was found until then counts. */
+export class StopProbing extends Error {
+  override readonly name = "StopProbing";
+}
+
+/** What a session works with. */
+export interface ProbeSessionOptions {
+  readonly client: ProbeClient;
+  readonly clock: Clock;
+  readonly endpoint: AskedEndpoint;
+  readonly signal: AbortSignal;
+  readonly bounds: ProbeBounds;
+}
+
+const maxBytes = 16 * 1024 * 1024;
+
+/** Opens a session. */
+export function createProbeSession(options: ProbeSessionOptions): ProbeSession {
+  const { client, clock, endpoint, signal, bounds } = options;
+  const endsMs = clock.now() + bounds.totalMs;
+  let questions = 0;
+  return {
+    get questions() {
+      return questions;
+    },
+    async ask(probe, { table, method = endpoint.method, accept, maxRows = 1000 }) {
+      if (questions > 0) await pause(options);
+      const leftMs = endsMs - clock.now();
+      if (questions >= bounds.questions || leftMs <= 0) throw new StopProbing("The budget of the run is spent.");
+      questions += 1;
+      const startedMs = clock.now();
+      try {
+        const answer = await client.probe({
+          endpoint: { ...endpoint, ...(method !== undefined && { method }) },
+          query: probe.query(table),
+          kind: probe.kind,
+          ...(accept !== undefined && { accept }),
+          signal,
+          timeoutMs: Math.min(bounds.questionMs, leftMs),
+          maxRows,
+          maxBytes,
+        });
+        return { answer, durationMs: answer.durationMs };
+      } catch (thrown) {
+        if (signal.aborted) throw cancelled(signal);
+        return { error: toFedwayError(thrown), durationMs: clock.now() - startedMs };
+      }
+    },
+  };
+}
+
+function cancelled({ reason }: AbortSignal): FedwayError {
+  return reason instanceof FedwayError ? reason : new FedwayError("CANCELLED", "The probing was cancelled.");
+}
+
+/** @throws FedwayError `CANCELLED` when the signal aborts meanwhile */
+async function pause({ clock, signal, bounds }: ProbeSessionOptions): Promise<void> {
+  if (signal.aborted) throw cancelled(signal);
+  if (bounds.pauseMs <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const timer = clock.setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, bounds.pauseMs);
+    function stop(): void {
+      clock.clearTimeout(timer);
+      reject(cancelled(signal));
+    }
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,126 @@
+import type { Count } from "../void/void-description.ts";
+import type { Chore } from "./agenda.ts";
+import { mergedCount } from "./fact-base.ts";
+import { isWritable, namespaceOf } from "./iri-text.ts";
+import { countOf } from "./observation.ts";
+import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
+import { isCutFor, type Run } from "./run.ts";
+
+const sampleSize = 1000;
+const mostLanguages = 1000;
+const mostNamespaces = 500;
+
+/** Counts of nodes (T3), languages and namespaces (T4). */
+export async function doChores(run: Run): Promise<void> {
+  await countNodes(run, "distinct subjects", "s");
+  await countNodes(run, "distinct objects", "o");
+  await findLanguages(run);
+  await findNamespaces(run);
+}
+
+/** SPORTAL QB4 and QB5, exact when two shapes of the query agree and nothing that is known exceeds them. */
+async function countNodes(run: Run, chore: Chore, variable: "s" | "o"): Promise<void> {
+  if (!run.agenda.isOpen(chore)) return;
+  const name = variable === "s" ? "distinctSubjects" : "distinctObjects";
+  if (!run.dialect.count) {
+    run.agenda.close(chore, { why: "refused" });
+    return;
+  }
+  const [first, second] = distinctNodesQueries(variable, run.dialect);
+  const one = await countOnce(run, first);
+  if (one.value === undefined) {
+    keepAtLeast(run, name);
+    run.agenda.close(chore, { why: one.why ?? "failed", record: one.record });
+    return;
+  }
+  const other = await countOnce(run, second);
+  const exact = one.sound && other.sound && one.value === other.value && isTrusted(run);
+  const value = Math.max(one.value, other.value ?? 0);
+  keepNodes(run, name, { value, status: exact ? "exact" : "lowerBound", record: one.record });
+  run.agenda.close(chore, exact ? undefined : { why: "partial", record: other.record });
+}
+
+type NodeCount = "distinctSubjects" | "distinctObjects";
+
+function keepNodes(run: Run, name: NodeCount, count: Count): void {
+  // "At least none" says nothing.
+  if (count.status === "lowerBound" && count.value === 0) return;
+  run.base.totals.set(name, mergedCount(run.base.totals.get(name), count));
+}
+
+/** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
+const isTrusted = (run: Run): boolean => !run.lies && run.base.totals.get("triples")?.status === "exact";
+
+interface CountedOnce {
+  readonly value?: number;
+  readonly sound: boolean;
+  readonly why?: "timeout" | "refused" | "failed";
+  readonly record: number;
+}
+
+async function countOnce(run: Run, query: string): Promise<CountedOnce> {
+  const outcome = await run.session.ask({ query, rung: 1 });
+  if (!outcome.ok)
+    return { sound: false, why: outcome.why === "too-large" ? "failed" : outcome.why, record: outcome.record };
+  const [row] = outcome.answer.rows;
+  const value = outcome.answer.rows.length === 1 ? countOf(row?.get("n")) : undefined;
+  return { ...(value !== undefined && { value }), sound: outcome.sound, record: outcome.record };
+}
+
+/** No fewer nodes than any property has. */
+function keepAtLeast(run: Run, name: NodeCount): void {
+  for (const property of run.base.properties.values()) {
+    const count = property[name];
+    if (!count || count.status === "claimed") continue;
+    keepNodes(run, name, { ...count, status: "lowerBound" });
+  }
+}
+
+async function findLanguages(run: Run): Promise<void> {
+  const { agenda, base } = run;
+  if (!agenda.isOpen("languages")) return;
+  const all = await askLanguages(run);
+  if (all.whole) {
+    agenda.close("languages");
+    return;
+  }
+  if (base.languages.size === 0) await askLanguages(run, 10 * sampleSize);
+  agenda.close("languages", { why: all.why, record: all.record });
+}
+
+async function askLanguages(
+  run: Run,
+  limit?: number,
+): Promise<{
+  readonly whole: boolean;
+  readonly why: "timeout" | "refused" | "failed" | "partial";
+  readonly record: number;
+}> {
+  const outcome = await run.session.ask({
+    query: languagesQuery(run.dialect, limit),
+    rung: limit === undefined ? 1 : 6,
+  });
+  if (!outcome.ok)
+    return { whole: false, why: outcome.why === "too-large" ? "failed" : outcome.why, record: outcome.record };
+  for (const row of outcome.answer.rows) {
+    const tag = row.get("l")?.value.toLowerCase() ?? "";
+    if (/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/u.test(tag) && run.base.languages.size < mostLanguages)
+      run.base.languages.add(tag);
+  }
+  const whole = outcome.sound && !isCutFor(run, outcome.answer.rows.length);
+  return { whole, why: "partial", record: outcome.record };
+}
+
+/** Namespaces of what is listed, which costs nothing, and of a sample of subjects. */
+async function findNamespaces(run: Run): Promise<void> {
+  const { agenda, base } = run;
+  if (!agenda.isOpen("namespaces")) return;
+  const add = (iri: string): void => {
+    const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;
+    if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
+  };
+  for (const iri of [...base.classes.keys(), ...base.properties.keys()]) add(iri);
+  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), rung: 6 });
+  if (outcome.ok) for (const row of outcome.answer.rows) add(row.get("s")?.value ?? "");
+  agenda.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });
+}

@@ -1,0 +1,174 @@
+import type { Count, FactStatus, VoidDescription } from "../void/void-description.ts";
+
+/** How a fact is known. */
+export interface Known {
+  status: FactStatus;
+  record: number;
+}
+
+/** A class or datatype of a property's objects. */
+export interface ObjectFact extends Known {
+  triples?: Count;
+}
+
+/** A property, in the dataset or in a class. */
+export interface PropertyFact extends Known {
+  triples?: Count;
+  distinctSubjects?: Count;
+  distinctObjects?: Count;
+  readonly objectClasses: Map<string, ObjectFact>;
+  readonly datatypes: Map<string, ObjectFact>;
+  classesOfObjectsComplete: boolean;
+  datatypesComplete: boolean;
+}
+
+/** A class. */
+export interface ClassFact extends Known {
+  entities?: Count;
+  /** Of a retrieved description; else the sum over the properties. */
+  triples?: Count;
+  readonly properties: Map<string, PropertyFact>;
+  propertiesComplete: boolean;
+}
+
+/** Counts of the whole dataset. */
+export type DatasetCount = "triples" | "classes" | "properties" | "distinctSubjects" | "distinctObjects";
+
+/** Everything found out so far, open to change. */
+export interface FactBase {
+  readonly totals: Map<DatasetCount, Count>;
+  readonly classes: Map<string, ClassFact>;
+  classesComplete: boolean;
+  readonly properties: Map<string, PropertyFact>;
+  propertiesComplete: boolean;
+  readonly languages: Set<string>;
+  readonly namespaces: Set<string>;
+}
+
+/** How good a status is, best first. */
+const ranks: Readonly<Record<FactStatus, number>> = { exact: 0, lowerBound: 1, exists: 2, sampled: 3, claimed: 4 };
+
+/** The better of two ways in which something is known to exist. */
+export function betterKnown(fact: Known, status: FactStatus, record: number): void {
+  if (ranks[status] >= ranks[fact.status]) return;
+  fact.status = status;
+  fact.record = record;
+}
+
+/**
+ * Two counts of the same thing made one: exact beats anything, of lower bounds the higher one stays, a claim stays until
+ * something exact comes or a bound contradicts it. Two different exact counts leave a lower bound, the smaller.
+ */
+export function mergedCount(known: Count | undefined, found: Count): Count {
+  if (known === undefined) return found;
+  if (known.status === "exact" && found.status === "exact") {
+    if (known.value === found.value) return known;
+    return { ...(known.value < found.value ? known : found), status: "lowerBound" };
+  }
+  if (found.status === "exact") return found;
+  // More than an exact count: the count cannot have been exact.
+  if (known.status === "exact") return found.value > known.value ? { ...found, status: "lowerBound" } : known;
+  if (known.status === "claimed" && found.value <= known.value) return known;
+  return found.value > known.value ? found : known;
+}
+
+export const newProperty = (status: FactStatus, record: number): PropertyFact => ({
+  status,
+  record,
+  objectClasses: new Map(),
+  datatypes: new Map(),
+  classesOfObjectsComplete: false,
+  datatypesComplete: false,
+});
+
+const newClass = (status: FactStatus, record: number): ClassFact => ({
+  status,
+  record,
+  properties: new Map(),
+  propertiesComplete: false,
+});
+
+/** The fact of that name, made better known, or a new one. */
+export function classFact(base: FactBase, iri: string, known: Known): ClassFact {
+  return sought(base.classes, iri, { known, create: newClass });
+}
+
+/** As `classFact`, for a property of the dataset or of a class. */
+export function propertyFact(properties: Map<string, PropertyFact>, iri: string, known: Known): PropertyFact {
+  return sought(properties, iri, { known, create: newProperty });
+}
+
+/** As `classFact`, for an object class or datatype. */
+export function objectFact(objects: Map<string, ObjectFact>, iri: string, known: Known): ObjectFact {
+  return sought(objects, iri, { known, create: (status, record) => ({ status, record }) });
+}
+
+function sought<T extends Known>(
+  facts: Map<string, T>,
+  iri: string,
+  options: { readonly known: Known; readonly create: (status: FactStatus, record: number) => T },
+): T {
+  const { status, record } = options.known;
+  const fact = facts.get(iri) ?? options.create(status, record);
+  betterKnown(fact, status, record);
+  facts.set(iri, fact);
+  return fact;
+}
+
+/** An empty base. */
+export function emptyFacts(): FactBase {
+  return {
+    totals: new Map(),
+    classes: new Map(),
+    classesComplete: false,
+    properties: new Map(),
+    propertiesComplete: false,
+    languages: new Set(),
+    namespaces: new Set(),
+  };
+}
+
+/** The facts of a description: a retrieved one or a checkpoint. */
+export function restoredFacts(known: VoidDescription | undefined): FactBase {
+  const base = emptyFacts();
+  if (known === undefined) return base;
+  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
+    const count = known[name];
+    if (count) base.totals.set(name, count);
+  }
+  base.classesComplete = known.classesComplete;
+  base.propertiesComplete = known.propertiesComplete;
+  restoreProperties(base.properties, known.propertyPartitions);
+  for (const partition of known.classPartitions) {
+    const fact = newClass(partition.status, partition.record);
+    if (partition.entities) fact.entities = partition.entities;
+    if (partition.triples) fact.triples = partition.triples;
+    fact.propertiesComplete = partition.propertiesComplete;
+    restoreProperties(fact.properties, partition.properties);
+    base.classes.set(partition.class, fact);
+  }
+  for (const language of known.languages) base.languages.add(language);
+  for (const namespace of known.namespaces) base.namespaces.add(namespace);
+  return base;
+}
+
+function restoreProperties(
+  properties: Map<string, PropertyFact>,
+  partitions: VoidDescription["propertyPartitions"],
+): void {
+  for (const partition of partitions) {
+    const { status, record, triples, distinctSubjects, distinctObjects } = partition;
+    const fact: PropertyFact = {
+      status,
+      record,
+      ...(triples && { triples }),
+      ...(distinctSubjects && { distinctSubjects }),
+      ...(distinctObjects && { distinctObjects }),
+      objectClasses: new Map(partition.objectClasses.map(({ iri, ...rest }) => [iri, { ...rest }])),
+      datatypes: new Map(partition.datatypes.map(({ iri, ...rest }) => [iri, { ...rest }])),
+      classesOfObjectsComplete: partition.objectsComplete,
+      datatypesComplete: partition.objectsComplete,
+    };
+    properties.set(partition.property, fact);
+  }
+}

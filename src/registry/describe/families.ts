@@ -1,0 +1,121 @@
+/** Names of the families of facts, each computed by one kind of query. */
+export type FamilyName =
+  | "classes"
+  | "properties"
+  | "classProperties"
+  | "classObjectClasses"
+  | "classDatatypes"
+  | "propertyObjectClasses"
+  | "propertyDatatypes";
+
+/** Variables of the family queries: subject, class, property, object, class or kind of the object. */
+export type FamilyVariable = "c" | "p" | "k";
+
+/** What is counted of each group: solutions, distinct subjects, distinct objects. */
+export type Tally = "n" | "ds" | "do";
+
+/** One family of facts: for each key (a class or a property) the groups of solutions that belong to it. */
+export interface Family {
+  readonly name: FamilyName;
+  /** What its keys are. */
+  readonly key: "c" | "p";
+  /** Further grouping variables. */
+  readonly detail: readonly FamilyVariable[];
+  /** The part of the pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
+  readonly head: (key: string) => string;
+  /** The rest of the pattern. */
+  readonly tail: string;
+  readonly tallies: readonly Tally[];
+  /** Name of the facts in `UnknownFact.what`, before " of <key>". */
+  readonly phrase: string;
+}
+
+const langString = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>";
+
+/** What stands for objects that have no datatype, so that the groups of a property add up to its triples. */
+export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind:blank" } as const;
+
+const kindOfObject =
+  `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${langString}), ` +
+  `IF(isBlank(?o), <${objectKinds.blank}>, <${objectKinds.iri}>)) AS ?k)`;
+const typed = (key: string): string => `?s a ${key} . `;
+const linked = (key: string): string => `?s ${key} ?o . `;
+
+/** The families, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
+export const families: Readonly<Record<FamilyName, Family>> = {
+  /** SPORTAL QC1 and QC5. */
+  classes: {
+    name: "classes",
+    key: "c",
+    detail: [],
+    head: typed,
+    tail: "",
+    tallies: ["n", "ds"],
+    phrase: "entities",
+  },
+  /** SPORTAL QD1 to QD4. */
+  properties: {
+    name: "properties",
+    key: "p",
+    detail: [],
+    head: linked,
+    tail: "",
+    tallies: ["n", "ds", "do"],
+    phrase: "triples of property",
+  },
+  /** SPORTAL QE1 to QE4. */
+  classProperties: {
+    name: "classProperties",
+    key: "c",
+    detail: ["p"],
+    head: typed,
+    tail: "?s ?p ?o . ",
+    tallies: ["n", "ds", "do"],
+    phrase: "properties",
+  },
+  /** SPORTAL QF10 within each class. */
+  classObjectClasses: {
+    name: "classObjectClasses",
+    key: "c",
+    detail: ["p", "k"],
+    head: typed,
+    tail: "?s ?p ?o . ?o a ?k . FILTER(isIRI(?k)) ",
+    tallies: ["n"],
+    phrase: "object classes",
+  },
+  /** Datatypes (void-ext) within each class, and kinds of the other objects. */
+  classDatatypes: {
+    name: "classDatatypes",
+    key: "c",
+    detail: ["p", "k"],
+    head: typed,
+    tail: `?s ?p ?o . ${kindOfObject} `,
+    tallies: ["n"],
+    phrase: "datatypes",
+  },
+  /** SPORTAL QF10. */
+  propertyObjectClasses: {
+    name: "propertyObjectClasses",
+    key: "p",
+    detail: ["k"],
+    head: linked,
+    tail: "?o a ?k . FILTER(isIRI(?k)) ",
+    tallies: ["n"],
+    phrase: "object classes of property",
+  },
+  /** Datatypes (void-ext) of each property. */
+  propertyDatatypes: {
+    name: "propertyDatatypes",
+    key: "p",
+    detail: ["k"],
+    head: linked,
+    tail: `${kindOfObject} `,
+    tallies: ["n"],
+    phrase: "datatypes of property",
+  },
+};
+
+/** `UnknownFact.what` of one key; of the whole family without one. */
+export function factName(family: Family, key?: string): string {
+  return key === undefined ? `${family.phrase}: all` : `${family.phrase} of <${key}>`;
+}

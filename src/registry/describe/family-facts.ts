@@ -1,0 +1,153 @@
+import {
+  classFact,
+  type FactBase,
+  type Known,
+  mergedCount,
+  type ObjectFact,
+  objectFact,
+  type PropertyFact,
+  propertyFact,
+} from "./fact-base.ts";
+import { type FamilyName, objectKinds } from "./families.ts";
+import type { Group } from "./observation.ts";
+import type { Count } from "../void/void-description.ts";
+
+/** One group of a key, and how it is known. */
+export interface GroupFinding extends Known {
+  readonly key: string;
+  readonly group: Group;
+}
+
+/** How the facts of one family lie in the fact base. */
+export interface FamilyFacts {
+  /** Puts a group into the facts: that it exists, and its counts. */
+  readonly record: (base: FactBase, found: GroupFinding) => void;
+  /** Marks the lists that the family makes for a key as complete. */
+  readonly complete: (base: FactBase, key: string) => void;
+  /** Whether a key needs no query: proven, or claimed by a description that was checked. */
+  readonly isKnown: (base: FactBase, key: string) => boolean;
+  /** How many facts of a key there are. */
+  readonly size: (base: FactBase, key: string) => number;
+}
+
+type Objects = "objectClasses" | "datatypes";
+type ObjectsComplete = "classesOfObjectsComplete" | "datatypesComplete";
+
+const nothing = (): void => undefined;
+
+/** The families' facts. */
+export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
+  classes: {
+    record(base, found) {
+      const fact = classFact(base, found.key, found);
+      const entities = counted(found.group.ds ?? found.group.n, found);
+      if (entities) fact.entities = mergedCount(fact.entities, entities);
+    },
+    complete: nothing,
+    isKnown: (base, key) => base.classes.get(key)?.entities?.status === "exact",
+    size: (base, key) => (base.classes.get(key)?.entities ? 1 : 0),
+  },
+  properties: {
+    record: (base, found) => recordCounts(propertyFact(base.properties, found.key, found), found),
+    complete: nothing,
+    isKnown(base, key) {
+      const { triples, distinctSubjects } = base.properties.get(key) ?? {};
+      return triples?.status === "exact" && distinctSubjects?.status === "exact";
+    },
+    size: (base, key) => (base.properties.get(key)?.triples ? 1 : 0),
+  },
+  classProperties: {
+    record(base, found) {
+      const [property] = found.group.detail;
+      if (property === undefined) return;
+      recordCounts(propertyFact(classFact(base, found.key, existing(found)).properties, property, found), found);
+    },
+    complete(base, key) {
+      const fact = base.classes.get(key);
+      if (fact) fact.propertiesComplete = true;
+    },
+    isKnown(base, key) {
+      const fact = base.classes.get(key);
+      return fact !== undefined && (fact.propertiesComplete || areClaimed(fact.properties));
+    },
+    size: (base, key) => base.classes.get(key)?.properties.size ?? 0,
+  },
+  classObjectClasses: objectsOfClass("objectClasses", "classesOfObjectsComplete"),
+  classDatatypes: objectsOfClass("datatypes", "datatypesComplete"),
+  propertyObjectClasses: objectsOfProperty("objectClasses", "classesOfObjectsComplete"),
+  propertyDatatypes: objectsOfProperty("datatypes", "datatypesComplete"),
+};
+
+const propertiesOf = (base: FactBase, key: string): readonly PropertyFact[] => [
+  ...(base.classes.get(key)?.properties.values() ?? []),
+];
+
+function objectsOfClass(objects: Objects, complete: ObjectsComplete): FamilyFacts {
+  return {
+    record(base, found) {
+      const [property, object] = found.group.detail;
+      if (property === undefined || object === undefined) return;
+      const { properties } = classFact(base, found.key, existing(found));
+      recordObject(propertyFact(properties, property, existing(found))[objects], object, found);
+    },
+    complete(base, key) {
+      for (const fact of propertiesOf(base, key)) fact[complete] = true;
+    },
+    isKnown(base, key) {
+      const facts = propertiesOf(base, key);
+      return facts.length > 0 && facts.every((fact) => fact[complete] || areClaimed(fact[objects]));
+    },
+    size: (base, key) => propertiesOf(base, key).reduce((sum, fact) => sum + fact[objects].size, 0),
+  };
+}
+
+function objectsOfProperty(objects: Objects, complete: ObjectsComplete): FamilyFacts {
+  return {
+    record(base, found) {
+      const [object] = found.group.detail;
+      if (object === undefined) return;
+      recordObject(propertyFact(base.properties, found.key, existing(found))[objects], object, found);
+    },
+    complete(base, key) {
+      const fact = base.properties.get(key);
+      if (fact) fact[complete] = true;
+    },
+    isKnown(base, key) {
+      const fact = base.properties.get(key);
+      return fact !== undefined && (fact[complete] || areClaimed(fact[objects]));
+    },
+    size: (base, key) => base.properties.get(key)?.[objects].size ?? 0,
+  };
+}
+
+/** What a finding about its parts says of a key itself: no more than that it exists. */
+const existing = ({ status, record }: Known): Known => ({
+  status: status === "sampled" ? "sampled" : "exists",
+  record,
+});
+
+function areClaimed(facts: ReadonlyMap<string, PropertyFact | ObjectFact>): boolean {
+  return facts.size > 0 && [...facts.values()].every(({ status }) => status === "claimed");
+}
+
+function recordCounts(fact: PropertyFact, found: GroupFinding): void {
+  const { group } = found;
+  const triples = counted(group.n, found);
+  const subjects = counted(group.ds, found);
+  const objects = counted(group.do, found);
+  if (triples) fact.triples = mergedCount(fact.triples, triples);
+  if (subjects) fact.distinctSubjects = mergedCount(fact.distinctSubjects, subjects);
+  if (objects) fact.distinctObjects = mergedCount(fact.distinctObjects, objects);
+}
+
+function recordObject(objects: Map<string, ObjectFact>, iri: string, found: GroupFinding): void {
+  if (iri === objectKinds.iri || iri === objectKinds.blank) return;
+  const fact = objectFact(objects, iri, found);
+  const triples = counted(found.group.n, found);
+  if (triples) fact.triples = mergedCount(fact.triples, triples);
+}
+
+function counted(value: number | undefined, { status, record }: Known): Count | undefined {
+  if (value === undefined || (status !== "exact" && status !== "lowerBound")) return undefined;
+  return { value, status, record };
+}

@@ -1,0 +1,199 @@
+import type { Family, FamilyVariable, Tally } from "./families.ts";
+import { written } from "./iri-text.ts";
+
+/** What the endpoint understands, and which graphs are asked. */
+export interface Dialect {
+  /** Aggregates work; without them lists are made with DISTINCT. */
+  readonly count: boolean;
+  /** VALUES works; without it `FILTER(... IN ...)` stands in. */
+  readonly values: boolean;
+  /** Graphs that make up the default graph (FROM); empty: the endpoint's own default graph. */
+  readonly graphs: readonly string[];
+}
+
+/** Which solutions of a family are asked for. */
+export interface Selection {
+  /** Only these keys; absent: all. */
+  readonly keys?: readonly string[];
+  /** All keys but these. */
+  readonly without?: readonly string[];
+  /** Only these properties (families of classes). */
+  readonly properties?: readonly string[];
+  /** Only subjects in this slice. */
+  readonly slice?: Slice;
+}
+
+/** One of 16 slices of the subjects by the first hexadecimal digit of their MD5 sum, or the blank subjects. */
+export type Slice = (typeof subjectSlices)[number];
+
+/** All slices: they are disjoint and cover every subject. */
+export const subjectSlices = [
+  ...(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d", "e", "f"] as const),
+  "blank",
+] as const;
+
+const from = (dialect: Dialect): string => dialect.graphs.map((graph) => ` FROM ${written(graph)}`).join("");
+const list = (iris: readonly string[], separator: string): string => iris.map(written).join(separator);
+
+function among(variable: string, iris: readonly string[], dialect: Dialect): string {
+  return dialect.values
+    ? `VALUES ?${variable} { ${list(iris, " ")} } `
+    : `FILTER(?${variable} IN (${list(iris, ", ")})) `;
+}
+
+function sliced(slice: Slice): string {
+  return slice === "blank" ? "FILTER(isBlank(?s)) " : `FILTER(isIRI(?s) && SUBSTR(MD5(STR(?s)), 1, 1) = "${slice}") `;
+}
+
+/** The only key of a selection: it is written into the pattern as a constant. */
+function onlyKey(selection: Selection): string | undefined {
+  return selection.keys?.length === 1 ? selection.keys[0] : undefined;
+}
+
+function pattern(family: Family, selection: Selection, dialect: Dialect): string {
+  const { keys, without, properties, slice } = selection;
+  const only = onlyKey(selection);
+  const key = only === undefined ? `?${family.key}` : written(only);
+  const constraint = [
+    family.key === "c" && keys === undefined ? "FILTER(isIRI(?c)) " : "",
+    keys && only === undefined ? among(family.key, keys, dialect) : "",
+    without && without.length > 0 ? `FILTER(?${family.key} NOT IN (${list(without, ", ")})) ` : "",
+    properties ? among("p", properties, dialect) : "",
+    slice === undefined ? "" : sliced(slice),
+  ].join("");
+  // VALUES first: some engines evaluate in the order of the text.
+  return `${constraint}${family.head(key)}${family.tail}`;
+}
+
+const tallyTexts: Readonly<Record<Tally, string>> = {
+  n: "(COUNT(*) AS ?n)",
+  ds: "(COUNT(DISTINCT ?s) AS ?ds)",
+  do: "(COUNT(DISTINCT ?o) AS ?do)",
+};
+
+function groupVariables(family: Family, selection: Selection): readonly FamilyVariable[] {
+  return onlyKey(selection) === undefined ? [family.key, ...family.detail] : family.detail;
+}
+
+const projected = (variables: readonly string[]): string => variables.map((variable) => `?${variable}`).join(" ");
+const grouped = (variables: readonly string[]): string =>
+  variables.length === 0 ? "" : ` GROUP BY ${projected(variables)}`;
+
+/**
+ * The groups of a family (rungs 1 to 3): counted, or only listed where aggregates do not work. With a single key the
+ * answer has no column for it.
+ */
+export function groupsQuery(family: Family, selection: Selection, dialect: Dialect): string {
+  const variables = groupVariables(family, selection);
+  const where = `${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }`;
+  if (dialect.count) {
+    const tallies = family.tallies.map((tally) => tallyTexts[tally]).join(" ");
+    return `SELECT ${projected(variables)} ${tallies}${where}${grouped(variables)}`;
+  }
+  return `SELECT DISTINCT ${projected(variables.length === 0 ? ["s"] : variables)}${where}${variables.length === 0 ? " LIMIT 1" : ""}`;
+}
+
+/** Solutions of a family for each key, the second way to its counts (SPORTAL QC2 for `classProperties`). */
+export function totalsQuery(family: Family, selection: Selection, dialect: Dialect): string {
+  const variables = onlyKey(selection) === undefined ? [family.key] : [];
+  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }${grouped(variables)}`;
+}
+
+/** All solutions and distinct keys of a list family in one row: SPORTAL QB2, or QB1 and QB3. */
+export function listTotalQuery(family: Family, dialect: Dialect): string {
+  return `SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?${family.key}) AS ?d)${from(dialect)} WHERE { ${pattern(family, {}, dialect)} }`;
+}
+
+/** Keys of a list family without counts. */
+export function keysQuery(family: Family, selection: Selection, dialect: Dialect): string {
+  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }`;
+}
+
+/** One key that is not in a list: no row says that the list misses none. */
+export function missingKeyQuery(family: Family, without: readonly string[], dialect: Dialect): string {
+  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { without }, dialect)} } LIMIT 1`;
+}
+
+/** One solution of a list family behind so many others. */
+export function solutionQuery(family: Family, offset: number, dialect: Dialect): string {
+  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, {}, dialect)} } OFFSET ${offset} LIMIT 1`;
+}
+
+/** Keys among the first solutions (rung 6). */
+export function sampledKeysQuery(family: Family, without: readonly string[], options: SampleOptions): string {
+  const { dialect, limit } = options;
+  const inner = `SELECT ?${family.key} WHERE { ${pattern(family, { without }, dialect)} } LIMIT ${limit}`;
+  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { { ${inner} } }`;
+}
+
+/** How many solutions or instances are looked at. */
+export interface SampleOptions {
+  readonly dialect: Dialect;
+  readonly limit: number;
+}
+
+/** Groups of the first `limit` solutions of one key (rung 4): a lower bound of each. */
+export function limitedGroupsQuery(family: Family, key: string, options: SampleOptions): string {
+  const { dialect, limit } = options;
+  const variables = family.detail;
+  const inner = `SELECT * WHERE { ${pattern(family, { keys: [key] }, dialect)} } LIMIT ${limit}`;
+  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${inner} } }${grouped(variables)}`;
+}
+
+/** Groups of the first `limit` instances of a class, or triples of a property (rung 6). */
+export function sampledGroupsQuery(family: Family, key: string, options: SampleOptions): string {
+  const { dialect, limit } = options;
+  const inner = `SELECT ${family.key === "c" ? "?s" : "?s ?o"} WHERE { ${family.head(written(key))}} LIMIT ${limit}`;
+  return `SELECT DISTINCT ${projected(family.detail)}${from(dialect)} WHERE { { ${inner} } ${family.tail}}`;
+}
+
+/** Whether instances of a class have a property (rung 5). */
+export function askProperty(key: string, property: string, dialect: Dialect): string {
+  return `ASK${from(dialect)} { ?s a ${written(key)} ; ${written(property)} ?o }`;
+}
+
+/** Distinct subjects or objects of the dataset (SPORTAL QB4, QB5): once as the standard writes it, once over a subquery. */
+export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): readonly [string, string] {
+  const where = "{ ?s ?p ?o }";
+  return [
+    `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE ${where}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { SELECT DISTINCT ?${variable} WHERE ${where} } }`,
+  ];
+}
+
+/** Language tags of all literals; with a limit those of the first triples. */
+export function languagesQuery(dialect: Dialect, limit?: number): string {
+  const inner =
+    limit === undefined ? "?s ?p ?o ." : `{ SELECT ?o WHERE { ?s ?p ?o . FILTER(isLiteral(?o)) } LIMIT ${limit} }`;
+  return `SELECT DISTINCT ?l${from(dialect)} WHERE { ${inner} FILTER(isLiteral(?o) && LANG(?o) != "") BIND(LANG(?o) AS ?l) }`;
+}
+
+/** A sample of subjects, for their namespaces. */
+export function subjectsQuery(dialect: Dialect, limit: number): string {
+  return `SELECT DISTINCT ?s${from(dialect)} WHERE { ?s ?p ?o . FILTER(isIRI(?s)) } LIMIT ${limit}`;
+}
+
+/** Graphs that can be asked by name, with their sizes where aggregates work. */
+export function graphsQuery(limit: number): string {
+  return `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT ${limit}`;
+}
+
+const ten = "0 1 2 3 4 5 6 7 8 9";
+
+/** Data-free probes (registry method, section 7) with what they must give. */
+export const probes = {
+  /** 20,000 rows: fewer reveal the cap. */
+  rowCap: `SELECT ?a WHERE { VALUES ?a { ${ten} } VALUES ?b { ${ten} } VALUES ?c { ${ten} } VALUES ?d { ${ten} } VALUES ?e { 0 1 } }`,
+  rowCapRows: 20_000,
+  /** 3 rows. */
+  values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
+  /** One row, 1. */
+  count: "SELECT (COUNT(*) AS ?n) WHERE { }",
+  /** Virtuoso's own metadata graph. */
+  virtuoso: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } }",
+} as const;
+
+/** Some rows of data, where VALUES does not work: fewer than `limit`, and fewer than there are, reveal the cap. */
+export function rowCapByData(dialect: Dialect, limit: number): string {
+  return `SELECT ?p${from(dialect)} WHERE { ?s ?p ?o } LIMIT ${limit}`;
+}

@@ -1,0 +1,173 @@
+import { rdf } from "../../rdf/vocabularies.ts";
+import type { ClassPartition, Count, ObjectPartition, PropertyPartition } from "../void/void-description.ts";
+import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
+import { claimedLegend, countValue, countWriter, marksLegend } from "./count-text.ts";
+import { notFoundText, viewTitle } from "./view-title.ts";
+import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
+
+/** A longer IRI cannot be shown, and a part of it would be a different name. */
+export const longestName = 500;
+const mostRanges = 4;
+
+/** Detail "classes": names with numbers of instances. */
+export function classNames(content: ViewContent): ViewLines {
+  const { description, chosen } = content;
+  const complete = description.classesComplete;
+  return {
+    head: [
+      viewTitle(description),
+      `Classes (instances)${complete ? "" : ", perhaps not all"}; ${marksLegend}${claimedLegend(description)}`,
+      ...notFoundText(chosen.notFound),
+    ],
+    body: () => mapped(chosen.partitions, (partition) => classLine(content, partition, undefined)),
+    total: chosen.partitions.length,
+    unit: "classes",
+    more: "raise maxTokens, or name classes=...",
+    complete,
+  };
+}
+
+/** Detail "lines": one line a class; then the properties that no class is known to have. */
+export function classLines(content: ViewContent): ViewLines {
+  const { description, chosen } = content;
+  const loose = chosen.all ? looseProperties(content) : [];
+  return {
+    head: [
+      viewTitle(description),
+      `Class (instances): property -> range|range (triples); ... ${marksLegend} or perhaps more, +n left out (paths shows them)${claimedLegend(description)}`,
+      ...(description.classesComplete || !chosen.all ? [] : ["There may be other classes."]),
+      ...notFoundText(chosen.notFound),
+    ],
+    body: function* body(mostProperties) {
+      yield* mapped(chosen.partitions, (partition) => classLine(content, partition, mostProperties));
+      yield* mapped(loose, (property) => looseLine(content, property));
+    },
+    total: chosen.partitions.length + loose.length,
+    unit: loose.length > 0 ? "classes and properties" : "classes",
+    more: "raise maxTokens, or name classes=...",
+    complete: (description.classesComplete || !chosen.all) && chosen.partitions.every(isComplete),
+  };
+}
+
+const isComplete = (partition: ClassPartition): boolean =>
+  partition.propertiesComplete && partition.properties.every((property) => property.objectsComplete);
+
+function* mapped<Item, Line>(items: readonly Item[], line: (item: Item) => Line): Generator<Line> {
+  for (const item of items) yield line(item);
+}
+
+/** Properties of the dataset that none of its classes is known to have. */
+export function looseProperties({ description }: ViewContent): readonly PropertyPartition[] {
+  const placed = new Set<string>();
+  for (const { properties } of description.classPartitions) for (const { property } of properties) placed.add(property);
+  return byFrequency(description.propertyPartitions.filter(({ property }) => !placed.has(property)));
+}
+
+function classLine(content: ViewContent, partition: ClassPartition, most: number | undefined): ViewLine | undefined {
+  if (partition.class.length > longestName) return undefined;
+  const name = content.table.short(partition.class);
+  const count = countWriter(content.description)(partition.entities, partition.status);
+  const shown = most === undefined ? undefined : shownProperties(content, partition, most);
+  return {
+    text: `${name.text} (${count})${shown === undefined ? "" : `: ${shown.text}`}`,
+    prefixes: [...prefixOf(name), ...(shown?.prefixes ?? [])],
+    class: classJson(partition, shown?.properties),
+    properties: shown?.omitted ?? 0,
+    values: shown?.values ?? 0,
+  };
+}
+
+const classJson = (partition: ClassPartition, properties: readonly SchemaProperty[] | undefined): SchemaClass => ({
+  iri: partition.class,
+  status: partition.status,
+  entities: countValue(partition.entities),
+  ...(properties !== undefined && { properties, propertiesComplete: partition.propertiesComplete }),
+});
+
+interface ShownProperties {
+  readonly text: string;
+  readonly prefixes: readonly string[];
+  readonly properties: readonly SchemaProperty[];
+  readonly omitted: number;
+  readonly values: number;
+}
+
+function shownProperties(content: ViewContent, partition: ClassPartition, most: number): ShownProperties {
+  const showable = byFrequency(partition.properties.filter(({ property }) => property.length <= longestName));
+  const shown = showable.slice(0, most).map((property) => propertyText(content, property));
+  const omitted = partition.properties.length - shown.length;
+  const parts = [
+    ...shown.map((property) => property.text),
+    ...(omitted > 0 ? [`+${omitted}`] : []),
+    ...(partition.propertiesComplete ? [] : ["?"]),
+  ];
+  return {
+    text: parts.length === 0 ? "no properties" : parts.join("; "),
+    prefixes: shown.flatMap((property) => property.prefixes),
+    properties: shown.map((property) => property.json),
+    omitted,
+    values: shown.reduce((total, property) => total + property.values, 0),
+  };
+}
+
+function looseLine(content: ViewContent, property: PropertyPartition): ViewLine | undefined {
+  if (property.property.length > longestName) return undefined;
+  const { text, prefixes, json, values } = propertyText(content, property);
+  return { text: `any subject: ${text}`, prefixes, property: json, properties: 0, values };
+}
+
+/** `property -> range|range (triples)`. */
+function propertyText(content: ViewContent, property: PropertyPartition) {
+  const name = content.table.short(property.property);
+  const all = rangesOf(property);
+  const shown = all.filter(({ iri }) => iri.length <= longestName).slice(0, mostRanges);
+  const names = shown.map(({ iri }) => content.table.short(iri));
+  const omitted = all.length - shown.length;
+  const ranges = [
+    ...names.map(({ text }) => text),
+    ...(omitted > 0 ? [`+${omitted}`] : []),
+    ...(property.objectsComplete ? [] : ["?"]),
+  ];
+  const count = countWriter(content.description)(property.triples, property.status);
+  const isShown = new Set(shown.map(({ iri }) => iri));
+  return {
+    text: `${name.text} -> ${ranges.join("|") || "untyped"} (${count})`,
+    prefixes: [name, ...names].flatMap(prefixOf),
+    json: propertyJson(property, isShown),
+    values: omitted,
+  };
+}
+
+const propertyJson = (property: PropertyPartition, shown: ReadonlySet<string>): SchemaProperty => ({
+  iri: property.property,
+  status: property.status,
+  triples: countValue(property.triples),
+  objectClasses: property.objectClasses.map(({ iri }) => iri).filter((iri) => shown.has(iri)),
+  datatypes: property.datatypes.map(({ iri }) => iri).filter((iri) => shown.has(iri)),
+  objectsComplete: property.objectsComplete,
+});
+
+/** Classes and datatypes of the values, most frequent first. */
+export function rangesOf({ objectClasses, datatypes }: PropertyPartition): readonly ObjectPartition[] {
+  return [...objectClasses, ...datatypes].toSorted(
+    (left, right) => descending(left.triples, right.triples) || (left.iri < right.iri ? -1 : 1),
+  );
+}
+
+const isType = (property: PropertyPartition): number => (property.property === rdf.type ? 1 : 0);
+
+/** Most frequent first, unknown last; `rdf:type`, which every class has, at the very end. */
+export function byFrequency(properties: readonly PropertyPartition[]): readonly PropertyPartition[] {
+  return properties.toSorted(
+    (left, right) =>
+      isType(left) - isType(right) ||
+      descending(left.triples, right.triples) ||
+      (left.property < right.property ? -1 : 1),
+  );
+}
+
+const descending = (left: Count | undefined, right: Count | undefined): number =>
+  (right?.value ?? -1) - (left?.value ?? -1);
+
+export const prefixOf = ({ prefix }: { readonly prefix?: string }): readonly string[] =>
+  prefix === undefined ? [] : [prefix];

@@ -1,0 +1,161 @@
+import type { VoidDescription } from "../void/void-description.ts";
+import type { ChosenClasses } from "./choose-classes.ts";
+import type { PrefixTable } from "./prefixes.ts";
+import type {
+  SchemaClass,
+  SchemaDetail,
+  SchemaFact,
+  SchemaJson,
+  SchemaPath,
+  SchemaProperty,
+  SchemaView,
+} from "./schema-view.ts";
+import { estimateTokens } from "./token-estimate.ts";
+
+/** What views are made of. */
+export interface ViewContent {
+  readonly description: VoidDescription;
+  readonly table: PrefixTable;
+  readonly chosen: ChosenClasses;
+}
+
+/** One line, with the facts in it for the JSON. */
+export interface ViewLine {
+  readonly text: string;
+  /** Prefixes that must be declared for it. */
+  readonly prefixes: readonly string[];
+  readonly fact?: SchemaFact;
+  readonly class?: SchemaClass;
+  readonly property?: SchemaProperty;
+  readonly path?: SchemaPath;
+  /** Known properties, and values and ranges, that the line does not show. */
+  readonly properties: number;
+  readonly values: number;
+}
+
+/** The lines of a view. */
+export interface ViewLines {
+  /** Lines that say what the view is. */
+  readonly head: readonly string[];
+  /**
+   * The lines, most important first, each with at most so many properties. Undefined stands for a line whose names
+   * are too long to be shown.
+   */
+  readonly body: (mostProperties: number) => Iterable<ViewLine | undefined>;
+  /** Number of lines that `body` gives. */
+  readonly total: number;
+  /** What the lines are, in the plural. */
+  readonly unit: string;
+  /** How to get what was left out. */
+  readonly more: string;
+  readonly complete: boolean;
+}
+
+interface Framing {
+  readonly content: ViewContent;
+  readonly detail: SchemaDetail;
+  readonly maxTokens: number;
+}
+
+/** Most properties a line, tried in turn until every line fits; else the last holds. */
+const propertyLimits = [400, 40, 15, 6] as const;
+/** Lines that may be skipped as too long for the rest of the budget before the others are given up. */
+const mostMisses = 10;
+
+/** Puts lines, the prefixes they need and a notice of what was left out into the budget. */
+export function composeView(lines: ViewLines, framing: Framing): SchemaView {
+  const reserve = estimateTokens(noticeText(lines, lines.total)) + 1;
+  let filled: Filled | undefined;
+  for (const limit of propertyLimits) {
+    const whole = fill(lines, framing, { limit, reserve: 0 });
+    if (whole.missed + whole.longNames === 0) return finish(whole, lines, framing);
+    filled = fill(lines, framing, { limit, reserve });
+    if (filled.missed === 0) break;
+  }
+  return finish(filled ?? fill(lines, framing, { limit: propertyLimits[3], reserve }), lines, framing);
+}
+
+interface Filled {
+  readonly head: readonly string[];
+  readonly shown: readonly ViewLine[];
+  readonly prefixes: ReadonlySet<string>;
+  /** Lines that were tried and did not fit. */
+  readonly missed: number;
+  readonly longNames: number;
+}
+
+function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve: number }): Filled {
+  let room = framing.maxTokens - how.reserve;
+  const takes = (cost: number): boolean => {
+    if (cost > room) return false;
+    room -= cost;
+    return true;
+  };
+  const head = lines.head.filter((line) => takes(estimateTokens(line) + 1));
+  const prefixes = new Set<string>();
+  const shown: ViewLine[] = [];
+  let missed = lines.head.length - head.length;
+  let longNames = 0;
+  for (const line of lines.body(how.limit)) {
+    if (line === undefined) {
+      longNames++;
+      continue;
+    }
+    const fresh = line.prefixes.filter((prefix, at, all) => !prefixes.has(prefix) && all.indexOf(prefix) === at);
+    const cost = [line.text, ...fresh.map((prefix) => declaration(framing, prefix))]
+      .map((text) => estimateTokens(text) + 1)
+      .reduce((sum, tokens) => sum + tokens, 0);
+    if (takes(cost)) {
+      shown.push(line);
+      for (const prefix of fresh) prefixes.add(prefix);
+    } else if (++missed >= mostMisses || how.reserve === 0) break;
+  }
+  return { head, shown, prefixes, missed, longNames };
+}
+
+const declaration = ({ content }: Framing, prefix: string): string =>
+  `PREFIX ${prefix}: <${content.table.namespace(prefix) ?? ""}>`;
+
+const noticeText = ({ total, unit, more }: ViewLines, omitted: number): string =>
+  `${omitted} of ${total} ${unit} left out; ${more}`;
+
+function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView {
+  const { head, shown, longNames } = filled;
+  const prefixes = [...filled.prefixes].toSorted();
+  const omitted = {
+    lines: lines.total - shown.length,
+    properties: sum(shown.map((line) => line.properties)),
+    values: sum(shown.map((line) => line.values)),
+    longNames,
+  };
+  const told = [...head, ...prefixes.map((prefix) => declaration(framing, prefix)), ...shown.map((line) => line.text)];
+  const withNotice = omitted.lines === 0 ? told : [...told, noticeText(lines, omitted.lines)];
+  // A budget that is too small for the notice alone leaves nothing to say.
+  const text = [withNotice, told].map((all) => all.join("\n")).find((each) => fits(each, framing)) ?? "";
+  return {
+    text,
+    json: asJson(framing, prefixes, shown),
+    truncated: omitted.lines + omitted.properties + omitted.values > 0 || head.length < lines.head.length,
+    omitted,
+    estimatedTokens: estimateTokens(text),
+    complete: lines.complete,
+  };
+}
+
+const fits = (text: string, { maxTokens }: Framing): boolean => estimateTokens(text) <= maxTokens;
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+function asJson({ content, detail }: Framing, prefixes: readonly string[], shown: readonly ViewLine[]): SchemaJson {
+  const { notFound } = content.chosen;
+  return {
+    detail,
+    endpoint: content.description.endpoint,
+    prefixes: Object.fromEntries(prefixes.map((prefix) => [prefix, content.table.namespace(prefix) ?? ""])),
+    ...(detail === "summary" && { facts: shown.flatMap((line) => line.fact ?? []) }),
+    ...(detail !== "paths" && { classes: shown.flatMap((line) => line.class ?? []) }),
+    ...(detail === "lines" && { properties: shown.flatMap((line) => line.property ?? []) }),
+    ...(detail === "paths" && { paths: shown.flatMap((line) => line.path ?? []) }),
+    ...(notFound.length > 0 && { notFound }),
+  };
+}

@@ -1,0 +1,31 @@
+/**
+ * Characters that end lines, are invisible, or change the direction of text (Unicode Cc, Cf, Cs, Zl, Zp): nothing that
+ * was read from an endpoint may reshape a line of ours.
+ */
+const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const unsafeInIri = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}<>"{}|^`\\]/gu;
+
+/** Foreign text on one line: unsafe characters become spaces, runs of spaces one, at most `most` characters. */
+export function plainText(text: string, most: number): string {
+  const line = text
+    .slice(0, most * 4)
+    .replace(unsafe, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line.length <= most) return line;
+  // A surrogate pair is never cut in two.
+  const end = /[\uD800-\uDBFF]/.test(line.charAt(most - 2)) ? most - 2 : most - 1;
+  return `${line.slice(0, end)}…`;
+}
+
+/** `<iri>`; what no IRI may hold, and what cannot be seen, as `\uXXXX` (SPARQL 1.1, section 19.2). */
+export function bracketedIri(iri: string): string {
+  return `<${iri.replace(unsafeInIri, escaped)}>`;
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff
+    ? `\\U${code.toString(16).toUpperCase().padStart(8, "0")}`
+    : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}

@@ -1,0 +1,105 @@
+import { iriParts } from "./iri-parts.ts";
+import { bracketedIri } from "./plain-text.ts";
+import { wellKnownPrefixes } from "./well-known-prefixes.ts";
+
+/** How an IRI is written; `prefix` is set when the name needs a declaration. */
+export interface ShortName {
+  readonly text: string;
+  readonly prefix?: string;
+}
+
+/** Short names for the IRIs of one description; two namespaces never share a prefix. */
+export interface PrefixTable {
+  /** `prefix:local` where that is legal in SPARQL without escapes, else `<iri>`. */
+  short(iri: string): ShortName;
+  /** Namespace of a prefix of this table. */
+  namespace(prefix: string): string | undefined;
+  /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */
+  expand(name: string): string | undefined;
+}
+
+const maxNamespaces = 200;
+const maxNamespaceLength = 300;
+/** A part of PN_LOCAL (SPARQL 1.1, section 19.8) that every parser reads alike. */
+const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,118}[A-Za-z0-9_-])?$/;
+const curie = /^([A-Za-z][\w-]{0,30}):(.{1,500})$/;
+/** Path segments that say nothing about whose vocabulary it is. */
+const generic = new Set(
+  "class concept core current def elements entity example id latest model ns onto ontology ontologies owl prop property rdf release resource schema schemas term terms v vocab vocabulary www".split(
+    " ",
+  ),
+);
+
+/**
+ * Prefixes for the namespaces of these IRIs: the well-known ones, and derived ones where a namespace occurs at least
+ * twice (the 200 most used). Depends on the set of IRIs and how often each occurs, not on their order.
+ */
+export function createPrefixTable(iris: Iterable<string>): PrefixTable {
+  const byNamespace = new Map(wellKnownPrefixes);
+  const byPrefix = new Map([...wellKnownPrefixes].map(([namespace, prefix]) => [prefix, namespace]));
+  for (const namespace of namespacesToName(iris)) {
+    const prefix = freePrefix(derivedPrefix(namespace), byPrefix);
+    byNamespace.set(namespace, prefix);
+    byPrefix.set(prefix, namespace);
+  }
+  return Object.freeze({
+    short: (iri: string): ShortName => {
+      const { namespace, local } = iriParts(iri);
+      const prefix = byNamespace.get(namespace);
+      if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri) };
+      return { text: `${prefix}:${local}`, prefix };
+    },
+    namespace: (prefix: string) => byPrefix.get(prefix),
+    expand: (name: string) => {
+      const [, prefix = "", local = ""] = curie.exec(name) ?? [];
+      const namespace = byPrefix.get(prefix);
+      return namespace === undefined ? undefined : namespace + local;
+    },
+  });
+}
+
+function namespacesToName(iris: Iterable<string>): readonly string[] {
+  const uses = new Map<string, number>();
+  for (const iri of iris) {
+    const { namespace, local } = iriParts(iri);
+    if (!isNameable(namespace) || !plainLocal.test(local)) continue;
+    uses.set(namespace, (uses.get(namespace) ?? 0) + 1);
+  }
+  return [...uses]
+    .filter(([, count]) => count > 1)
+    .toSorted(([left, few], [right, many]) => many - few || (left < right ? -1 : 1))
+    .slice(0, maxNamespaces)
+    .map(([namespace]) => namespace);
+}
+
+/** A namespace that needs no escapes in its declaration and has no prefix yet. */
+function isNameable(namespace: string): boolean {
+  if (wellKnownPrefixes.has(namespace) || namespace.length > maxNamespaceLength) return false;
+  return /^[a-z][a-z0-9+.-]*:./i.test(namespace) && bracketedIri(namespace).length === namespace.length + 2;
+}
+
+/** The last telling segment of the path, else of the host (without its top-level domain), else of a URN. */
+function derivedPrefix(namespace: string): string {
+  const url = URL.parse(namespace);
+  const host = url?.hostname.split(".").slice(0, -1) ?? [];
+  const path = url === null ? "" : `${url.pathname}${url.search}${url.hash}`;
+  const segments = [...host, ...path.split(/[/#:?&=;,.]+/)].map(letters);
+  const telling = segments.filter((segment) => segment.length > 1 && !generic.has(segment));
+  return telling.at(-1)?.slice(0, 12) ?? "ns";
+}
+
+/** Lower-case letters and digits of a segment, from its first letter on; empty for versions and dates. */
+function letters(segment: string): string {
+  const name = segment
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "")
+    .replace(/^\d+/, "");
+  return /^v?\d*$/.test(name) ? "" : name;
+}
+
+function freePrefix(wanted: string, taken: ReadonlyMap<string, string>): string {
+  if (!taken.has(wanted)) return wanted;
+  let number = 2;
+  while (taken.has(`${wanted}${number}`)) number++;
+  return `${wanted}${number}`;
+}

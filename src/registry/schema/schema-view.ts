@@ -1,0 +1,125 @@
+import type { FactStatus, VoidDescription } from "../void/void-description.ts";
+import { chooseClasses } from "./choose-classes.ts";
+import { classNames, classLines } from "./class-lines.ts";
+import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
+import { createPrefixTable } from "./prefixes.ts";
+import { descriptionIris } from "./description-iris.ts";
+import { pathLines } from "./path-lines.ts";
+import { summaryLines } from "./summary-lines.ts";
+
+/**
+ * How much of a schema is shown: counts and the largest classes; names of all classes; one line a class with its
+ * properties and their ranges; one line a path from class to class.
+ */
+export type SchemaDetail = "summary" | "classes" | "lines" | "paths";
+
+/** What to show of a description. */
+export interface SchemaRequest {
+  readonly detail: SchemaDetail;
+  /** Only these classes: IRIs, `prefix:local` or local names; at most 50 are looked at. Paths lead from or to them. */
+  readonly classes?: readonly string[];
+  /** Most tokens of `text`, as `estimateTokens` counts; 1 to 100,000. */
+  readonly maxTokens: number;
+}
+
+/** A count in JSON; null is unknown, never 0. */
+export type CountValue = { readonly value: number; readonly status: FactStatus } | null;
+
+/** A property of a class, or of the dataset, in JSON. */
+export interface SchemaProperty {
+  readonly iri: string;
+  readonly status: FactStatus;
+  readonly triples: CountValue;
+  readonly objectClasses: readonly string[];
+  readonly datatypes: readonly string[];
+  /** False: there may be values of other classes and datatypes. */
+  readonly objectsComplete: boolean;
+}
+
+/** A class in JSON; `properties` only with detail "lines". */
+export interface SchemaClass {
+  readonly iri: string;
+  readonly status: FactStatus;
+  readonly entities: CountValue;
+  readonly properties?: readonly SchemaProperty[];
+  readonly propertiesComplete?: boolean;
+}
+
+/** A path in JSON; `subject` is null for subjects without a known class, `object` for values of unknown kind. */
+export interface SchemaPath {
+  readonly subject: string | null;
+  readonly property: string;
+  readonly object: string | null;
+  readonly triples: CountValue;
+  /** Catalogue id of the endpoint that describes the object, for links to elsewhere. */
+  readonly endpoint?: string;
+}
+
+/** A fact of the summary in JSON. */
+export interface SchemaFact {
+  readonly fact: string;
+  readonly count?: CountValue;
+  readonly complete?: boolean;
+  readonly values?: readonly string[];
+}
+
+/** The facts that stand in the text, for programs. */
+export interface SchemaJson {
+  readonly detail: SchemaDetail;
+  readonly endpoint: string;
+  /** The prefixes declared in the text, with their namespaces. */
+  readonly prefixes: Readonly<Record<string, string>>;
+  readonly facts?: readonly SchemaFact[];
+  readonly classes?: readonly SchemaClass[];
+  readonly properties?: readonly SchemaProperty[];
+  readonly paths?: readonly SchemaPath[];
+  /** Wanted classes that the description does not have, each with up to three similar names. */
+  readonly notFound?: readonly { readonly name: string; readonly nearest: readonly string[] }[];
+}
+
+/** What the budget left out. */
+export interface Omitted {
+  /** Whole lines: facts, classes, properties without a class, paths. */
+  readonly lines: number;
+  /** Properties left out of lines that are shown. */
+  readonly properties: number;
+  /** Ranges of properties, and values of facts, left out of lines that are shown. */
+  readonly values: number;
+  /** Lines that are not shown because a name in them is longer than 500 characters; counted in `lines` too. */
+  readonly longNames: number;
+}
+
+/** A view of a schema within a budget. */
+export interface SchemaView {
+  readonly text: string;
+  /** The same facts as `text`, no others. */
+  readonly json: SchemaJson;
+  /** Something known was left out; `text` says what and how to get it, where the budget has room for that. */
+  readonly truncated: boolean;
+  readonly omitted: Omitted;
+  /** Of `text`; never above `maxTokens`. */
+  readonly estimatedTokens: number;
+  /** The description proves that nothing is missing of what this detail shows, truncation aside. */
+  readonly complete: boolean;
+}
+
+const mostTokens = 100_000;
+
+const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLines>> = {
+  summary: summaryLines,
+  classes: classNames,
+  lines: classLines,
+  paths: pathLines,
+};
+
+/**
+ * The schema of a described endpoint in at most `maxTokens` tokens, cut at whole lines, most frequent first. Counts
+ * carry their status: `~` sampled, `>=` lower bound, `*` told by the publisher, `?` unknown.
+ */
+export function schemaView(description: VoidDescription, request: SchemaRequest): SchemaView {
+  const table = createPrefixTable(descriptionIris(description));
+  const chosen = chooseClasses(description, table, request.classes);
+  const content: ViewContent = { description, table, chosen };
+  const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
+  return composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
+}

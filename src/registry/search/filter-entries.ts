@@ -1,0 +1,123 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import { plainText } from "../schema/plain-text.ts";
+import { irisNamed } from "./exact-names.ts";
+import type { IndexState } from "./index-state.ts";
+import { rankedEndpoints } from "./run-search.ts";
+import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
+import { type Term, termKey } from "./term-table.ts";
+import { fold } from "./words.ts";
+
+/** What an entry is compared with. */
+interface Listing {
+  readonly state: IndexState;
+  readonly filter: EntryFilter;
+  readonly statusOf: (id: string) => EndpointStatus;
+  readonly wanted: readonly WantedTerm[];
+}
+
+/** A class or property that an entry must have; without an IRI where no description has such a name. */
+interface WantedTerm {
+  readonly kind: Term["kind"];
+  readonly name: string;
+  readonly iri?: string;
+}
+
+const mostListed = 1_000;
+
+/** Reasons are worked out for the page that is shown, not for the whole list. */
+interface LazyHit extends Omit<EntryHit, "why"> {
+  readonly why: () => readonly Match[];
+}
+
+/** Lists catalogue entries. @throws FedwayError `REQUEST_INVALID` for an ambiguous name */
+export function filterEntries(
+  state: IndexState,
+  entries: readonly CatalogEntry[],
+  { filter, statusOf }: { filter: EntryFilter; statusOf: (id: string) => EndpointStatus },
+): EntryPage {
+  const wanted = [wantedTerm(state, "class", filter.class), wantedTerm(state, "property", filter.property)].flat();
+  const listing: Listing = { state, filter, statusOf, wanted };
+  const hits: LazyHit[] = [];
+  let undecided = 0;
+  for (const { entry, why } of orderedEntries(listing, entries)) {
+    const status = statusOf(entry.id);
+    const plain = plainReasons(entry, status, filter);
+    if (plain === undefined) continue;
+    const has = wanted.map((term) => hasTerm(state, entry.id, term));
+    if (has.every((each) => each === "yes"))
+      hits.push({ entry, status, why: () => [...why(), ...plain, ...wanted.map(reason)] });
+    else if (!has.includes("no")) undecided++;
+  }
+  const limit = Math.min(mostListed, Math.max(1, Math.floor(filter.limit) || 1));
+  const offset = Math.max(0, Math.floor(filter.offset) || 0);
+  return {
+    total: hits.length,
+    hits: hits.slice(offset, offset + limit).map(({ entry, status, why }) => ({ entry, status, why: why() })),
+    undecided,
+    ...Object.fromEntries(wanted.flatMap(({ kind, iri }) => (iri === undefined ? [] : [[kind, iri]]))),
+  };
+}
+
+function wantedTerm(state: IndexState, kind: Term["kind"], name: string | undefined): readonly WantedTerm[] {
+  if (name === undefined || name.trim() === "") return [];
+  const iris = irisNamed(state, kind, name);
+  const [iri, second] = iris;
+  if (second !== undefined) {
+    throw new FedwayError(
+      "REQUEST_INVALID",
+      `The ${kind} name ${plainText(name, 100)} stands for ${iris.length} IRIs.`,
+      {
+        next: `Give one of them in full: ${iris
+          .slice(0, 5)
+          .map((each) => plainText(each, 200))
+          .join(", ")}`,
+      },
+    );
+  }
+  return [{ kind, name, ...(iri !== undefined && { iri }) }];
+}
+
+const noReasons = (): readonly Match[] => [];
+
+function* orderedEntries({ state, filter }: Listing, entries: readonly CatalogEntry[]) {
+  if (filter.q === undefined || filter.q.trim() === "") {
+    for (const entry of entries) yield { entry, why: noReasons };
+    return;
+  }
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  for (const [id, why] of rankedEndpoints(state, filter.q)) {
+    const entry = byId.get(id);
+    if (entry !== undefined) yield { entry, why };
+  }
+}
+
+/** Reasons by what the entry itself says; undefined when it is not wanted. */
+function plainReasons(entry: CatalogEntry, status: EndpointStatus, filter: EntryFilter): readonly Match[] | undefined {
+  const why: Match[] = [];
+  if (filter.keyword !== undefined) {
+    const wanted = fold(filter.keyword.trim());
+    const keyword = entry.keywords.find((each) => fold(each.trim()) === wanted);
+    if (keyword === undefined) return undefined;
+    why.push({ field: "keyword", term: filter.keyword, matched: keyword });
+  }
+  if (filter.status !== undefined) {
+    if (status !== filter.status) return undefined;
+    why.push({ field: "status", term: filter.status, matched: status });
+  }
+  if (filter.interface !== undefined) {
+    if (entry.interface !== filter.interface) return undefined;
+    why.push({ field: "interface", term: filter.interface, matched: entry.interface });
+  }
+  return why;
+}
+
+/** "unknown": there is no description, or one that does not prove its list complete. */
+function hasTerm({ table, endpoints }: IndexState, id: string, { kind, iri }: WantedTerm): "yes" | "no" | "unknown" {
+  if (iri !== undefined && table.usedBy(termKey(kind, iri), id)) return "yes";
+  const described = endpoints.get(id)?.described;
+  const complete = kind === "class" ? described?.classesComplete : described?.propertiesComplete;
+  return complete === true ? "no" : "unknown";
+}
+
+const reason = ({ kind, name, iri = "" }: WantedTerm): Match => ({ field: kind, term: name, matched: iri });

@@ -1,0 +1,173 @@
+import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog.ts";
+import type { FactStatus, VoidDescription } from "../void/void-description.ts";
+
+/** What can be found. */
+export type HitKind = "endpoint" | "class" | "property";
+
+/** Why something was found: a word of the query and the indexed word or value it met in a field. */
+export interface Match {
+  readonly field: string;
+  readonly term: string;
+  readonly matched: string;
+}
+
+/** An endpoint that has a class or property; the count is of instances or triples, absent when unknown. */
+export interface TermUse {
+  readonly id: string;
+  readonly count?: { readonly value: number; readonly status: FactStatus };
+}
+
+/** One thing found. */
+export interface SearchHit {
+  readonly kind: HitKind;
+  /** Of classes and properties. */
+  readonly iri?: string;
+  /** Of endpoints. */
+  readonly id?: string;
+  /** Title of the endpoint; label, else local name, of a class or property. */
+  readonly title: string;
+  /** Larger is better; comparable within one answer only. */
+  readonly score: number;
+  readonly why: readonly Match[];
+  /** Of classes and properties: the 20 endpoints with the largest counts, unknown last. */
+  readonly endpoints: readonly TermUse[];
+  readonly endpointsTotal: number;
+}
+
+/** A search. */
+export interface SearchRequest {
+  /** Words, an IRI, `prefix:name` or an id. 500 characters and 12 words are looked at (2,048 characters of an IRI). */
+  readonly q: string;
+  /** All kinds when absent. */
+  readonly kinds?: readonly HitKind[];
+  /** Only these endpoints, and classes and properties that they have. */
+  readonly endpoints?: readonly string[];
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** What a search found, best first; ties in the order of kind, then id or IRI. */
+export interface SearchAnswer {
+  readonly total: number;
+  readonly hits: readonly SearchHit[];
+  /** Words that were searched for. */
+  readonly words: readonly string[];
+  /** "some": nothing has all the words, so that the hits have only some of them. */
+  readonly matched: "all" | "some";
+  /** False: classes or properties of some descriptions were left out of the index for their number or length. */
+  readonly complete: boolean;
+}
+
+/** What monitoring says of an endpoint; "unknown" is not "down". */
+export type EndpointStatus = "up" | "degraded" | "down" | "unknown";
+
+/** Which catalogue entries are wanted; all conditions hold together. */
+export interface EntryFilter {
+  readonly q?: string;
+  /** IRI, `prefix:name`, or local name that only one known class has. */
+  readonly class?: string;
+  readonly property?: string;
+  /** A whole keyword, whatever its case and accents. */
+  readonly keyword?: string;
+  readonly status?: EndpointStatus;
+  readonly interface?: EndpointInterface;
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One entry with the reasons why it is in the list. */
+export interface EntryHit {
+  readonly entry: CatalogEntry;
+  readonly status: EndpointStatus;
+  readonly why: readonly Match[];
+}
+
+/** Catalogue entries, best first with `q`, else in id order. */
+export interface EntryPage {
+  readonly total: number;
+  readonly hits: readonly EntryHit[];
+  /** Entries that meet the other conditions and may have the class or property: their description is missing or incomplete. */
+  readonly undecided: number;
+  /** IRIs that the given names stand for; absent where no description has such a name. */
+  readonly class?: string;
+  readonly property?: string;
+}
+
+/** How a description is put into the index. */
+export interface DescriptionNotes {
+  /** Tells this state of the description from others, for `restore`; `finishedAt` when absent. */
+  readonly version?: string;
+  /** Labels by IRI, where known. */
+  readonly labels?: ReadonlyMap<string, string>;
+}
+
+/** What `restore` made of a snapshot. */
+export interface Restored {
+  /** False: it was unreadable, damaged or of another format, and the index was built anew from the entries. */
+  readonly usable: boolean;
+  /** Endpoints whose description must be set again. */
+  readonly missing: readonly string[];
+}
+
+/** Size of the index. */
+export interface IndexSize {
+  readonly endpoints: number;
+  readonly terms: number;
+  /** Pairs of a term and an endpoint that has it. */
+  readonly uses: number;
+  /** Terms of descriptions that the limits kept out. */
+  readonly leftOut: number;
+}
+
+/** Full-text index over the catalogue and its descriptions; in memory, synchronous, bounded. */
+export interface SearchIndex {
+  /** Adds or replaces; nothing happens for the entry it has already. */
+  setEndpoint(entry: CatalogEntry): void;
+  /** Sets these and removes all others, with their descriptions. */
+  setEndpoints(entries: readonly CatalogEntry[]): void;
+  /** Removes the entry and its description. */
+  removeEndpoint(id: string): void;
+  setDescription(id: string, description: VoidDescription, notes?: DescriptionNotes): void;
+  removeDescription(id: string): void;
+  /** Version of the indexed description; undefined when there is none. */
+  descriptionVersion(id: string): string | undefined;
+  search(request: SearchRequest): SearchAnswer;
+  /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
+  endpointsMatching(q: string): readonly string[];
+  /**
+   * Entries of the catalogue that meet a filter.
+   * @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous
+   */
+  filterEntries(catalog: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage;
+  /** The index as JSON for `restore`; undefined when it is too large to be stored as one document. */
+  snapshot(): string | undefined;
+  /** Replaces the whole index by a snapshot, brought up to date with these entries. Never throws. */
+  restore(text: string, current: CurrentState): Restored;
+  readonly size: IndexSize;
+}
+
+/** What the catalogue and the store hold now. */
+export interface CurrentState {
+  readonly entries: readonly CatalogEntry[];
+  /** Versions of the stored descriptions by endpoint id. */
+  readonly descriptions: ReadonlyMap<string, string>;
+}
+
+/** Limits of the index. */
+export interface SearchLimits {
+  /** Distinct classes and properties. */
+  readonly terms: number;
+  readonly termsPerEndpoint: number;
+  readonly uses: number;
+  /** Bytes of a snapshot in UTF-8. */
+  readonly snapshotBytes: number;
+}
+
+/** How an index is made. */
+export interface SearchIndexOptions {
+  /** "unknown" for all when absent. */
+  readonly statusOf?: (id: string) => EndpointStatus;
+  readonly limits?: Partial<SearchLimits>;
+}

@@ -1,0 +1,141 @@
+import MiniSearch, { type Options, type Query, type SearchOptions, type SearchResult } from "minisearch";
+import type { Match } from "./search-index.ts";
+import { indexWords, singular, type Word } from "./words.ts";
+
+/** A document: its key and the text of each field. */
+export interface TextDocument {
+  readonly key: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** A document that was found. */
+export interface TextHit {
+  readonly key: string;
+  readonly score: number;
+  /** Words of the query that it has, each at least loosely. */
+  readonly terms: readonly string[];
+  /** Indexed words that were met, with the fields they were met in. */
+  readonly match: Readonly<Record<string, readonly string[]>>;
+}
+
+/** How words are looked for: as they are; also as singulars and beginnings of words; also with typing errors. */
+export interface Looking {
+  readonly words: readonly Word[];
+  readonly how: "whole" | "beginnings" | "errors";
+  /** Fields to look in; all when absent. */
+  readonly fields?: readonly string[];
+}
+
+/** Ranked full-text search (BM25+) over documents of a few fields; the only user of MiniSearch. */
+export interface TextIndex {
+  add(document: TextDocument): void;
+  /** Takes out a document, given as it was added. */
+  remove(document: TextDocument): void;
+  /** Documents with at least one of the words, best first. */
+  find(looking: Looking): readonly TextHit[];
+}
+
+/** Weight of each field. */
+export type FieldWeights = Readonly<Record<string, number>>;
+
+function optionsFor(weights: FieldWeights): Options<TextDocument> {
+  return {
+    fields: Object.keys(weights),
+    idField: "key",
+    extractField: (document: TextDocument, field: string): string =>
+      field === "key" ? document.key : (document.fields[field] ?? ""),
+    tokenize: indexWords,
+    processTerm: (term) => term,
+    // Documents are taken out with their text, which leaves nothing behind to clean up.
+    autoVacuum: false,
+    logger: () => undefined,
+    searchOptions: { boost: { ...weights }, tokenize: (text) => [text], processTerm: (term) => term },
+  };
+}
+
+/** An empty index. */
+export function createTextIndex(weights: FieldWeights): TextIndex {
+  const index = new MiniSearch(optionsFor(weights));
+  return {
+    add: (document) => index.add(document),
+    remove: (document) => index.remove(document),
+    find: (looking) =>
+      looking.words.length === 0 ? [] : index.search(queryOf(looking), howToLook(looking)).map(hitOf),
+  };
+}
+
+function queryOf({ words, how }: Looking): Query {
+  return { combineWith: "OR", queries: words.map((word) => wordQuery(word, how)) };
+}
+
+/** The document has every one of the words, a compound also by all of its parts. */
+export function hasAllWords({ terms }: TextHit, words: readonly Word[]): boolean {
+  const met = new Set(terms);
+  return words.every(
+    ({ whole, parts }) =>
+      met.has(whole) || met.has(singular(whole) ?? whole) || (parts.length > 0 && parts.every((part) => met.has(part))),
+  );
+}
+
+/** A compound is met as one word or by all of its parts. */
+function wordQuery({ whole, parts }: Word, how: Looking["how"]): Query {
+  const queries: Query[] = [whole];
+  const single = how === "whole" ? undefined : singular(whole);
+  if (single !== undefined) queries.push(single);
+  if (parts.length > 0) queries.push({ combineWith: "AND", queries: [...parts] });
+  return queries.length === 1 ? whole : { combineWith: "OR", queries };
+}
+
+function howToLook({ how, fields }: Looking): SearchOptions {
+  return {
+    ...(fields !== undefined && { fields: [...fields] }),
+    prefix: (term) => how !== "whole" && term.length > 2,
+    fuzzy: (term) => how === "errors" && typingErrors(term),
+  };
+}
+
+/** How many letters may differ; codes are close to each other without meaning the same. */
+function typingErrors(term: string): number | false {
+  if (term.length < 5 || /\d/.test(term)) return false;
+  return term.length < 7 ? 1 : 2;
+}
+
+function hitOf({ id, score, queryTerms, match }: SearchResult): TextHit {
+  return { key: String(id), score, terms: queryTerms, match };
+}
+
+const mostReasons = 8;
+
+/** The reasons of a hit: for each indexed word the query word that met it, whole words before beginnings and near ones. */
+export function reasonsOf(hit: TextHit, words: readonly Word[]): readonly Match[] {
+  const terms = words.flatMap(({ whole, parts }) => [whole, ...parts, singular(whole) ?? []].flat());
+  return Object.entries(hit.match)
+    .map(([matched, fields]) => {
+      const { term, rank } = meetingTerm(matched, terms);
+      return { matched, fields, term, rank };
+    })
+    .toSorted((left, right) => left.rank - right.rank || (left.matched < right.matched ? -1 : 1))
+    .flatMap(({ matched, fields, term }) => fields.map((field) => ({ field, term, matched })))
+    .slice(0, mostReasons);
+}
+
+function meetingTerm(matched: string, terms: readonly string[]): { term: string; rank: number } {
+  if (terms.includes(matched)) return { term: matched, rank: 0 };
+  const beginning = terms.find((term) => matched.startsWith(term));
+  if (beginning !== undefined) return { term: beginning, rank: 1 };
+  const closest = terms
+    .map((term) => ({ term, shared: sharedLetters(term, matched) - Math.abs(term.length - matched.length) }))
+    .toSorted((left, right) => right.shared - left.shared)[0];
+  return { term: closest?.term ?? "", rank: 2 };
+}
+
+/** Letters that two words have at the same place, from the front and from the back: enough to tell typing errors apart. */
+function sharedLetters(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  let shared = 0;
+  for (let at = 0; at < length; at++) {
+    if (left[at] === right[at]) shared++;
+    if (left.at(-1 - at) === right.at(-1 - at)) shared++;
+  }
+  return shared;
+}

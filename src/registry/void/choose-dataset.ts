@@ -1,0 +1,121 @@
+import type * as RDF from "@rdfjs/types";
+import { dcat, foaf, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { hasType, partsOf } from "./dataset-parts.ts";
+import { type NodeIndex, nodeKey } from "./node-index.ts";
+import { alienEndpoint, type OwnEndpoint } from "./own-endpoint.ts";
+import { iriTextOf } from "./read-values.ts";
+
+/** Which nodes of a document describe the endpoint's data. */
+export interface DatasetChoice {
+  /** The dataset first, then its default graph and the like; empty when there is none. */
+  readonly nodes: readonly RDF.Term[];
+  /** Why a description that seemed to be the endpoint's is not used. */
+  readonly quarantined?: string;
+}
+
+/** Whose document it is. */
+export interface ChoiceOptions {
+  readonly own: OwnEndpoint;
+  /** The endpoint itself served it, so that a dataset without an endpoint is its own. */
+  readonly served: boolean;
+}
+
+/** A node and the endpoints that it is said to be reached by. */
+interface Candidate {
+  readonly node: RDF.Term;
+  readonly endpoints: readonly string[];
+  /** Rank among equals: the main topic of the document, or the default dataset of its service. */
+  readonly main: boolean;
+}
+
+const contentPredicates = [v.classPartition, v.propertyPartition, v.triples, v.entities, v.classes, v.properties];
+const unionDefaultGraph = `${sd.namespace}UnionDefaultGraph`;
+
+/** Finds the dataset in a description: by its endpoint, else, where that is certain enough, the only one. */
+export function chooseDataset(index: NodeIndex, { own, served }: ChoiceOptions): DatasetChoice {
+  const candidates = candidatesOf(index);
+  const named = candidates.filter(({ endpoints }) => endpoints.some((url) => own.is(url)));
+  const unnamed = candidates.filter(({ endpoints }) => endpoints.length === 0);
+  const others = candidates.filter(({ endpoints }) => endpoints.length > 0);
+  const services = served ? endpointsOfServices(index) : [];
+  const alien = alienEndpoint(services, own);
+  if (alien !== undefined) return { nodes: [], quarantined: alien };
+  const chosen = best(named) ?? (served || (others.length === 0 && unnamed.length === 1) ? best(unnamed) : undefined);
+  const judged = chosen ?? (served ? best(others) : others.find(({ endpoints }) => isSuspect(endpoints, own)));
+  const reason = judged && alienEndpoint(judged.endpoints, own);
+  if (reason !== undefined) return { nodes: [], quarantined: reason };
+  if (chosen === undefined) return { nodes: [] };
+  return { nodes: [chosen.node, ...graphsOf(index, chosen.node)] };
+}
+
+/** The default graph of a `sd:Dataset`, and its named graphs where the default graph is said to be their union. */
+function graphsOf(index: NodeIndex, dataset: RDF.Term): readonly RDF.Term[] {
+  const graphs = index.objects(dataset, sd.defaultGraph);
+  const isUnion = index.subjects.some((node) =>
+    index.objects(node, sd.feature).some(({ value }) => value === unionDefaultGraph),
+  );
+  if (!isUnion) return graphs;
+  const named = index.objects(dataset, sd.namedGraph).flatMap((node) => index.objects(node, sd.graph));
+  return [...graphs, ...named];
+}
+
+const best = (candidates: readonly Candidate[]): Candidate | undefined =>
+  candidates.find(({ main }) => main) ?? candidates[0];
+
+/** Names nothing but hosts that only its publisher can reach: perhaps meant to be this endpoint. */
+const isSuspect = (endpoints: readonly string[], own: OwnEndpoint): boolean =>
+  endpoints.length === 1 && alienEndpoint(endpoints, own)?.includes("only its publisher") === true;
+
+const urlsOf = (terms: readonly RDF.Term[]): readonly string[] =>
+  terms.map(iriTextOf).filter((url) => url !== undefined);
+
+function endpointsOfServices(index: NodeIndex): readonly string[] {
+  return index.subjects.flatMap((node) => urlsOf(index.objects(node, sd.endpoint)));
+}
+
+/** Nodes that are datasets: typed so, with content, or served by a service; not parts of others, nor linksets. */
+function candidatesOf(index: NodeIndex): readonly Candidate[] {
+  const parts = partsOf(index);
+  const served = servedDatasets(index);
+  const topics = new Set(index.subjects.flatMap((node) => index.objects(node, foaf.primaryTopic).map(nodeKey)));
+  const graphs = new Set(
+    index.subjects.flatMap((node) => [sd.defaultGraph, sd.graph].flatMap((p) => index.objects(node, p).map(nodeKey))),
+  );
+  const candidates = new Map<string, Candidate>();
+  for (const node of index.subjects) {
+    const key = nodeKey(node);
+    if (!looksLikeDataset(index, node) || graphs.has(key)) continue;
+    const endpoints = urlsOf(index.objects(node, v.sparqlEndpoint));
+    if (parts.has(key) && endpoints.length === 0) continue;
+    candidates.set(key, { node, endpoints, main: topics.has(key) });
+  }
+  for (const { node, endpoints } of served) {
+    const own = candidates.get(nodeKey(node))?.endpoints ?? [];
+    candidates.set(nodeKey(node), { node, endpoints: [...own, ...endpoints], main: true });
+  }
+  return [...candidates.values()];
+}
+
+function looksLikeDataset(index: NodeIndex, node: RDF.Term): boolean {
+  if (hasType(index, node, v.Linkset) || index.has(node, v.linkPredicate)) return false;
+  if (hasType(index, node, v.Dataset) || index.has(node, v.sparqlEndpoint)) return true;
+  return contentPredicates.some((predicate) => index.has(node, predicate));
+}
+
+/** Datasets that a service is said to serve (SPARQL Service Description, section 3; DCAT 3, section 6.7). */
+function servedDatasets(
+  index: NodeIndex,
+): readonly { readonly node: RDF.Term; readonly endpoints: readonly string[] }[] {
+  return index.subjects.flatMap((service) => {
+    const endpoints = urlsOf([...index.objects(service, sd.endpoint), ...index.objects(service, dcat.endpointURL)]);
+    const datasets = [sd.defaultDataset, dcat.servesDataset].flatMap((predicate) => index.objects(service, predicate));
+    return datasets.filter(({ termType }) => termType !== "Literal").map((node) => ({ node, endpoints }));
+  });
+}
+
+/** IRIs behind which more of a description may stand (registry method, section 3, step 6). */
+export function linkedDescriptions(index: NodeIndex): readonly string[] {
+  const links = [sd.defaultDataset, sd.defaultGraph, sd.graph, v.inDataset, dcat.servesDataset];
+  const iris = index.subjects.flatMap((node) => links.flatMap((predicate) => urlsOf(index.objects(node, predicate))));
+  return [...new Set(iris.filter((iri) => /^https?:/iu.test(iri)).map((iri) => iri.split("#", 1)[0] ?? iri))];
+}

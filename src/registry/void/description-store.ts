@@ -1,0 +1,144 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Store } from "../../store/store.ts";
+import { checkDescription } from "./check-description.ts";
+import type { VoidDescription } from "./void-description.ts";
+
+/** What was loaded. */
+export interface LoadedDescription {
+  readonly description?: VoidDescription;
+  /** Grows with every change; absent when there is none. */
+  readonly version?: number;
+  /** Why a stored document was dropped: it could not be read any more. */
+  readonly dropped?: string;
+}
+
+/** Descriptions by catalogue id; checked on the way out, so that a damaged one is dropped and never used. */
+export interface DescriptionStore {
+  /** @throws FedwayError `STORE_FAILED`, `REQUEST_TOO_LARGE` */
+  save(id: string, description: VoidDescription): Promise<void>;
+  /** @throws FedwayError `STORE_FAILED` */
+  load(id: string): Promise<LoadedDescription>;
+  /** Removes the description and any unfinished work. @throws FedwayError `STORE_FAILED` */
+  remove(id: string): Promise<void>;
+  /** Keeps work in progress for the next run, for a while. @throws FedwayError `STORE_FAILED`, `REQUEST_TOO_LARGE` */
+  saveWork(id: string, description: VoidDescription): Promise<void>;
+  loadWork(id: string): Promise<LoadedDescription>;
+  removeWork(id: string): Promise<void>;
+}
+
+/** What a description store is built from. */
+export interface DescriptionStoreOptions {
+  readonly store: Store;
+  /** Characters of one stored description; default 32 Mi. */
+  readonly maxLength?: number;
+  /** Characters of parsed descriptions that are kept in memory; default 64 Mi. */
+  readonly cacheLength?: number;
+  /** Milliseconds after which work in progress is forgotten; default 30 days. */
+  readonly workTtlMs?: number;
+}
+
+const mebi = 1024 * 1024;
+const dayMs = 24 * 60 * 60 * 1000;
+const format = 1;
+
+const main = (id: string): string => `description/${id}`;
+const work = (id: string): string => `description-work/${id}`;
+
+/** A store of descriptions under `description/` and `description-work/`. */
+export function createDescriptionStore(options: DescriptionStoreOptions): DescriptionStore {
+  const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi, workTtlMs = 30 * dayMs } = options;
+  const parsed = createParsedCache(cacheLength);
+
+  const load = async (key: string): Promise<LoadedDescription> => {
+    const document = await store.get(key);
+    if (document === undefined) return {};
+    const { version, value } = document;
+    const known = parsed.get(key, version);
+    if (known !== undefined) return { description: known, version };
+    const description = read(value);
+    if ("reason" in description) {
+      await store.delete(key, { ifVersion: version });
+      return { dropped: description.reason };
+    }
+    parsed.set(key, { version, description, length: value.length });
+    return { description, version };
+  };
+  const text = (description: VoidDescription): string => {
+    const value = JSON.stringify({ format, description });
+    if (value.length > maxLength) throw tooLarge(value.length, maxLength);
+    return value;
+  };
+
+  return {
+    async save(id, description) {
+      await store.put(main(id), text(description));
+    },
+    load: (id) => load(main(id)),
+    async remove(id) {
+      await store.delete(main(id));
+      await store.delete(work(id));
+    },
+    async saveWork(id, description) {
+      await store.put(work(id), text(description), { ttlMs: workTtlMs });
+    },
+    loadWork: (id) => load(work(id)),
+    async removeWork(id) {
+      await store.delete(work(id));
+    },
+  };
+}
+
+function tooLarge(length: number, maxLength: number): FedwayError {
+  const message = `The description has ${length} characters; ${maxLength} can be stored.`;
+  return new FedwayError("REQUEST_TOO_LARGE", message, { next: "Describe the endpoint with a smaller budget." });
+}
+
+function read(value: string): VoidDescription | { readonly reason: string } {
+  let document: unknown;
+  try {
+    document = JSON.parse(value);
+  } catch {
+    return { reason: "it is not JSON" };
+  }
+  if (typeof document !== "object" || document === null || !("format" in document) || !("description" in document)) {
+    return { reason: "it is no stored description" };
+  }
+  if (document.format !== format) return { reason: "it has a format of another version" };
+  return checkDescription(document.description);
+}
+
+interface Parsed {
+  readonly version: number;
+  readonly description: VoidDescription;
+  readonly length: number;
+}
+
+/** Parsed descriptions, those that were used last; bounded by the length of their texts. */
+function createParsedCache(maxLength: number) {
+  const entries = new Map<string, Parsed>();
+  let length = 0;
+  const drop = (key: string): void => {
+    length -= entries.get(key)?.length ?? 0;
+    entries.delete(key);
+  };
+  return {
+    get(key: string, version: number): VoidDescription | undefined {
+      const entry = entries.get(key);
+      if (entry === undefined || entry.version !== version) return undefined;
+      // Insertion order is order of use.
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.description;
+    },
+    set(key: string, entry: Parsed): void {
+      drop(key);
+      if (entry.length > maxLength) return;
+      entries.set(key, entry);
+      length += entry.length;
+      for (const oldest of entries.keys()) {
+        if (length <= maxLength) break;
+        drop(oldest);
+      }
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import type * as RDF from "@rdfjs/types";
+import type { AskedEndpoint, Asker } from "../asking.ts";
+import { isWritable, namespaceOf, written } from "../describe/iri-text.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
+import { type Heard, Hunt, type LinkSearch } from "./link-hunt.ts";
+import { wholeNumberOf } from "./read-values.ts";
+import type { WallClock } from "./retrieval-log.ts";
+import type {
+  Linkset,
+  MeasurementRecord,
+  PropertyPartition,
+  UnknownFact,
+  VoidDescription,
+} from "./void-description.ts";
+
+/** One side of the links that are looked for. */
+export interface LinkSide {
+  readonly endpoint: AskedEndpoint & { readonly id: string };
+  readonly description: VoidDescription;
+}
+
+/** The links from one endpoint to another, as far as they were found. */
+export interface FoundLinksets {
+  /** `record` points into `records`. A count is "exact" only when two ways agree on all links; else a lower bound. */
+  readonly linksets: readonly Linkset[];
+  readonly records: readonly MeasurementRecord[];
+  readonly unknown: readonly UnknownFact[];
+}
+
+/** Finds links between described endpoints: objects of the one that are subjects at the other. */
+export interface LinksetFinder {
+  /** @throws FedwayError `CANCELLED`; failures of the endpoints are records and unknown facts */
+  find(from: LinkSide, to: LinkSide, search: LinkSearch): Promise<FoundLinksets>;
+}
+
+const mostProperties = 40;
+const sampledClasses = 8;
+const subjectsPerClass = 20;
+/** Links that are looked at per property; a property with fewer is known whole. */
+const sampleLinks = 200;
+const batchObjects = 50;
+const singleAsks = 5;
+
+/** Properties that are there to link, asked first (SKOS and OWL mapping properties, `rdfs:seeAlso`). */
+const linkingProperties =
+  /(?:owl#sameAs|skos\/core#(?:exact|close|broad|narrow|related)Match|rdf-schema#seeAlso|dcterms?\/relation)$/u;
+
+/** Creates the finder; it keeps no state between searches. */
+export function createLinksetFinder(options: { readonly asker: Asker; readonly clock: WallClock }): LinksetFinder {
+  return {
+    async find(from, to, search) {
+      const hunt = new Hunt(options, search);
+      const namespaces = await subjectNamespaces(hunt, to);
+      const linksets: Linkset[] = [];
+      for (const { property } of linkCandidates(from.description)) {
+        if (namespaces.size === 0 || hunt.spent) break;
+        const linkset = await linksetOf(hunt, { from, to, property, namespaces });
+        if (linkset !== undefined) linksets.push(linkset);
+      }
+      if (hunt.spent) hunt.unknown.push({ what: `links to ${to.endpoint.id}`, why: "budget" });
+      return { linksets, records: hunt.records, unknown: hunt.unknown };
+    },
+  };
+}
+
+/** The description with links to one endpoint put in the place of older ones to the same. */
+export function withLinksets(description: VoidDescription, targetId: string, found: FoundLinksets): VoidDescription {
+  const offset = description.records.length;
+  const moved = found.linksets.map((linkset) => ({
+    ...linkset,
+    record: linkset.record + offset,
+    ...(linkset.triples && { triples: { ...linkset.triples, record: linkset.triples.record + offset } }),
+  }));
+  const unknown = found.unknown.map((fact) => ({
+    ...fact,
+    ...(fact.record !== undefined && { record: fact.record + offset }),
+  }));
+  return {
+    ...description,
+    linksets: [...description.linksets.filter(({ targetEndpoint }) => targetEndpoint !== targetId), ...moved],
+    unknown: [...description.unknown, ...unknown],
+    records: [...description.records, ...found.records],
+  };
+}
+
+const isLiteral = ({ objectClasses, datatypes, objectsComplete }: PropertyPartition): boolean =>
+  objectsComplete && objectClasses.length === 0 && datatypes.length > 0;
+const rank = ({ property }: PropertyPartition): number => (linkingProperties.test(property) ? 0 : 1);
+
+/** Properties that may have IRIs as objects, those made for linking first, then the frequent ones. */
+function linkCandidates({ propertyPartitions }: VoidDescription): readonly PropertyPartition[] {
+  return propertyPartitions
+    .filter((one) => one.property !== rdf.type && isWritable(one.property) && !isLiteral(one))
+    .toSorted((one, other) => rank(one) - rank(other))
+    .slice(0, mostProperties);
+}
+
+const irisOf = ({ answer }: Heard, variable: string): readonly string[] =>
+  answer.rows.flatMap((row) => writableIri(row.get(variable)));
+
+const writableIri = (term: RDF.Term | undefined): readonly string[] =>
+  term?.termType === "NamedNode" && isWritable(term.value) ? [term.value] : [];
+
+/** Namespaces that subjects at the endpoint have: those of its description, and of a sample of its largest classes. */
+async function subjectNamespaces(hunt: Hunt, { endpoint, description }: LinkSide): Promise<ReadonlySet<string>> {
+  const namespaces = new Set(description.namespaces);
+  const classes = description.classPartitions.filter((one) => isWritable(one.class)).slice(0, sampledClasses);
+  const patterns = classes.map((one) => `?s ${written(rdf.type)} ${written(one.class)}`);
+  const limit = patterns.length === 0 ? sampleLinks : subjectsPerClass;
+  for (const pattern of patterns.length === 0 ? ["?s ?p ?o"] : patterns) {
+    const query = `SELECT DISTINCT ?s WHERE { ${pattern} . FILTER(isIRI(?s)) } LIMIT ${limit}`;
+    const heard = await hunt.ask(endpoint, query, `namespaces of ${endpoint.id}`);
+    for (const iri of heard === undefined ? [] : irisOf(heard, "s")) {
+      const namespace = namespaceOf(iri);
+      if (namespace !== undefined) namespaces.add(namespace);
+    }
+  }
+  return namespaces;
+}
+
+interface Question {
+  readonly from: LinkSide;
+  readonly to: LinkSide;
+  readonly property: string;
+  readonly namespaces: ReadonlySet<string>;
+}
+
+async function linksetOf(hunt: Hunt, question: Question): Promise<Linkset | undefined> {
+  const { from, to, property, namespaces } = question;
+  const what = `links by <${property}> to ${to.endpoint.id}`;
+  const pattern = `?s ${written(property)} ?o . FILTER(isIRI(?o))`;
+  const query = `SELECT DISTINCT ?s ?o WHERE { ${pattern} } LIMIT ${sampleLinks + 1}`;
+  const sample = await hunt.ask(from.endpoint, query, what);
+  if (sample === undefined) return undefined;
+  const objects = irisOf(sample, "o").filter((iri) => namespaces.has(namespaceOf(iri) ?? ""));
+  if (objects.length === 0) return undefined;
+  const present = await subjectsAmong(hunt, { to, what, objects: [...new Set(objects)] });
+  if (present === undefined) return undefined;
+  const value = objects.filter((iri) => present.iris.has(iri)).length;
+  if (value === 0) return undefined;
+  const link = { property, targetEndpoint: to.endpoint.id };
+  if (!present.counted) return { ...link, status: "exists", record: present.record };
+  const { rows, partial } = sample.answer;
+  const isWhole = rows.length <= sampleLinks && partial === undefined && present.whole;
+  const agrees =
+    isWhole &&
+    (await countAt(hunt, from.endpoint, {
+      pattern: `{ SELECT DISTINCT ?s ?o WHERE { ${pattern} } }`,
+      counted: "*",
+      what,
+    })) === rows.length;
+  const status = agrees ? "exact" : "lowerBound";
+  return { ...link, status, record: present.record, triples: { value, status, record: present.record } };
+}
+
+/** Which of the objects are subjects at the other endpoint. */
+interface Presence {
+  readonly iris: ReadonlySet<string>;
+  readonly record: number;
+  /** All objects were asked for; else single ones were. */
+  readonly counted: boolean;
+  /** A second way, counting, agrees with what was listed. */
+  readonly whole: boolean;
+}
+
+interface PresenceQuestion {
+  readonly to: LinkSide;
+  readonly objects: readonly string[];
+  readonly what: string;
+}
+
+async function subjectsAmong(hunt: Hunt, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+  const iris = new Set<string>();
+  let record: number | undefined;
+  let whole = true;
+  for (let at = 0; at < objects.length; at += batchObjects) {
+    const values = objects
+      .slice(at, at + batchObjects)
+      .map(written)
+      .join(" ");
+    const pattern = `VALUES ?o { ${values} } ?o ?p ?x`;
+    const heard = await hunt.ask(to.endpoint, `SELECT DISTINCT ?o WHERE { ${pattern} }`, what);
+    if (heard === undefined && at === 0) return askSingly(hunt, { to, objects, what });
+    const listed = heard === undefined ? [] : irisOf(heard, "o");
+    for (const iri of listed) iris.add(iri);
+    record ??= heard?.record;
+    const agreed = heard !== undefined && heard.answer.partial === undefined;
+    const counted = agreed ? await countAt(hunt, to.endpoint, { pattern, counted: "DISTINCT ?o", what }) : undefined;
+    whole &&= counted === listed.length;
+  }
+  return record === undefined ? undefined : { iris, record, counted: true, whole };
+}
+
+/** For endpoints without VALUES. */
+async function askSingly(hunt: Hunt, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+  for (const iri of objects.slice(0, singleAsks)) {
+    const heard = await hunt.ask(to.endpoint, `ASK { ${written(iri)} ?p ?x }`, what);
+    if (heard === undefined) return undefined;
+    const { record } = heard;
+    if (heard.answer.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
+  }
+  return undefined;
+}
+
+interface CountQuestion {
+  readonly pattern: string;
+  readonly counted: string;
+  readonly what: string;
+}
+
+async function countAt(
+  hunt: Hunt,
+  endpoint: AskedEndpoint,
+  { pattern, counted, what }: CountQuestion,
+): Promise<number | undefined> {
+  const heard = await hunt.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n) WHERE { ${pattern} }`, what);
+  const term = heard?.answer.rows[0]?.get("n");
+  return term === undefined || heard?.answer.partial !== undefined ? undefined : wholeNumberOf(term);
+}

@@ -1,0 +1,132 @@
+import type * as RDF from "@rdfjs/types";
+import { voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { byCount, compareText } from "./compare-facts.ts";
+import { measured } from "./measured-terms.ts";
+import { nodeKey } from "./node-index.ts";
+import { onlyIri } from "./read-values.ts";
+import type { ClassPartition, Count, ObjectPartition, PropertyPartition } from "./void-description.ts";
+import { type Known, readCount, type VoidSource } from "./void-source.ts";
+
+/** Partition nodes that are looked at in one document, of all kinds together: shared nodes could multiply without end. */
+const mostVisits = 100_000;
+
+/** Which partitions are wanted: those below `through`, told apart by the IRI under `key`. */
+interface Kind {
+  readonly through: readonly string[];
+  readonly key: string;
+}
+
+const classKind: Kind = { through: [v.classPartition], key: v.class };
+const propertyKind: Kind = { through: [v.propertyPartition], key: v.property };
+const objectClassKind: Kind = { through: [v.classPartition, voidExt.objectClassPartition], key: v.class };
+const datatypeKind: Kind = { through: [voidExt.datatypePartition], key: voidExt.datatype };
+
+/** Reads the partitions of one document; what lies beyond its cap is left out. */
+export interface PartitionReader {
+  classes(nodes: readonly RDF.Term[]): readonly ClassPartition[];
+  properties(nodes: readonly RDF.Term[]): readonly PropertyPartition[];
+}
+
+/** A reader with its own cap. Depth is fixed (class, property, object), so that cycles end by themselves. */
+export const createPartitionReader = (source: VoidSource): PartitionReader => new SourceReader(source);
+
+type CountName = "triples" | "distinctSubjects" | "distinctObjects";
+
+class SourceReader implements PartitionReader {
+  readonly #source: VoidSource;
+  /** Shared nodes are visited again and again. */
+  readonly #iris = new Map<string, string | undefined>();
+  #visitsLeft = mostVisits;
+
+  constructor(source: VoidSource) {
+    this.#source = source;
+  }
+
+  classes(parents: readonly RDF.Term[]): readonly ClassPartition[] {
+    const partitions = this.#each(parents, classKind, (iri, nodes): ClassPartition & Known => {
+      const entities = this.#count(nodes, v.entities) ?? this.#count(nodes, v.distinctSubjects);
+      return {
+        class: iri,
+        ...this.#known(nodes, classKind),
+        ...(entities !== undefined && { entities }),
+        ...this.#counts(nodes, ["triples"]),
+        properties: this.properties(nodes),
+        propertiesComplete: this.#complete(nodes, measured.propertiesComplete),
+      };
+    });
+    return partitions.toSorted(
+      (one, other) => byCount(one.entities, other.entities) || compareText(one.class, other.class),
+    );
+  }
+
+  properties(parents: readonly RDF.Term[]): readonly PropertyPartition[] {
+    const partitions = this.#each(parents, propertyKind, (property, nodes) => ({
+      property,
+      ...this.#known(nodes, propertyKind),
+      ...this.#counts(nodes, ["triples", "distinctSubjects", "distinctObjects"]),
+      objectClasses: this.#objects(nodes, objectClassKind),
+      datatypes: this.#objects(nodes, datatypeKind),
+      objectsComplete: this.#complete(nodes, measured.objectsComplete),
+    }));
+    return partitions.toSorted(
+      (one, other) => byCount(one.triples, other.triples) || compareText(one.property, other.property),
+    );
+  }
+
+  #objects(parents: readonly RDF.Term[], kind: Kind): readonly ObjectPartition[] {
+    const partitions = this.#each(parents, kind, (iri, nodes) => ({
+      iri,
+      ...this.#known(nodes, kind),
+      ...this.#counts(nodes, ["triples"]),
+    }));
+    return partitions.toSorted((one, other) => byCount(one.triples, other.triples) || compareText(one.iri, other.iri));
+  }
+
+  /** One partition for every IRI below `parents`: several nodes may describe the same class or property. */
+  #each<T>(
+    parents: readonly RDF.Term[],
+    kind: Kind,
+    read: (iri: string, nodes: readonly RDF.Term[]) => T,
+  ): readonly T[] {
+    const { index } = this.#source;
+    const groups = new Map<string, RDF.Term[]>();
+    for (const parent of parents) {
+      for (const node of kind.through.flatMap((predicate) => index.objects(parent, predicate))) {
+        if (this.#visitsLeft-- <= 0) break;
+        const iri = this.#iriOf(node, kind);
+        if (iri === undefined) continue;
+        const group = groups.get(iri);
+        if (group === undefined) groups.set(iri, [node]);
+        else group.push(node);
+      }
+    }
+    return Array.from(groups, ([iri, nodes]) => read(iri, nodes));
+  }
+
+  #iriOf(node: RDF.Term, { key }: Kind): string | undefined {
+    const name = `${key} ${nodeKey(node)}`;
+    if (!this.#iris.has(name)) this.#iris.set(name, onlyIri(this.#source.index.objects(node, key)));
+    return this.#iris.get(name);
+  }
+
+  #known(nodes: readonly RDF.Term[], { key }: Kind): Known {
+    return this.#source.annotations.known(nodes[0]!, key);
+  }
+
+  #complete(nodes: readonly RDF.Term[], predicate: string): boolean {
+    return nodes.some((node) => this.#source.annotations.complete(node, predicate));
+  }
+
+  #count(nodes: readonly RDF.Term[], predicate: string): Count | undefined {
+    return readCount(this.#source, nodes, predicate);
+  }
+
+  #counts(nodes: readonly RDF.Term[], names: readonly CountName[]): Readonly<Partial<Record<CountName, Count>>> {
+    const found: Partial<Record<CountName, Count>> = {};
+    for (const name of names) {
+      const count = this.#count(nodes, v[name]);
+      if (count !== undefined) found[name] = count;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,89 @@
+import type * as RDF from "@rdfjs/types";
+import { dcterms, rdfs, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { measured } from "./measured-terms.ts";
+import { readLinksets } from "./read-linksets.ts";
+import { createPartitionReader } from "./read-partitions.ts";
+import { iriOf, iriTextOf, languageOf, textOf, titleOf } from "./read-values.ts";
+import type { VoidDescription } from "./void-description.ts";
+import { readCount, type VoidSource } from "./void-source.ts";
+
+/** The facts of a description, without the story of how they were found. */
+export type VoidFacts = Pick<
+  VoidDescription,
+  | "title"
+  | "description"
+  | "license"
+  | "triples"
+  | "classes"
+  | "properties"
+  | "distinctSubjects"
+  | "distinctObjects"
+  | "classPartitions"
+  | "classesComplete"
+  | "propertyPartitions"
+  | "propertiesComplete"
+  | "languages"
+  | "namespaces"
+  | "linksets"
+>;
+
+/** Languages and namespaces that are taken in. */
+const mostNames = 1000;
+
+/** Everything that VoID (and its extension for object classes and datatypes) says of a dataset. Never throws. */
+export function readVoid(source: VoidSource): VoidFacts {
+  const { nodes, annotations } = source;
+  const reader = createPartitionReader(source);
+  const complete = (predicate: string): boolean => nodes.some((node) => annotations.complete(node, predicate));
+  return {
+    ...readTexts(source),
+    ...readTotals(source),
+    classPartitions: reader.classes(nodes),
+    classesComplete: complete(measured.classesComplete),
+    propertyPartitions: reader.properties(nodes),
+    propertiesComplete: complete(measured.propertiesComplete),
+    languages: readLanguages(source),
+    namespaces: namesOf(objectsOf(source, v.uriSpace).map(iriTextOf)),
+    linksets: readLinksets(source),
+  };
+}
+
+function objectsOf({ index, nodes }: VoidSource, ...predicates: readonly string[]): readonly RDF.Term[] {
+  return predicates.flatMap((predicate) => nodes.flatMap((node) => index.objects(node, predicate)));
+}
+
+function readTexts(source: VoidSource): Pick<VoidFacts, "title" | "description" | "license"> {
+  const title = titleOf(objectsOf(source, dcterms.title, rdfs.label));
+  const description = textOf(objectsOf(source, dcterms.description, rdfs.comment));
+  const license = objectsOf(source, dcterms.license)
+    .map(iriOf)
+    .find((iri) => iri !== undefined);
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(license !== undefined && { license }),
+  };
+}
+
+const totals = ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const;
+
+/** Totals are those of the first node that has them: the others are its graphs, which have totals of their own. */
+function readTotals(source: VoidSource): Pick<VoidFacts, (typeof totals)[number]> {
+  const { index, nodes } = source;
+  const counts = totals.map((name) => {
+    const holders = nodes.filter((node) => index.has(node, v[name])).slice(0, 1);
+    return [name, readCount(source, holders, v[name])] as const;
+  });
+  return Object.fromEntries(counts.filter(([, count]) => count !== undefined));
+}
+
+function readLanguages(source: VoidSource): readonly string[] {
+  const { index } = source;
+  const partitions = objectsOf(source, voidExt.languagePartition);
+  const tags = partitions.flatMap((partition) => index.objects(partition, voidExt.language));
+  return namesOf([...tags, ...objectsOf(source, `${dcterms.namespace}language`)].map(languageOf));
+}
+
+function namesOf(names: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(names.filter((name) => name !== undefined))].slice(0, mostNames).toSorted();
+}

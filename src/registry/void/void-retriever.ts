@@ -1,0 +1,215 @@
+import type * as RDF from "@rdfjs/types";
+import type { AskedEndpoint, Asker } from "../asking.ts";
+import { chooseDataset, linkedDescriptions } from "./choose-dataset.ts";
+import { indexNodes } from "./node-index.ts";
+import { type OwnEndpoint, ownEndpoint } from "./own-endpoint.ts";
+import { isWritable } from "../describe/iri-text.ts";
+import { findStoredVoid, readStoredVoid } from "./read-stored-void.ts";
+import { readVoid, type VoidFacts } from "./read-void.ts";
+import { createRetrievalLog, type RetrievalLog, type WallClock } from "./retrieval-log.ts";
+import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
+import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
+import { claimed } from "./void-source.ts";
+
+/** Steps of the cascade (registry method, section 3, steps 2-6), in the order in which they are tried. */
+export type RetrievalStep = "endpoint" | "well-known" | "default-graph" | "named-graph" | "linked";
+
+/** A description that was found and not used. */
+export interface RefusedDescription {
+  readonly step: RetrievalStep;
+  /** URL of the document, or IRI of the dataset. */
+  readonly from: string;
+  /** One or two sentences. */
+  readonly reason: string;
+}
+
+/** What the cascade found. */
+export interface RetrievedVoid {
+  /** All facts "claimed", nothing complete; absent when no description was found that can be trusted. */
+  readonly description?: VoidDescription;
+  readonly step?: RetrievalStep;
+  /** Claims of the used description that were held against the data. */
+  readonly checks: readonly SpotCheck[];
+  /** Descriptions that name another endpoint. */
+  readonly quarantined: readonly RefusedDescription[];
+  /** Descriptions that the data contradict, or whose claims could not be checked. */
+  readonly contradicted: readonly RefusedDescription[];
+  /** Every attempt, also when there is no description. */
+  readonly records: readonly MeasurementRecord[];
+  readonly cost: VoidDescription["cost"];
+}
+
+/** What is looked for. */
+export interface RetrievalTarget {
+  readonly endpoint: AskedEndpoint;
+  /** IRI for a dataset that its publisher did not name; default `<endpoint url>#dataset`. */
+  readonly dataset?: string;
+}
+
+/** Finds the description that an endpoint's publisher has written. */
+export interface VoidRetriever {
+  /** @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records */
+  retrieve(target: RetrievalTarget, options: { readonly signal: AbortSignal }): Promise<RetrievedVoid>;
+}
+
+/** What a retriever works with. */
+export interface VoidRetrieverOptions {
+  readonly asker: Asker;
+  readonly clock: WallClock;
+}
+
+/** A description before it is checked. */
+interface Found {
+  readonly step: RetrievalStep;
+  readonly from: string;
+  readonly quads: readonly RDF.Quad[];
+  readonly nodes: readonly RDF.Term[];
+  readonly record: number;
+}
+
+const mostLinks = 4;
+
+/** Creates the retriever; it keeps no state between endpoints. */
+export function createVoidRetriever({ asker, clock }: VoidRetrieverOptions): VoidRetriever {
+  return {
+    async retrieve(target, { signal }) {
+      const startedAt = new Date(clock.now()).toISOString();
+      const log = createRetrievalLog({ asker, clock, endpoint: target.endpoint, signal });
+      const cascade = new Cascade(log, target.endpoint.url);
+      await cascade.run();
+      const { best, quarantined, contradicted } = cascade;
+      const finishedAt = new Date(clock.now()).toISOString();
+      const { records, cost } = log;
+      return {
+        ...(best !== undefined && {
+          description: described(target, best, { startedAt, finishedAt, records, cost }),
+          step: best.found.step,
+        }),
+        checks: best?.checks ?? [],
+        quarantined,
+        contradicted,
+        records,
+        cost,
+      };
+    },
+  };
+}
+
+/** A description that passed its checks. */
+interface Accepted {
+  readonly found: Found;
+  readonly facts: VoidFacts;
+  readonly checks: readonly SpotCheck[];
+}
+
+const partitionsOf = ({ classPartitions, propertyPartitions }: VoidFacts): number =>
+  classPartitions.length + propertyPartitions.length;
+
+const totalsOf = ({ triples, classes, properties, title }: VoidFacts): number =>
+  [triples, classes, properties, title].filter((value) => value !== undefined).length;
+
+const isRicher = (one: VoidFacts, other: VoidFacts): boolean =>
+  partitionsOf(one) > partitionsOf(other) ||
+  (partitionsOf(one) === partitionsOf(other) && totalsOf(one) > totalsOf(other));
+
+/** One run over the steps; it ends with the first trusted description that has partitions. */
+class Cascade {
+  readonly quarantined: RefusedDescription[] = [];
+  readonly contradicted: RefusedDescription[] = [];
+  best: Accepted | undefined;
+  readonly #log: RetrievalLog;
+  readonly #url: string;
+  #own: OwnEndpoint;
+  #links: readonly string[] = [];
+  readonly #seen = new Set<string>();
+
+  constructor(log: RetrievalLog, url: string) {
+    this.#log = log;
+    this.#url = url;
+    this.#own = ownEndpoint(url);
+  }
+
+  async run(): Promise<void> {
+    const steps: readonly (() => Promise<void>)[] = [
+      () => this.#fromDocument("endpoint", this.#url),
+      () => this.#fromDocument("well-known", new URL("/.well-known/void", this.#url).href),
+      () => this.#fromData("default-graph"),
+      () => this.#fromData("named-graph"),
+      () => this.#fromLinks(),
+    ];
+    for (const step of steps) {
+      await step();
+      if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
+    }
+  }
+
+  async #fromDocument(step: RetrievalStep, url: string): Promise<void> {
+    if (this.#seen.has(url)) return;
+    this.#seen.add(url);
+    const fetched = await this.#log.document(url);
+    if (fetched === undefined) return;
+    const { quads, url: from } = fetched.value;
+    // The endpoint answers under the URL that its redirects lead to, too.
+    if (step === "endpoint") this.#own = ownEndpoint(this.#url, from);
+    const index = indexNodes(quads);
+    if (step === "endpoint") this.#links = linkedDescriptions(index).filter((link) => !this.#own.is(link));
+    const choice = chooseDataset(index, { own: this.#own, served: step === "endpoint" });
+    if (choice.quarantined !== undefined) this.quarantined.push({ step, from, reason: choice.quarantined });
+    else await this.#consider({ step, from, quads, nodes: choice.nodes, record: fetched.record });
+  }
+
+  async #fromData(step: "default-graph" | "named-graph"): Promise<void> {
+    if (this.#log.gone) return;
+    const where = step === "named-graph" ? "named" : "default";
+    for (const stored of await findStoredVoid(this.#log, this.#own.spellings, where)) {
+      const read = await readStoredVoid(this.#log, stored);
+      if (read === undefined) continue;
+      const from = stored.dataset ?? stored.graph ?? this.#url;
+      const choice = chooseDataset(indexNodes(read.quads), { own: this.#own, served: true });
+      if (choice.quarantined !== undefined) this.quarantined.push({ step, from, reason: choice.quarantined });
+      else await this.#consider({ step, from, quads: read.quads, nodes: [read.dataset], record: read.record });
+      if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
+    }
+  }
+
+  async #fromLinks(): Promise<void> {
+    for (const link of this.#links.slice(0, mostLinks)) {
+      await this.#fromDocument("linked", link);
+      if (this.best !== undefined && partitionsOf(this.best.facts) > 0) return;
+    }
+  }
+
+  /** Takes a description whose claims hold, when it says more than what there is. */
+  async #consider(found: Found): Promise<void> {
+    if (found.nodes.length === 0) return;
+    const index = indexNodes(found.quads);
+    const facts = readVoid({ index, nodes: found.nodes, annotations: claimed(found.record) });
+    if (partitionsOf(facts) + totalsOf(facts) === 0) return;
+    if (this.best !== undefined && !isRicher(facts, this.best.facts)) return;
+    const checks = await spotCheck(this.#log, facts);
+    const { trusted, reason = "" } = verdictOf(checks);
+    if (trusted) this.best = { found, facts, checks };
+    else this.contradicted.push({ step: found.step, from: found.from, reason });
+  }
+}
+
+function described(
+  target: RetrievalTarget,
+  { found, facts }: Accepted,
+  frame: Pick<VoidDescription, "startedAt" | "finishedAt" | "records" | "cost">,
+): VoidDescription {
+  const { endpoint } = target;
+  const [node] = found.nodes;
+  const named = node?.termType === "NamedNode" && isWritable(node.value) ? node.value : undefined;
+  return {
+    endpoint: endpoint.url,
+    ...(endpoint.id !== undefined && { id: endpoint.id }),
+    dataset: named ?? target.dataset ?? `${endpoint.url.split("#", 1)[0]}#dataset`,
+    source: "retrieved",
+    retrievedFrom: found.from,
+    ...frame,
+    unfinished: true,
+    ...facts,
+    unknown: [],
+  };
+}

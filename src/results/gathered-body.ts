@@ -1,0 +1,32 @@
+import { Readable } from "node:stream";
+
+/**
+ * The bytes of an answer that has arrived whole, in the pieces in which it came: whoever writes it on needs no copy,
+ * and to everybody else it is a stream.
+ */
+export class GatheredBody extends Readable {
+  readonly pieces: readonly Buffer[];
+
+  constructor(pieces: readonly Buffer[]) {
+    super();
+    this.pieces = pieces;
+  }
+
+  override _read(): void {
+    for (const piece of this.pieces) this.push(piece);
+    this.push(null);
+  }
+}
+
+/** The body is there as a whole; any other one still has to come. */
+export const isWhole = (body: Buffer | Readable): body is Buffer | GatheredBody =>
+  Buffer.isBuffer(body) || body instanceof GatheredBody;
+
+export const piecesOf = (body: Buffer | GatheredBody): readonly Buffer[] =>
+  Buffer.isBuffer(body) ? [body] : body.pieces;
+
+/** A body of these pieces. */
+export function gathered(pieces: readonly Buffer[]): Buffer | GatheredBody {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : new GatheredBody(pieces);
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { Redis } from "ioredis";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { storeClosed } from "../failures.ts";
+import { redisFailed } from "./redis-errors.ts";
+import type { RedisScript } from "./scripts.ts";
+
+/** How Redis is reached. */
+export interface RedisConnectionOptions {
+  /** `redis://` or `rediss://`, with account and database. */
+  readonly url: string;
+  readonly connectTimeoutMs?: number;
+  /** How long one command may take before it fails. */
+  readonly commandTimeoutMs?: number;
+}
+
+/** A connection that comes back by itself; while it is away, commands fail at once instead of waiting. */
+export interface RedisConnection {
+  /** @throws FedwayError `STORE_FAILED` */
+  command(name: string, ...args: readonly (string | number | Buffer)[]): Promise<unknown>;
+  /** @throws FedwayError `STORE_FAILED` */
+  script(script: RedisScript, ...args: readonly (string | number | Buffer)[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const longestReconnectMs = 5_000;
+
+/** @throws FedwayError `CONFIG_INVALID` for an unusable URL, `STORE_FAILED` when Redis does not answer now */
+export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+  const client = createClient(options);
+  let lastError: Error | undefined;
+  let closed = false;
+  client.on("error", (error: Error) => {
+    lastError = error;
+  });
+  client.on("ready", () => {
+    lastError = undefined;
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    client.disconnect();
+    throw redisFailed(lastError ?? error);
+  }
+  const send = async (name: string, args: readonly (string | number | Buffer)[]): Promise<unknown> => {
+    if (closed) throw storeClosed();
+    return client.call(name, [...args]);
+  };
+  const command: RedisConnection["command"] = async (name, ...args) => {
+    try {
+      return await send(name, args);
+    } catch (error) {
+      throw asFailure(error, lastError);
+    }
+  };
+  return {
+    command,
+    async script(script, ...args) {
+      try {
+        return await send("EVALSHA", [hashOf(script), script.keys, ...args]);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw asFailure(error, lastError);
+        return command("EVAL", script.lua, script.keys, ...args);
+      }
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      try {
+        await client.quit();
+      } catch {
+        client.disconnect();
+      }
+    },
+  };
+}
+
+function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 5_000 }: RedisConnectionOptions): Redis {
+  if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
+    throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
+  }
+  return new Redis(url, {
+    lazyConnect: true,
+    protocol: 2,
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: commandTimeoutMs,
+    enableOfflineQueue: false,
+    // A command sent before the connection broke may have taken effect: sending it again could add twice.
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
+    // After a fail-over the old primary is a replica; a new connection finds the new primary.
+    reconnectOnError: (error) => error.message.startsWith("READONLY"),
+  });
+}
+
+const hashes = new WeakMap<RedisScript, string>();
+
+function hashOf(script: RedisScript): string {
+  const hash = hashes.get(script) ?? createHash("sha1").update(script.lua).digest("hex");
+  hashes.set(script, hash);
+  return hash;
+}
+
+function asFailure(error: unknown, connection: Error | undefined): FedwayError {
+  return error instanceof FedwayError ? error : redisFailed(error, connection);
+}

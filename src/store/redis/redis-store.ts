@@ -1,0 +1,184 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import {
+  checkDuration,
+  checkKey,
+  checkLease,
+  checkPoints,
+  checkPutOptions,
+  checkRange,
+  checkValue,
+  counterBeyond,
+  counterSum,
+  listLimit,
+} from "../bounds.ts";
+import { storeFailed } from "../failures.ts";
+import { compareKeys } from "../key-order.ts";
+import type { SeriesPoint, Store, StoredDocument } from "../store.ts";
+import { connectRedis, type RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
+import {
+  acquireScript,
+  appendScript,
+  deleteScript,
+  incrementScript,
+  listScript,
+  putScript,
+  releaseScript,
+} from "./scripts.ts";
+
+/** How a store in Redis is opened. */
+export interface RedisStoreOptions extends RedisConnectionOptions {
+  /** What every key begins with, e.g. `fedway:`; stores with different prefixes share a database undisturbed. */
+  readonly prefix: string;
+}
+
+/** Documents that one script reads at most: a script keeps all other clients of Redis waiting. */
+const mostPerScript = 50;
+const arrivalDigits = 16;
+
+/**
+ * A store that several processes share: one Redis server (6.2 or newer), also behind a fail-over, but not a cluster.
+ * Times are the server's. Whether an acknowledged write survives the end of the *server* is up to its settings
+ * (`appendonly yes`, `maxmemory-policy noeviction`). Nothing outside the prefix is ever read, changed or flushed.
+ *
+ * @throws FedwayError `CONFIG_INVALID`, `STORE_FAILED` when Redis does not answer now
+ */
+export async function createRedisStore(options: RedisStoreOptions): Promise<Store> {
+  // One colon, at the end: then no prefix can be the beginning of another one's keys.
+  if (!/^[\w.-]{1,64}:$/.test(options.prefix)) {
+    throw new FedwayError(
+      "CONFIG_INVALID",
+      "The prefix of the Redis keys is not a short name with a colon at its end.",
+    );
+  }
+  const connection = await connectRedis(options);
+  const parts: RedisParts = { connection, prefix: options.prefix };
+  return {
+    name: "redis",
+    ...documentMethods(parts),
+    ...seriesMethods(parts),
+    ...counterMethods(parts),
+    close: () => connection.close(),
+  };
+}
+
+interface RedisParts {
+  readonly connection: RedisConnection;
+  readonly prefix: string;
+}
+
+function documentMethods({ connection, prefix }: RedisParts): Pick<Store, "get" | "put" | "delete" | "list"> {
+  const documents = `${prefix}d:`;
+  const index = `${prefix}keys`;
+  const expiring = `${prefix}expiring`;
+  return {
+    async get(key) {
+      checkKey(key);
+      const [version, value] = texts(await connection.command("HMGET", documents + key, "version", "value"));
+      return version === undefined || value === undefined ? undefined : { key, value, version: Number(version) };
+    },
+    async put(key, value, options = {}) {
+      checkKey(key);
+      checkValue(value);
+      checkPutOptions(options);
+      const keys = [documents + key, index, expiring, `${prefix}sequence`];
+      const args = [key, value, options.ttlMs ?? "", options.ifVersion ?? "", documents];
+      return integer(await connection.script(putScript, ...keys, ...args));
+    },
+    async delete(key, options = {}) {
+      checkKey(key);
+      checkPutOptions(options);
+      const keys = [documents + key, index, expiring];
+      return (await connection.script(deleteScript, ...keys, key, options.ifVersion ?? "")) === 1;
+    },
+    async list(keyPrefix, options = {}) {
+      const limit = listLimit(keyPrefix, options);
+      const found: StoredDocument[] = [];
+      // No UTF-8 text has the byte 0xff, so this is above every key that begins with the prefix.
+      const end = Buffer.concat([Buffer.from(`(${keyPrefix}`), Buffer.from([0xff])]);
+      const { after } = options;
+      let start = after !== undefined && compareKeys(after, keyPrefix) >= 0 ? `(${after}` : `[${keyPrefix}`;
+      while (found.length < limit) {
+        const count = Math.min(mostPerScript, limit - found.length);
+        const reply = await connection.script(listScript, index, start, end, count, documents);
+        const [seen, last = "", ...rest] = texts(reply);
+        for (let at = 0; at + 2 < rest.length; at += 3) {
+          found.push({ key: rest[at] ?? "", version: Number(rest[at + 1]), value: rest[at + 2] ?? "" });
+        }
+        if (Number(seen) < count) break;
+        start = `(${last}`;
+      }
+      return found;
+    },
+  };
+}
+
+function seriesMethods({ connection, prefix }: RedisParts): Pick<Store, "append" | "range" | "dropSeries"> {
+  const keyOf = (series: string): string => `${prefix}s:${series}`;
+  return {
+    async append(series, points, { retentionMs } = {}) {
+      checkPoints(series, points, retentionMs);
+      if (points.length === 0) return;
+      const args = points.flatMap(({ atMs, value }) => [atMs, value]);
+      await connection.script(appendScript, keyOf(series), `${prefix}sequence`, retentionMs ?? "", ...args);
+    },
+    async range(series, bounds) {
+      checkRange(series, bounds);
+      const { fromMs, toMs, limit } = bounds;
+      const from = [scoreOf(fromMs), `(${scoreOf(toMs)}`, "WITHSCORES", "LIMIT", 0, limit ?? -1];
+      const reply = texts(await connection.command("ZRANGEBYSCORE", keyOf(series), ...from));
+      const points: SeriesPoint[] = [];
+      for (let at = 0; at + 1 < reply.length; at += 2) {
+        points.push({ atMs: Number(reply[at + 1]), value: (reply[at] ?? "").slice(arrivalDigits) });
+      }
+      return points;
+    },
+    async dropSeries(series) {
+      checkKey(series);
+      await connection.command("UNLINK", keyOf(series));
+    },
+  };
+}
+
+function counterMethods({ connection, prefix }: RedisParts): Pick<Store, "increment" | "acquire" | "release"> {
+  return {
+    async increment(counter, by, { ttlMs } = {}) {
+      checkKey(counter);
+      if (ttlMs !== undefined) checkDuration(ttlMs, "ttlMs");
+      const step = counterSum(0, by);
+      const sum = integer(await connection.script(incrementScript, `${prefix}c:${counter}`, step, ttlMs ?? ""));
+      if (sum === undefined) throw new FedwayError("REQUEST_INVALID", counterBeyond);
+      return sum;
+    },
+    async acquire(lease, owner, ttlMs) {
+      checkLease(lease, owner, ttlMs);
+      return (await connection.script(acquireScript, `${prefix}l:${lease}`, owner, ttlMs)) === 1;
+    },
+    async release(lease, owner) {
+      checkKey(lease);
+      await connection.script(releaseScript, `${prefix}l:${lease}`, owner);
+    },
+  };
+}
+
+function scoreOf(ms: number): string {
+  if (Number.isFinite(ms)) return String(ms);
+  return ms > 0 ? "+inf" : "-inf";
+}
+
+/** A reply that is a list of texts; nil and numbers among them. @throws FedwayError `STORE_FAILED` */
+function texts(reply: unknown): (string | undefined)[] {
+  if (!Array.isArray(reply)) throw storeFailed("Redis gave an unexpected reply.");
+  return reply.map((item: unknown) => {
+    if (item === null) return undefined;
+    if (typeof item === "string" || typeof item === "number") return String(item);
+    throw storeFailed("Redis gave an unexpected reply.");
+  });
+}
+
+/** A reply that is a whole number, also as text, or nil. @throws FedwayError `STORE_FAILED` */
+function integer(reply: unknown): number | undefined {
+  if (reply === null) return undefined;
+  const value = typeof reply === "string" ? Number(reply) : reply;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  throw storeFailed("Redis gave an unexpected reply.");
+}

@@ -1,0 +1,71 @@
+/** A stored document. */
+export interface StoredDocument {
+  readonly key: string;
+  /** Text, as it was put; JSON by convention. */
+  readonly value: string;
+  /** Grows with every change of the document; for compare-and-set. */
+  readonly version: number;
+}
+
+/** How a document is written. */
+export interface PutOptions {
+  /** Milliseconds after which the document is gone; absent: it stays. */
+  readonly ttlMs?: number;
+  /** Write only when the document has this version; 0: only when there is none. */
+  readonly ifVersion?: number;
+}
+
+/** Which documents are listed. */
+export interface ListOptions {
+  /** Documents per page; default 1,000. */
+  readonly limit?: number;
+  /** Only keys after this one (UTF-8 byte order). */
+  readonly after?: string;
+}
+
+/** One point of a time series. */
+export interface SeriesPoint {
+  /** Milliseconds since the epoch, whole. */
+  readonly atMs: number;
+  /** Text, as it was appended; JSON by convention. */
+  readonly value: string;
+}
+
+/**
+ * Where the service keeps its state. A write whose promise has resolved survives the end of the process. Keys are
+ * non-empty, at most 512 bytes of UTF-8 without control characters; values at most 64 MiB. Not in the port:
+ * transactions over several keys, queries by value.
+ *
+ * Every method rejects with a FedwayError `STORE_FAILED` when the store cannot do what it was asked (full disk, lost
+ * connection, closed), and with `REQUEST_INVALID` for a key or value beyond the bounds.
+ */
+export interface Store {
+  readonly name: "memory" | "sqlite" | "redis";
+  get(key: string): Promise<StoredDocument | undefined>;
+  /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
+  put(key: string, value: string, options?: PutOptions): Promise<number | undefined>;
+  /** False when there was no such document, or `ifVersion` did not hold. */
+  delete(key: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean>;
+  /** Documents whose key begins with `prefix`, in key order. */
+  list(prefix: string, options?: ListOptions): Promise<readonly StoredDocument[]>;
+
+  /** Adds points to a series; points older than `retentionMs` before the newest are dropped in the same step. */
+  append(series: string, points: readonly SeriesPoint[], options?: { readonly retentionMs?: number }): Promise<void>;
+  /** Points with `fromMs <= atMs < toMs`, oldest first, those of one moment in the order of arrival. */
+  range(
+    series: string,
+    options: { readonly fromMs: number; readonly toMs: number; readonly limit?: number },
+  ): Promise<readonly SeriesPoint[]>;
+  /** Drops a whole series. */
+  dropSeries(series: string): Promise<void>;
+
+  /** Adds to a counter (0 when new) and resolves to its value; `ttlMs` counts from the counter's creation. */
+  increment(counter: string, by: number, options?: { readonly ttlMs?: number }): Promise<number>;
+
+  /** Takes or renews a lease; false while another owner holds it. It ends after `ttlMs` unless renewed. */
+  acquire(lease: string, owner: string, ttlMs: number): Promise<boolean>;
+  /** Gives a lease back; nothing happens when `owner` does not hold it. */
+  release(lease: string, owner: string): Promise<void>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,218 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { parseAnswer } from "../results/parse.ts";
+import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
+import { decodedPieces } from "./body-pieces.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { type Download, download, errorTextOf } from "./download.ts";
+import { headerOf } from "./headers.ts";
+import { createHostRates, type HostRates } from "./host-rates.ts";
+import { documentMediaType, rdfAccept } from "./document-media-type.ts";
+import { defaultTimeouts, type SparqlClientOptions, userAgent } from "./options.ts";
+import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
+import { refusalError } from "./refusals.ts";
+import { parseRetryAfter } from "./retry.ts";
+import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
+import { createUpstream, type Upstream } from "./upstream.ts";
+
+/** One RDF document to fetch. */
+export interface DocumentRequest {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** Milliseconds from now, parsing included. */
+  readonly timeoutMs: number;
+  /** Decoded bytes. */
+  readonly maxBytes: number;
+  readonly maxQuads: number;
+}
+
+/** A document, parsed to triples. */
+export interface RdfDocument {
+  /** After redirects; the base of relative IRIs. */
+  readonly url: string;
+  readonly httpStatus: number;
+  readonly mediaType: string;
+  readonly quads: readonly RDF.Quad[];
+  /** Decoded. */
+  readonly bytes: number;
+  readonly durationMs: number;
+}
+
+/** Fetches RDF documents: with the same guard, redirects, caps and manners as queries. */
+export interface DocumentClient {
+  /**
+   * @throws FedwayError `ADDRESS_REFUSED`, `ENDPOINT_*` (`ENDPOINT_NOT_SPARQL` when it is no RDF), `ANSWER_TOO_LARGE`,
+   *   `DEADLINE_EXCEEDED`, `CANCELLED`
+   */
+  fetch(request: DocumentRequest): Promise<RdfDocument>;
+  /** Ends everything under way and all connections. */
+  close(): Promise<void>;
+}
+
+/** What a document client is built from; the values the SPARQL client gets. */
+export type DocumentClientOptions = Pick<
+  SparqlClientOptions,
+  "version" | "contact" | "allowAddresses" | "hostRate" | "timeouts" | "resolveHost" | "ca" | "local" | "clock"
+>;
+
+interface Context {
+  readonly guard: AddressGuard;
+  readonly upstream: Upstream;
+  readonly rates: HostRates | undefined;
+  readonly local: SparqlClientOptions["local"];
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+const connections = 4;
+const waitingPerHost = 64;
+const mostHosts = 1000;
+
+function contextOf(options: DocumentClientOptions): Context {
+  const { clock = systemClock, hostRate, resolveHost, ca, local } = options;
+  const guard = createAddressGuard(options.allowAddresses);
+  const limited = hostRate !== undefined && hostRate.perSecond > 0;
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  return {
+    guard,
+    upstream: createUpstream({ guard, connections, ...timeouts, resolveHost, ca }),
+    rates: limited
+      ? createHostRates({ ...hostRate, queueLimit: waitingPerHost, maxHosts: mostHosts, clock })
+      : undefined,
+    local,
+    clock,
+    userAgent: userAgent(options.version, options.contact),
+  };
+}
+
+/**
+ * A client for RDF documents.
+ * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
+ */
+export function createDocumentClient(options: DocumentClientOptions): DocumentClient {
+  const context = contextOf(options);
+  const running = new Set<Stopwatch>();
+  let closed = false;
+  return {
+    async fetch(request) {
+      if (closed) throw shuttingDown();
+      const watch = createStopwatch(request, context.clock);
+      running.add(watch);
+      try {
+        return await fetchDocument(request, watch, context);
+      } finally {
+        watch.end();
+        running.delete(watch);
+      }
+    },
+    async close() {
+      closed = true;
+      for (const watch of running) watch.stop(shuttingDown());
+      context.rates?.close();
+      await context.upstream.close();
+    },
+  };
+}
+
+const shuttingDown = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
+
+async function fetchDocument(request: DocumentRequest, watch: Stopwatch, context: Context): Promise<RdfDocument> {
+  const { url, got } = await followed(request, watch, context);
+  const mediaType = documentMediaType(headerOf(got.headers, "content-type"), url);
+  if (mediaType === undefined) throw noRdf(got);
+  const counter = { bytes: 0 };
+  const pieces = decodedPieces(got, { maxBytes: request.maxBytes, counter });
+  const quads = await readQuads(watched(pieces, watch), { mediaType, baseIri: url.href, maxQuads: request.maxQuads });
+  const durationMs = watch.elapsedMs();
+  return { url: url.href, httpStatus: got.status, mediaType, quads, bytes: counter.bytes, durationMs };
+}
+
+/** The response at the end of the redirects. */
+async function followed(
+  request: DocumentRequest,
+  watch: Stopwatch,
+  context: Context,
+): Promise<{ readonly url: URL; readonly got: Download }> {
+  let url = vetted(request.url, context);
+  for (let redirects = 0; ; redirects += 1) {
+    await hostTurn(url, watch, context.rates);
+    const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", context.userAgent];
+    const got = await download({ upstream: context.upstream, url, headers, maxBytes: request.maxBytes, watch });
+    const refusal = { status: got.status, headers: got.headers, text: "" };
+    if (!isRedirect(refusal)) {
+      if (got.status === 200) return { url, got };
+      throw refused(got, context);
+    }
+    if (redirects === maxRedirects) throw redirectRefused("The endpoint redirects too often.", got.status);
+    url = redirectStep({ url, method: "get" }, refusal, context).url;
+  }
+}
+
+function vetted(text: string, { guard, local }: Context): URL {
+  const url = URL.parse(text);
+  if (url === null) throw addressRefused("not an absolute URL");
+  if (local?.(text) !== undefined) {
+    throw new FedwayError("ENDPOINT_REFUSED", "This service's own endpoints have no document to fetch.");
+  }
+  const error = guard.refuseUrl(url);
+  if (error !== undefined) throw error;
+  url.hash = "";
+  return url;
+}
+
+/** Waits for the host's turn; the operator's own hosts have no rate. */
+async function hostTurn({ hostname }: URL, watch: Stopwatch, rates: HostRates | undefined): Promise<void> {
+  watch.check();
+  if (rates === undefined || isOwnHost(hostname)) return;
+  const host = bareHost(hostname);
+  await watch.wait<undefined>((resolve, reject) => {
+    const waiter = { deadlineMs: watch.deadlineMs, granted: () => resolve(undefined) };
+    const taken = rates.take(host, waiter);
+    if (taken === "now") resolve(undefined);
+    if (taken === "refused") reject(hostBusy(rates.waitMs(host, 0)));
+    return () => rates.drop(host, waiter);
+  });
+}
+
+function hostBusy(retryAfterMs: number): FedwayError {
+  const message = "Too many requests are waiting for the document's host.";
+  return new FedwayError("ENDPOINT_BUSY", message, { fault: "busy", retryAfterMs });
+}
+
+function refused(got: Download, { clock }: Context): FedwayError {
+  const retryAfterMs = parseRetryAfter(headerOf(got.headers, "retry-after"), clock.now());
+  const refusal = { status: got.status, headers: got.headers, text: errorTextOf(got) };
+  return refusalError(refusal, "quads", retryAfterMs === undefined ? {} : { retryAfterMs });
+}
+
+function noRdf({ headers, status }: Download): FedwayError {
+  const type = (headerOf(headers, "content-type") ?? "no media type").slice(0, 100);
+  return new FedwayError("ENDPOINT_NOT_SPARQL", `The document is ${type}, not RDF.`, {
+    fault: "wrong-media-type",
+    upstreamStatus: status,
+  });
+}
+
+/** The same pieces, one in each turn of the event loop, until the stopwatch stops them. */
+async function* watched(pieces: AsyncIterable<Uint8Array>, watch: Stopwatch): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) {
+    await nextTurn();
+    watch.check();
+    yield piece;
+  }
+}
+
+interface Reading {
+  readonly mediaType: string;
+  readonly baseIri: string;
+  readonly maxQuads: number;
+}
+
+async function readQuads(pieces: AsyncIterable<Uint8Array>, reading: Reading): Promise<readonly RDF.Quad[]> {
+  const { mediaType, baseIri, maxQuads } = reading;
+  const result = await parseAnswer(pieces, { mediaType, kind: "quads", baseIri, limits: { maxRows: maxQuads } });
+  const quads: RDF.Quad[] = [];
+  if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
+  return quads;
+}

@@ -1,0 +1,19 @@
+import { vi } from "vitest";
+import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { describeJobQueue } from "./job-queue-contract.ts";
+
+describeJobQueue("embedded", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const store = createMemoryStore();
+  return {
+    queue: () => createEmbeddedJobQueue({ store, backoffMs: () => 50, surveyMs: 200 }),
+    advance: async (ms) => {
+      await vi.advanceTimersByTimeAsync(ms);
+    },
+    dispose: async () => {
+      await store.close();
+      vi.useRealTimers();
+    },
+  };
+});

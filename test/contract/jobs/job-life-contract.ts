@@ -1,0 +1,237 @@
+import { describe, expect, it } from "vitest";
+import type { Job, JobKind } from "../../../src/jobs/job-queue.ts";
+import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./job-queue-fixture.ts";
+
+/** Longer than anything here takes by itself. */
+const longMs = 3_600_000;
+
+/** The part of the contract about the end of jobs and workers, what is seen of them meanwhile, and their return. */
+export function describeJobLife(name: string, open: () => Promise<JobQueueHarness>): void {
+  const { advance, start, until, state, finished } = useJobQueues(open);
+
+  describe(`${name}: cancelling`, () => {
+    it("keeps a waiting job from running", async () => {
+      const ran: unknown[] = [];
+      const queue = await start(kind("a", async (payload) => ran.push(payload)));
+      const job = await queue.enqueue("a", 1, { delayMs: 200 });
+      expect(await queue.cancel(job.id)).toBe(true);
+      expect(await queue.cancel(job.id)).toBe(false);
+      await advance(400);
+      expect(await queue.get(job.id)).toMatchObject({ state: "cancelled", attempts: 0 });
+      expect(ran).toEqual([]);
+    });
+    it("ends a running job through its signal, whatever the handler then does", async () => {
+      const reasons: unknown[] = [];
+      const { started, run } = gate();
+      const stubborn: JobKind["run"] = async (payload, context) => {
+        await run(payload, context).catch((reason: unknown) => reasons.push(reason));
+        return "a result that nobody wants";
+      };
+      const queue = await start(kind("a", stubborn));
+      const job = await queue.enqueue("a", 1);
+      await until("runs", () => started.length > 0);
+      expect(await queue.cancel(job.id)).toBe(true);
+      await until("told", () => reasons.length > 0);
+      expect(reasons).toMatchObject([{ code: "CANCELLED" }]);
+      await advance(100);
+      const ended = await finished(queue, job.id);
+      expect(ended).toMatchObject({ state: "cancelled", attempts: 1 });
+      expect(ended.result).toBeUndefined();
+      expect(await queue.cancel(job.id)).toBe(false);
+    });
+    it("makes room for the next job", async () => {
+      const { started, run } = gate();
+      const queue = await start(kind("a", run));
+      const job = await queue.enqueue("a", 1);
+      await queue.enqueue("a", 2);
+      await until("runs", () => started.length === 1);
+      await queue.cancel(job.id);
+      await until("the next runs", () => started.length === 2);
+      expect(started).toEqual([1, 2]);
+    });
+    it("does nothing to a finished job", async () => {
+      const queue = await start(kind("a", async () => "ok"));
+      const job = await finished(queue, (await queue.enqueue("a", 1)).id);
+      expect(await queue.cancel(job.id)).toBe(false);
+      expect(await state(queue, job.id)).toBe("done");
+    });
+  });
+
+  describe(`${name}: progress`, () => {
+    it("shows while the job runs, and stays", async () => {
+      const { run, open: openGate } = gate();
+      const queue = await start(
+        kind("a", async (payload, context) => {
+          context.progress({ stage: "counting", done: 3, total: 10, figures: { queries: 7 } });
+          return run(payload, context);
+        }),
+      );
+      const job = await queue.enqueue("a", null);
+      const progress = { stage: "counting", done: 3, total: 10, figures: { queries: 7 } };
+      await until("progress", async () => (await queue.get(job.id))?.progress !== undefined);
+      expect(await queue.get(job.id)).toMatchObject({ state: "running", progress });
+      openGate();
+      expect(await finished(queue, job.id)).toMatchObject({ state: "done", progress });
+    });
+    it("is told to who watches, as is the end, until they stop watching", async () => {
+      const { run, open: openGate, started } = gate();
+      const queue = await start(
+        kind("a", async (payload, context) => {
+          for (let done = 0; done < 100; done += 1) context.progress({ stage: "counting", done });
+          return run(payload, context);
+        }),
+      );
+      const job = await queue.enqueue("a", null, { delayMs: 40 });
+      const seen: Job[] = [];
+      let others = 0;
+      const stop = queue.watch(job.id, (change) => seen.push(change));
+      const stopOther = queue.watch(job.id, () => {
+        others += 1;
+      });
+      queue.watch(job.id, () => {
+        throw new Error("a listener of its own making");
+      });
+      await until("running", () => started.length > 0);
+      await until("told", () => seen.some(({ progress }) => progress?.done === 99));
+      stopOther();
+      const before = others;
+      openGate();
+      await until("told of the end", () => seen.at(-1)?.state === "done");
+      expect(seen.at(-1)?.result).toBe("opened");
+      expect(others).toBe(before);
+      // A hundred reports within one moment are a few calls.
+      expect(seen.length).toBeLessThan(10);
+      stop();
+      await queue.enqueue("a", null, { id: job.id });
+      const calls = seen.length;
+      await advance(600);
+      expect(seen).toHaveLength(calls);
+    });
+  });
+
+  describe(`${name}: several workers`, () => {
+    it("run every job once between them", async () => {
+      const runs: string[] = [];
+      const run =
+        (worker: string): JobKind["run"] =>
+        async (_, { id }) => {
+          runs.push(`${worker} ${id}`);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        };
+      const one = await start(kind("a", run("one"), { concurrency: 2 }));
+      await start(kind("a", run("two"), { concurrency: 2 }));
+      const jobs = await Promise.all(Array.from({ length: 20 }, () => one.enqueue("a", null)));
+      for (const { id } of jobs) await finished(one, id);
+      expect(runs).toHaveLength(20);
+      expect(new Set(runs.map((text) => text.split(" ")[1])).size).toBe(20);
+    });
+    it("see each other's jobs, and may cancel them", async () => {
+      const { run, started, open: openGate } = gate();
+      const one = await start(kind("a", run));
+      const two = await start(kind("a", run));
+      const job = await one.enqueue("a", null);
+      await until("runs", () => started.length > 0);
+      const other = (await state(two, job.id)) === "running" ? two : one;
+      expect(await other.cancel(job.id)).toBe(true);
+      // The handler succeeds before its own worker has heard of it.
+      openGate();
+      await advance(1_000);
+      for (const queue of [one, two])
+        expect(await queue.get(job.id)).toMatchObject({ state: "cancelled", attempts: 1 });
+      expect((await one.get(job.id))?.result).toBeUndefined();
+    });
+  });
+
+  describe(`${name}: closing`, () => {
+    it("lets a job end that can", async () => {
+      const { started, run } = gate();
+      const kinds = kind("a", async (payload, context) => {
+        await run(payload, context).catch(() => {});
+        return "tidied up";
+      });
+      const queue = await start(kinds);
+      const job = await queue.enqueue("a", null);
+      await until("runs", () => started.length > 0);
+      const closing = queue.close(1_000);
+      await advance(50);
+      await closing;
+      const next = await start(kinds);
+      expect(await next.get(job.id)).toMatchObject({ state: "done", result: "tidied up", attempts: 1 });
+    });
+    it.each([
+      ["ends without a result", true],
+      ["does not end in time", false],
+    ])("puts back a job that %s, to run again elsewhere", async (_, ends) => {
+      const attempts: number[] = [];
+      const { run } = gate();
+      const kinds = kind(
+        "a",
+        async (payload, context) => {
+          attempts.push(context.attempt);
+          if (attempts.length > 1) return "second run";
+          return ends ? run(payload, context) : new Promise(() => {});
+        },
+        { maxAttempts: 1 },
+      );
+      const queue = await start(kinds);
+      const job = await queue.enqueue("a", null);
+      await until("runs", () => attempts.length > 0);
+      const closing = queue.close(100);
+      await advance(200);
+      await closing;
+      const next = await start(kinds);
+      expect(await finished(next, job.id)).toMatchObject({ state: "done", result: "second run", attempts: 2 });
+      expect(attempts).toEqual([1, 2]);
+    });
+    it("leaves waiting jobs to the next start", async () => {
+      const ran: unknown[] = [];
+      const kinds = kind("a", async (payload) => ran.push(payload));
+      const queue = await start(kinds);
+      const job = await queue.enqueue("a", "later", { delayMs: 200 });
+      await queue.close();
+      await advance(400);
+      expect(ran).toEqual([]);
+      const next = await start(kinds);
+      await finished(next, job.id);
+      expect(ran).toEqual(["later"]);
+    });
+  });
+
+  describe(`${name}: schedules`, () => {
+    it("run each turn once, whatever number of workers there is, until they are taken back", async () => {
+      const runs: number[] = [];
+      const kinds = kind("a", async () => runs.push(Date.now()), { concurrency: 2 });
+      const one = await start(kinds);
+      const two = await start(kinds);
+      const schedule = { name: "often", kind: "a", payload: null, everyMs: 400 };
+      await Promise.all([one.schedule(schedule), two.schedule(schedule)]);
+      await until("four turns", () => runs.length >= 4);
+      const gaps = runs.slice(1).map((at, index) => at - (runs[index] ?? 0));
+      expect(Math.min(...gaps)).toBeGreaterThan(100);
+      await one.unschedule("often");
+      await advance(500);
+      const after = runs.length;
+      await advance(1_000);
+      expect(runs).toHaveLength(after);
+    });
+    it("keep their next turn when they are given again", async () => {
+      const runs: unknown[] = [];
+      const queue = await start(kind("a", async (payload) => runs.push(payload)));
+      await queue.schedule({ name: "rare", kind: "a", payload: 1, everyMs: longMs });
+      await until("first turn", () => runs.length === 1);
+      await queue.schedule({ name: "rare", kind: "a", payload: 2, everyMs: longMs });
+      await advance(500);
+      expect(runs).toEqual([1]);
+    });
+    it.each([
+      { name: "", kind: "a", everyMs: 1_000 },
+      { name: "a/b", kind: "a", everyMs: 1_000 },
+      { name: "a", kind: "unknown", everyMs: 1_000 },
+      { name: "a", kind: "a", everyMs: 1 },
+      { name: "a", kind: "a", everyMs: Number.NaN },
+    ])("are refused as %j", async (schedule) => {
+      const queue = await start(kind("a", async () => null));
+      await shouldReject(queue.schedule({ ...schedule, payload: null }), "REQUEST_INVALID");
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { describeStore } from "./store-contract.ts";
+
+describeStore("sqlite", async () => {
+  let nowMs = 1_000_000;
+  const folder = await mkdtemp(join(tmpdir(), "fedway-sqlite-"));
+  const store = await openSqliteStore({ path: join(folder, "store.db"), clock: { now: () => nowMs } });
+  return {
+    store,
+    advance: async (ms) => {
+      nowMs += ms;
+    },
+    dispose: async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+});

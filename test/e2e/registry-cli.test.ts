@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
+import { startSparqlTestServer } from "../support/sparql-test-server.ts";
+
+let folder: string;
+let dataDir: string;
+let service: BuiltService;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fedway-e2e-"));
+  dataDir = join(folder, "state");
+  service = await startBuiltService({ FEDWAY_DATA_DIR: dataDir });
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe("fedway describe", () => {
+  it("describes an example without a service", async () => {
+    const { code, stdout, stderr } = await runCommand(["describe", "people", "--summary"]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/classes and \d+ properties found with/),
+    });
+    expect(stdout).toMatch(/^triples: \d+$/m);
+    expect(stdout).toMatch(/foaf:Person \(\d+\): .*foaf:name -> xsd:string/);
+  });
+
+  it("writes what was found when it is interrupted", async () => {
+    const server = await startSparqlTestServer("<urn:x:1> <urn:x:p> <urn:x:2> .");
+    server.setFault({ kind: "hang" });
+    const file = join(folder, "interrupted.json");
+    const child = spawn(
+      process.execPath,
+      ["dist/cli/main.js", "describe", server.url, "--format", "json", "--output", file],
+      {
+        cwd: fileURLToPath(new URL("../../", import.meta.url)),
+        env: { PATH: process.env["PATH"], FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8" },
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    while (server.requests.length === 0 && child.exitCode === null) await new Promise((done) => setTimeout(done, 20));
+    child.kill("SIGINT");
+    const [code] = (await once(child, "close")) as [number | null];
+    await server.close();
+    expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining("Interrupted") });
+    expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ endpoint: server.url, unfinished: true });
+  });
+
+  it("does not repeat credentials", async () => {
+    const { code, stdout, stderr } = await runCommand(["describe", "http://me:secret@127.0.0.1/sparql"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("user name or a password");
+    expect(stderr).not.toContain("secret");
+  });
+
+  it("names the setting that allows a private address", async () => {
+    const { code, stderr } = await runCommand(["describe", "http://127.0.0.1:1/sparql"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("FEDWAY_ALLOW_ADDRESSES") });
+  });
+});
+
+describe("fedway catalog check", () => {
+  it("finds nothing wrong with the catalogue that comes with the program", async () => {
+    const { code, stdout } = await runCommand(["catalog", "check", "catalog", "catalog/examples"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+ files: \d\d+ endpoints, \d+ federations; 0 errors, /m);
+  });
+
+  it("names file and line of what is wrong", async () => {
+    const broken = await mkdtemp(join(folder, "catalog-"));
+    await writeFile(join(broken, "broken.ttl"), "@prefix : <urn:x:> .\n:a :b\n");
+    const { code, stdout } = await runCommand(["catalog", "check", broken]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\/broken\.ttl:\d: error: .+\n1 files: 0 endpoints, 0 federations; 1 errors, /);
+  });
+});
+
+describe("beside a running service", () => {
+  it("query and explain ask it, and say so", async () => {
+    const query = `SELECT ?n { SERVICE <${service.url}/hosted/people/sparql> { ?p <http://xmlns.com/foaf/0.1/name> ?n } } LIMIT 1`;
+    const asked = await runCommand(["query", query, "--format", "csv"], { FEDWAY_DATA_DIR: dataDir });
+    expect({ code: asked.code, lines: asked.stdout.trim().split("\r\n").length }).toEqual({ code: 0, lines: 2 });
+    expect(asked.stderr).toContain(`it answers at ${service.url}`);
+    const explained = await runCommand(["explain", query], { FEDWAY_DATA_DIR: dataDir });
+    expect(explained).toMatchObject({ code: 0, stderr: asked.stderr });
+  });
+
+  it("backup copies the state once, and never over a file", async () => {
+    const file = join(folder, "backup.db");
+    const first = await runCommand(["backup", file], { FEDWAY_DATA_DIR: dataDir });
+    expect(first).toMatchObject({ code: 0, stdout: "" });
+    expect((await readFile(file)).subarray(0, 15).toString()).toBe("SQLite format 3");
+    const { mtimeMs } = await stat(file);
+    const second = await runCommand(["backup", file], { FEDWAY_DATA_DIR: dataDir });
+    expect({ code: second.code, stderr: second.stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("exists already"),
+    });
+    expect((await stat(file)).mtimeMs).toBe(mtimeMs);
+    expect((await readdir(folder)).filter((name) => name.startsWith("backup"))).toEqual(["backup.db"]);
+  });
+});
+
+describe("fedway backup elsewhere", () => {
+  it.each([
+    ["a data folder without a database", { FEDWAY_DATA_DIR: "/no/such/folder" }, "FEDWAY_DATA_DIR"],
+    ["a state in Redis", { REDIS_URL: "redis://127.0.0.1:1" }, "redis-cli --rdb"],
+  ])("fails for %s", async (_name, env, hint) => {
+    const { code, stderr } = await runCommand(["backup", join(folder, "nothing.db")], env);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(hint) });
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import { compareWithTruth } from "../../support/compare-with-truth.ts";
+import { describedUnits } from "../../support/described-data.ts";
+import { createEndpointDescriber, type EndpointDescriber } from "../../support/endpoint-describer.ts";
+import { type EngineStatistics, enginePolicies } from "../../support/simulated-engine/policy.ts";
+import {
+  type SimulatedEngine,
+  type SimulatedEngines,
+  startSimulatedEngines,
+} from "../../support/simulated-engine/start-engines.ts";
+import { truthOf } from "../../support/void-truth.ts";
+
+const shape = { seed: 20_240_601, triples: 1_000, classes: 8, maxProperties: 12 };
+const truth = truthOf([...describedUnits(shape)].flat());
+const policies = enginePolicies(shape.triples);
+
+let simulated: SimulatedEngines;
+let describer: EndpointDescriber;
+
+beforeAll(async () => {
+  simulated = await startSimulatedEngines(shape, policies);
+  describer = createEndpointDescriber(simulated.clock);
+});
+
+afterAll(async () => {
+  await describer?.close();
+  await simulated?.close();
+});
+
+function engineNamed(name: string): SimulatedEngine {
+  const engine = simulated.engines.find(({ policy }) => policy.name === name);
+  if (engine === undefined) throw new Error(`no engine ${name}`);
+  return engine;
+}
+
+/** What shows that a description had to get past an engine's policy. */
+const met: Readonly<Record<string, keyof EngineStatistics>> = {
+  "low-cap": "capped",
+  "low-cap-header": "capped",
+  "high-cap": "capped",
+  "time-500": "overLimit",
+  "time-503": "overLimit",
+  "partial-header": "overLimit",
+  "partial-206": "overLimit",
+  "partial-silent": "overLimit",
+  "partial-instant": "overLimit",
+  "empty-header": "overLimit",
+  bursts: "throttled",
+  "no-count": "refused",
+  "no-count-low-cap": "refused",
+  "no-values": "refused",
+  dying: "deaths",
+  hostile: "overLimit",
+};
+
+/** Describes an engine to the end; one that dies meanwhile is brought back. What is said in between is true too. */
+async function described({ url, policy, revive }: SimulatedEngine): Promise<VoidDescription> {
+  let alive = policy.diesAfter === undefined;
+  const { description, runs } = await describer.describeToTheEnd(url, {
+    async betweenRuns(unfinished) {
+      noLies(unfinished);
+      if (!alive) await revive();
+      alive = true;
+    },
+  });
+  if (policy.diesAfter !== undefined) expect(runs).toBeGreaterThan(1);
+  return description;
+}
+
+function noLies(description: VoidDescription): void {
+  const { wrongExact, wrongBounds, wrongComplete, invented } = compareWithTruth(description, truth);
+  expect({ wrongExact, wrongBounds, wrongComplete, invented }).toEqual({
+    wrongExact: [],
+    wrongBounds: [],
+    wrongComplete: [],
+    invented: [],
+  });
+}
+
+describe("a computed description", () => {
+  it.each(policies.map(({ name }) => name))("of the engine %s is true and has what agents need", async (name) => {
+    const engine = engineNamed(name);
+    const description = await described(engine);
+    const { recall, precision } = compareWithTruth(description, truth);
+    noLies(description);
+    expect(recall).toBeGreaterThanOrEqual(0.95);
+    expect(precision).toBe(1);
+    const sign = met[name];
+    if (sign !== undefined) expect((await engine.statistics())[sign], sign).toBeGreaterThan(0);
+  });
+
+  it("of an engine without limits is exact", async () => {
+    const description = await described(engineNamed("plain"));
+    const { exactShare, completeLists, lists } = compareWithTruth(description, truth);
+    expect(exactShare).toBeGreaterThanOrEqual(0.9);
+    expect(completeLists / lists).toBeGreaterThanOrEqual(0.9);
+    expect(description.unfinished).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
+import { describedText, describedUnits } from "../../support/described-data.ts";
+import { createEndpointDescriber, type EndpointDescriber } from "../../support/endpoint-describer.ts";
+import type { Engine } from "../../support/engines/engine.ts";
+import { startFuseki } from "../../support/engines/fuseki.ts";
+import { startVirtuoso } from "../../support/engines/virtuoso.ts";
+import { truthOf } from "../../support/void-truth.ts";
+
+const shape = { seed: 20_240_601, triples: 100_000, classes: 50, maxProperties: 20 };
+const dataGraph = "http://data.example/graph";
+const truth = truthOf([...describedUnits(shape)].flat());
+
+let virtuoso: Engine;
+let fuseki: Engine;
+let describer: EndpointDescriber;
+
+beforeAll(async () => {
+  const text = describedText(shape);
+  [virtuoso, fuseki] = await Promise.all([
+    startVirtuoso({ graphs: { [dataGraph]: text }, maxRows: 1_000, maxExecutionSeconds: 2 }),
+    startFuseki({ data: text }),
+  ]);
+  describer = createEndpointDescriber();
+});
+
+afterAll(async () => {
+  await describer?.close();
+  await Promise.all([virtuoso?.stop(), fuseki?.stop()]);
+});
+
+/** Nothing is wrong; prints the numbers that the registry is judged by. */
+function shouldBeTrue(name: string, description: VoidDescription): Comparison {
+  const comparison = compareWithTruth(description, truth);
+  const { wrongExact, wrongBounds, wrongComplete, invented, recall, exactShare, completeLists, lists } = comparison;
+  const { requests, bytes, ms } = description.cost;
+  process.stdout.write(
+    `${name}: ${requests} requests, ${bytes} bytes, ${ms} ms; facts ${recall.toFixed(3)}, exact ` +
+      `${exactShare.toFixed(3)}, complete lists ${completeLists} of ${lists}\n`,
+  );
+  expect({ wrongExact, wrongBounds, wrongComplete, invented }).toEqual({
+    wrongExact: [],
+    wrongBounds: [],
+    wrongComplete: [],
+    invented: [],
+  });
+  return comparison;
+}
+
+describe("a computed description", () => {
+  it("of Fuseki is exact", async () => {
+    const description = await describer.describe(fuseki.url, { target: { engine: "fuseki" } });
+    const { recall, exactShare } = shouldBeTrue("fuseki", description);
+    expect(recall).toBeGreaterThanOrEqual(0.95);
+    expect(exactShare).toBeGreaterThanOrEqual(0.9);
+    expect(description.unfinished).toBe(false);
+  }, 120_000);
+
+  it("of a capped Virtuoso says nothing wrong of the data, and leaves the system graphs out", async () => {
+    const description = await describer.describe(virtuoso.url, { target: { engine: "virtuoso" } });
+    const { recall } = shouldBeTrue("virtuoso, known as such", description);
+    expect(recall).toBeGreaterThanOrEqual(0.95);
+  }, 180_000);
+
+  it("of a capped Virtuoso is the same when nobody said that it is one", async () => {
+    expect(await triplesOfAllGraphs(virtuoso.url)).toBeGreaterThan(truth.triples + 1_000);
+    const description = await describer.describe(virtuoso.url);
+    const { recall } = shouldBeTrue("virtuoso, unknown", description);
+    expect(recall).toBeGreaterThanOrEqual(0.95);
+  }, 180_000);
+});
+
+/** Virtuoso's default graph is the union of all graphs, its own included. */
+async function triplesOfAllGraphs(url: string): Promise<number> {
+  const query = encodeURIComponent("SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }");
+  const response = await fetch(`${url}?query=${query}`, { headers: { accept: "text/csv" } });
+  return Number((await response.text()).split("\n")[1]);
+}

@@ -1,0 +1,77 @@
+import { createDescriber } from "../../src/registry/describe/create-describer.ts";
+import type { DescribeOptions, DescribeTarget } from "../../src/registry/describe/describer.ts";
+import type { VoidDescription } from "../../src/registry/void/void-description.ts";
+import { createAsker } from "../../src/transport/asker.ts";
+import { createSparqlClient } from "../../src/transport/client.ts";
+import { type Clock, systemClock } from "../../src/transport/clock.ts";
+
+/** Describes endpoints of this machine, through the real transport. */
+export interface EndpointDescriber {
+  describe(url: string, options?: DescribeCall): Promise<VoidDescription>;
+  /**
+   * Goes on with unfinished descriptions, as the background job does, until nothing is left or a run adds nothing.
+   * @param betweenRuns hears of each description that is not the last
+   */
+  describeToTheEnd(url: string, options?: DescribeCall & { readonly betweenRuns?: BetweenRuns }): Promise<ManyRuns>;
+  close(): Promise<void>;
+}
+
+type BetweenRuns = (description: VoidDescription) => Promise<void> | void;
+
+/** What came of one or more runs. */
+export interface ManyRuns {
+  readonly description: VoidDescription;
+  readonly runs: number;
+}
+
+export interface DescribeCall extends Partial<DescribeOptions> {
+  readonly target?: Partial<DescribeTarget>;
+}
+
+/** @param clocks time for the transport and for the describer, the system's unless told otherwise */
+export function createEndpointDescriber(
+  clocks: { readonly transport: Clock; readonly describer: Clock } = {
+    transport: systemClock,
+    describer: systemClock,
+  },
+): EndpointDescriber {
+  const client = createSparqlClient({
+    version: "0.0.0-test",
+    allowAddresses: ["127.0.0.0/8"],
+    clock: clocks.transport,
+    random: () => 0.5,
+  });
+  const documents = {
+    fetch: () => Promise.reject(new Error("a describer fetches no documents")),
+    close: () => Promise.resolve(),
+  };
+  const asker = createAsker({ client, documents, clock: clocks.transport });
+  const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0 });
+  const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
+    describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });
+
+  async function describeToTheEnd(
+    url: string,
+    { betweenRuns, ...call }: DescribeCall & { readonly betweenRuns?: BetweenRuns } = {},
+  ): Promise<ManyRuns> {
+    let description = await describe(url, call);
+    let runs = 1;
+    while (description.unfinished && runs < mostRuns) {
+      await betweenRuns?.(description);
+      const size = knowledge(description);
+      description = await describe(url, { ...call, known: description });
+      runs++;
+      if (knowledge(description) === size) break;
+    }
+    return { description, runs };
+  }
+
+  return { describe, describeToTheEnd, close: () => client.close() };
+}
+
+const mostRuns = 50;
+
+/** Length of everything that a description says or knows that it cannot find out. */
+function knowledge({ classPartitions, propertyPartitions, unknown, languages, linksets }: VoidDescription): number {
+  return JSON.stringify([classPartitions, propertyPartitions, unknown, languages, linksets]).length;
+}

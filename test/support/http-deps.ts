@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import type { HttpDeps } from "../../src/http/http-deps.ts";
+import type { EditableCatalog } from "../../src/registry/catalog.ts";
+import { openCatalog } from "../../src/registry/open-catalog.ts";
+import { createSearchIndex } from "../../src/registry/search/create-search-index.ts";
+import type { SearchIndex } from "../../src/registry/search/search-index.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { shapesFile } from "./catalog-folder.ts";
+import { createFakeQueryService, type FakeQueryService, fakeSettings } from "./fake-query-service.ts";
+
+/** One request as it was reported to the metrics. */
+export type Observed = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
+
+/** Dependencies of the HTTP shell with what tests look at. */
+export interface FakeDeps extends HttpDeps {
+  readonly queries: FakeQueryService;
+  readonly observed: Observed[];
+  readonly lines: object[];
+}
+
+const files = fileURLToPath(new URL("../fixtures/catalog/", import.meta.url));
+
+/** A catalogue of three endpoints from files (alpha, beta, and one with a hostile title) with changes in `store`. */
+export function openTestCatalog(store: Store): Promise<EditableCatalog> {
+  return openCatalog({
+    dirs: [{ path: files }],
+    baseUrl: fakeSettings.publicUrl,
+    store,
+    now: () => Date.UTC(2026, 0, 1),
+    shapesFile,
+    refuseUrl: (url) => (new URL(url).hostname.startsWith("10.") ? "its address is private." : undefined),
+  });
+}
+
+function searchOf(catalog: EditableCatalog): SearchIndex {
+  const search = createSearchIndex();
+  const update = (): void => search.setEndpoints(catalog.entries);
+  update();
+  catalog.onChange(update);
+  return search;
+}
+
+/** Dependencies of the HTTP shell: a catalogue over a memory store, no descriptions, no jobs, a fake query service. */
+export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<FakeDeps> {
+  const observed: Observed[] = [];
+  const lines: object[] = [];
+  const write = (fields: object): void => void lines.push(fields);
+  const queries = createFakeQueryService();
+  const catalog = more.catalog ?? (await openTestCatalog(createMemoryStore()));
+  const noJobs = async () => Promise.reject(new Error("no jobs in this test"));
+  return {
+    config: fakeSettings,
+    catalog,
+    search: searchOf(catalog),
+    descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
+    capabilities: { get: async () => undefined, request: noJobs },
+    jobs: { get: async () => undefined, list: async () => [], cancel: async () => false },
+    hosted: () => undefined,
+    metrics: {
+      contentType: "text/plain; version=0.0.4",
+      render: async () => "fedway_up 1\n",
+      observeRequest: (request) => void observed.push(request),
+    },
+    ready: () => ({ ready: true, checks: { catalog: { ok: true } } }),
+    version: "1.2.3",
+    logger: { info: write, warn: write, error: write },
+    ...more,
+    queries,
+    observed,
+    lines,
+  };
+}

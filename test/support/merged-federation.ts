@@ -1,0 +1,197 @@
+import { Readable } from "node:stream";
+import oxigraph from "oxigraph";
+import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
+import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
+import type { SourceDocuments } from "../../src/engine/sources/document-client.ts";
+import { createPatternSources } from "../../src/engine/sources/open-pattern-source.ts";
+import type { FedwayError } from "../../src/errors/fedway-error.ts";
+import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.ts";
+import type { Bindings, QueryResult } from "../../src/results/model.ts";
+import { parseAnswer } from "../../src/results/parse.ts";
+import { termToText } from "../../src/results/terms.ts";
+import {
+  bindingsAnswer,
+  canonicalRow,
+  canonicalTerm,
+  canonicalText,
+  graphAnswer,
+  type CanonicalAnswer,
+} from "./canonical-answer.ts";
+import type { SparqlClient } from "../../src/transport/sparql-client.ts";
+import { createStoreClient, type StoreClient } from "./store-client.ts";
+import { createTpfPages, type TpfOptions } from "./tpf-server.ts";
+
+/** How a member's data is reached. */
+export type MemberKind = "sparql" | "tpf" | "file";
+
+/** Documents in this process by URL; for tests of what stands above the transport. */
+export interface FakeDocuments extends SourceDocuments {
+  readonly requests: string[];
+  /** Makes every later request to a URL that begins like this fail. */
+  fail(url: string, error: FedwayError): void;
+}
+
+/** A federation whose members are in this process. */
+export interface MergedFederation {
+  readonly client: StoreClient;
+  readonly documents: FakeDocuments;
+  readonly members: readonly PlannedEndpoint[];
+  /** Replaces the members by new ones with these N-Triples. */
+  setData(data: readonly string[]): void;
+  plan(query: string): FederatedPlan;
+  result(query: string, bounds?: ExecutionBounds): Promise<QueryResult>;
+  answer(query: string, inOrder?: boolean): Promise<CanonicalAnswer>;
+}
+
+interface Parts {
+  readonly client: StoreClient;
+  readonly documents: FakeDocuments;
+  readonly members: readonly PlannedEndpoint[];
+}
+
+// Members have URLs of their own, so that one engine, which takes a while to make, serves all federations of a test file.
+const partsByUrl = new Map<string, Parts>();
+let generation = 0;
+let engineForAll: ReturnType<typeof createComunicaEngine> | undefined;
+const sharedEngine = () => (engineForAll ??= createEngine(200_000));
+
+function createEngine(maxSolutions: number): ReturnType<typeof createComunicaEngine> {
+  const partsOf = (url: string): Parts => {
+    const parts = partsByUrl.get(url.split(/[?#]/u)[0] ?? "");
+    if (!parts) throw new Error(`No member has the URL ${url}`);
+    return parts;
+  };
+  const now = () => performance.now();
+  const client: SparqlClient = {
+    query: (request) => partsOf(request.endpoint.url).client.query(request),
+    close: async () => {},
+  };
+  const documents: SourceDocuments = { fetch: (request) => partsOf(request.url).documents.fetch(request) };
+  return createComunicaEngine({ client, openSource: createPatternSources({ documents, now }), maxSolutions, now });
+}
+
+/** Members `m0`, `m1`, ... with these N-Triples; `kinds` repeat. */
+export function createMergedFederation(
+  data: readonly string[],
+  kinds: readonly MemberKind[] = ["sparql"],
+  options: TpfOptions & { readonly maxSolutions?: number } = {},
+): MergedFederation {
+  const build = (texts: readonly string[]): Parts => {
+    generation++;
+    const members = texts.map((_, index) => toMember(index, kinds[index % kinds.length] ?? "sparql"));
+    const client = createStoreClient(Object.fromEntries(members.map(({ url }, index) => [url, texts[index] ?? ""])));
+    const built = { members, client, documents: createFakeDocuments(texts, members, options) };
+    for (const { url } of members) partsByUrl.set(url, built);
+    return built;
+  };
+  let parts = build(data);
+  const engine = options.maxSolutions === undefined ? sharedEngine() : createEngine(options.maxSolutions);
+  const plan = (query: string): FederatedPlan => ({
+    kind: "federated",
+    answer: "bindings",
+    query,
+    skeleton: query,
+    clauses: [],
+    over: { federation: "test", members: parts.members },
+    members: parts.members.map((endpoint) => ({ endpoint, clauses: 0, silent: false })),
+    notes: [],
+  });
+  const result = (query: string, bounds = toBounds()) => engine.execute(plan(query), bounds);
+  return {
+    get client() {
+      return parts.client;
+    },
+    get documents() {
+      return parts.documents;
+    },
+    get members() {
+      return parts.members;
+    },
+    setData(texts) {
+      parts = build(texts);
+    },
+    plan,
+    result,
+    answer: async (query, inOrder = false) => toAnswer(await result(query), inOrder),
+  };
+}
+
+/** Bounds that nothing reaches. */
+export function toBounds(partial = false): ExecutionBounds {
+  const signal = new AbortController().signal;
+  return { signal, deadlineMs: Number.MAX_SAFE_INTEGER, partial, sources: new Map() };
+}
+
+/** A URL of its own for each generation, because files are remembered. */
+function toMember(index: number, kind: MemberKind): PlannedEndpoint {
+  const url = `http://m${index}.example/data${generation}`;
+  return { id: `m${index}`, url, ...(kind !== "sparql" && { interface: kind }) };
+}
+
+function createFakeDocuments(
+  data: readonly string[],
+  members: readonly PlannedEndpoint[],
+  options: TpfOptions,
+): FakeDocuments {
+  const requests: string[] = [];
+  const failures = new Map<string, FedwayError>();
+  const pages = members.map(({ url }, index) => createTpfPages(data[index] ?? "", url, options));
+  return {
+    requests,
+    fail: (url, error) => failures.set(url, error),
+    async fetch({ url, maxQuads, signal }) {
+      requests.push(url);
+      signal.throwIfAborted();
+      for (const [start, error] of failures) if (url.startsWith(start)) throw error;
+      const index = members.findIndex((member) => url.split(/[?#]/u)[0] === member.url);
+      const isFile = members[index]?.interface === "file";
+      const { body, mediaType } = isFile
+        ? { body: data[index] ?? "", mediaType: "application/n-triples" }
+        : (pages[index]?.(url) ?? { body: "", mediaType: "text/turtle" });
+      const bytes = Readable.from([Buffer.from(body)]);
+      const limits = { maxRows: maxQuads };
+      const result = await parseAnswer(bytes, { mediaType, kind: "quads", baseIri: url, limits });
+      const quads = result.kind === "quads" ? await collect(result.quads) : [];
+      return { url, mediaType, quads, bytes: body.length };
+    },
+  };
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** A result in comparable form. */
+export async function toAnswer(result: QueryResult, inOrder = false): Promise<CanonicalAnswer> {
+  if (result.kind === "boolean") return { kind: "boolean", value: result.value };
+  if (result.kind === "quads") {
+    const quads = await collect(result.quads);
+    const text = (term: Parameters<typeof termToText>[0]) => canonicalText(termToText(term));
+    return graphAnswer(quads.map((quad) => [quad.subject, quad.predicate, quad.object].map(text).join(" ")));
+  }
+  const rows = await collect(result.rows);
+  const cells = (row: Bindings) => [...row].map(([name, term]) => [name, canonicalText(termToText(term))] as const);
+  return bindingsAnswer(
+    rows.map((row) => canonicalRow(cells(row))),
+    inOrder,
+  );
+}
+
+/** What a query answers over the RDF merge of these graphs: one Oxigraph store in whose default graph all of them are. */
+export function mergedAnswer(data: readonly string[], query: string, inOrder = false): CanonicalAnswer {
+  const store = new oxigraph.Store();
+  for (const [index, text] of data.entries()) store.load(text.replaceAll("_:", `_:m${index}x`), { format: "nt" });
+  const result = store.query(query);
+  if (typeof result === "boolean") return { kind: "boolean", value: result };
+  if (!Array.isArray(result)) throw new Error("Oxigraph answered with text");
+  const isGraph = /\b(?:CONSTRUCT|DESCRIBE)\b/u.test(query);
+  const triples: string[] = [];
+  const rows: string[] = [];
+  for (const one of result as (oxigraph.Quad | Map<string, oxigraph.Term>)[]) {
+    if (one instanceof Map) rows.push(canonicalRow([...one].map(([name, term]) => [name, canonicalTerm(term)])));
+    else triples.push([one.subject, one.predicate, one.object].map((term) => canonicalTerm(term)).join(" "));
+  }
+  return isGraph ? graphAnswer(triples) : bindingsAnswer(rows, inOrder);
+}

@@ -1,0 +1,70 @@
+import type { Condition, Element, GeneratedQuery, Group, Triple } from "./query-generator-syntax.ts";
+
+/** The query with the body of each SERVICE in its place, for data that lies in one graph. */
+export function withoutServices(query: GeneratedQuery): GeneratedQuery {
+  return mapQuery(query, (one) => [one.kind === "service" ? { kind: "group", body: one.body } : one]);
+}
+
+/**
+ * The query with UNION instead of `p|q`, which is what it means (SPARQL 1.1 Query, section 18.2.2.4). Oxigraph 0.5.11 gives
+ * one solution instead of two where both ends are bound when it evaluates the path and both predicates connect them.
+ */
+export function withoutAlternatives(query: GeneratedQuery): GeneratedQuery {
+  return mapQuery(query, (one) => (one.kind === "triples" ? one.triples.map((triple) => spelledOut(triple)) : [one]));
+}
+
+function spelledOut(triple: Triple): Element {
+  if (triple.path !== "alternative") return { kind: "triples", triples: [triple] };
+  const branches = triple.predicate.split("|").map((predicate): Group => {
+    const { subject, object } = triple;
+    return [{ kind: "triples", triples: [{ subject, predicate, object }] }];
+  });
+  return { kind: "union", branches };
+}
+
+type Rewrite = (element: Element) => readonly Element[];
+
+function mapQuery(query: GeneratedQuery, rewrite: Rewrite): GeneratedQuery {
+  const { group } = createMapper(rewrite);
+  if (query.form !== "select") return { ...query, where: group(query.where) };
+  return { form: "select", select: { ...query.select, where: group(query.select.where) } };
+}
+
+/** Rewrites the elements of all groups, inner ones first. */
+function createMapper(rewrite: Rewrite): { readonly group: (elements: Group) => Group } {
+  const group = (elements: Group): Group => elements.flatMap((one) => rewrite(element(one)));
+
+  function element(one: Element): Element {
+    switch (one.kind) {
+      case "service":
+      case "optional":
+      case "minus":
+      case "group":
+        return { ...one, body: group(one.body) };
+      case "union":
+        return { ...one, branches: one.branches.map((branch) => group(branch)) };
+      case "filter":
+        return { ...one, condition: condition(one.condition) };
+      case "select":
+        return { ...one, select: { ...one.select, where: group(one.select.where) } };
+      default:
+        return one;
+    }
+  }
+
+  function condition(one: Condition): Condition {
+    switch (one.kind) {
+      case "exists":
+        return { ...one, body: group(one.body) };
+      case "and":
+      case "or":
+        return { ...one, left: condition(one.left), right: condition(one.right) };
+      case "not":
+        return { ...one, inner: condition(one.inner) };
+      default:
+        return one;
+    }
+  }
+
+  return { group };
+}

@@ -1,0 +1,88 @@
+import { Readable, Writable } from "node:stream";
+import type { CliApp, CliIo, FolderHolder } from "../../../src/cli/cli-io.ts";
+import { runCli } from "../../../src/cli/program.ts";
+import type { CatalogReport } from "../../../src/registry/check-catalog.ts";
+import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "../../support/fake-query-service.ts";
+
+/** What a command printed, asked for and how it ended. */
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly queries: FakeQueryService;
+  readonly overrides: object[];
+  readonly calls: { url: string; init: RequestInit | undefined }[];
+  readonly closed: number;
+}
+
+/** The world around a command. */
+export interface Setup {
+  readonly stdin?: string | Buffer;
+  readonly prepare?: (queries: FakeQueryService) => void;
+  readonly fetch?: (url: string) => Response;
+  readonly openApp?: () => Promise<CliApp>;
+  readonly holder?: FolderHolder;
+  readonly describe?: CliIo["describe"];
+  readonly report?: (folders: readonly string[]) => CatalogReport;
+  readonly backup?: CliIo["backup"];
+}
+
+const sink = (chunks: Buffer[]): Writable =>
+  new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+
+const unexpected = async (): Promise<never> => {
+  throw new Error("This command should not be run");
+};
+
+/** Runs the command line over fakes, already interrupted. */
+export async function cli(argv: readonly string[], setup: Setup = {}): Promise<Outcome> {
+  const [out, err]: [Buffer[], Buffer[]] = [[], []];
+  const queries = createFakeQueryService();
+  setup.prepare?.(queries);
+  const overrides: object[] = [];
+  const calls: Outcome["calls"] = [];
+  let closed = 0;
+  const app: CliApp = {
+    queries,
+    catalog: createFakeCatalog(),
+    listen: async () => "http://127.0.0.1:3000",
+    close: async () => void closed++,
+  };
+  const io: CliIo = {
+    stdin: Readable.from([Buffer.from(setup.stdin ?? "")]),
+    stdout: sink(out),
+    stderr: sink(err),
+    fetch: async (input, init) => {
+      const url = input instanceof Request ? input.url : input.toString();
+      calls.push({ url, init });
+      if (!setup.fetch) throw new TypeError("fetch failed");
+      return setup.fetch(url);
+    },
+    version: "9.8.7",
+    reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
+    interrupted: AbortSignal.abort(),
+    folderHolder: async () => setup.holder,
+    describe: setup.describe ?? unexpected,
+    checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
+    backup: setup.backup ?? unexpected,
+    openApp: async (given) => {
+      overrides.push(given);
+      return setup.openApp ? setup.openApp() : app;
+    },
+  };
+  const code = await runCli(argv, io);
+  return {
+    code,
+    out: Buffer.concat(out).toString(),
+    err: Buffer.concat(err).toString(),
+    queries,
+    overrides,
+    calls,
+    closed,
+  };
+}

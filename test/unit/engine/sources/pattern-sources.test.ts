@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import type { SourceDocument, SourceDocumentRequest } from "../../../../src/engine/sources/document-client.ts";
+import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
+import type { MatchBounds } from "../../../../src/engine/sources/pattern-source.ts";
+import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
+import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { parseTurtle } from "../../../../src/rdf/turtle.ts";
+import { createTpfPages } from "../../../support/tpf-server.ts";
+
+const url = "http://file.example/data.ttl";
+const all = { subject: patternVariable("s"), predicate: patternVariable("p"), object: patternVariable("o") };
+const quads = (text: string) => parseTurtle(text, { baseIri: url, maxBytes: 1_000_000, maxQuads: 100_000 });
+
+function toBounds(signal = new AbortController().signal): MatchBounds {
+  return { signal, deadlineMs: 10_000, report: { endpoint: "file", requests: 0, bytes: 0, ms: 0, status: "pending" } };
+}
+
+interface Setup {
+  readonly answer: (request: SourceDocumentRequest) => Promise<Partial<SourceDocument>>;
+  readonly cacheBytes?: number;
+}
+
+function setUp({ answer, cacheBytes }: Setup) {
+  const requests: SourceDocumentRequest[] = [];
+  let now = 0;
+  const open = createFileSources({
+    documents: {
+      async fetch(request) {
+        requests.push(request);
+        return { url: request.url, mediaType: "text/turtle", quads: [], bytes: 10, ...(await answer(request)) };
+      },
+    },
+    now: () => now,
+    ...(cacheBytes !== undefined && { cacheBytes }),
+  });
+  return {
+    requests,
+    wait: (ms: number) => {
+      now += ms;
+    },
+    count: (bounds = toBounds(), from = url) => countOf(open(from, bounds).match(all)),
+    open,
+  };
+}
+
+async function countOf(items: AsyncIterable<unknown>): Promise<number> {
+  let count = 0;
+  for await (const _ of items) count++;
+  return count;
+}
+
+describe("a file", () => {
+  const two = quads("<x:a> <x:p> 1, 2 .");
+
+  it("is fetched with its caps and indexed as a set", async () => {
+    const { requests, count } = setUp({ answer: async () => ({ quads: [...two, ...two] }) });
+    const bounds = toBounds();
+    expect(await count(bounds)).toBe(2);
+    expect(requests[0]).toMatchObject({ url, maxBytes: 64 * 1024 * 1024, maxQuads: 500_000 });
+    expect(bounds.report).toMatchObject({ requests: 1, bytes: 10 });
+  });
+
+  it("is kept for five minutes when nothing is said", async () => {
+    const { requests, count, wait } = setUp({ answer: async () => ({ quads: two }) });
+    await count();
+    wait(299_000);
+    await count();
+    expect(requests).toHaveLength(1);
+    wait(2_000);
+    await count();
+    expect(requests).toHaveLength(2);
+  });
+
+  it("is kept as long as its server says, a day at most", async () => {
+    const { requests, count, wait } = setUp({ answer: async () => ({ quads: two, maxAgeMs: 1e12 }) });
+    await count();
+    wait(86_300_000);
+    await count();
+    expect(requests).toHaveLength(1);
+    wait(200_000);
+    await count();
+    expect(requests).toHaveLength(2);
+  });
+
+  it("that has not changed is not read again", async () => {
+    const { requests, count, wait } = setUp({
+      answer: async ({ etag }) => (etag === '"1"' ? { notModified: true } : { quads: two, etag: '"1"', maxAgeMs: 10 }),
+    });
+    await count();
+    wait(20);
+    expect(await count()).toBe(2);
+    expect(requests.map(({ etag }) => etag)).toEqual([undefined, '"1"']);
+  });
+
+  it("is one state for one execution", async () => {
+    const { requests, open, wait } = setUp({ answer: async () => ({ quads: two, maxAgeMs: 0 }) });
+    const source = open(url, toBounds());
+    await countOf(source.match(all));
+    wait(1_000);
+    await countOf(source.match(all));
+    expect(await source.estimate({ ...all, object: patternVariable("x") })).toEqual({ triples: 2, requests: 0 });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is one request for all who wait for it", async () => {
+    const { requests, count } = setUp({ answer: async () => ({ quads: two }) });
+    expect(await Promise.all([count(), count(), count()])).toEqual([2, 2, 2]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is fetched on while one of those who wait is left, and not longer", async () => {
+    const arrived = Promise.withResolvers<Partial<SourceDocument>>();
+    const { requests, count } = setUp({ answer: () => arrived.promise });
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+    const leaving = count(toBounds(first.signal));
+    const staying = count(toBounds(second.signal));
+    first.abort(new FedwayError("CANCELLED", "The client has left."));
+    await expect(leaving).rejects.toMatchObject({ message: "The client has left." });
+    expect(requests[0]?.signal.aborted).toBe(false);
+    arrived.resolve({ quads: two });
+    expect(await staying).toBe(2);
+    const other = count(toBounds(third.signal), "http://file.example/other");
+    third.abort(new FedwayError("CANCELLED", "All have left."));
+    await expect(other).rejects.toMatchObject({ message: "All have left." });
+    expect(requests[1]?.signal.aborted).toBe(true);
+  });
+
+  it("that fails is asked for again", async () => {
+    let failing = true;
+    const { count } = setUp({
+      answer: async () => {
+        if (failing) throw new FedwayError("ENDPOINT_FAILED", "No.");
+        return { quads: two };
+      },
+    });
+    await expect(count()).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+    failing = false;
+    expect(await count()).toBe(2);
+  });
+
+  it("makes room for others", async () => {
+    const { requests, count } = setUp({ answer: async () => ({ quads: two }), cacheBytes: 1_000 });
+    await count(toBounds(), "http://file.example/1");
+    await count(toBounds(), "http://file.example/2");
+    await count(toBounds(), "http://file.example/1");
+    expect(requests).toHaveLength(3);
+  });
+});
+
+describe("fragments", () => {
+  const base = "http://frag.example/data";
+  const data = Array.from({ length: 7 }, (_, n) => `<x:s${n}> <x:p> "${n}" .`).join("\n");
+  function setUpTpf(next?: (url: string) => string, maxPages = 100) {
+    const pages = createTpfPages(data, base, { pageSize: 3, format: "turtle", ...(next && { next }) });
+    const requests: string[] = [];
+    const open = createTpfSources({
+      documents: {
+        async fetch({ url: asked }) {
+          requests.push(asked);
+          const { body, mediaType } = pages(asked);
+          const parsed = parseTurtle(body, { baseIri: asked, maxBytes: 1_000_000, maxQuads: 10_000 });
+          return { url: asked, mediaType, quads: parsed, bytes: body.length };
+        },
+      },
+      now: () => 0,
+      maxPages,
+    });
+    return { open, requests };
+  }
+
+  it("are read page by page, the form once", async () => {
+    const { open, requests } = setUpTpf();
+    expect(await countOf(open(base, toBounds()).match(all))).toBe(7);
+    expect(await countOf(open(base, toBounds()).match(all))).toBe(7);
+    expect(requests).toHaveLength(1 + 3 + 3);
+  });
+
+  it("are estimated with the page that is read first", async () => {
+    const { open, requests } = setUpTpf();
+    const source = open(base, toBounds());
+    expect(await source.estimate(all)).toEqual({ triples: 7, requests: 3 });
+    const before = requests.length;
+    expect(await countOf(source.match(all))).toBe(7);
+    expect(requests.length - before).toBe(2);
+  });
+
+  it("stop when nobody reads on", async () => {
+    const { open, requests } = setUpTpf();
+    for await (const _ of open(base, toBounds()).match(all)) break;
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["go round in circles", () => `${base}?page=2`, 100],
+    ["never end", (next: string) => `${next}&x=1`, 1],
+  ])("that %s are partial", async (_, next, maxPages) => {
+    const { open } = setUpTpf(next, maxPages);
+    await expect(countOf(open(base, toBounds()).match(all))).rejects.toMatchObject({ code: "ENDPOINT_PARTIAL" });
+  });
+});

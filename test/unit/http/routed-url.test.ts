@@ -1,0 +1,27 @@
+import type { IncomingMessage } from "node:http";
+import { expect, it } from "vitest";
+import { routedUrl } from "../../../src/http/sparql-routes.ts";
+
+const routed = (url: string): string => routedUrl({ url } as IncomingMessage);
+
+it.each([
+  ["/sparql?query=ASK%7B%7D", "/sparql"],
+  ["/sparql/?query=ASK%7B%7D", "/sparql/"],
+  ["/endpoints/alpha/sparql?query=a?b", "/endpoints/alpha/sparql"],
+  ["/hosted/alpha/sparql?", "/hosted/alpha/sparql"],
+  ["/federations/alpha/sparql?query=x", "/federations/alpha/sparql"],
+])("%s is routed without its query part, as %s", (url, expected) => {
+  expect(routed(url)).toBe(expected);
+});
+
+it.each([
+  "/sparql",
+  "/api/endpoints?q=sparql",
+  "/endpoints/a/b/sparql?query=x",
+  "/endpoints/alpha?next=/sparql?x",
+  "/sparqlx?query=x",
+  "/api/query?path=/sparql?",
+  "",
+])("%s is routed as it is", (url) => {
+  expect(routed(url)).toBe(url);
+});

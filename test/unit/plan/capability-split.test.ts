@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { clauseQuery } from "../../../src/engine/clause-query.ts";
+import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
+import type { KnownCapabilities } from "../../../src/plan/plan-request.ts";
+import type { QueryPlan } from "../../../src/plan/query-plan.ts";
+import { dataFactory } from "../../../src/rdf/data-factory.ts";
+import type { QueryConstruct } from "../../../src/sparql/used-constructs.ts";
+import { toCatalog, toEntry } from "./plan-cases.ts";
+
+type View = NonNullable<ReturnType<KnownCapabilities["view"]>>;
+
+const catalog = toCatalog([
+  toEntry("a", { rawQueries: true, pseudoServices: ["http://ext.example/label"] }),
+  toEntry("b"),
+]);
+
+function plannerWith(views: Readonly<Record<string, Partial<View>>>) {
+  const known = {
+    version: 1,
+    view: (id: string): View | undefined => {
+      const view = views[id];
+      return view && { lacks: new Set(), ...view };
+    },
+  };
+  const planner = createPlanner({
+    catalog,
+    egress: "catalog",
+    publicUrl: "http://fedway.example",
+    capabilities: known,
+  });
+  const plan = (text: string, options: Partial<PlanRequest> = {}): QueryPlan => {
+    const full = text.replaceAll(/<(a|b)>/g, "<http://$1.example/sparql>");
+    return planner.plan({ text: full, strict: false, defaultGraphs: [], namedGraphs: [], ...options }).plan;
+  };
+  return { plan, known };
+}
+
+const lacking = (...lacks: readonly QueryConstruct[]) => plannerWith({ a: { lacks: new Set(lacks) } });
+
+/** Kind, members of the merged graph, and notes. */
+function told(plan: QueryPlan): string {
+  if (plan.kind === "rejected") return plan.reason.code;
+  const over = plan.kind === "federated" ? ` over ${plan.over?.members.map(({ id }) => id).join(" ")}` : "";
+  return `${plan.kind}${over} ${plan.notes.map(({ code }) => code).join(" ")}`.trim();
+}
+
+const toA = { endpointId: "a" };
+const minus = "SELECT * { ?s ?p ?o MINUS { ?s <urn:q> ?o } }";
+
+describe("a query with a construct that its endpoint lacks", () => {
+  it("is evaluated here over the endpoint's triples", () => {
+    const plan = lacking("minus").plan(minus, toA);
+    expect(told(plan)).toBe("federated over a EVALUATED_HERE");
+    expect(plan).toMatchObject({ query: minus, answer: "bindings" });
+    expect(plan.kind === "federated" && plan.notes[0]?.message).toBe(
+      "a refuses or gets wrong: MINUS. The query was evaluated here over its triples.",
+    );
+  });
+  it("also when a SERVICE names the endpoint", () => {
+    const plan = lacking("minus").plan("SELECT * { SERVICE <a> { ?s ?p ?o MINUS { ?s <urn:q> ?o } } }");
+    expect(told(plan)).toBe("federated over a EVALUATED_HERE");
+  });
+  it.each([
+    ["another construct", "SELECT * { ?s ?p ?o OPTIONAL { ?s <urn:q> ?o } }", toA],
+    ["another endpoint", minus, { endpointId: "b" }],
+    ["a text that only the endpoint understands", "SELECT * { ?s wdt:P31 ?o MINUS { ?s wdt:P9 ?o } }", toA],
+  ])("%s goes there whole", (_, query, options) => {
+    const plan = lacking("minus").plan(query, options);
+    expect(told(plan)).toMatch(/^direct(?: RAW_QUERY)?$/u);
+    expect(plan).toMatchObject({ query });
+  });
+  it.each([
+    ["named graphs", "SELECT * { GRAPH ?g { ?s ?p ?o } MINUS { ?s ?p ?o } }", toA],
+    ["a protocol dataset", minus, { ...toA, defaultGraphs: ["urn:g"] }],
+    ["FROM", minus.replace("{", "FROM <urn:g> {"), toA],
+    [
+      "an extension of its engine",
+      minus.replace("MINUS", "SERVICE <http://ext.example/label> { ?s ?p ?o } MINUS"),
+      toA,
+    ],
+    ["SILENT", "SELECT * { SERVICE SILENT <a> { ?s ?p ?o MINUS { ?s <urn:q> ?o } } }", {}],
+  ])("with %s it is sent all the same, and the plan says so", (_, query, options) => {
+    const plan = lacking("minus").plan(query, options);
+    expect(told(plan)).toBe("direct CONSTRUCT_DOUBTFUL");
+  });
+  it("an endpoint that cuts answers without a word gives no triples to count here", () => {
+    const { plan } = plannerWith({ a: { lacks: new Set(["aggregates"]), silentRowCap: 10_000 } });
+    expect(told(plan("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", toA))).toBe("direct CONSTRUCT_DOUBTFUL");
+    expect(told(plan("SELECT * { ?s ?p ?o }", toA))).toBe("direct");
+  });
+  it("nothing known: everything is sent as it is", () => {
+    expect(told(plannerWith({}).plan(minus, toA))).toBe("direct");
+    expect(told(plannerWith({ a: {} }).plan(minus, toA))).toBe("direct");
+  });
+  it("a new finding makes new plans", () => {
+    const views: Record<string, Partial<View>> = {};
+    const { plan, known } = plannerWith(views);
+    expect(told(plan(minus, toA))).toBe("direct");
+    views["a"] = { lacks: new Set(["minus"]) };
+    expect(told(plan(minus, toA))).toBe("direct");
+    known.version = 2;
+    expect(told(plan(minus, toA))).toBe("federated over a EVALUATED_HERE");
+  });
+});
+
+describe("how an endpoint wants to be asked", () => {
+  const select = "SELECT * { ?s ?p ?o }";
+  it.each([
+    ["get", "get"],
+    ["post-direct", "post-direct"],
+    ["post-form", undefined],
+  ] as const)("%s", (method, expected) => {
+    const plan = plannerWith({ a: { method } }).plan(select, toA);
+    expect(plan.kind === "direct" && plan.endpoint.method).toBe(expected);
+  });
+  it("by members of a federated plan, too", () => {
+    const plan = plannerWith({ b: { method: "get" } }).plan(
+      "SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s ?q ?r } }",
+    );
+    if (plan.kind !== "federated") throw new Error("no federated plan");
+    expect(plan.clauses.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
+    expect(plan.members.map(({ endpoint }) => endpoint.method)).toEqual([undefined, "get"]);
+  });
+  it("without VALUES: join keys are written with BIND", () => {
+    const { plan } = plannerWith({ b: { lacks: new Set(["values"]) } });
+    const made = plan("SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s ?q ?r } }");
+    if (made.kind !== "federated") throw new Error("no federated plan");
+    const keys = { variables: ["s"], rows: [[dataFactory.namedNode("urn:1")], [dataFactory.literal("2")]] };
+    const [withValues, withBind] = made.clauses.map((clause) => clauseQuery(clause, keys));
+    expect(withValues).toContain('{ VALUES (?s) { (<urn:1>) ("2") } {');
+    expect(withBind).toContain('{ { { BIND(<urn:1> AS ?s) } UNION { BIND("2" AS ?s) } } {');
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import type { Job, JobContext } from "../../../../src/jobs/job-queue.ts";
+import type { Capabilities } from "../../../../src/registry/capabilities/capabilities.ts";
+import {
+  type CapabilityServiceOptions,
+  createCapabilityService,
+} from "../../../../src/registry/capabilities/capability-service.ts";
+import { createCapabilityStore } from "../../../../src/registry/capabilities/capability-store.ts";
+import type { CapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+
+const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
+  id,
+  title: id,
+  url: `http://${id}.example/sparql`,
+  interface: "sparql",
+  keywords: [],
+  notes: [],
+  blocksService: false,
+  needsUserAgent: false,
+  pseudoServices: [],
+  rawQueries: false,
+  ...more,
+});
+
+const outcome = { verdict: "right", durationMs: 3 } as const;
+const found = (id: string, more: Partial<Capabilities> = {}): Capabilities => ({
+  endpoint: `http://${id}.example/sparql`,
+  probedAt: "2026-01-01T00:00:00.000Z",
+  reachable: true,
+  constructs: {
+    values: outcome,
+    minus: { verdict: "wrong", detail: "3 rows", durationMs: 1 },
+    optional: { verdict: "refused", durationMs: 1 },
+    subquery: { verdict: "failed", durationMs: 1 },
+  },
+  methods: ["get"],
+  formats: ["text/csv"],
+  rowCap: 10_000,
+  maxUrlBytes: 2_048,
+  ...more,
+});
+
+const dayMs = 86_400_000;
+
+function setUp(probe: CapabilityProber["probe"], more: Partial<CapabilityServiceOptions> = {}) {
+  const entries = [entry("dump", { interface: "file" }), entry("people", { method: "get" }), entry("places")];
+  const store = createMemoryStore();
+  const dropped: string[] = [];
+  const capabilities = createCapabilityStore({ store, onDropped: (id, reason) => dropped.push(`${id}: ${reason}`) });
+  const enqueued: unknown[] = [];
+  const clock = { nowMs: Date.parse("2026-01-01T00:00:00Z"), now: () => clock.nowMs };
+  const service = createCapabilityService({
+    catalog: { entries, byId: (id) => entries.find((one) => one.id === id) },
+    prober: { probe },
+    capabilities,
+    jobs: {
+      async enqueue(kind, payload, options): Promise<Job> {
+        enqueued.push([kind, payload, options]);
+        return {
+          id: options?.id ?? "",
+          kind,
+          state: "waiting",
+          payload,
+          attempts: 0,
+          createdAt: "2026-01-01T00:00:00Z",
+        };
+      },
+    },
+    clock,
+    ...more,
+  });
+  const changes: string[] = [];
+  service.onChange((id) => changes.push(id));
+  const run = (kind: number, payload: unknown) => {
+    const context: JobContext = {
+      id: "job",
+      attempt: 1,
+      signal: new AbortController().signal,
+      progress: () => undefined,
+    };
+    return service.kinds[kind]?.run(payload, context);
+  };
+  return { service, capabilities, store, entries, enqueued, clock, changes, dropped, run };
+}
+
+const answering =
+  (...answers: readonly Capabilities[]): CapabilityProber["probe"] =>
+  async () => {
+    const [first, ...others] = answers;
+    if (first === undefined) throw new Error("not to be called");
+    if (others.length > 0) answers = others;
+    return first;
+  };
+
+describe("asking for a probe", () => {
+  it("enqueues one job an endpoint", async () => {
+    const { service, enqueued } = setUp(answering());
+    expect((await service.request("people", { priority: 3 })).id).toBe("probe.people");
+    expect(enqueued).toEqual([["probe-capabilities", { id: "people" }, { id: "probe.people", priority: 3 }]]);
+  });
+  it.each([
+    ["unknown", "ENDPOINT_UNKNOWN"],
+    ["dump", "REQUEST_INVALID"],
+  ])("%s is refused: %s", async (id, code) => {
+    await expect(setUp(answering()).service.request(id)).rejects.toMatchObject({ code });
+  });
+  it.each([[undefined], [null], ["people"], [{}], [{ id: 5 }], [{ id: "../x" }]])(
+    "the payload %j is refused",
+    (payload) => {
+      const [kind] = setUp(answering()).service.kinds;
+      expect(() => kind?.validate(payload)).toThrow(expect.objectContaining({ code: "REQUEST_INVALID" }));
+      expect(() => kind?.validate({ id: "people" })).not.toThrow();
+    },
+  );
+});
+
+describe("a run", () => {
+  it("asks the entry's endpoint, stores the result and shows it", async () => {
+    const seen: unknown[] = [];
+    const { service, run, changes } = setUp(
+      async (endpoint, { serviceToItself }) => {
+        seen.push([endpoint, serviceToItself]);
+        return found("people");
+      },
+      { mayCallItself: ({ id }) => id === "people" },
+    );
+    expect(service.view("people")).toBeUndefined();
+    expect(await run(0, { id: "people" })).toEqual({
+      id: "people",
+      reachable: true,
+      unfinished: false,
+      lacks: ["minus", "optional"],
+      stored: true,
+    });
+    expect(seen).toEqual([[{ id: "people", url: "http://people.example/sparql", method: "get" }, true]]);
+    expect(await service.get("people")).toEqual(found("people"));
+    expect(service.view("people")).toEqual({
+      method: "get",
+      maxUrlBytes: 2_048,
+      rowCap: 10_000,
+      formats: ["text/csv"],
+      lacks: new Set(["minus", "optional"]),
+    });
+    expect([service.version, changes]).toEqual([1, ["people"]]);
+  });
+  it.each<[string, Partial<Capabilities>]>([
+    ["an endpoint that is down now", { reachable: false, constructs: {} }],
+    ["a run that ended early", { unfinished: true, constructs: {} }],
+  ])("%s does not take away what was known", async (_, worse) => {
+    const { service, run } = setUp(answering(found("people"), found("people", worse)));
+    await run(0, { id: "people" });
+    expect(await run(0, { id: "people" })).toMatchObject({ stored: false });
+    expect(await service.get("people")).toEqual(found("people"));
+    expect(service.version).toBe(1);
+  });
+  it("an endpoint that never answered is known as such, and forbids nothing", async () => {
+    const { service, run } = setUp(answering(found("people", { reachable: false, constructs: {} })));
+    await run(0, { id: "people" });
+    expect(await service.get("people")).toMatchObject({ reachable: false });
+    expect(service.view("people")).toBeUndefined();
+  });
+  it("a failure of the prober is the job's", async () => {
+    const { run, service } = setUp(() => Promise.reject(new FedwayError("CANCELLED", "stopped")));
+    await expect(run(0, { id: "people" })).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await service.get("people")).toBeUndefined();
+  });
+  it("an entry with another URL is another endpoint", async () => {
+    const { service, run, entries } = setUp(answering(found("people")));
+    await run(0, { id: "people" });
+    entries[1] = entry("people", { url: "http://moved.example/sparql" });
+    expect(await service.get("people")).toBeUndefined();
+    expect(service.view("people")).toBeUndefined();
+  });
+});
+
+describe("what is stored", () => {
+  it("is there after a restart, once it is read", async () => {
+    const { service, capabilities } = setUp(answering());
+    await capabilities.save("people", found("people"));
+    expect(service.view("people")).toBeUndefined();
+    await service.refresh();
+    expect(service.view("people")?.lacks).toEqual(new Set(["minus", "optional"]));
+    const { version } = service;
+    await service.refresh();
+    expect([version, service.version]).toEqual([1, 1]);
+  });
+  it("goes with its removal", async () => {
+    const { service, run } = setUp(answering(found("people")));
+    await run(0, { id: "people" });
+    await service.remove("people");
+    expect([await service.get("people"), service.view("people"), service.version]).toEqual([undefined, undefined, 2]);
+  });
+  it.each([
+    ["{", "it is not JSON"],
+    ["[]", "it holds no capabilities"],
+    [JSON.stringify({ format: 2, capabilities: found("people") }), "it has a format of another version"],
+    [
+      JSON.stringify({ format: 1, capabilities: { ...found("people"), reachable: "yes" } }),
+      "reachable is neither true nor false",
+    ],
+    [
+      JSON.stringify({ format: 1, capabilities: { ...found("people"), methods: ["put"] } }),
+      "methods[0] is none of post-form, post-direct, get",
+    ],
+    [
+      JSON.stringify({
+        format: 1,
+        capabilities: { ...found("people"), constructs: { minus: { verdict: "good", durationMs: 1 } } },
+      }),
+      "constructs minus verdict is none of right, wrong, refused, failed",
+    ],
+  ])("damaged: %s", async (value, reason) => {
+    const { service, store, dropped } = setUp(answering());
+    await store.put("capabilities/people", value);
+    expect(await service.get("people")).toBeUndefined();
+    expect(dropped).toEqual([`people: ${reason}`]);
+    expect(await store.get("capabilities/people")).toBeUndefined();
+  });
+  it("all pages are read", async () => {
+    const { capabilities } = setUp(answering());
+    for (let n = 0; n < 1_001; n++) await capabilities.save(`e${n}`, found("people"));
+    expect((await capabilities.loadAll()).size).toBe(1_001);
+  });
+});
+
+describe("the schedule", () => {
+  const due = async ({ run }: ReturnType<typeof setUp>) => run(1, {});
+  it("names a kind of job that there is", () => {
+    const { service } = setUp(answering());
+    expect(service.kinds.map(({ name }) => name)).toContain(service.schedule.kind);
+  });
+  it("SPARQL endpoints that were never probed, behind everything else", async () => {
+    const setting = setUp(answering());
+    expect(await due(setting)).toEqual({ enqueued: ["people", "places"] });
+    expect(setting.enqueued).toEqual([
+      ["probe-capabilities", { id: "people" }, { id: "probe.people", priority: -1 }],
+      ["probe-capabilities", { id: "places" }, { id: "probe.places", priority: -1 }],
+    ]);
+  });
+  it.each([
+    ["whole", 6, {}, []],
+    ["whole", 7, {}, ["people"]],
+    ["unreachable", 1, { reachable: false }, ["people"]],
+    ["unfinished", 1, { unfinished: true }, ["people"]],
+    ["unfinished", 0.9, { unfinished: true }, []],
+  ])("%s, %d days old", async (_, days, more, expected) => {
+    const setting = setUp(answering());
+    await setting.capabilities.save("people", found("people", more));
+    await setting.capabilities.save("places", found("places", { probedAt: "2026-02-01T00:00:00.000Z" }));
+    setting.clock.nowMs += days * dayMs;
+    expect(await due(setting)).toEqual({ enqueued: expected });
+  });
+  it("one that was tried a moment ago and was down is not tried at every turn", async () => {
+    const setting = setUp(answering(found("people", { reachable: false })));
+    await setting.capabilities.save("people", found("people", { probedAt: "2025-01-01T00:00:00.000Z" }));
+    await setting.capabilities.save("places", found("places"));
+    expect(await due(setting)).toEqual({ enqueued: ["people"] });
+    await setting.run(0, { id: "people" });
+    expect(await due(setting)).toEqual({ enqueued: [] });
+    setting.clock.nowMs += dayMs;
+    expect(await due(setting)).toEqual({ enqueued: ["people"] });
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { agentView, type ViewOptions } from "../../../../src/registry/void/agent-view.ts";
+import { readAgentView } from "../../../../src/registry/void/read-agent-view.ts";
+import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { fromTurtle, selectFrom, toNTriples } from "../../../support/rdf-text.ts";
+import { sampleDescription } from "../../../support/sample-description.ts";
+
+const extended: ViewOptions = { variant: "extended", url: "http://fedway.example/api/endpoints/people/void" };
+const view = agentView(sampleDescription, extended);
+
+const prefixes = `
+PREFIX void: <http://rdfs.org/ns/void#>
+PREFIX void-ext: <http://ldf.fi/void-ext#>
+PREFIX dqv: <http://www.w3.org/ns/dqv#>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+PREFIX dcterms: <http://purl.org/dc/terms/>
+PREFIX fedway: <https://w3id.org/fedway/ns#>
+PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+`;
+
+const shouldSelect = (query: string, rows: readonly (readonly unknown[])[], quads = view): void => {
+  const columns = [...(query.match(/\?\w+(?=.*WHERE)/gu) ?? [])].map((name) => name.slice(1));
+  const found = selectFrom(quads, prefixes + query, columns);
+  expect(found).toHaveLength(rows.length);
+  expect(found).toEqual(expect.arrayContaining([...rows]));
+};
+
+const foaf = "http://xmlns.com/foaf/0.1/";
+
+describe("the agents' query", () => {
+  const query = `
+SELECT DISTINCT ?subjectClass ?prop ?objectClass ?objectDatatype WHERE {
+  { ?cp void:class ?subjectClass ; void:propertyPartition ?pp . ?pp void:property ?prop .
+    OPTIONAL { { ?pp void:classPartition [ void:class ?objectClass ] } UNION { ?pp void-ext:datatypePartition [ void-ext:datatype ?objectDatatype ] } } }
+  UNION { ?linkset void:subjectsTarget [ void:class ?subjectClass ] ; void:linkPredicate ?prop ; void:objectsTarget [ void:class ?objectClass ] } }`;
+  const expected = [
+    [`${foaf}Person`, `${foaf}name`, undefined, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"],
+    [`${foaf}Person`, `${foaf}name`, undefined, "http://www.w3.org/2001/XMLSchema#string"],
+    [`${foaf}Person`, `${foaf}knows`, `${foaf}Person`, undefined],
+    [`${foaf}Person`, `${foaf}knows`, `${foaf}Agent`, undefined],
+  ];
+  it.each(["standard", "extended"] as const)("is answered by the %s variant", (variant) => {
+    shouldSelect(query, expected, agentView(sampleDescription, { variant }));
+  });
+});
+
+describe("what agents and tools look for", () => {
+  it("entities and distinct subjects of a class", () => {
+    shouldSelect(
+      "SELECT ?class ?entities ?subjects WHERE { ?cp void:class ?class ; void:entities ?entities ; void:distinctSubjects ?subjects }",
+      [[`${foaf}Person`, "10", "10"]],
+    );
+  });
+  it("an unknown count is absent", () => {
+    const dataset = `<${sampleDescription.dataset}>`;
+    shouldSelect(`SELECT ?n WHERE { ${dataset} void:distinctObjects ?n }`, []);
+    shouldSelect(`SELECT ?n WHERE { ${dataset} void:triples ?n }`, [["100"]]);
+  });
+  it("object classes under both names", () => {
+    const classes = [[`${foaf}Person`], [`${foaf}Agent`]];
+    const of = (link: string): string =>
+      `SELECT DISTINCT ?class WHERE { ?pp void:property foaf:knows ; ${link} [ void:class ?class ] }`;
+    shouldSelect(of("void:classPartition"), classes);
+    shouldSelect(of("void-ext:objectClassPartition"), classes);
+  });
+  it("how a count is known, by which query", () => {
+    shouldSelect(
+      `SELECT ?status ?query ?http ?ms ?outcome WHERE {
+        <${sampleDescription.dataset}> void:propertyPartition ?pp . ?pp void:property foaf:knows .
+        ?note a dqv:QualityMeasurement ; dqv:computedOn ?pp ; rdf:predicate void:triples ; dqv:value ?status ; prov:wasGeneratedBy ?request .
+        ?request a prov:Activity ; fedway:query ?query ; fedway:httpStatus ?http ; fedway:durationMs ?ms ; fedway:outcome ?outcome }`.replaceAll(
+        "\n",
+        " ",
+      ),
+      [["exact", "SELECT 2", "200", "3", "partial"]],
+    );
+  });
+  it("every count and every partition has a status", () => {
+    const counts = "void:triples void:entities void:distinctSubjects void:distinctObjects void:classes void:properties";
+    const keys = "void:class void:property void-ext:datatype void:linkPredicate";
+    const statement = `VALUES ?p { ${counts} ${keys} } ?node ?p ?value FILTER(!STRENDS(STR(?node), "jects"))`;
+    const noted = "?note rdf:predicate ?p ; dqv:computedOn ?node ; dqv:value ?status";
+    shouldSelect(`SELECT ?node ?p WHERE { ${statement} FILTER NOT EXISTS { ${noted} } }`, []);
+    const all = selectFrom(view, `${prefixes} SELECT ?node ?p WHERE { ${statement} ${noted} }`, ["node"]);
+    expect(all.length).toBeGreaterThan(30);
+  });
+  it("what could not be found out, and why", () => {
+    shouldSelect("SELECT ?what ?why WHERE { ?d fedway:unknown [ fedway:what ?what ; fedway:why ?why ] }", [
+      ["distinct objects", "timeout"],
+      ["namespaces", "budget"],
+    ]);
+  });
+});
+
+describe("variants", () => {
+  const links = "SELECT ?target WHERE { ?l void:objectsTarget [ dcterms:identifier ?target ] }";
+  it("links to other endpoints only in the extended one", () => {
+    shouldSelect(links, [["wikidata"]]);
+    shouldSelect(links, [], agentView(sampleDescription, { variant: "standard" }));
+  });
+  it("namespaces, which planners would take for patterns, only in the extended one", () => {
+    const spaces = "SELECT ?space WHERE { ?d void:uriSpace ?space }";
+    shouldSelect(spaces, [["http://data.example/person("], ["http://data.example/thing/"]]);
+    shouldSelect(spaces, [], agentView(sampleDescription, { variant: "standard" }));
+  });
+});
+
+describe("read back", () => {
+  const unordered = (description: VoidDescription): VoidDescription => ({
+    ...description,
+    linksets: [...description.linksets].toSorted((one, other) => one.property.localeCompare(other.property)),
+    unknown: [...description.unknown].toSorted((one, other) => one.what.localeCompare(other.what)),
+  });
+  it.each([
+    ["everything", sampleDescription],
+    [
+      "nothing",
+      {
+        endpoint: "http://data.example/sparql",
+        dataset: "http://data.example/sparql#dataset",
+        source: "computed",
+        startedAt: "2026-01-02T03:04:05.000Z",
+        finishedAt: "2026-01-02T03:04:05.000Z",
+        unfinished: false,
+        classPartitions: [],
+        classesComplete: false,
+        propertyPartitions: [],
+        propertiesComplete: false,
+        languages: [],
+        namespaces: [],
+        linksets: [],
+        unknown: [],
+        records: [],
+        cost: { requests: 0, bytes: 0, ms: 0 },
+      },
+    ],
+  ] as const satisfies readonly (readonly [string, VoidDescription])[])("%s", (_name, description) => {
+    const quads = agentView(description, { variant: "extended" });
+    expect(readAgentView(quads)).toEqual(description);
+    const parsed = fromTurtle(toNTriples(quads)).toReversed();
+    const read = readAgentView(parsed);
+    expect("reason" in read ? read : unordered(read)).toEqual(unordered(description));
+  });
+  it.each([
+    ["no description", "<http://x/d> a <http://rdfs.org/ns/void#Dataset> ."],
+    ["nothing at all", ""],
+    ["half a view", toNTriples(view.slice(0, 4))],
+  ])("%s is refused", (_name, text) => {
+    expect(readAgentView(fromTurtle(text))).toEqual({ reason: expect.stringMatching(/./u) });
+  });
+});

@@ -1,0 +1,234 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import type { Job, JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
+import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/describe/describer.ts";
+import {
+  createDescriptionService,
+  type DescriptionServiceOptions,
+} from "../../../../src/registry/void/description-service.ts";
+import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
+import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { sampleDescription } from "../../../support/sample-description.ts";
+
+const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
+  id,
+  title: id,
+  url: "http://data.example/sparql",
+  interface: "sparql",
+  keywords: [],
+  notes: [],
+  blocksService: false,
+  needsUserAgent: false,
+  pseudoServices: [],
+  rawQueries: false,
+  ...more,
+});
+
+const entries = new Map([
+  ["people", entry("people", { engine: "virtuoso", rowCap: 1000, method: "get" })],
+  ["dump", entry("dump", { interface: "file" })],
+]);
+
+type Describe = (target: DescribeTarget, options: DescribeOptions) => ReturnType<Describer["describe"]>;
+
+const finished = { ...sampleDescription, unfinished: false };
+
+const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = {}) => {
+  const store = createMemoryStore();
+  const descriptions = createDescriptionStore({ store });
+  const enqueued: unknown[] = [];
+  const progress: JobProgress[] = [];
+  const changes: string[] = [];
+  let retrievals = 0;
+  const clock = { nowMs: Date.parse("2026-01-03T00:00:00Z"), now: () => clock.nowMs };
+  const service = createDescriptionService({
+    catalog: { byId: (id) => entries.get(id) },
+    retriever: {
+      async retrieve() {
+        retrievals += 1;
+        const { records, cost } = sampleDescription;
+        return { checks: [], quarantined: [], contradicted: [], records, cost };
+      },
+    },
+    describer: { describe: describeIt },
+    descriptions,
+    jobs: {
+      async enqueue(kind, payload, options): Promise<Job> {
+        enqueued.push([kind, payload, options]);
+        return {
+          id: options?.id ?? "",
+          kind,
+          state: "waiting",
+          payload,
+          attempts: 0,
+          createdAt: "2026-01-01T00:00:00Z",
+        };
+      },
+    },
+    clock,
+    publicUrl: "http://fedway.example",
+    ...more,
+  });
+  service.onChange((id) => changes.push(id));
+  const run = (payload: unknown = { id: "people" }, context: Partial<JobContext> = {}) =>
+    service.kind.run(payload, {
+      id: "job",
+      attempt: 1,
+      signal: new AbortController().signal,
+      progress: (one) => progress.push(one),
+      ...context,
+    });
+  return { service, descriptions, store, enqueued, progress, changes, clock, run, retrievals: () => retrievals };
+};
+
+const notCalled: Describe = () => Promise.reject(new Error("not to be called"));
+
+describe("asking for a description", () => {
+  it("enqueues one job an endpoint", async () => {
+    const { service, enqueued } = setUp(notCalled);
+    const job = await service.request("people", { priority: 3 });
+    expect(job.id).toBe("describe.people");
+    expect(enqueued).toEqual([
+      ["describe-endpoint", { id: "people", again: false }, { id: "describe.people", priority: 3 }],
+    ]);
+  });
+  it.each([
+    ["unknown", "ENDPOINT_UNKNOWN"],
+    ["dump", "REQUEST_INVALID"],
+  ])("%s is refused: %s", async (id, code) => {
+    await expect(setUp(notCalled).service.request(id)).rejects.toMatchObject({ code });
+  });
+  it.each([[undefined], [null], ["people"], [{}], [{ id: 5 }], [{ id: "../x" }], [{ id: "people", again: "yes" }]])(
+    "the payload %j is refused",
+    (payload) => {
+      const { service } = setUp(notCalled);
+      expect(() => service.kind.validate(payload)).toThrow(expect.objectContaining({ code: "REQUEST_INVALID" }));
+      expect(() => service.kind.validate({ id: "people" })).not.toThrow();
+    },
+  );
+});
+
+describe("a run", () => {
+  it("retrieves, then describes what is missing, and stores the result", async () => {
+    const seen: [DescribeTarget, DescribeOptions][] = [];
+    const { run, service, descriptions, changes, progress } = setUp(
+      async (target, options) => {
+        seen.push([target, options]);
+        options.onProgress?.({ stage: "classes", done: 1 });
+        await options.onCheckpoint?.(sampleDescription);
+        return finished;
+      },
+      { budget: { requests: 9 } },
+    );
+    expect(await run()).toEqual({
+      id: "people",
+      unfinished: false,
+      classes: 2,
+      properties: 2,
+      cost: sampleDescription.cost,
+      retrieved: { checks: [], quarantined: [], contradicted: [] },
+    });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]?.[0]).toEqual({
+      endpoint: { id: "people", url: "http://data.example/sparql", method: "get" },
+      dataset: "http://fedway.example/endpoints/people#dataset",
+      engine: "virtuoso",
+      rowCap: 1000,
+    });
+    expect(seen[0]?.[1]).toMatchObject({
+      budget: { requests: 9 },
+      known: { records: sampleDescription.records, source: "computed" },
+    });
+    expect(await service.get("people")).toEqual(finished);
+    expect(await descriptions.loadWork("people")).toEqual({});
+    expect(changes).toEqual(["people"]);
+    expect(progress.map(({ stage }) => stage)).toEqual(["looking for the publisher's description", "classes"]);
+  });
+  it("goes on from unfinished work, without looking for the publisher's again", async () => {
+    const known: unknown[] = [];
+    const { run, service, retrievals } = setUp(async (_target, options) => {
+      known.push(options.known);
+      return known.length === 1 ? sampleDescription : finished;
+    });
+    await run();
+    expect(await service.freshness("people")).toMatchObject({ state: "unfinished" });
+    await run();
+    expect(known[1]).toEqual(sampleDescription);
+    expect(retrievals()).toBe(1);
+    expect(await service.freshness("people")).toMatchObject({ state: "fresh" });
+  });
+  it("starts from nothing when asked to, but only at the first attempt", async () => {
+    const { run, descriptions, retrievals } = setUp(async () => finished);
+    await descriptions.saveWork("people", sampleDescription);
+    await run({ id: "people", again: true }, { attempt: 2 });
+    expect(retrievals()).toBe(0);
+    await descriptions.saveWork("people", sampleDescription);
+    await run({ id: "people", again: true });
+    expect(retrievals()).toBe(1);
+  });
+  it("does not go on from work on another URL", async () => {
+    const { run, descriptions, retrievals } = setUp(async () => finished);
+    await descriptions.saveWork("people", { ...sampleDescription, endpoint: "http://old.example/sparql" });
+    await run();
+    expect(retrievals()).toBe(1);
+  });
+});
+
+describe("a run that fails half-way", () => {
+  const failing: Describe = async (_target, options) => {
+    await options.onCheckpoint?.({ ...finished, title: "checkpoint" });
+    throw new FedwayError("ENDPOINT_FAILED", "The endpoint died.", { fault: "http-5xx" });
+  };
+  it("keeps what was found, marked as unfinished", async () => {
+    const { run, service, descriptions } = setUp(failing);
+    await expect(run()).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+    expect(await service.get("people")).toMatchObject({ title: "checkpoint", unfinished: true });
+    expect((await descriptions.loadWork("people")).description).toMatchObject({ title: "checkpoint" });
+  });
+  it("does not replace a whole description", async () => {
+    const { run, service, descriptions, changes } = setUp(failing);
+    await descriptions.save("people", finished);
+    await expect(run()).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+    expect(await service.get("people")).toEqual(finished);
+    expect((await descriptions.loadWork("people")).description).toMatchObject({ title: "checkpoint" });
+    expect(changes).toEqual([]);
+  });
+  it("stores nothing when it was cancelled, but the work", async () => {
+    const stop = new AbortController();
+    const { run, service, descriptions } = setUp(async (_target, options) => {
+      await options.onCheckpoint?.(sampleDescription);
+      stop.abort();
+      throw new FedwayError("CANCELLED", "cancelled");
+    });
+    await expect(run({ id: "people" }, { signal: stop.signal })).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await service.get("people")).toBeUndefined();
+    expect((await descriptions.loadWork("people")).description).toEqual(sampleDescription);
+  });
+});
+
+describe("freshness", () => {
+  it("none, fresh, stale", async () => {
+    const { service, clock } = setUp(notCalled, { maxAgeMs: 1000 });
+    expect(await service.freshness("people")).toEqual({ state: "none" });
+    await service.put("people", finished);
+    clock.nowMs = Date.parse(finished.finishedAt) + 1000;
+    expect(await service.freshness("people")).toEqual({ state: "fresh", finishedAt: finished.finishedAt, ageMs: 1000 });
+    clock.nowMs += 1;
+    expect(await service.freshness("people")).toMatchObject({ state: "stale" });
+    await service.remove("people");
+    expect(await service.freshness("people")).toEqual({ state: "none" });
+  });
+  it("the description of an entry that has another URL now is none", async () => {
+    const { service } = setUp(notCalled);
+    await service.put("people", { ...finished, endpoint: "http://old.example/sparql" });
+    expect(await service.get("people")).toBeUndefined();
+  });
+  it("a damaged description is reported and is none", async () => {
+    const dropped: unknown[] = [];
+    const { service, store } = setUp(notCalled, { onDropped: (id, reason) => dropped.push([id, reason]) });
+    await store.put("description/people", "{");
+    expect(await service.get("people")).toBeUndefined();
+    expect(dropped).toEqual([["people", "it is not JSON"]]);
+  });
+});

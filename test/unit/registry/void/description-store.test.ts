@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
+import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { sampleDescription } from "../../../support/sample-description.ts";
+
+const without = (name: keyof VoidDescription): object =>
+  Object.fromEntries(Object.entries(sampleDescription).filter(([key]) => key !== name));
+
+describe("descriptions are kept", () => {
+  it("under their own keys, work apart from results", async () => {
+    const store = createMemoryStore();
+    const descriptions = createDescriptionStore({ store });
+    await descriptions.save("people", sampleDescription);
+    await descriptions.saveWork("people", { ...sampleDescription, title: "work" });
+    expect((await descriptions.load("people")).description).toEqual(sampleDescription);
+    expect((await descriptions.loadWork("people")).description?.title).toBe("work");
+    expect((await store.list("description")).map(({ key }) => key)).toEqual([
+      "description-work/people",
+      "description/people",
+    ]);
+    await descriptions.removeWork("people");
+    expect(await descriptions.loadWork("people")).toEqual({});
+    expect((await descriptions.load("people")).version).toBe(1);
+    await descriptions.remove("people");
+    expect(await descriptions.load("people")).toEqual({});
+  });
+  it("what another process stored is seen", async () => {
+    const store = createMemoryStore();
+    const [one, other] = [createDescriptionStore({ store }), createDescriptionStore({ store })];
+    await one.save("people", sampleDescription);
+    expect((await other.load("people")).description?.title).toBe('People & "friends"');
+    await one.save("people", { ...sampleDescription, title: "new" });
+    expect((await other.load("people")).description?.title).toBe("new");
+  });
+  it("an unchanged one is not parsed again, as long as it fits into the cache", async () => {
+    const store = createMemoryStore();
+    const load = async (cacheLength: number): Promise<boolean> => {
+      const descriptions = createDescriptionStore({ store, cacheLength });
+      await descriptions.save("people", sampleDescription);
+      await descriptions.save("places", sampleDescription);
+      const first = await descriptions.load("people");
+      await descriptions.load("places");
+      return (await descriptions.load("people")).description === first.description;
+    };
+    const { length } = JSON.stringify(sampleDescription);
+    expect(await load(3 * length)).toBe(true);
+    expect(await load(length + 100)).toBe(false);
+    expect(await load(10)).toBe(false);
+  });
+  it("too large ones are refused", async () => {
+    const descriptions = createDescriptionStore({ store: createMemoryStore(), maxLength: 1000 });
+    await expect(descriptions.save("people", sampleDescription)).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
+    expect(await descriptions.load("people")).toEqual({});
+  });
+});
+
+describe("a damaged one is dropped, with the reason", () => {
+  const shouldDrop = async (value: string, reason: RegExp): Promise<void> => {
+    const store = createMemoryStore();
+    const descriptions = createDescriptionStore({ store });
+    await store.put("description/people", value);
+    expect(await descriptions.load("people")).toEqual({ dropped: expect.stringMatching(reason) });
+    expect(await store.get("description/people")).toBeUndefined();
+  };
+  const shouldDropDescription = (description: object, reason: RegExp): Promise<void> =>
+    shouldDrop(JSON.stringify({ format: 1, description }), reason);
+  const [person] = sampleDescription.classPartitions;
+  it.each([
+    ["half of it", '{"format":1,"descr', /not JSON/u],
+    ["a number", "5", /no stored description/u],
+    ["null", "null", /no stored description/u],
+    ["another format", '{"format":2,"description":{}}', /another version/u],
+  ])("%s", (_name, value, reason) => shouldDrop(value, reason));
+  it.each([
+    ["no endpoint", without("endpoint"), /^endpoint is no text/u],
+    ["no records", { ...sampleDescription, records: [] }, /record points to no record/u],
+    ["no lists", without("classPartitions"), /^classPartitions is no list/u],
+    ["unknown members", { ...sampleDescription, extra: 1 }, /unknown member "extra"/u],
+    [
+      "an unknown status",
+      { ...sampleDescription, triples: { value: 1, status: "sure", record: 0 } },
+      /status is none of/u,
+    ],
+    [
+      "a negative count",
+      { ...sampleDescription, triples: { value: -1, status: "exact", record: 0 } },
+      /value is no quantity/u,
+    ],
+    [
+      "a count that is text",
+      { ...sampleDescription, triples: { value: "1", status: "exact", record: 0 } },
+      /value is no quantity/u,
+    ],
+    ["no moment", { ...sampleDescription, finishedAt: "yesterday" }, /^finishedAt is no moment/u],
+    [
+      "a partition that is null",
+      { ...sampleDescription, classPartitions: [null] },
+      /^classPartitions\[0\] is no object/u,
+    ],
+    [
+      "a deep fault",
+      { ...sampleDescription, classPartitions: [{ ...person, properties: [{ property: "" }] }] },
+      /properties\[0\] property is no text/u,
+    ],
+    ["an array", [], /is no object/u],
+  ])("%s", (_name, description, reason) => shouldDropDescription(description, reason));
+});

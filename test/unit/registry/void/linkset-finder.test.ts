@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { createLinksetFinder, type FoundLinksets, withLinksets } from "../../../../src/registry/void/linkset-finder.ts";
+import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { sampleDescription } from "../../../support/sample-description.ts";
+import { type AskerScript, type Interference, scriptedAsker } from "../../../support/scripted-asker.ts";
+
+const urls = { a: "http://a.example/sparql", b: "http://b.example/sparql" } as const;
+const prefixes =
+  "@prefix a: <http://a.example/> . @prefix b: <http://b.example/> . @prefix x: <http://x.example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .";
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+
+const places = `${prefixes} ${range(300)
+  .map((n) => `b:place${n} a b:Place ; b:name "${n}" .`)
+  .join("\n")}`;
+
+const property = (iri: string): PropertyPartition => ({
+  property: iri,
+  status: "exact",
+  record: 0,
+  objectClasses: [],
+  datatypes: [],
+  objectsComplete: false,
+});
+
+const described = (endpoint: string, properties: readonly string[], classes: readonly string[]): VoidDescription => ({
+  ...sampleDescription,
+  endpoint,
+  namespaces: [],
+  propertyPartitions: properties.map(property),
+  classPartitions: classes.map((iri) => ({
+    class: iri,
+    status: "exact",
+    record: 0,
+    properties: [],
+    propertiesComplete: false,
+  })),
+});
+
+const find = async (people: string, script: AskerScript = {}, maxRequests?: number): Promise<FoundLinksets> => {
+  const asker = scriptedAsker({ data: { [urls.a]: prefixes + people, [urls.b]: places }, ...script });
+  const names = ["http://a.example/name", "http://a.example/home", "http://www.w3.org/2002/07/owl#sameAs"];
+  return createLinksetFinder({ asker, clock: { now: () => 0 } }).find(
+    { endpoint: { id: "a", url: urls.a }, description: described(urls.a, names, ["http://a.example/Person"]) },
+    {
+      endpoint: { id: "b", url: urls.b },
+      description: described(urls.b, ["http://b.example/name"], ["http://b.example/Place"]),
+    },
+    { signal: new AbortController().signal, ...(maxRequests !== undefined && { maxRequests }) },
+  );
+};
+
+const home = { property: "http://a.example/home", targetEndpoint: "b" };
+const shouldLink = async (
+  people: string,
+  expected: object | undefined,
+  script: AskerScript = {},
+): Promise<FoundLinksets> => {
+  const found = await find(people, script);
+  expect(found.linksets).toEqual(expected === undefined ? [] : [expect.objectContaining({ ...home, ...expected })]);
+  for (const { record } of found.linksets) expect(found.records[record]).toBeDefined();
+  return found;
+};
+const counted = (value: number, status: "exact" | "lowerBound") => ({
+  status,
+  triples: { value, status, record: expect.any(Number) },
+});
+
+const people = (count: number, target: (n: number) => string): string =>
+  range(count)
+    .map((n) => `a:p${n} a a:Person ; a:name "${n}" ; a:home ${target(n)} .`)
+    .join("\n");
+
+const failing =
+  (pattern: RegExp): Interference =>
+  ({ query }) =>
+    pattern.test(query) ? new FedwayError("ENDPOINT_REJECTED_QUERY", "no", { upstreamStatus: 400 }) : undefined;
+
+describe("links between endpoints", () => {
+  it("few: all of them are counted, in two ways", async () => {
+    await shouldLink(
+      people(120, (n) => `b:place${n}`),
+      counted(120, "exact"),
+    );
+  });
+  it("only those whose object is there count", async () => {
+    await shouldLink(
+      people(60, (n) => (n < 25 ? `b:place${n}` : `b:missing${n}`)),
+      counted(25, "exact"),
+    );
+  });
+  it("many: a lower bound", async () => {
+    await shouldLink(
+      people(250, (n) => `b:place${n}`),
+      counted(201, "lowerBound"),
+    );
+  });
+  it("objects in other namespaces are not asked for", async () => {
+    const { records } = await shouldLink(
+      people(10, (n) => `x:thing${n}`),
+      undefined,
+    );
+    expect(records.filter(({ query }) => query.includes("VALUES"))).toEqual([]);
+  });
+  it("objects in the same namespace that are not there are no links", async () => {
+    await shouldLink(
+      people(10, (n) => `b:missing${n}`),
+      undefined,
+    );
+  });
+  it("properties made for linking come first", async () => {
+    const { linksets } = await find(`a:p1 owl:sameAs b:place1 ; a:home b:place2 .`);
+    expect(linksets.map((one) => one.property)).toEqual(["http://www.w3.org/2002/07/owl#sameAs", home.property]);
+  });
+});
+
+describe("what an endpoint cannot do", () => {
+  const ten = people(10, (n) => `b:place${n}`);
+  it("no VALUES: single questions show that there are links", async () => {
+    const { linksets } = await shouldLink(ten, { status: "exists" }, { interfere: failing(/VALUES/u) });
+    expect(linksets[0]).not.toHaveProperty("triples");
+  });
+  it("no COUNT: a lower bound", async () => {
+    await shouldLink(ten, counted(10, "lowerBound"), { interfere: failing(/COUNT/u) });
+  });
+  it("a count that disagrees with the list: a lower bound", async () => {
+    const interfere: Interference = ({ query, endpoint }) =>
+      /COUNT/u.test(query) && endpoint.url === urls.b ? new FedwayError("ENDPOINT_TIMEOUT", "slow") : undefined;
+    const { unknown } = await shouldLink(ten, counted(10, "lowerBound"), { interfere });
+    expect(unknown).toMatchObject([{ what: `links by <${home.property}> to b`, why: "timeout" }]);
+  });
+  it("nothing at all: unknown, not zero", async () => {
+    const { unknown, records } = await shouldLink(ten, undefined, { data: { [urls.b]: places } });
+    expect(unknown.map(({ why }) => why)).toEqual(["failed", "failed", "failed"]);
+    expect(records.filter(({ outcome }) => outcome === "failed")).toHaveLength(3);
+  });
+  it("the budget ends the search and says so", async () => {
+    const { unknown, records } = await find(ten, {}, 2);
+    expect(records).toHaveLength(2);
+    expect(unknown).toEqual([{ what: "links to b", why: "budget" }]);
+  });
+});
+
+describe("links in a description", () => {
+  it("replace older ones to the same endpoint and bring their records along", () => {
+    const record = { rung: 6, query: "q", durationMs: 1, at: "2026-01-01T00:00:00Z", outcome: "ok" } as const;
+    const found: FoundLinksets = {
+      linksets: [
+        {
+          ...home,
+          targetEndpoint: "wikidata",
+          ...counted(3, "exact"),
+          record: 0,
+          triples: { value: 3, status: "exact", record: 0 },
+        },
+      ],
+      records: [record],
+      unknown: [{ what: "x", why: "failed", record: 0 }],
+    };
+    const { linksets, records, unknown } = withLinksets(sampleDescription, "wikidata", found);
+    expect(linksets.filter(({ targetEndpoint }) => targetEndpoint !== undefined)).toEqual([
+      {
+        ...home,
+        targetEndpoint: "wikidata",
+        status: "exact",
+        record: 4,
+        triples: { value: 3, status: "exact", record: 4 },
+      },
+    ]);
+    expect(linksets).toHaveLength(2);
+    expect(records[4]).toEqual(record);
+    expect(unknown.at(-1)).toEqual({ what: "x", why: "failed", record: 4 });
+  });
+});
