@@ -114,7 +114,7 @@ interface ServedParts {
 
 async function serve(parts: ServedParts, opened: Opened): Promise<App> {
   const { config, log, state, examples, metrics, registry, queries } = parts;
-  const { catalog, search, descriptions, capabilities, jobs } = registry;
+  const { catalog, search, descriptions, capabilities, linksets, jobs } = registry;
   let closing = false;
   const http = await createHttpServer({
     config,
@@ -123,6 +123,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     search,
     descriptions,
     capabilities,
+    linksets,
     jobs,
     hosted: (id) => examples?.endpoints.get(id),
     metrics,

@@ -8,13 +8,15 @@ import { createDescriber } from "../registry/describe/create-describer.ts";
 import type { Describer } from "../registry/describe/describer.ts";
 import { createCapabilityService, type CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
-import { createCapabilityProber } from "../registry/capabilities/create-prober.ts";
+import { type CapabilityProber, createCapabilityProber } from "../registry/capabilities/create-prober.ts";
 import { openCatalog } from "../registry/open-catalog.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
 import { createDescriptionStore } from "../registry/void/description-store.ts";
+import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
+import { createLinksetService, type LinksetService } from "../registry/void/linkset-service.ts";
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
-import { createAddressGuard } from "../transport/address-guard.ts";
+import { createAddressGuard, isOwnHost } from "../transport/address-guard.ts";
 import type { LocalDispatch } from "../transport/sparql-client.ts";
 import type { TransportAsker } from "../transport/asker.ts";
 import { createProbeClient } from "../transport/probe-client.ts";
@@ -38,6 +40,7 @@ export interface Registry {
   readonly search: SearchIndex;
   readonly descriptions: DescriptionService;
   readonly capabilities: CapabilityService;
+  readonly linksets: LinksetService;
   readonly jobs: JobQueue;
   close(): Promise<void>;
 }
@@ -66,14 +69,34 @@ export async function readCatalog(
   return catalog;
 }
 
-/** Endpoints of this process need no pause between two questions. */
+/** Endpoints of this process and on the operator's own network need no pause between two questions. */
+function isOwn(url: string, local: LocalDispatch): boolean {
+  return local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
+}
+
 function politeDescriber(asker: TransportAsker, local: LocalDispatch): Describer {
-  const shared = { asker, clock };
-  const polite = createDescriber(shared);
-  const own = createDescriber({ ...shared, pauseMs: 0 });
+  const polite = createDescriber({ asker, clock });
+  const own = createDescriber({ asker, clock, pauseMs: 0 });
   return {
-    describe: (target, options) => (local(target.endpoint.url) === undefined ? polite : own).describe(target, options),
+    describe: (target, options) => (isOwn(target.endpoint.url, local) ? own : polite).describe(target, options),
   };
+}
+
+function politeProber({ clients, local }: Pick<RegistryParts, "clients" | "local">): CapabilityProber {
+  const client = createProbeClient({ client: clients.sparql, clock });
+  const polite = createCapabilityProber({ client, clock });
+  const own = createCapabilityProber({ client, clock, bounds: { pauseMs: 0 } });
+  return { probe: (endpoint, options) => (isOwn(endpoint.url, local) ? own : polite).probe(endpoint, options) };
+}
+
+/** Calls back with the id of every endpoint that leaves the catalogue, until the returned function is called. */
+function followRemovals(catalog: EditableCatalog, removed: (id: string) => void): () => void {
+  let known = catalog.entries;
+  return catalog.onChange(() => {
+    const before = known;
+    known = catalog.entries;
+    for (const { id } of before) if (!catalog.byId(id)) removed(id);
+  });
 }
 
 /** Opens the registry and starts its background work. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
@@ -89,7 +112,7 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     log.warn({ endpoint, reason }, "stored document dropped");
   const capabilities = createCapabilityService({
     catalog,
-    prober: createCapabilityProber({ client: createProbeClient({ client: clients.sparql, clock }), clock }),
+    prober: politeProber(parts),
     capabilities: createCapabilityStore({ store, onDropped }),
     jobs,
     clock: { now },
@@ -105,9 +128,14 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     capabilities: (id) => capabilities.get(id),
     onDropped,
   });
+  const finder = createLinksetFinder({ asker, clock: { now } });
+  const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   await capabilities.refresh();
-  await jobs.start([descriptions.kind, ...capabilities.kinds]);
+  await jobs.start([descriptions.kind, linksets.kind, ...capabilities.kinds]);
+  const ignoreRemovals = followRemovals(catalog, (id) => {
+    Promise.all([descriptions.remove(id), capabilities.remove(id)]).catch(onFault);
+  });
   // Other processes change the catalogue too where the state is shared.
   const refresh = soleOwner
     ? undefined
@@ -119,9 +147,11 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     search,
     descriptions,
     capabilities,
+    linksets,
     jobs,
     async close() {
       clearInterval(refresh);
+      ignoreRemovals();
       await jobs.close();
       await index.close();
     },

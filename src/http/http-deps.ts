@@ -3,6 +3,7 @@ import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
+import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 
@@ -69,6 +70,7 @@ export interface HttpDeps {
   readonly search: SearchIndex;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
   readonly capabilities: CapabilityReader;
+  readonly linksets: Pick<LinksetService, "request">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel">;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;

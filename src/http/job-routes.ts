@@ -5,7 +5,7 @@ import type { Job as JobRecord } from "../jobs/job-queue.ts";
 import { answers, sendJson } from "./api-routes.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { DescribeWish, Job, JobFilter, JobList } from "./registry-schemas.ts";
+import { DescribeWish, Job, JobFilter, JobList, LinksWish } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
 import { guarded, requireWriteAccess } from "./write-access.ts";
 
@@ -39,7 +39,7 @@ function addReading(untyped: FastifyInstance, { jobs }: HttpDeps): void {
 
 function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { jobs, descriptions, capabilities } = deps;
+  const { jobs, descriptions, capabilities, linksets } = deps;
   const onRequest = requireWriteAccess(deps);
   const response = { 202: Job, "4xx": Problem, "5xx": Problem };
   app.post("/api/endpoints/:id/describe", {
@@ -60,6 +60,22 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
       const { id } = request.params;
       knownEntry(deps, id);
       return accepted(reply, await capabilities.request(id));
+    },
+  });
+  app.post("/api/endpoints/:id/linksets", {
+    ...guarded,
+    onRequest,
+    schema: {
+      tags,
+      summary: "Look for links from an endpoint to another one",
+      params: IdPath,
+      querystring: LinksWish,
+      response,
+    },
+    handler: async (request, reply) => {
+      knownEntry(deps, request.params.id);
+      knownEntry(deps, request.query.to);
+      return accepted(reply, await linksets.request(request.params.id, request.query.to));
     },
   });
   app.delete("/api/jobs/:id", {

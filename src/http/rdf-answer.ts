@@ -97,10 +97,13 @@ export async function sendQuads(
   format: ResultFormat,
 ): Promise<FastifyReply> {
   const body = format.name === "turtle" ? writeTurtle(quads) : await textOf(quads, format);
-  return reply
-    .headers({ ...anyOriginHeaders, Vary: "Accept" })
-    .type(format.contentType)
-    .send(body);
+  return (
+    reply
+      .headers({ ...anyOriginHeaders, Vary: "Accept" })
+      .type(format.contentType)
+      // As bytes, to whose media type the framework adds nothing.
+      .send(Buffer.from(body))
+  );
 }
 
 /** The writer leaves IRIs of this service relative; whoever reads the answer has to know to what. */

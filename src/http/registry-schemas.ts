@@ -90,6 +90,12 @@ export const DescribeWish = Type.Object(
   strict,
 );
 
+/** Parameters of `POST /api/endpoints/{id}/linksets`. */
+export const LinksWish = Type.Object(
+  { to: Type.String({ minLength: 1, maxLength: 64, description: "Id of the endpoint that the links lead to." }) },
+  strict,
+);
+
 /** Parameters of `GET /api/jobs`. */
 export const JobFilter = Type.Object(
   {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import { descriptionUrl } from "../registry/void/catalog-void.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import { searchOf } from "./form-parameters.ts";
@@ -11,7 +12,8 @@ import type { SendProblem } from "./problem-reply.ts";
 import { type ProtocolBody, type QueryOperation, readOperation } from "./protocol-operation.ts";
 import { IdPath, ProtocolParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { describeService } from "./service-description.ts";
+import { graphFormat, sendQuads } from "./rdf-answer.ts";
+import { describeRoute, type DescribedRoute } from "./service-description.ts";
 
 /** What the SPARQL routes work with. */
 export interface SparqlShell {
@@ -30,6 +32,8 @@ interface SparqlRoute {
   readonly summary: string;
   /** Throws when the path names nothing. */
   readonly check?: (request: FastifyRequest) => void;
+  /** The dataset behind the route with this id, for the service description. */
+  readonly dataset?: (id: string) => Promise<DescribedRoute["dataset"]>;
   readonly answer: Answering;
 }
 
@@ -140,13 +144,10 @@ const handling =
       return;
     }
     const url = `${publicUrl()}${target.split("?", 1)[0]}`;
-    const { contentType, body } = describeService(
-      { url, federated: route.federated },
-      request.headers.accept,
-      operation.format,
-    );
-    const headers = [...staticHeaders, "Content-Type", contentType];
-    await sendAnswer(reply, { headers, contentEncoding: "identity", body: Buffer.from(body) }, () => {});
+    const { accept } = request.headers;
+    const format = graphFormat({ ...(accept !== undefined && { accept }), format: operation.format ?? "" });
+    const dataset = await route.dataset?.(idOf(request));
+    await sendQuads(reply, describeRoute({ url, federated: route.federated, dataset }), format);
   };
 
 function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute): void {
@@ -163,6 +164,13 @@ function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute):
     },
     handler: handling(shell, route),
   });
+}
+
+/** The dataset of an endpoint, with what is known of it. */
+async function datasetOf({ deps, publicUrl }: SparqlShell, id: string): Promise<DescribedRoute["dataset"]> {
+  const description = await deps.descriptions.get(id);
+  if (!description) return { iri: `${publicUrl()}/endpoints/${id}#dataset` };
+  return { iri: description.dataset, describedAt: descriptionUrl(publicUrl(), id), description };
 }
 
 /** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
@@ -186,6 +194,7 @@ export function addQueryRoutes(app: FastifyInstance, shell: SparqlShell): void {
           catalog.entries.map((entry) => entry.id),
         );
     },
+    dataset: (id) => datasetOf(shell, id),
     answer: throughQueryService(shell, (request) => ({ endpointId: idOf(request) })),
   });
   addRoute(app, shell, {

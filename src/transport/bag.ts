@@ -5,9 +5,7 @@ export interface Placed {
 }
 
 /**
- * Members without an order, added and taken out in constant time and without garbage. A `Set` through which every
- * request passes leaves tables behind that keep the former members alive until a full garbage collection: measured,
- * 4 KB a request.
+ * Members without an order, added and taken out in constant time and without garbage.
  */
 export class Bag<T extends Placed> {
   readonly #members: T[] = [];

@@ -55,6 +55,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     search: searchOf(catalog),
     descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
     capabilities: { get: async () => undefined, request: noJobs },
+    linksets: { request: noJobs },
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false },
     hosted: () => undefined,
     metrics: {

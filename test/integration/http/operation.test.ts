@@ -107,6 +107,7 @@ describe("pages and documents", () => {
       "/api/endpoints/{id}",
       "/api/endpoints/{id}/capabilities",
       "/api/endpoints/{id}/describe",
+      "/api/endpoints/{id}/linksets",
       "/api/endpoints/{id}/schema",
       "/api/endpoints/{id}/void",
       "/api/explain",
