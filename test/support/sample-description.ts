@@ -74,6 +74,7 @@ export const sampleDescription: VoidDescription = {
   propertiesComplete: true,
   languages: ["de", "en-gb"],
   namespaces: ["http://data.example/person(", "http://data.example/thing/"],
+  graphs: ["http://data.example/graph"],
   linksets: [
     {
       property: "http://xmlns.com/foaf/0.1/knows",

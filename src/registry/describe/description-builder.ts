@@ -49,6 +49,7 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     propertiesComplete: base.propertiesComplete,
     languages: [...base.languages].toSorted(compareText),
     namespaces: [...base.namespaces].toSorted(compareText),
+    ...(base.graphs.size > 0 && { graphs: [...base.graphs].toSorted(compareText) }),
     linksets: [...(known?.linksets.filter(isPublished) ?? []), ...linksetsWithin(classPartitions)].slice(
       0,
       mostLinksets,

@@ -43,6 +43,8 @@ export interface FactBase {
   propertiesComplete: boolean;
   readonly languages: Set<string>;
   readonly namespaces: Set<string>;
+  /** Named graphs that are described instead of the default graph. */
+  readonly graphs: Set<string>;
 }
 
 /** How good a status is, best first. */
@@ -125,6 +127,7 @@ export function emptyFacts(): FactBase {
     propertiesComplete: false,
     languages: new Set(),
     namespaces: new Set(),
+    graphs: new Set(),
   };
 }
 
@@ -149,6 +152,7 @@ export function restoredFacts(known: VoidDescription | undefined): FactBase {
   }
   for (const language of known.languages) base.languages.add(language);
   for (const namespace of known.namespaces) base.namespaces.add(namespace);
+  for (const graph of known.graphs ?? []) base.graphs.add(graph);
   return base;
 }
 

@@ -15,7 +15,9 @@ export async function probe(run: Run): Promise<void> {
   run.dialect = { ...run.dialect, values };
   run.dialect = { ...run.dialect, count: await counts(run, capabilities) };
   if (run.cap === undefined && !run.uncapped && !run.dialect.values) await capByData(run);
-  run.dialect = { ...run.dialect, graphs: await ownGraphs(run) };
+  const graphs = await ownGraphs(run);
+  for (const graph of graphs) run.base.graphs.add(graph);
+  run.dialect = { ...run.dialect, graphs };
 }
 
 type Verdicts = Capabilities["constructs"];

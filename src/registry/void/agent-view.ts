@@ -95,6 +95,7 @@ function writeDataset(view: View, description: VoidDescription): void {
   ]);
   writer.flag(dataset, measured.classesComplete, description.classesComplete);
   writer.flag(dataset, measured.propertiesComplete, description.propertiesComplete);
+  for (const graph of description.graphs ?? []) writer.link(dataset, measured.describedGraph, graph);
   for (const language of description.languages) writer.text(dataset, `${dcterms.namespace}language`, language);
   if (extended) for (const namespace of description.namespaces) writer.text(dataset, v.uriSpace, namespace);
   for (const { what, why, record } of description.unknown) {

@@ -105,6 +105,7 @@ const frameChecks: Readonly<Record<string, Check>> = {
   license: optional(iri),
   languages: checkList(limited(80), mostNames),
   namespaces: checkList(iri, mostNames),
+  graphs: optional(checkList(iri, mostNames)),
   records: checkList(record, mostRecords),
   cost: checkObject({ requests: quantity, bytes: quantity, ms: quantity }),
 };

@@ -7,6 +7,7 @@ export const measured = {
   classesComplete: `${namespace}classesComplete`,
   durationMs: `${namespace}durationMs`,
   factStatus: `${namespace}factStatus`,
+  describedGraph: `${namespace}describedGraph`,
   httpStatus: `${namespace}httpStatus`,
   objectsComplete: `${namespace}objectsComplete`,
   outcome: `${namespace}outcome`,

@@ -14,7 +14,8 @@ export interface PlannerViewOptions extends ViewOptions {
  * What a query planner may rely on: counts that are exact and lists that are proven complete. Planners take what a list
  * does not have for absent (a missing property, or one without a count, is estimated 0 and its source is never asked),
  * so a list that is incomplete or has one inexact count is left out whole; so are `void:uriSpace`, `void:vocabulary` and
- * `void:entities` of the dataset, which planners turn into filters. Holds for the endpoint's default graph only.
+ * `void:entities` of the dataset, which planners turn into filters. Holds for the endpoint's default graph only; of a
+ * description of other graphs nothing but the endpoint is told.
  */
 export function plannerView(description: VoidDescription, options: PlannerViewOptions): readonly RDF.Quad[] {
   const writer = createQuadWriter();
@@ -24,9 +25,10 @@ export function plannerView(description: VoidDescription, options: PlannerViewOp
   writer.link(base, foaf.primaryTopic, dataset);
   writer.type(dataset, v.Dataset);
   writer.link(dataset, v.sparqlEndpoint, description.endpoint);
-  if (options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore)) {
-    return writer.quads;
-  }
+  const outdated =
+    options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore);
+  // Counts of some graphs say nothing of the default graph, which a planner asks.
+  if (outdated || description.graphs !== undefined) return writer.quads;
   writeExact(writer, dataset, [
     [v.triples, description.triples],
     [v.classes, description.classes],

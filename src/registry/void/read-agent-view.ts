@@ -34,6 +34,7 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
     finishedAt: value(run, prov.endedAtTime),
     unfinished: value(document, measured.unfinished) === "true",
     ...facts,
+    ...readGraphs(index, dataset),
     unknown: index.objects(dataset, measured.unknown).map((node) => readUnknown(index, node)),
     records: readRecords(index),
     cost: {
@@ -42,6 +43,11 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
       ms: Number(value(run, measured.durationMs)),
     },
   });
+}
+
+function readGraphs(index: NodeIndex, dataset: RDF.Term): Pick<VoidDescription, "graphs"> {
+  const graphs = index.objects(dataset, measured.describedGraph).map((graph) => graph.value);
+  return graphs.length > 0 ? { graphs } : {};
 }
 
 const present = (key: string, value: unknown): Readonly<Record<string, unknown>> =>

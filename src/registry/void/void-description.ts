@@ -105,6 +105,7 @@ export interface VoidDescription {
   readonly description?: string;
   readonly license?: string;
   readonly triples?: Count;
+  /** Classes named by an IRI; those that are blank nodes are not counted. */
   readonly classes?: Count;
   readonly properties?: Count;
   readonly distinctSubjects?: Count;
@@ -118,6 +119,8 @@ export interface VoidDescription {
   readonly propertiesComplete: boolean;
   readonly languages: readonly string[];
   readonly namespaces: readonly string[];
+  /** Named graphs that were described together instead of the endpoint's default graph, which holds more (Virtuoso's own). */
+  readonly graphs?: readonly string[];
   readonly linksets: readonly Linkset[];
   readonly unknown: readonly UnknownFact[];
   readonly records: readonly MeasurementRecord[];

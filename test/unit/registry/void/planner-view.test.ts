@@ -11,8 +11,9 @@ const exact = { value: 3, status: "exact", record: 0 } as const;
 /** The sample with complete lists whose counts are all exact. */
 const [person] = sampleDescription.classPartitions;
 if (person === undefined) throw new Error("the sample has lost its class");
+const { graphs: _left, ...ofDefaultGraph } = sampleDescription;
 const proven: VoidDescription = {
-  ...sampleDescription,
+  ...ofDefaultGraph,
   classPartitions: [person],
   propertyPartitions: sampleDescription.propertyPartitions.map((one) => ({ ...one, triples: exact })),
 };
@@ -41,6 +42,11 @@ describe("the planner's view tells", () => {
       classes: ["2"],
     });
   });
+  it("nothing of graphs that are not the default graph", () =>
+    shouldTell(
+      { ...proven, graphs: ["http://g"] },
+      { sparqlEndpoint: ["http://data.example/sparql"], triples: [], class: [], property: [] },
+    ));
   it("of counts that are not exact nothing", () => {
     shouldTell(proven, { properties: [], distinctObjects: [], distinctSubjects: ["10"], triples: ["3", "3", "100"] });
   });
