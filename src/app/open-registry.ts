@@ -9,6 +9,7 @@ import type { Describer } from "../registry/describe/describer.ts";
 import { createCapabilityService, type CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
 import { type CapabilityProber, createCapabilityProber } from "../registry/capabilities/create-prober.ts";
+import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
 import { openCatalog } from "../registry/open-catalog.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
@@ -113,6 +114,7 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   const capabilities = createCapabilityService({
     catalog,
     prober: politeProber(parts),
+    documentCanary: createDocumentCanary({ asker, clock: { now } }),
     capabilities: createCapabilityStore({ store, onDropped }),
     jobs,
     clock: { now },

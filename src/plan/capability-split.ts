@@ -1,7 +1,7 @@
 import { parseQuery } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
 import { evaluatedOver } from "./merged-plan.ts";
-import type { PlanContext } from "./plan-request.ts";
+import type { KnownEndpoint, PlanContext } from "./plan-request.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 
 /** A construct in the reader's words. */
@@ -90,9 +90,18 @@ function equippedEndpoint(endpoint: PlannedEndpoint, { capabilities }: PlanConte
   return {
     ...endpoint,
     ...(method !== undefined && { method }),
-    ...(view.silentRowCap !== undefined && { rowCap: view.silentRowCap }),
-    ...(view.maxUrlBytes !== undefined && { maxUrlBytes: view.maxUrlBytes }),
-    ...(view.maxValuesRows !== undefined && { maxValuesRows: view.maxValuesRows }),
+    ...limitsOf(view),
     ...(view.lacks.has("values") && { inlineData: "bind" as const }),
+  };
+}
+
+type Limits = Pick<PlannedEndpoint, "rowCap" | "formats" | "maxUrlBytes" | "maxValuesRows">;
+
+function limitsOf({ silentRowCap, formats = [], maxUrlBytes, maxValuesRows }: KnownEndpoint): Limits {
+  return {
+    ...(silentRowCap !== undefined && { rowCap: silentRowCap }),
+    ...(formats.length > 0 && { formats }),
+    ...(maxUrlBytes !== undefined && { maxUrlBytes }),
+    ...(maxValuesRows !== undefined && { maxValuesRows }),
   };
 }

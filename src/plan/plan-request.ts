@@ -36,6 +36,8 @@ export interface KnownCapabilities {
 export interface KnownEndpoint {
   /** The first request form that worked. */
   readonly method?: NonNullable<PlannedEndpoint["method"]>;
+  /** Media types that came right when asked for; empty when none was found. */
+  readonly formats?: readonly string[];
   /** Largest URL in bytes that worked by GET. */
   readonly maxUrlBytes?: number;
   /** Largest number of join keys in one VALUES that worked. */

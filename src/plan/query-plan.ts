@@ -9,6 +9,8 @@ export interface PlannedEndpoint {
   readonly method?: "post-form" | "post-direct" | "get";
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number;
+  /** Media types in which it is known to answer rightly. */
+  readonly formats?: readonly string[];
   /** Largest URL that it is known to read, in bytes. */
   readonly maxUrlBytes?: number;
   /** Most join keys that it is known to take in one request. */

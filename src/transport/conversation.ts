@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { attempt, type AttemptContext, type Reply } from "./attempt.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import type { Call } from "./call.ts";
-import { soundAccept, unsoundAnswer } from "./engine-quirks.ts";
+import { soundAccept, spokenAccept, unsoundAnswer } from "./engine-quirks.ts";
 import { headerOf } from "./headers.ts";
 import { broadAccept } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
@@ -37,8 +37,11 @@ interface Course {
 }
 
 /** An Accept header as the endpoint's engine should get it. */
-const acceptOf = ({ request, lane }: Call, accept: string): string =>
-  lane.quirks === undefined ? accept : soundAccept(accept, lane.quirks, request.kind);
+function acceptOf({ request, lane }: Call, accept: string): string {
+  const { formats } = request.endpoint;
+  const spoken = formats === undefined ? accept : spokenAccept(accept, formats);
+  return lane.quirks === undefined ? spoken : soundAccept(spoken, lane.quirks, request.kind);
+}
 
 function startCourse(call: Call, url: URL): Course {
   const { request, lane } = call;

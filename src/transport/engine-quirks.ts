@@ -57,6 +57,13 @@ export function soundAccept(accept: string, quirks: EngineQuirks, kind: AnswerKi
   return (kept.length > 0 ? kept : quirks.sound[kind]).join(", ");
 }
 
+/** An Accept header without the formats that an endpoint is known not to answer in; the same when none would be left. */
+export function spokenAccept(accept: string, formats: readonly string[]): string {
+  const ranges = accept.split(",").map((range) => range.trim());
+  const kept = ranges.filter((range) => formats.includes(bareMediaType(range)));
+  return kept.length > 0 ? kept.join(", ") : accept;
+}
+
 /** The error of an engine that answers in a format that it gets wrong although it was not asked for it. */
 export function unsoundAnswer({ engine }: EngineQuirks, mediaType: string): FedwayError {
   const message = `The endpoint insists on answering in ${mediaType}, in which ${engine} changes or loses terms.`;

@@ -14,6 +14,8 @@ export interface EndpointTarget {
   readonly method?: RequestMethod;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number;
+  /** Media types in which it is known to answer rightly; others are not asked for. */
+  readonly formats?: readonly string[];
   /** Largest URL that it is known to read, in bytes; at most 8,192 are ever sent. */
   readonly maxUrlBytes?: number;
 }

@@ -5,6 +5,7 @@ import type { Catalog, CatalogEntry } from "../catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { CapabilityStore } from "./capability-store.ts";
 import type { CapabilityProber } from "./create-prober.ts";
+import type { DocumentCanary } from "./document-canary.ts";
 import { type EndpointView, endpointView } from "./endpoint-view.ts";
 
 /** What a run of the job gives. */
@@ -26,7 +27,7 @@ export interface CapabilityService {
   readonly schedule: JobSchedule;
   /**
    * Asks for an endpoint to be probed; a job that is waiting or running already is returned.
-   * @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` (it does not speak SPARQL), `STORE_FAILED`
+   * @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED`
    */
   request(id: string, options?: { readonly priority?: number }): Promise<Job>;
   /** Undefined when the endpoint has not been probed under its present URL. @throws FedwayError `STORE_FAILED` */
@@ -47,6 +48,8 @@ export interface CapabilityService {
 export interface CapabilityServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly prober: CapabilityProber;
+  /** Looks at endpoints that do not speak SPARQL. */
+  readonly documentCanary: DocumentCanary;
   readonly capabilities: CapabilityStore;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: { now(): number };
@@ -156,7 +159,7 @@ class State {
   }
 
   async enqueue(id: string, priority: number | undefined): Promise<Job> {
-    this.#endpoint(id);
+    this.#entry(id);
     return this.#options.jobs.enqueue(
       probeKind,
       { id },
@@ -164,22 +167,24 @@ class State {
     );
   }
 
-  #endpoint(id: string): { readonly entry: CatalogEntry; readonly endpoint: AskedEndpoint } {
+  #entry(id: string): CatalogEntry {
     const entry = this.#options.catalog.byId(id);
     if (entry === undefined) {
       throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`);
     }
-    const { url, method, interface: kind } = entry;
-    if (kind !== "sparql") {
-      throw new FedwayError("REQUEST_INVALID", `"${id}" has the interface ${kind}; only SPARQL endpoints are probed.`);
-    }
-    return { entry, endpoint: { id, url, ...(method !== undefined && { method }) } };
+    return entry;
   }
 
-  async probe(id: string, { signal, progress }: JobContext): Promise<ProbeSummary> {
-    const { entry, endpoint } = this.#endpoint(id);
-    const serviceToItself = this.#options.mayCallItself?.(entry) ?? false;
-    const found = await this.#options.prober.probe(endpoint, { signal, serviceToItself, onProgress: progress });
+  #find(entry: CatalogEntry, { signal, progress }: JobContext): Promise<Capabilities> {
+    const { prober, documentCanary, mayCallItself } = this.#options;
+    if (entry.interface !== "sparql") return documentCanary(entry, signal);
+    const { id, url, method } = entry;
+    const endpoint: AskedEndpoint = { id, url, ...(method !== undefined && { method }) };
+    return prober.probe(endpoint, { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress });
+  }
+
+  async probe(id: string, context: JobContext): Promise<ProbeSummary> {
+    const found = await this.#find(this.#entry(id), context);
     this.#triedAtMs.set(id, this.#options.clock.now());
     const earlier = await this.load(id);
     const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
@@ -196,7 +201,6 @@ class State {
     await this.refresh();
     const { catalog, clock, maxAgeMs = 7 * dayMs } = this.#options;
     const due = catalog.entries
-      .filter((entry) => entry.interface === "sparql")
       .map(({ id }) => ({ id, probedAtMs: this.#probedAtMs(id), whole: this.#isWhole(id) }))
       .filter(
         ({ id }) => clock.now() - (this.#triedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) >= Math.min(dayMs, maxAgeMs),

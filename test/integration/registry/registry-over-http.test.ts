@@ -126,6 +126,8 @@ describe("federations", () => {
     );
     const members = ["people", "fragments"];
     expect((await put("/api/federations/all", { title: "All", members })).status).toBe(201);
+    await shouldBeDone("/api/endpoints/fragments/capabilities");
+    expect(await json("/api/endpoints/fragments/capabilities")).toMatchObject({ reachable: true, methods: [] });
     const query = `SELECT ?name ?label { ?p <http://v/name> ?name ; <http://v/livesIn>/<http://v/label> ?label } ORDER BY ?name LIMIT 3`;
     const answer = await service.query(query, { path: "/federations/all/sparql" });
     expect(await rowsOf(answer)).toMatchObject([

@@ -46,7 +46,7 @@ const found = (id: string, more: Partial<Capabilities> = {}): Capabilities => ({
 const dayMs = 86_400_000;
 
 function setUp(probe: CapabilityProber["probe"], more: Partial<CapabilityServiceOptions> = {}) {
-  const entries = [entry("dump", { interface: "file" }), entry("people", { method: "get" }), entry("places")];
+  const entries = [entry("people", { method: "get" }), entry("places")];
   const store = createMemoryStore();
   const dropped: string[] = [];
   const capabilities = createCapabilityStore({ store, onDropped: (id, reason) => dropped.push(`${id}: ${reason}`) });
@@ -55,6 +55,7 @@ function setUp(probe: CapabilityProber["probe"], more: Partial<CapabilityService
   const service = createCapabilityService({
     catalog: { entries, byId: (id) => entries.find((one) => one.id === id) },
     prober: { probe },
+    documentCanary: async ({ url }) => found(url),
     capabilities,
     jobs: {
       async enqueue(kind, payload, options): Promise<Job> {
@@ -101,10 +102,7 @@ describe("asking for a probe", () => {
     expect((await service.request("people", { priority: 3 })).id).toBe("probe.people");
     expect(enqueued).toEqual([["probe-capabilities", { id: "people" }, { id: "probe.people", priority: 3 }]]);
   });
-  it.each([
-    ["unknown", "ENDPOINT_UNKNOWN"],
-    ["dump", "REQUEST_INVALID"],
-  ])("%s is refused: %s", async (id, code) => {
+  it.each([["unknown", "ENDPOINT_UNKNOWN"]])("%s is refused: %s", async (id, code) => {
     await expect(setUp(answering()).service.request(id)).rejects.toMatchObject({ code });
   });
   it.each([[undefined], [null], ["people"], [{}], [{ id: 5 }], [{ id: "../x" }]])(
@@ -118,6 +116,20 @@ describe("asking for a probe", () => {
 });
 
 describe("a run", () => {
+  it("looks at a file by the canary for documents", async () => {
+    const dump = entry("dump", { interface: "file" });
+    const asked: string[] = [];
+    const { service, run } = setUp(answering(), {
+      catalog: { entries: [dump], byId: () => dump },
+      documentCanary: async ({ url }) => {
+        asked.push(url);
+        return { ...found("dump"), endpoint: url, methods: [] };
+      },
+    });
+    expect(await run(0, { id: "dump" })).toMatchObject({ reachable: true, stored: true });
+    expect(asked).toEqual([dump.url]);
+    expect(await service.get("dump")).toMatchObject({ methods: [] });
+  });
   it("asks the entry's endpoint, stores the result and shows it", async () => {
     const seen: unknown[] = [];
     const { service, run, changes } = setUp(
@@ -170,7 +182,7 @@ describe("a run", () => {
   it("an entry with another URL is another endpoint", async () => {
     const { service, run, entries } = setUp(answering(found("people")));
     await run(0, { id: "people" });
-    entries[1] = entry("people", { url: "http://moved.example/sparql" });
+    entries[0] = entry("people", { url: "http://moved.example/sparql" });
     expect(await service.get("people")).toBeUndefined();
     expect(service.view("people")).toBeUndefined();
   });

@@ -1,0 +1,40 @@
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import type { Asker } from "../asking.ts";
+import type { CatalogEntry } from "../catalog.ts";
+import type { Capabilities } from "./capabilities.ts";
+
+/** Whether an endpoint that does not speak SPARQL gives what its interface promises. */
+export type DocumentCanary = (
+  entry: Pick<CatalogEntry, "url" | "interface">,
+  signal: AbortSignal,
+) => Promise<Capabilities>;
+
+/** What the canary is made of. */
+export interface DocumentCanaryOptions {
+  readonly asker: Pick<Asker, "fetchDocument">;
+  /** Milliseconds since the epoch. */
+  readonly clock: { now(): number };
+}
+
+const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
+const bounds = { tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 }, file: { maxBytes: 2 ** 26, maxQuads: 500_000 } };
+const timeoutMs = 30_000;
+
+/**
+ * A canary for RDF files and Triple Pattern Fragments: the document comes and is RDF; a fragment has the search form
+ * (Hydra) by which it is asked. What such endpoints hold is not looked at.
+ */
+export function createDocumentCanary({ asker, clock }: DocumentCanaryOptions): DocumentCanary {
+  return async ({ url, interface: kind }, signal) => {
+    const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
+    try {
+      const limits = kind === "tpf" ? bounds.tpf : bounds.file;
+      const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits });
+      const reachable = kind !== "tpf" || quads.some(({ predicate }) => predicate.value === hydraSearch);
+      return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
+    } catch (thrown) {
+      if (toFedwayError(thrown).code === "CANCELLED") throw thrown;
+      return { ...frame, reachable: false, formats: [] };
+    }
+  };
+}
