@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      project("unit"),
-      project("contract"),
+      project("unit", { isolate: false }),
+      project("contract", { isolate: false }),
       project("integration", { testTimeout: 30_000, hookTimeout: 60_000 }),
       project("redis", { testTimeout: 30_000, hookTimeout: 60_000 }),
       project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),

@@ -1,18 +1,18 @@
 import { sample } from "fast-check";
 import { expect, test } from "vitest";
-import { answerDifference } from "../../support/canonical-answer.ts";
+import { answerDifference } from "../support/canonical-answer.ts";
 import {
   createMergedFederation,
   mergedAnswer,
   type MemberKind,
   type MergedFederation,
-} from "../../support/merged-federation.ts";
-import { isInformative, isTotallyOrdered } from "../../support/oracle.ts";
-import { generatedCases } from "../../support/query-generator.ts";
-import { nTriplesAt, type GeneratedCase } from "../../support/query-generator-data.ts";
-import { printQuery } from "../../support/query-generator-syntax.ts";
-import { countCase, createStatistics, printStatistics } from "../../support/query-statistics.ts";
-import { withoutAlternatives, withoutServices } from "../../support/query-without-service.ts";
+} from "../support/merged-federation.ts";
+import { isInformative, isTotallyOrdered } from "../support/oracle.ts";
+import { generatedCases } from "../support/query-generator.ts";
+import { nTriplesAt, type GeneratedCase } from "../support/query-generator-data.ts";
+import { printQuery } from "../support/query-generator-syntax.ts";
+import { countCase, createStatistics, printStatistics } from "../support/query-statistics.ts";
+import { withoutAlternatives, withoutServices } from "../support/query-without-service.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_703);
 const runs = Math.max(150, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 150));
