@@ -16,7 +16,7 @@ export default defineConfig({
     projects: [
       project("unit", { isolate: false }),
       project("contract", { isolate: false }),
-      project("integration", { testTimeout: 30_000, hookTimeout: 60_000 }),
+      project("integration", { isolate: false, testTimeout: 30_000, hookTimeout: 60_000 }),
       project("redis", { testTimeout: 30_000, hookTimeout: 60_000 }),
       project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),
       project("interop", { testTimeout: 60_000, hookTimeout: 180_000, fileParallelism: false }),
