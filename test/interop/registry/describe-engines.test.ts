@@ -1,16 +1,24 @@
+import { Writer } from "n3";
+import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { plannerView } from "../../../src/registry/void/planner-view.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
+import { canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { type Comparison, compareWithTruth } from "../../support/compare-with-truth.ts";
 import { describedText, describedUnits } from "../../support/described-data.ts";
 import { createEndpointDescriber, type EndpointDescriber } from "../../support/endpoint-describer.ts";
 import type { Engine } from "../../support/engines/engine.ts";
 import { startFuseki } from "../../support/engines/fuseki.ts";
 import { startVirtuoso } from "../../support/engines/virtuoso.ts";
+import { createPlannedComunica, type PlannedSource } from "../../support/planned-comunica.ts";
+import { viewQueries } from "../../support/view-queries.ts";
 import { truthOf } from "../../support/void-truth.ts";
 
 const shape = { seed: 20_240_601, triples: 100_000, classes: 50, maxProperties: 20 };
 const dataGraph = "http://data.example/graph";
-const truth = truthOf([...describedUnits(shape)].flat());
+const triples = [...describedUnits(shape)].flat();
+const truth = truthOf(triples);
+const described: VoidDescription[] = [];
 
 let virtuoso: Engine;
 let fuseki: Engine;
@@ -35,6 +43,7 @@ function shouldBeTrue(name: string, description: VoidDescription): Comparison {
   const comparison = compareWithTruth(description, truth);
   const { wrongExact, wrongBounds, wrongComplete, invented, recall, exactShare, completeLists, lists } = comparison;
   const { requests, bytes, ms } = description.cost;
+  described.push(description);
   process.stdout.write(
     `${name}: ${requests} requests, ${bytes} bytes, ${ms} ms; facts ${recall.toFixed(3)}, exact ` +
       `${exactShare.toFixed(3)}, complete lists ${completeLists} of ${lists}\n`,
@@ -68,6 +77,37 @@ describe("a computed description", () => {
     const description = await describer.describe(virtuoso.url);
     const { recall } = shouldBeTrue("virtuoso, unknown", description);
     expect(recall).toBeGreaterThanOrEqual(0.95);
+  }, 180_000);
+});
+
+const service = "http://www.w3.org/ns/sparql-service-description#";
+
+/** The data at Fuseki, which cuts nothing, under the planner's view of a description. */
+function sourceOf(description: VoidDescription): PlannedSource {
+  const url = "http://source.example/sparql";
+  const view = plannerView({ ...description, endpoint: url, dataset: `${url}#dataset` }, { variant: "extended" });
+  const about = `<${url}> a <${service}Service> ; <${service}endpoint> <${url}> ;
+    <${service}defaultDataset> [ a <${service}Dataset> ; <${service}defaultGraph> <${url}#dataset> ] .`;
+  return { url, endpoint: fuseki.url, description: `${about}\n${new Writer().quadsToString([...view])}` };
+}
+
+describe("Comunica", () => {
+  it("loses no answer when it plans by any of them", async () => {
+    const oracle = new oxigraph.Store();
+    oracle.load(describedText(shape), { format: "application/n-triples" });
+    const expected = (query: string): readonly string[] => {
+      const rows = oracle.query(query) as Map<string, oxigraph.Term>[];
+      const canonical = rows.map((row) => canonicalRow([...row].map(([name, term]) => [name, canonicalTerm(term)])));
+      return [...new Set(canonical)].toSorted();
+    };
+    const queries = viewQueries(triples, { seed: shape.seed, count: 20 });
+    expect(queries.filter(({ text }) => expected(text).length > 0).length).toBeGreaterThanOrEqual(12);
+    expect(described).toHaveLength(3);
+    const comunica = createPlannedComunica();
+    for (const description of described) {
+      const source = sourceOf(description);
+      for (const { text } of queries) expect(await comunica.select(text, [source]), text).toEqual(expected(text));
+    }
   }, 180_000);
 });
 
