@@ -5,10 +5,10 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { AskedEndpoint } from "../registry/asking.ts";
 import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
-import { createAgenda } from "../registry/describe/agenda.ts";
 import { createDescriber } from "../registry/describe/create-describer.ts";
 import type { DescribeTarget } from "../registry/describe/describer.ts";
 import { loadCatalog } from "../registry/read-catalog.ts";
+import { emptyDescription } from "../registry/void/empty-description.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../registry/void/void-retriever.ts";
 import { createAddressGuard } from "../transport/address-guard.ts";
@@ -61,7 +61,7 @@ interface Run {
 
 async function run(parts: Run): Promise<DescribedOnce> {
   const { meter, options } = parts;
-  const start: Start = options.retrieve === false ? { known: emptyDescription(parts) } : await retrieve(parts);
+  const start: Start = options.retrieve === false ? { known: emptyRun(parts) } : await retrieve(parts);
   const description = start.isOver === true ? start.known : await compute(parts, start.known);
   const interrupted = options.signal.aborted;
   if (!interrupted && description.source === "computed") refuseSilence(meter);
@@ -97,11 +97,11 @@ async function retrieve(parts: Run): Promise<Start> {
     const { description, records, cost } = retrieved;
     // The describer would wait a long time for a host that is not there.
     if (description === undefined && isGone(meter)) refuseSilence(meter);
-    return { known: description ?? { ...emptyDescription(parts), records, cost }, retrieved };
+    return { known: description ?? { ...emptyRun(parts), records, cost }, retrieved };
   } catch (thrown) {
     if (!ended.aborted && !limited.exhausted) throw toFedwayError(thrown);
     const cost = { ...meter.spent, ms: now() - parts.startedMs };
-    return { known: { ...emptyDescription(parts), cost }, isOver: true };
+    return { known: { ...emptyRun(parts), cost }, isOver: true };
   } finally {
     clearTimeout(timer);
   }
@@ -138,30 +138,13 @@ async function compute({ meter, target, options, ...parts }: Run, known: VoidDes
   }
 }
 
-/** Nothing is known yet, and everything left to do. */
-function emptyDescription({ target, startedMs }: Run): VoidDescription {
-  const { endpoint, dataset } = target;
-  return {
-    endpoint: endpoint.url,
-    ...(endpoint.id !== undefined && { id: endpoint.id }),
-    dataset,
-    source: "computed",
+/** Nothing is known yet. */
+const emptyRun = ({ target, startedMs }: Run): VoidDescription =>
+  emptyDescription({
+    ...target,
     startedAt: new Date(startedMs).toISOString(),
     finishedAt: new Date().toISOString(),
-    unfinished: true,
-    classPartitions: [],
-    classesComplete: false,
-    propertyPartitions: [],
-    propertiesComplete: false,
-    languages: [],
-    namespaces: [],
-    linksets: [],
-    // A description without work that is left would be taken for a finished one.
-    unknown: createAgenda(undefined).unknown(),
-    records: [],
-    cost: { requests: 0, bytes: 0, ms: 0 },
-  };
-}
+  });
 
 /** @throws FedwayError that never repeats what could be a password */
 async function findTarget(config: Config, endpoint: string): Promise<Target> {

@@ -3,9 +3,9 @@ import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts
 import type { AskedEndpoint } from "../asking.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../catalog.ts";
-import { createAgenda } from "../describe/agenda.ts";
 import type { DescribeBudget, Describer, DescribeTarget } from "../describe/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";
+import { emptyDescription } from "./empty-description.ts";
 import type { WallClock } from "./retrieval-log.ts";
 import type { VoidDescription } from "./void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";
@@ -234,26 +234,8 @@ async function retrieve(
   const { endpoint, dataset } = target;
   const retrieved = await retriever.retrieve({ endpoint, dataset }, { signal: context.signal });
   const { description, records, cost } = retrieved;
-  const empty: VoidDescription = {
-    endpoint: endpoint.url,
-    ...(endpoint.id !== undefined && { id: endpoint.id }),
-    dataset,
-    source: "computed",
-    startedAt,
-    finishedAt: new Date(clock.now()).toISOString(),
-    unfinished: true,
-    classPartitions: [],
-    classesComplete: false,
-    propertyPartitions: [],
-    propertiesComplete: false,
-    languages: [],
-    namespaces: [],
-    linksets: [],
-    // An empty list would say that nothing is left to do.
-    unknown: createAgenda(undefined).unknown(),
-    records,
-    cost,
-  };
+  const finishedAt = new Date(clock.now()).toISOString();
+  const empty = { ...emptyDescription({ endpoint, dataset, startedAt, finishedAt }), records, cost };
   return { known: description ?? empty, retrieved };
 }
 
