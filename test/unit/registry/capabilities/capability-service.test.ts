@@ -8,22 +8,10 @@ import {
 } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capability-store.ts";
 import type { CapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
-import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
 
-const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
-  id,
-  title: id,
-  url: `http://${id}.example/sparql`,
-  interface: "sparql",
-  keywords: [],
-  notes: [],
-  blocksService: false,
-  needsUserAgent: false,
-  pseudoServices: [],
-  rawQueries: false,
-  ...more,
-});
+const entry = catalogEntry;
 
 const outcome = { verdict: "right", durationMs: 3 } as const;
 const found = (id: string, more: Partial<Capabilities> = {}): Capabilities => ({

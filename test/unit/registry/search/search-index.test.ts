@@ -11,20 +11,10 @@ import {
   syntheticEntries,
 } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
 
-const entry = (id: string, parts: Partial<CatalogEntry> = {}): CatalogEntry => ({
-  id,
-  title: id,
-  url: `https://${id}.example/sparql`,
-  interface: "sparql",
-  keywords: [],
-  notes: [],
-  blocksService: false,
-  needsUserAgent: false,
-  pseudoServices: [],
-  rawQueries: false,
-  ...parts,
-});
+const entry = (id: string, parts: Partial<CatalogEntry> = {}): CatalogEntry =>
+  catalogEntry(id, { url: `https://${id}.example/sparql`, ...parts });
 
 const core = "http://purl.uniprot.org/core/";
 const proteins = descriptionOf({

@@ -10,20 +10,10 @@ import {
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
 
-const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
-  id,
-  title: id,
-  url: "http://data.example/sparql",
-  interface: "sparql",
-  keywords: [],
-  notes: [],
-  blocksService: false,
-  needsUserAgent: false,
-  pseudoServices: [],
-  rawQueries: false,
-  ...more,
-});
+const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry =>
+  catalogEntry(id, { url: "http://data.example/sparql", ...more });
 
 const entries = new Map([
   ["people", entry("people", { engine: "virtuoso", rowCap: 1000, method: "get" })],
