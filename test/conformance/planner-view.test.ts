@@ -122,12 +122,12 @@ describe("Comunica, planning by our descriptions of two sources,", () => {
     expect((await lossesOf(sources)).length).toBeGreaterThan(3);
   });
 
-  it("is spared requests by them", async () => {
+  it("is spared sources by them", async () => {
     const descriptions = await descriptionsOf("plain");
-    const requestsWith = async (name: string, known: readonly VoidDescription[]): Promise<number> => {
-      const before = comunica.traffic.queries;
+    const askedWith = async (name: string, known: readonly VoidDescription[]): Promise<number> => {
+      const before = comunica.traffic.sourcesAsked;
       expect(await lossesOf(known.map((description, number) => sourceOf(description, { name, number })))).toEqual([]);
-      return comunica.traffic.queries - before;
+      return comunica.traffic.sourcesAsked - before;
     };
     const nothing = descriptions.map(
       (description): VoidDescription => ({
@@ -138,8 +138,8 @@ describe("Comunica, planning by our descriptions of two sources,", () => {
         propertiesComplete: false,
       }),
     );
-    const [uninformed, informed] = [await requestsWith("nothing", nothing), await requestsWith("all", descriptions)];
-    process.stdout.write(`${uninformed} requests without descriptions, ${informed} with them\n`);
+    const [uninformed, informed] = [await askedWith("nothing", nothing), await askedWith("all", descriptions)];
+    process.stdout.write(`${uninformed} sources asked without descriptions, ${informed} with them\n`);
     expect(informed).toBeLessThan(uninformed);
   });
 

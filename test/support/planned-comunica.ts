@@ -14,8 +14,11 @@ export interface PlannedSource {
 export interface PlannedComunica {
   /** Distinct rows in canonical form, sorted: a triple that two sources have is one triple. */
   select(query: string, sources: readonly PlannedSource[]): Promise<readonly string[]>;
-  /** Queries that went to an endpoint so far, and those of them that only counted or asked. */
-  readonly traffic: { readonly queries: number; readonly counts: number };
+  /**
+   * How often a query of the user's had a source asked at all, so far. Requests are not counted: how many a bind join
+   * sends depends on how its rows arrive.
+   */
+  readonly traffic: { readonly sourcesAsked: number };
 }
 
 /**
@@ -25,15 +28,17 @@ export interface PlannedComunica {
 export function createPlannedComunica(): PlannedComunica {
   const engine = new QueryEngine();
   estimateLocally(engine);
-  const traffic = { queries: 0, counts: 0 };
+  const traffic = { sourcesAsked: 0 };
 
   async function select(query: string, sources: readonly PlannedSource[]): Promise<readonly string[]> {
     const bySource = new Map(sources.map((source) => [source.url, source]));
+    const asked = new Set<PlannedSource>();
     const stream: BindingsStream = await engine.queryBindings(query, {
       sources: sources.map(({ url }) => ({ type: "sparql" as const, value: url })) as unknown as [string],
-      fetch: (input, init) => answer(bySource, new Request(input, init), traffic),
+      fetch: (input, init) => answer(bySource, new Request(input, init), asked),
     });
     const rows = await stream.toArray();
+    traffic.sourcesAsked += asked.size;
     const canonical = rows.map((row) =>
       canonicalRow([...row].map(([variable, term]) => [variable.value, canonicalTerm(term as never)])),
     );
@@ -46,7 +51,7 @@ export function createPlannedComunica(): PlannedComunica {
 async function answer(
   sources: ReadonlyMap<string, PlannedSource>,
   request: Request,
-  traffic: { queries: number; counts: number },
+  asked: Set<PlannedSource>,
 ): Promise<Response> {
   const url = new URL(request.url);
   const source = sources.get(url.origin + url.pathname);
@@ -54,8 +59,7 @@ async function answer(
   const text = request.method === "POST" ? await request.text() : "";
   const query = url.searchParams.get("query") ?? new URLSearchParams(text).get("query");
   if (query === null) return described(source);
-  traffic.queries++;
-  if (/COUNT\(|^\s*ASK/iu.test(query)) traffic.counts++;
+  asked.add(source);
   return fetch(source.endpoint, {
     method: "POST",
     headers: { accept: request.headers.get("accept") ?? "*/*" },
