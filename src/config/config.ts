@@ -24,8 +24,33 @@ export interface Config {
   readonly trustProxy: boolean | number | readonly string[];
   /** `FEDWAY_CONTACT`: address or URL in the outbound User-Agent. */
   readonly contact: string | undefined;
+  /** `ROLE`: `web` answers requests, `worker` runs jobs and probes; both share their state in Redis. */
+  readonly role: "all" | "web" | "worker";
+  /** `FEDWAY_DRAIN_MS`: time between "not ready" and the end of listening. */
+  readonly drainMs: number;
+  readonly monitor: MonitorConfig;
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: base URL of a collector; undefined: no traces. */
+  readonly otlpEndpoint: string | undefined;
   readonly limits: Limits;
   readonly log: LogConfig;
+}
+
+/** Probes, incidents and who is told of them. */
+export interface MonitorConfig {
+  /** `FEDWAY_MONITOR` */
+  readonly enabled: boolean;
+  /** `FEDWAY_PROBE_EVERY_MS` */
+  readonly everyMs: number;
+  /** `FEDWAY_PROBE_JITTER` as a share, 0 to 0.5. */
+  readonly jitter: number;
+  /** `FEDWAY_INCIDENT_AFTER`: faults in a row. */
+  readonly incidentAfter: number;
+  /** `FEDWAY_RECOVERED_AFTER`: good probes in a row. */
+  readonly recoveredAfter: number;
+  /** `FEDWAY_WEBHOOKS` */
+  readonly webhooks: readonly string[];
+  /** `FEDWAY_WEBHOOK_SECRET`; there whenever there are webhooks. */
+  readonly webhookSecret: string | undefined;
 }
 
 /** `FEDWAY_*` limits. */

@@ -61,6 +61,18 @@ function readConfig(read: Read): Config {
     allowAddresses: read(settings.allowAddresses),
     trustProxy: read(settings.trustProxy),
     contact: read(settings.contact),
+    role: read(settings.role),
+    drainMs: read(settings.drainMs),
+    monitor: {
+      enabled: read(settings.monitor),
+      everyMs: read(settings.probeEveryMs),
+      jitter: read(settings.probeJitter) / 100,
+      incidentAfter: read(settings.incidentAfter),
+      recoveredAfter: read(settings.recoveredAfter),
+      webhooks: read(settings.webhooks),
+      webhookSecret: read(settings.webhookSecret),
+    },
+    otlpEndpoint: read(settings.otlpEndpoint),
     limits: {
       timeoutMs: read(settings.timeoutMs),
       maxRows: read(settings.maxRows),
@@ -79,6 +91,16 @@ function readConfig(read: Read): Config {
   };
 }
 
+/** Values that are right by themselves and wrong together. */
+function findContradictions({ role, redisUrl, monitor }: Config, problems: string[]): void {
+  if (role !== "all" && redisUrl === undefined) {
+    problems.push(`ROLE is ${role}, but there is no REDIS_URL: processes can share their state in Redis only.`);
+  }
+  if (monitor.webhooks.length > 0 && monitor.webhookSecret === undefined) {
+    problems.push("FEDWAY_WEBHOOKS is set, but there is no FEDWAY_WEBHOOK_SECRET to sign the messages with.");
+  }
+}
+
 /**
  * The environment as one deeply frozen value. Unset and empty variables take their defaults; variables of other
  * programs are ignored.
@@ -88,6 +110,7 @@ export function loadConfig(env: Environment): Config {
   const problems: string[] = [];
   const config = readConfig(reader(env, problems));
   findUnknown(env, problems);
+  if (problems.length === 0) findContradictions(config, problems);
   if (problems.length > 0) {
     throw new FedwayError("CONFIG_INVALID", problems.join("\n"), {
       next: "Correct the variables named above; fedway serve --help lists all of them.",

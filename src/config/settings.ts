@@ -104,6 +104,19 @@ const adminToken: Parser<string | undefined> = {
   },
 };
 
+const webhookUrls: Parser<readonly string[]> = {
+  expected: "absolute http or https URLs without user and fragment, separated by commas",
+  // Such URLs often hold the key that lets their bearer post.
+  secret: true,
+  parse: (found) => {
+    const urls = found.split(",").map((part) => part.trim());
+    const parsed = urls.filter((url) => url !== "").map((url) => URL.parse(url));
+    const isUsable = (url: URL | null): url is URL =>
+      url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.hash;
+    return parsed.every(isUsable) ? { value: parsed.map(({ href }) => href) } : undefined;
+  },
+};
+
 /** An address range in CIDR notation; a single address becomes the range that holds only it. */
 function cidr(found: string): string | undefined {
   const [address = "", length, ...rest] = found.split("/");
@@ -183,6 +196,61 @@ export const settings = {
     ...httpUrl,
   },
   examples: { name: "FEDWAY_EXAMPLES", default: "on", meaning: "Host the example federation.", ...flag },
+  role: {
+    name: "ROLE",
+    default: "all",
+    meaning: "What this process does: web answers requests, worker runs jobs and probes, all does both.",
+    ...oneOf("all", "web", "worker"),
+  },
+  drainMs: {
+    name: "FEDWAY_DRAIN_MS",
+    default: "0",
+    meaning: "How long readiness is refused before the service stops listening, so that load balancers notice.",
+    ...integer(0, 300_000),
+  },
+  monitor: { name: "FEDWAY_MONITOR", default: "on", meaning: "Probe the endpoints of the catalogue.", ...flag },
+  probeEveryMs: {
+    name: "FEDWAY_PROBE_EVERY_MS",
+    default: "900000",
+    meaning: "Time between two probes of an endpoint, in milliseconds.",
+    ...integer(1000, 24 * hour),
+  },
+  probeJitter: {
+    name: "FEDWAY_PROBE_JITTER",
+    default: "10",
+    meaning: "How far a probe may be from its turn, in percent of the time between two.",
+    ...integer(0, 50),
+  },
+  incidentAfter: {
+    name: "FEDWAY_INCIDENT_AFTER",
+    default: "3",
+    meaning: "Failed probes in a row after which an endpoint counts as down.",
+    ...integer(1, 100),
+  },
+  recoveredAfter: {
+    name: "FEDWAY_RECOVERED_AFTER",
+    default: "2",
+    meaning: "Good probes in a row after which it counts as up again.",
+    ...integer(1, 100),
+  },
+  webhooks: {
+    name: "FEDWAY_WEBHOOKS",
+    default: "",
+    meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
+    ...webhookUrls,
+  },
+  webhookSecret: {
+    name: "FEDWAY_WEBHOOK_SECRET",
+    default: "",
+    meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
+    ...adminToken,
+  },
+  otlpEndpoint: {
+    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    default: "",
+    meaning: "OpenTelemetry collector that traces are sent to, such as http://127.0.0.1:4318; no traces when unset.",
+    ...httpUrl,
+  },
   egress: {
     name: "FEDWAY_EGRESS",
     default: "catalog",

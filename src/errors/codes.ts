@@ -53,6 +53,7 @@ export const errorCatalog = {
   RUN_UNKNOWN: request(404, "The run is not known"),
   FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),
   DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
+  INCIDENT_UNKNOWN: request(404, "The incident is not known"),
   JOB_UNKNOWN: request(404, "The job is not known"),
   ENTRY_INVALID: request(422, "The catalogue entry is not valid"),
   ENTRY_CONFLICT: request(409, "The catalogue has such an entry already"),

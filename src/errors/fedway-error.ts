@@ -14,6 +14,7 @@ export type FaultKind =
   | "http-5xx"
   | "wrong-media-type"
   | "malformed"
+  | "wrong-answer"
   | "partial"
   | "too-large"
   | "busy"

@@ -8,7 +8,7 @@ const oneOf = <const Names extends string[]>(names: [...Names], description: str
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 const endpointInterface = oneOf(["sparql", "tpf", "file"], "How the data is reached.");
-const endpointStatus = oneOf(["up", "degraded", "down", "unknown"], "What monitoring says; unknown is not down.");
+const endpointStatus = oneOf(["up", "down", "unknown"], "What monitoring says; unknown is not down.");
 const origin = {
   origin: Type.Optional(oneOf(["file", "api"], "Who said so: a catalogue file, or a change over the API.")),
   changedAt: Type.Optional(Type.String({ description: "Time of the change (ISO 8601)." })),

@@ -80,8 +80,11 @@ export interface JobSchedule {
  */
 export interface JobQueue {
   readonly name: "embedded" | "bullmq";
-  /** Starts running jobs; every kind has exactly one handler, and all are given here. */
-  start(kinds: readonly JobKind[]): Promise<void>;
+  /**
+   * Starts running jobs; every kind has exactly one handler, and all are given here. With `work: false` this process
+   * enqueues, reads, cancels and watches jobs and leaves running them, and the turns of schedules, to others.
+   */
+  start(kinds: readonly JobKind[], options?: { readonly work?: boolean }): Promise<void>;
   /** @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   enqueue(kind: string, payload: unknown, options?: EnqueueOptions): Promise<Job>;
   get(id: string): Promise<Job | undefined>;

@@ -60,7 +60,7 @@ export interface SearchAnswer {
 }
 
 /** What monitoring says of an endpoint; "unknown" is not "down". */
-export type EndpointStatus = "up" | "degraded" | "down" | "unknown";
+export type EndpointStatus = "up" | "down" | "unknown";
 
 /** Which catalogue entries are wanted; all conditions hold together. */
 export interface EntryFilter {

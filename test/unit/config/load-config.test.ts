@@ -38,6 +38,18 @@ describe("defaults", () => {
       adminToken: undefined,
       publicUrl: "http://127.0.0.1:3000",
       examples: true,
+      role: "all",
+      drainMs: 0,
+      monitor: {
+        enabled: true,
+        everyMs: 900_000,
+        jitter: 0.1,
+        incidentAfter: 3,
+        recoveredAfter: 2,
+        webhooks: [],
+        webhookSecret: undefined,
+      },
+      otlpEndpoint: undefined,
       egress: "catalog",
       allowAddresses: [],
       trustProxy: false,
@@ -60,7 +72,12 @@ describe("defaults", () => {
     }));
 
   it("secrets are not repeated in messages", () => {
-    for (const env of [{ REDIS_URL: "rediss//:hunter2@x" }, { FEDWAY_ADMIN_TOKEN: "hunter2" }]) {
+    for (const env of [
+      { REDIS_URL: "rediss//:hunter2@x" },
+      { FEDWAY_ADMIN_TOKEN: "hunter2" },
+      { FEDWAY_WEBHOOK_SECRET: "hunter2" },
+      { FEDWAY_WEBHOOKS: "https://hooks.example/1,ftp://hooks.example/?key=hunter2" },
+    ]) {
       expect(() => loadConfig(env)).toThrow(/is not usable; expected/);
       expect(() => loadConfig(env)).not.toThrow(/hunter2/);
     }
@@ -97,7 +114,28 @@ describe("values", () => {
   shouldRead("FEDWAY_HOST_RATE=0", (c) => c.limits.hostRate, 0);
   shouldRead("FEDWAY_LOG_LEVEL=silent", (c) => c.log.level, "silent");
   shouldRead("FEDWAY_LOG_QUERIES=on", (c) => c.log.queries, true);
+  shouldRead("FEDWAY_MONITOR=off", (c) => c.monitor.enabled, false);
+  shouldRead("FEDWAY_PROBE_JITTER=25", (c) => c.monitor.jitter, 0.25);
+  shouldRead("FEDWAY_DRAIN_MS=10000", (c) => c.drainMs, 10_000);
+  shouldRead("OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318/", (c) => c.otlpEndpoint, "http://collector:4318");
   shouldRead("FEDWAY_CONTACT=mailto:ops@example.org", (c) => c.contact, "mailto:ops@example.org");
+});
+
+describe("values that go together", () => {
+  const hooks = "https://hooks.example/a?key=1, http://127.0.0.1:9/b";
+  const secret = "0123456789abcdef";
+
+  it("are webhooks and their secret", () => {
+    const { webhooks, webhookSecret } = loadConfig({ FEDWAY_WEBHOOKS: hooks, FEDWAY_WEBHOOK_SECRET: secret }).monitor;
+    expect(webhooks).toStrictEqual(["https://hooks.example/a?key=1", "http://127.0.0.1:9/b"]);
+    expect(webhookSecret).toBe(secret);
+    expect(refusal({ FEDWAY_WEBHOOKS: hooks })).toContain("there is no FEDWAY_WEBHOOK_SECRET");
+  });
+
+  it("are a role of one of several processes and the Redis that they share", () => {
+    expect(loadConfig({ ROLE: "worker", REDIS_URL: "redis://127.0.0.1:6379" }).role).toBe("worker");
+    expect(refusal({ ROLE: "web" })).toContain("there is no REDIS_URL");
+  });
 });
 
 describe("wrong values", () => {
@@ -120,6 +158,11 @@ describe("wrong values", () => {
   shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "10.0.0.0/8/8");
   shouldRefuse("FEDWAY_TRUST_PROXY", "some");
   shouldRefuse("FEDWAY_HOST_RATE", "-1");
+  shouldRefuse("ROLE", "both");
+  shouldRefuse("FEDWAY_PROBE_EVERY_MS", "10");
+  shouldRefuse("FEDWAY_PROBE_JITTER", "51");
+  shouldRefuse("FEDWAY_INCIDENT_AFTER", "0");
+  shouldRefuse("OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://collector:4317");
   shouldRefuse("FEDWAY_LOG_LEVEL", "verbose");
   shouldRefuse("FEDWAY_CONTACT", "a\u0007b");
 
@@ -135,9 +178,9 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(26);
+    expect(configReference).toHaveLength(36);
     for (const { name, meaning } of configReference) {
-      expect(name).toMatch(/^(HOST|PORT|REDIS_URL|FEDWAY_[A-Z_]+)$/);
+      expect(name).toMatch(/^(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);
     }
   });
@@ -145,7 +188,7 @@ describe("configReference", () => {
   const readme = new URL("../../../README.md", import.meta.url);
   it("is the table of the README", () => {
     const text = readFileSync(readme, "utf8");
-    const documented = [...text.matchAll(/^\| `(HOST|PORT|REDIS_URL|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
+    const documented = [...text.matchAll(/^\| `(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
       ([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }),
     );
     expect(documented).toStrictEqual(
