@@ -13,8 +13,25 @@ export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
   const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
   // A clause without variables still has solutions to count.
   const projection = names === "" ? "(1 AS ?fedway_solution)" : names;
+  const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
   const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${clause.pattern} }` : clause.pattern;
-  return `${clause.prologue}SELECT ${projection} WHERE ${where}`;
+  return `${clause.prologue}${select} ${projection} WHERE ${where}`;
+}
+
+/** Whether the clause begins with triples that bind all of the keys' variables. */
+export const takesKeysInside = ({ opening }: FederatedClause, { variables }: KeyBlock): boolean =>
+  variables.every((name) => opening?.includes(name) === true);
+
+/**
+ * The text that is evaluated here for the same solutions. Keys stand within the clause's braces where it begins with
+ * triples that bind them: then they narrow what OPTIONAL, MINUS and EXISTS behind those are asked for, and no solution
+ * that the clause has for them changes.
+ */
+export function evaluatedQuery(clause: FederatedClause, keys?: KeyBlock): string {
+  const endpoint = { url: clause.endpoint.url };
+  if (!keys || !takesKeysInside(clause, keys)) return clauseQuery({ ...clause, endpoint }, keys);
+  const pattern = clause.pattern.replace("{", () => `{ ${valuesBlock(keys)} `);
+  return clauseQuery({ ...clause, endpoint, pattern });
 }
 
 const keysText = ({ endpoint }: FederatedClause, keys: KeyBlock): string =>

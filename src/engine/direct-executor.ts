@@ -89,6 +89,7 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
+    trace: bounds.trace,
   };
 }
 

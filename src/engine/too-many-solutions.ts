@@ -7,3 +7,12 @@ export function tooManySolutions(most: number): FedwayError {
     next: "Narrow the SERVICE clauses with VALUES, FILTER or LIMIT, and make sure that they share variables.",
   });
 }
+
+/** A counter that throws beyond its limit. */
+export function countUpTo(most: number): () => void {
+  let counted = 0;
+  return () => {
+    counted++;
+    if (counted > most) throw tooManySolutions(most);
+  };
+}

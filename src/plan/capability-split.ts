@@ -1,5 +1,6 @@
 import { parseQuery } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
+import type { FederatedClause } from "./federated-clause.ts";
 import { evaluatedOver } from "./merged-plan.ts";
 import type { KnownEndpoint, PlanContext } from "./plan-request.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
@@ -21,10 +22,10 @@ const shown: Readonly<Record<QueryConstruct, string>> = {
 };
 
 /**
- * A plan that asks each endpoint only for what it is known to do. A query that one endpoint refuses or answers wrongly
- * for one of its constructs is evaluated here over that endpoint's triples; not when the endpoint cuts answers without a
- * word, because what is computed from them would look whole. Where that is not possible it is sent all
- * the same, and the plan says so.
+ * A plan that asks each endpoint only for what it is known to do. A query, or a clause of a federated one, that its
+ * endpoint refuses or answers wrongly for one of its constructs is evaluated here over that endpoint's triples; not when
+ * the endpoint cuts answers without a word, because what is computed from them would look whole. Where that is not
+ * possible it is sent all the same, and the plan says so.
  */
 export function withinCapabilities(plan: QueryPlan, context: PlanContext): QueryPlan {
   if (context.capabilities === undefined || plan.kind === "rejected") return plan;
@@ -32,18 +33,26 @@ export function withinCapabilities(plan: QueryPlan, context: PlanContext): Query
   const endpoint = equippedEndpoint(plan.endpoint, context);
   const use = isRaw(plan) ? undefined : useBeyond(plan, context);
   if (use === undefined) return { ...plan, endpoint };
-  const { missing, portable, silentRowCap } = use;
-  const constructs = missing.map((name) => shown[name]).join(", ");
-  const name = endpoint.id ?? endpoint.url;
-  if (silentRowCap !== undefined || !portable || !isWholeRequest(plan)) {
-    const message = `${name} is known to refuse or get wrong: ${constructs}. The query cannot be evaluated here instead.`;
-    return withNote({ ...plan, endpoint }, { code: "CONSTRUCT_DOUBTFUL", message });
-  }
-  const message = `${name} refuses or gets wrong: ${constructs}. The query was evaluated here over its triples.`;
-  return evaluatedOver(withNote({ ...plan, endpoint }, { code: "EVALUATED_HERE", message }));
+  const isHere = use.isEvaluable && isWholeRequest(plan);
+  const note = isHere ? evaluatedNote(endpoint, use.missing, "query") : doubtfulNote(endpoint, use.missing, "query");
+  const noted = { ...plan, endpoint, notes: [...plan.notes, note] };
+  return isHere ? evaluatedOver(noted) : noted;
 }
 
-const withNote = (plan: DirectPlan, note: PlanNote): DirectPlan => ({ ...plan, notes: [...plan.notes, note] });
+type Constructs = readonly QueryConstruct[];
+type Subject = "query" | "SERVICE clause";
+
+const namesOf = (constructs: Constructs): string => [...new Set(constructs.map((name) => shown[name]))].join(", ");
+
+const evaluatedNote = ({ id, url }: PlannedEndpoint, missing: Constructs, subject: Subject): PlanNote => ({
+  code: "EVALUATED_HERE",
+  message: `${id ?? url} refuses or gets wrong: ${namesOf(missing)}. The ${subject} was evaluated here over its triples.`,
+});
+
+const doubtfulNote = ({ id, url }: PlannedEndpoint, missing: Constructs, subject: Subject): PlanNote => ({
+  code: "CONSTRUCT_DOUBTFUL",
+  message: `${id ?? url} is known to refuse or get wrong: ${namesOf(missing)}. The ${subject} cannot be evaluated here instead.`,
+});
 
 const isRaw = ({ notes }: DirectPlan): boolean => notes.some(({ code }) => code === "RAW_QUERY");
 
@@ -53,27 +62,58 @@ const isWholeRequest = ({ silent, defaultGraphs, namedGraphs }: DirectPlan): boo
 
 interface UseBeyond {
   readonly missing: readonly QueryConstruct[];
-  readonly portable: boolean;
-  readonly silentRowCap: number | undefined;
+  /** What is asked is the same over the endpoint's triples, and all of those can be had. */
+  readonly isEvaluable: boolean;
+}
+
+interface Asked {
+  readonly endpoint: PlannedEndpoint;
+  readonly query: string;
 }
 
 /** What the query uses and the endpoint lacks; undefined when that is nothing. */
-function useBeyond({ endpoint, query }: DirectPlan, { capabilities }: PlanContext): UseBeyond | undefined {
+function useBeyond({ endpoint, query }: Asked, { capabilities }: PlanContext): UseBeyond | undefined {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined || view.lacks.size === 0) return undefined;
   const { constructs, portable } = constructsOf(parseQuery(query));
   const missing = [...constructs].filter((name) => view.lacks.has(name));
-  return missing.length === 0 ? undefined : { missing, portable, silentRowCap: view.silentRowCap };
+  return missing.length === 0 ? undefined : { missing, isEvaluable: portable && view.silentRowCap === undefined };
 }
 
 function equipped(plan: FederatedPlan, context: PlanContext): FederatedPlan {
-  const { clauses, members, over } = plan;
+  const { clauses, members, over, notes } = plan;
+  const uses = clauses.map((clause) => clauseUse(clause, context));
   return {
     ...plan,
-    clauses: clauses.map((clause) => withEndpoint(clause, context)),
+    notes: [...notes, ...clauseNotes(plan, uses)],
+    clauses: clauses.map((clause, index) => {
+      const asked = withEndpoint(clause, context);
+      return uses[index]?.isEvaluable === true ? evaluatedClause(asked) : asked;
+    }),
     members: members.map((member) => withEndpoint(member, context)),
     ...(over && { over: { ...over, members: over.members.map((member) => equippedEndpoint(member, context)) } }),
   };
+}
+
+/** What a clause uses and its endpoint lacks; clauses of endpoints that do not speak SPARQL are evaluated here anyway. */
+function clauseUse({ endpoint, prologue, pattern }: FederatedClause, context: PlanContext): UseBeyond | undefined {
+  if (endpoint.interface !== undefined) return undefined;
+  return useBeyond({ endpoint, query: `${prologue}SELECT * WHERE ${pattern}` }, context);
+}
+
+const evaluatedClause = (clause: FederatedClause): FederatedClause => ({ ...clause, evaluatedHere: true });
+
+/** One note an endpoint for its clauses that are evaluated here, and one for those that cannot be. */
+function clauseNotes({ clauses, members }: FederatedPlan, uses: readonly (UseBeyond | undefined)[]): PlanNote[] {
+  return members.flatMap(({ endpoint }) => {
+    const own = uses.flatMap((use, index) => (use && clauses[index]?.endpoint.url === endpoint.url ? [use] : []));
+    const here = own.filter((use) => use.isEvaluable).flatMap((use) => use.missing);
+    const doubtful = own.filter((use) => !use.isEvaluable).flatMap((use) => use.missing);
+    return [
+      ...(here.length > 0 ? [evaluatedNote(endpoint, here, "SERVICE clause")] : []),
+      ...(doubtful.length > 0 ? [doubtfulNote(endpoint, doubtful, "SERVICE clause")] : []),
+    ];
+  });
 }
 
 const withEndpoint = <Part extends { readonly endpoint: PlannedEndpoint }>(part: Part, context: PlanContext): Part => ({
@@ -92,6 +132,7 @@ function equippedEndpoint(endpoint: PlannedEndpoint, { capabilities }: PlanConte
     ...(method !== undefined && { method }),
     ...limitsOf(view),
     ...(view.lacks.has("values") && { inlineData: "bind" as const }),
+    ...(view.lacks.has("notExists") && { existence: "join" as const }),
   };
 }
 

@@ -6,6 +6,7 @@ import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-quer
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
+import { withDownNotes } from "./down-notes.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, QueryPlan } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
@@ -53,7 +54,7 @@ export function createPlanner(options: PlannerOptions): Planner {
       const key = cacheKey(request);
       const known = cache.get(key);
       if (known) return { plan: known, cached: true };
-      const plan = makePlan(request, options);
+      const plan = withDownNotes(makePlan(request, options), options);
       cache.set(key, plan);
       return { plan, cached: false };
     },
@@ -61,8 +62,8 @@ export function createPlanner(options: PlannerOptions): Planner {
 }
 
 /** Of everything that changes beneath the cache. */
-const versionOf = ({ catalog, capabilities }: PlanContext): string =>
-  `${catalog.version} ${capabilities?.version ?? ""}`;
+const versionOf = ({ catalog, capabilities, availability }: PlanContext): string =>
+  `${catalog.version} ${capabilities?.version ?? ""} ${availability?.version ?? ""}`;
 
 /** Everything a plan depends on; the query text comes last, so no two requests share a key. */
 function cacheKey({ text, endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
@@ -116,10 +117,10 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
   });
 }
 
-function knownEntry(id: string, { catalog }: PlanContext): CatalogEntry {
-  const entry = catalog.byId(id);
+function knownEntry(id: string, context: PlanContext): CatalogEntry {
+  const entry = context.catalog.byId(id);
   if (entry) return entry;
-  const endpoints = similarIds(catalog, id);
+  const endpoints = similarIds(context, id);
   throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`, {
     next: endpoints.length > 0 ? `Did you mean ${endpoints.join(", ")}?` : "GET /api/endpoints lists all endpoints.",
     ...(endpoints.length > 0 && { endpoints }),

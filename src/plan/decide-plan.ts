@@ -10,7 +10,7 @@ import { evaluatedOver, isMatchedHere, mergedMembers, mergedPlan, refuseDataset,
 import type { PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
 import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
-import { offeredIds } from "./suggest-endpoints.ts";
+import { offeredEntries } from "./suggest-endpoints.ts";
 
 /** A query on its way to a plan; each rewriting step gives a new one. */
 export interface Draft {
@@ -118,9 +118,9 @@ function withoutService(
 }
 
 function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
-  const endpoints = offeredIds(task.context.catalog);
-  const [first] = task.context.catalog.entries;
-  const example = first?.url ?? "http://example.org/sparql";
+  const offered = offeredEntries(task.context);
+  const endpoints = offered.map(({ id }) => id);
+  const example = offered[0]?.url ?? "http://example.org/sparql";
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(pattern && { where: placeOf(query, pattern) }),
     next: `Wrap the patterns: SERVICE <${example}> { ... }, or send the query to /endpoints/{id}/sparql.`,

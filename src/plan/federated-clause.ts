@@ -23,6 +23,12 @@ export interface FederatedClause {
   readonly prologue: string;
   /** The clause's group graph pattern, braces included. */
   readonly pattern: string;
+  /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
+  readonly opening?: readonly string[];
+  /** Each solution is wanted once. */
+  readonly distinct?: true;
+  /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */
+  readonly evaluatedHere?: true;
   /** Constants that narrow the pattern (terms other than classes and predicates, FILTERs, VALUES rows); orders joins. */
   readonly selectivity: number;
 }

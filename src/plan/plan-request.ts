@@ -23,6 +23,17 @@ export interface PlanContext {
   readonly publicUrl: string;
   /** What the catalogue's endpoints can do; absent: nothing is known, and everything is sent as it is. */
   readonly capabilities?: KnownCapabilities;
+  /** Which endpoints are up; absent: nothing is known. It never keeps a plan from using an endpoint. */
+  readonly availability?: KnownAvailability;
+}
+
+/** What watching found, by catalogue id. */
+export interface KnownAvailability {
+  /** Grows when an endpoint goes down or comes back; no plan outlives the version that it was made with. */
+  readonly version: number;
+  state(id: string): "up" | "down" | "unknown";
+  /** When it came into this state, in milliseconds since the epoch. */
+  sinceMs?(id: string): number | undefined;
 }
 
 /** What probing found, by catalogue id. */

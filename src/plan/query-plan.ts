@@ -19,6 +19,8 @@ export interface PlannedEndpoint {
   readonly interface?: "tpf" | "file";
   /** How inline data are written into queries for it: "bind" when it does not know VALUES. */
   readonly inlineData?: "bind";
+  /** How it is asked which terms are in its data: "join" when it does not know EXISTS. */
+  readonly existence?: "join";
 }
 
 /** Something the reader should know about what was done to the query; stable code, one sentence. */
@@ -32,7 +34,8 @@ export interface PlanNote {
     | "GRAPH_EMPTY"
     | "RAW_QUERY"
     | "EVALUATED_HERE"
-    | "CONSTRUCT_DOUBTFUL";
+    | "CONSTRUCT_DOUBTFUL"
+    | "ENDPOINT_DOWN";
   readonly message: string;
 }
 

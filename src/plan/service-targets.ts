@@ -117,7 +117,7 @@ interface Refusal {
 }
 
 function refused(iri: string, { place, why, context }: Refusal): FedwayError {
-  const near = context ? nearMisses(context.catalog, iri) : [];
+  const near = context ? nearMisses(context, iri) : [];
   const shown = iri.slice(0, 200);
   const [best] = near;
   const next = best

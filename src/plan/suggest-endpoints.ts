@@ -1,11 +1,25 @@
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import type { PlanContext } from "./plan-request.ts";
+
+/** What suggestions are made from. */
+type Known = Pick<PlanContext, "catalog" | "availability">;
 
 const shownAtMost = 10;
 
-/** Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. */
-export function similarIds(catalog: Catalog, id: string): readonly string[] {
+/** The same endpoints, those that are down last. */
+function downLast(entries: readonly CatalogEntry[], { availability }: Known): readonly CatalogEntry[] {
+  if (availability === undefined) return entries;
+  const isDown = ({ id }: CatalogEntry): boolean => availability.state(id) === "down";
+  return [...entries.filter((entry) => !isDown(entry)), ...entries.filter((entry) => isDown(entry))];
+}
+
+/**
+ * Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. Of those
+ * that are equally close, the ones that are down come last.
+ */
+export function similarIds(known: Known, id: string): readonly string[] {
   const wanted = id.slice(0, 64).toLowerCase();
-  return catalog.entries
+  return downLast(known.catalog.entries, known)
     .map((entry) => ({ id: entry.id, distance: idDistance(entry.id.toLowerCase(), wanted) }))
     .filter(({ distance }) => distance <= 2)
     .toSorted((a, b) => a.distance - b.distance)
@@ -43,8 +57,8 @@ function bareUrl(iri: string): string {
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
 
-/** Catalogue entries that a refused SERVICE target may have meant, best first. */
-export function nearMisses(catalog: Catalog, iri: string): readonly CatalogEntry[] {
+/** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
+export function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
   const target = iri.slice(0, 2_000);
   const last = bareUrl(target).split(/[/:#]/).at(-1) ?? "";
   const tests: readonly ((entry: CatalogEntry) => boolean)[] = [
@@ -52,11 +66,12 @@ export function nearMisses(catalog: Catalog, iri: string): readonly CatalogEntry
     (entry) => entry.id === last || entry.id === bareUrl(target),
     (entry) => hostOf(entry.url) !== "" && hostOf(entry.url) === hostOf(target.trim()),
   ];
-  const found = tests.flatMap((test) => catalog.entries.filter((entry) => test(entry)));
+  const entries = downLast(known.catalog.entries, known);
+  const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
   return [...new Set(found)].slice(0, 5);
 }
 
-/** Catalogue ids to offer when a query names no endpoint. */
-export function offeredIds(catalog: Catalog): readonly string[] {
-  return catalog.entries.slice(0, shownAtMost).map((entry) => entry.id);
+/** What to offer when a query names no endpoint: those that are down only when there are few others. */
+export function offeredEntries(known: Known): readonly CatalogEntry[] {
+  return downLast(known.catalog.entries, known).slice(0, shownAtMost);
 }

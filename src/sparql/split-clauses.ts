@@ -3,7 +3,7 @@ import { certainVariables, selectivityOf } from "./certain-variables.ts";
 import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
-import { visibleInGroup } from "./scope.ts";
+import { mentionedVariables, visibleInGroup } from "./scope.ts";
 import { type Token, tokenAt } from "./tokens.ts";
 
 /** A SERVICE clause with a constant target, cut out of a query's text. */
@@ -18,6 +18,8 @@ export interface ClauseText {
   /** The group, braces included. */
   readonly pattern: string;
   readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
+  /** Variables of the triples that the group begins with; FILTERs may stand among them. */
+  readonly opening: readonly string[];
   readonly selectivity: number;
 }
 
@@ -79,8 +81,20 @@ function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseT
     prologue,
     pattern,
     variables,
+    opening: openingOf(tokens, group),
     selectivity: selectivityOf(where),
   };
+}
+
+function openingOf(tokens: readonly Token[], { select, elements }: Group): readonly string[] {
+  if (select) return [];
+  const other = elements.findIndex(({ kind }) => kind !== "triples" && kind !== "filter");
+  const first = other < 0 ? elements : elements.slice(0, other);
+  const names = new Set<string>();
+  for (const element of first) {
+    if (element.kind === "triples") for (const name of mentionedVariables(tokens, element)) names.add(name);
+  }
+  return [...names];
 }
 
 function servicesOfSelect({ exists, where }: SelectOutline): ServiceElement[] {

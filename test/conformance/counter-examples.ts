@@ -174,6 +174,13 @@ export const counterExamples: readonly CounterExample[] = [
     rows: ["?s=<x:1>", "?s=<x:1>"],
   },
   {
+    name: "GROUP BY tells apart which of two keys is unbound",
+    query:
+      "SELECT (COUNT(*) AS ?n) { { SERVICE <A> { ?s <x:p> ?o } } UNION { SERVICE <B> { ?s <x:p> ?t } } } GROUP BY ?o ?t",
+    data: { A: "<x:1> <x:p> <x:9> .", B: "<x:1> <x:p> <x:9> ." },
+    rows: ["?n=1^^integer", "?n=1^^integer"],
+  },
+  {
     name: "duplicate rows of a SERVICE stay duplicates in a join with distinct keys",
     query: "SELECT ?t { SERVICE <A> { ?s <x:p> ?o } SERVICE <B> { ?s <x:q> ?t } }",
     data: { A: "<x:1> <x:p> <x:8> .\n<x:1> <x:p> <x:9> .", B: "<x:1> <x:q> <x:5> ." },

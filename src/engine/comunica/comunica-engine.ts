@@ -5,11 +5,13 @@ import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause } from "../../plan/federated-clause.ts";
-import type { FederatedPlan, PlannedEndpoint } from "../../plan/query-plan.ts";
+import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../transport/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
 import { type ClauseExecutor, createClauseExecutor } from "../clause-executor.ts";
+import type { EvaluateHere } from "../evaluated-clause.ts";
+import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 
 import { noPatternSources } from "../sources/open-pattern-source.ts";
@@ -51,16 +53,17 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     return known;
   }
 
-  /** A SERVICE clause of an endpoint that does not speak SPARQL is a query over its triples; the clause decides on failures. */
-  async function* evaluateHere(endpoint: PlannedEndpoint, query: string, bounds: ExecutionBounds) {
-    const plan = { ...noPlan, query, skeleton: query, over: { members: [endpoint] } };
-    const result = await execute(plan, { ...bounds, partial: false });
-    if (result.kind === "bindings") yield* result.rows;
-  }
+  /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
+  const evaluatorOf = (account: ExecutionAccount): EvaluateHere =>
+    async function* evaluateHere(endpoint, query, bounds) {
+      const plan = { ...noPlan, query, skeleton: query, over: { members: [endpoint] } };
+      const result = await run(plan, { ...bounds, partial: false }, account);
+      if (result.kind === "bindings") yield* result.rows;
+    };
 
-  function contextOf(plan: FederatedPlan, execution: Execution): Record<string, unknown> {
+  function contextOf(plan: FederatedPlan, execution: Execution, account: ExecutionAccount): Record<string, unknown> {
     const { bounds, control } = execution;
-    const executor = createClauseExecutor({ client, bounds, sizes, maxSolutions, now, evaluateHere });
+    const executor = createClauseExecutor({ client, bounds, sizes, account, evaluateHere: evaluatorOf(account) });
     const shared: SourceContext = { control, dataFactory, bindingsFactory };
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, executor), shared));
     const context = {
@@ -71,17 +74,17 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const { over } = plan;
     if (!over) return context;
     const use = createQueryUse(plan.query);
-    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, maxSolutions, now });
+    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count: account.count, now });
     const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;
     const paths = createPathEvaluator(graph, control.count);
     const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory };
     return { ...context, [patternLeavesKey.name]: createPatternLeaves(use, group, shared) };
   }
 
-  async function execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
+  async function run(plan: FederatedPlan, bounds: ExecutionBounds, account: ExecutionAccount): Promise<QueryResult> {
     const execution = createExecution(bounds, maxSolutions * MADE_FOR_EACH_TAKEN);
     try {
-      const context = contextOf(plan, execution);
+      const context = contextOf(plan, execution, account);
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));
       return await execution.race(toResult(query, execution));
     } catch (error) {
@@ -89,6 +92,9 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
       throw toFedwayError(error);
     }
   }
+
+  const execute: FederationEngine["execute"] = (plan, bounds) =>
+    run(plan, bounds, createExecutionAccount(maxSolutions, now));
 
   return { name: "comunica", execute, close: async () => {} };
 }

@@ -18,6 +18,7 @@ import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { streamOf } from "./execution-keys.ts";
 import { LeftJoin, Minus } from "./left-join.ts";
+import { tellKeysApart } from "./group-keys.ts";
 import { useLinearRegex } from "./linear-regex.ts";
 import { compareAllTerms } from "./min-max.ts";
 
@@ -38,6 +39,7 @@ export interface EngineInstance {
 export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   useLinearRegex();
   compareAllTerms();
+  tellKeysApart();
   const compiled = createRequire(import.meta.url)("#comunica-engine") as () => ActorInitQueryBase;
   const init = compiled();
   const process = onlyActor(init, "mediatorQueryProcess");

@@ -1,6 +1,6 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import { tooManySolutions } from "../too-many-solutions.ts";
+import { countUpTo } from "../too-many-solutions.ts";
 import type { RunControl } from "./pulled-stream.ts";
 
 /** A stream as Comunica gives it; the parts of asynciterator and of Node streams that are used. */
@@ -58,12 +58,4 @@ export function createExecution(outer: ExecutionBounds, maxSolutions: number): E
   }
 
   return { bounds: { ...outer, signal }, control: { fail, signal, count: countUpTo(maxSolutions) }, race, stream, end };
-}
-
-function countUpTo(most: number): () => void {
-  let made = 0;
-  return () => {
-    made++;
-    if (made > most) throw tooManySolutions(most);
-  };
 }

@@ -3,7 +3,6 @@ import type { BlockSizes } from "../block-sizes.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { sourceReport } from "../source-reports.ts";
-import { tooManySolutions } from "../too-many-solutions.ts";
 import { createMatchedMember } from "./matched-member.ts";
 import type { Member, QueryNeeds } from "./member.ts";
 import { createMergedGraph, type MergedGraph } from "./merged-graph.ts";
@@ -17,8 +16,8 @@ export interface OpenGraphOptions {
   readonly needs: QueryNeeds;
   readonly sizes: BlockSizes;
   readonly openSource: OpenPatternSource;
-  /** Triples that may be taken in from members that do not speak SPARQL. */
-  readonly maxSolutions: number;
+  /** Counts a triple taken in from a member that does not speak SPARQL; throws when there are too many. */
+  readonly count: () => void;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }
@@ -26,8 +25,7 @@ export interface OpenGraphOptions {
 /** The merged graph of an execution's members. */
 export function openGraph({ members }: MergedMembers, options: OpenGraphOptions): MergedGraph {
   const { bounds } = options;
-  const count = countUpTo(options.maxSolutions);
-  const opened = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_`, count }));
+  const opened = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_` }));
   // Only with `partial` does an execution outlive the failure of a member.
   const isOut = ({ id, url }: PlannedEndpoint): boolean => bounds.sources.get(id ?? url)?.status === "failed";
   return createMergedGraph(opened, isOut);
@@ -35,7 +33,6 @@ export function openGraph({ members }: MergedMembers, options: OpenGraphOptions)
 
 interface MemberOptions extends OpenGraphOptions {
   readonly prefix: string;
-  readonly count: () => void;
 }
 
 function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
@@ -44,12 +41,4 @@ function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
   const report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
   const source = openSource(endpoint, { signal: bounds.signal, deadlineMs: bounds.deadlineMs, report });
   return createMatchedMember({ ...options, endpoint, source, report });
-}
-
-function countUpTo(most: number): () => void {
-  let taken = 0;
-  return () => {
-    taken++;
-    if (taken > most) throw tooManySolutions(most);
-  };
 }

@@ -133,10 +133,14 @@ function patternClause(endpoint: PlannedEndpoint, pattern: TriplePattern): Feder
   return toClause(endpoint, { pattern: `{ ${text}${filter} }`, variables }, patternSelectivity(pattern));
 }
 
-/** Sent with keys for `?node` only; without braces, so that the filter sees them. */
+/** Sent with keys for `?node` only; a FILTER without braces, so that it sees them. */
 function nodeClause(endpoint: PlannedEndpoint): FederatedClause {
-  const pattern = "FILTER(EXISTS { ?node ?p ?o } || EXISTS { ?s ?q ?node })";
-  return toClause(endpoint, { pattern, variables: [{ name: "node", certain: true }] });
+  const variables = [{ name: "node", certain: true }];
+  if (endpoint.existence === "join") {
+    const pattern = "{ { ?node ?p ?o } UNION { ?s ?q ?node } }";
+    return { ...toClause(endpoint, { pattern, variables }), distinct: true };
+  }
+  return toClause(endpoint, { pattern: "FILTER(EXISTS { ?node ?p ?o } || EXISTS { ?s ?q ?node })", variables });
 }
 
 /** All triples with a blank node that one of the patterns could match. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createBlockSizes } from "../../../src/engine/block-sizes.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import type { KeyBlock } from "../../../src/engine/clause-query.ts";
+import { createExecutionAccount } from "../../../src/engine/execution-account.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedClause } from "../../../src/plan/federated-clause.ts";
@@ -48,8 +49,7 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
     client: { query, close: async () => {} },
     bounds,
     sizes: createBlockSizes(),
-    maxSolutions: 1_000,
-    now: () => 0,
+    account: createExecutionAccount(1_000, () => 0),
   });
   return { executor, requests, bounds };
 }

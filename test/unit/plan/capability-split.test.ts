@@ -103,6 +103,83 @@ describe("a query with a construct that its endpoint lacks", () => {
   });
 });
 
+/** Which of the clauses are evaluated here, in order, and the notes. */
+function clausesTold(plan: QueryPlan): string {
+  if (plan.kind !== "federated") return plan.kind;
+  const clauses = plan.clauses.map(({ endpoint, evaluatedHere }) => `${endpoint.id}${evaluatedHere ? " here" : ""}`);
+  return [clauses.join(", "), ...plan.notes.map(({ code }) => code)].join(" ");
+}
+
+const bodies: readonly [construct: QueryConstruct, body: string][] = [
+  ["values", "VALUES ?s { <urn:1> } ?s ?p ?o"],
+  ["valuesUndef", "?s ?p ?o VALUES (?s ?o) { (<urn:1> UNDEF) }"],
+  ["aggregates", "{ SELECT (COUNT(?s) AS ?n) { ?s ?p ?o } }"],
+  ["aggregateTruth", "{ SELECT (SUM(?o) AS ?n) { ?s ?p ?o } }"],
+  ["groupHaving", "{ SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING(COUNT(?o) > 1) }"],
+  ["minus", "?s ?p ?o MINUS { ?s <urn:q> ?o }"],
+  ["subquery", "SELECT DISTINCT ?s { ?s ?p ?o }"],
+  ["optional", "{ ?s ?p ?o } UNION { ?s <urn:q> ?o OPTIONAL { ?o <urn:q> ?x } }"],
+  ["notExists", "?s ?p ?o FILTER(?o > 1 || EXISTS { ?o ?q ?s })"],
+  ["zeroLengthPath", "?s ?p ?o . <urn:1> <urn:q>* ?s"],
+  ["blankNodes", "?s ?p ?o BIND(BNODE() AS ?b)"],
+];
+
+describe("a clause of a federated query with a construct that its endpoint lacks", () => {
+  const both = (atA: string, atB = "?s <urn:r> ?t") => `SELECT * { SERVICE <a> { ${atA} } SERVICE <b> { ${atB} } }`;
+  it.each(bodies)("%s: is evaluated here", (construct, body) => {
+    const plan = lacking(construct).plan(both(body));
+    expect(clausesTold(plan)).toBe("a here, b EVALUATED_HERE");
+  });
+  it.each(bodies)("%s: is sent to an endpoint that lacks nothing", (construct, body) => {
+    expect(clausesTold(lacking(construct).plan(both("?s ?p ?o", body)))).toBe("a, b");
+  });
+  it.each([
+    ["OPTIONAL", "SELECT * { SERVICE <b> { ?s ?p ?o } OPTIONAL { SERVICE <a> { ?s ?q ?r MINUS { ?s <urn:q> ?r } } } }"],
+    ["MINUS", "SELECT * { SERVICE <b> { ?s ?p ?o } MINUS { SERVICE <a> { ?s ?q ?r MINUS { ?s <urn:q> ?r } } } }"],
+    [
+      "EXISTS",
+      "SELECT * { SERVICE <b> { ?s ?p ?o } FILTER EXISTS { SERVICE <a> { ?s ?q ?r MINUS { ?s <urn:q> ?r } } } }",
+    ],
+    [
+      "a subquery",
+      "SELECT * { SERVICE <b> { ?s ?p ?o } { SELECT ?s { SERVICE <a> { ?s ?q ?r MINUS { ?s <urn:q> ?r } } } } }",
+    ],
+    ["SILENT", "SELECT * { SERVICE <b> { ?s ?p ?o } SERVICE SILENT <a> { ?s ?q ?r MINUS { ?s <urn:q> ?r } } }"],
+  ])("also in %s", (_, query) => {
+    expect(clausesTold(lacking("minus").plan(query))).toBe("b, a here EVALUATED_HERE");
+  });
+  it("also where a variable names it: only there", () => {
+    const query = "SELECT * { VALUES ?e { <a> <b> } SERVICE ?e { ?s ?q ?r MINUS { ?s <urn:q> ?r } } }";
+    expect(clausesTold(lacking("minus").plan(query))).toBe("a here, b EVALUATED_HERE");
+  });
+  it("the note names the endpoint and the constructs, once", () => {
+    const query = `SELECT * { SERVICE <a> { ?s ?p ?o MINUS { ?s <urn:q> ?o } } SERVICE <b> { ?s ?p ?x }
+      OPTIONAL { SERVICE <a> { ?s ?r ?y MINUS { ?s <urn:q> ?y } FILTER NOT EXISTS { ?y ?q ?z } } } }`;
+    const plan = lacking("minus", "notExists").plan(query);
+    expect(plan.kind === "federated" && plan.notes.map(({ message }) => message)).toEqual([
+      "a refuses or gets wrong: MINUS, EXISTS. The SERVICE clause was evaluated here over its triples.",
+    ]);
+  });
+  it.each([
+    ["named graphs", "GRAPH ?g { ?s ?p ?o } MINUS { ?s ?p ?o }"],
+    ["an extension of its engine", "?s ?p ?o MINUS { ?s ?q ?o } SERVICE <http://ext.example/label> { ?s ?x ?y }"],
+    ["a function of its own", "?s ?p ?o MINUS { ?s ?q ?o } FILTER(<http://ext.example/near>(?o))"],
+  ])("with %s it is sent all the same, and the plan says so", (_, body) => {
+    expect(clausesTold(lacking("minus").plan(both(body)))).toBe("a, b CONSTRUCT_DOUBTFUL");
+  });
+  it("so it is to an endpoint that cuts answers without a word", () => {
+    const { plan } = plannerWith({ a: { lacks: new Set(["minus"]), silentRowCap: 10_000 } });
+    const made = plan(both("?s ?p ?o MINUS { ?s <urn:q> ?o }"));
+    expect(clausesTold(made)).toBe("a, b CONSTRUCT_DOUBTFUL");
+    expect(made.kind === "federated" && made.notes[0]?.message).toBe(
+      "a is known to refuse or get wrong: MINUS. The SERVICE clause cannot be evaluated here instead.",
+    );
+  });
+  it("join keys alone do not count: they can be written with BIND", () => {
+    expect(clausesTold(lacking("values").plan(both("?s ?p ?o")))).toBe("a, b");
+  });
+});
+
 describe("how an endpoint wants to be asked", () => {
   const select = "SELECT * { ?s ?p ?o }";
   it.each([

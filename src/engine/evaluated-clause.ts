@@ -1,0 +1,91 @@
+import type { FederatedClause } from "../plan/federated-clause.ts";
+import type { PlannedEndpoint } from "../plan/query-plan.ts";
+import type { Bindings } from "../results/model.ts";
+import { evaluatedQuery, type KeyBlock, takesKeysInside } from "./clause-query.ts";
+import type { ExecutionAccount } from "./execution-account.ts";
+import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { createKeyedRows, type KeyedRows } from "./keyed-rows.ts";
+import { noteStatus } from "./source-reports.ts";
+
+/** Solutions of a SELECT over the triples of an endpoint; `bounds.sources` are told what that took. */
+export type EvaluateHere = (
+  endpoint: PlannedEndpoint,
+  query: string,
+  bounds: ExecutionBounds,
+) => AsyncIterable<Bindings>;
+
+/** What clauses are evaluated with. */
+export interface ClauseEvaluatorOptions {
+  readonly bounds: ExecutionBounds;
+  readonly account: ExecutionAccount;
+  readonly evaluateHere: EvaluateHere | undefined;
+}
+
+/** A clause, the keys that its solutions are wanted for, and where it is noted what that took. */
+export interface ClauseRequest {
+  readonly clause: FederatedClause;
+  readonly keys: KeyBlock | undefined;
+  readonly report: SourceReport;
+}
+
+/** Whether a clause is evaluated here over its endpoint's triples, and not by the endpoint. */
+export const isEvaluatedHere = ({ endpoint, evaluatedHere }: FederatedClause): boolean =>
+  endpoint.interface !== undefined || evaluatedHere === true;
+
+/**
+ * The solutions of clauses within one execution that are evaluated here, over their endpoints' triples. Keys reach the
+ * triples where the clause begins with triples that bind them. A clause that is evaluated here only because its endpoint
+ * cannot is otherwise evaluated once, without keys, and its solutions are kept for all blocks: they are counted, too.
+ */
+export function createClauseEvaluator(
+  options: ClauseEvaluatorOptions,
+): (request: ClauseRequest) => AsyncIterable<Bindings> {
+  const { account } = options;
+  const wholes = new Map<string, Promise<KeyedRows>>();
+
+  async function gathered(request: ClauseRequest): Promise<KeyedRows> {
+    const rows: Bindings[] = [];
+    for await (const row of evaluated(options, { ...request, keys: undefined })) {
+      account.count();
+      rows.push(row);
+    }
+    return createKeyedRows(rows);
+  }
+
+  function whole(request: ClauseRequest): Promise<KeyedRows> {
+    const { iri } = request.clause;
+    const known = wholes.get(iri) ?? gathered(request);
+    wholes.set(iri, known);
+    return known;
+  }
+
+  return async function* solutions(request) {
+    const { clause, keys } = request;
+    const isOnce = keys && clause.evaluatedHere && !takesKeysInside(clause, keys);
+    if (isOnce) yield* (await whole(request)).joined(keys);
+    else yield* evaluated(options, request);
+  };
+}
+
+async function* evaluated(
+  { bounds, account, evaluateHere }: ClauseEvaluatorOptions,
+  { clause, keys, report }: ClauseRequest,
+): AsyncIterable<Bindings> {
+  if (!evaluateHere) throw new Error(`Nothing here reads ${clause.endpoint.url}`);
+  const sources: ExecutionBounds["sources"] = new Map();
+  account.elapsed(report);
+  try {
+    const apart = account.nextAnswer();
+    for await (const row of evaluateHere(clause.endpoint, evaluatedQuery(clause, keys), { ...bounds, sources })) {
+      yield apart(row);
+    }
+    noteStatus(report, "ok");
+  } finally {
+    report.ms = account.elapsed(report);
+    for (const { requests, rows, bytes } of sources.values()) {
+      report.requests += requests;
+      report.bytes += bytes;
+      if (rows !== undefined) report.rows = (report.rows ?? 0) + rows;
+    }
+  }
+}

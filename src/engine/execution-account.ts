@@ -1,0 +1,46 @@
+import type * as RDF from "@rdfjs/types";
+import type { Bindings } from "../results/model.ts";
+import { blankNodeFromLabel } from "../results/terms.ts";
+import type { SourceReport } from "./federation-engine.ts";
+import { countUpTo } from "./too-many-solutions.ts";
+
+/** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
+export interface ExecutionAccount {
+  /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
+  readonly count: () => void;
+  /** Milliseconds since the endpoint's first request. */
+  elapsed(report: SourceReport): number;
+  /** Names the blank nodes of one answer apart from those of all others (SPARQL 1.1 Federated Query, section 4). */
+  nextAnswer(): (row: Bindings) => Bindings;
+  /** Requests that are under way. */
+  open: number;
+}
+
+/** @param now monotonic clock, milliseconds */
+export function createExecutionAccount(maxSolutions: number, now: () => number): ExecutionAccount {
+  let answers = 0;
+  const startedAt = new Map<SourceReport, number>();
+  return {
+    count: countUpTo(maxSolutions),
+    elapsed(report) {
+      const start = startedAt.get(report) ?? now();
+      startedAt.set(report, start);
+      return Math.round(now() - start);
+    },
+    nextAnswer() {
+      const scope = `e${answers++}_`;
+      return (row) => scoped(row, scope);
+    },
+    open: 0,
+  };
+}
+
+function scoped(row: Bindings, scope: string): Bindings {
+  let renamed: Map<string, RDF.Term> | undefined;
+  for (const [name, term] of row) {
+    if (term.termType !== "BlankNode") continue;
+    renamed ??= new Map(row);
+    renamed.set(name, blankNodeFromLabel(scope + term.value));
+  }
+  return renamed ?? row;
+}
