@@ -15,8 +15,9 @@ import { partialRefused, type PartialSigns, partialSigns } from "./partial.ts";
 import { PromptBody } from "./prompt-body.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
+import { outcomeOfReply } from "./request-watch.ts";
 import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
-import { codingError, StreamedAnswer } from "./streamed-answer.ts";
+import { codingError, StreamedAnswer, unknownCoding } from "./streamed-answer.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** What an attempt needs beside its request. */
@@ -71,11 +72,12 @@ class Attempt implements ExchangeListener {
   }
 
   fault(error: FedwayError): void {
-    this.#settle({ kind: "fault", error });
+    this.#give({ kind: "fault", error });
   }
 
   head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink {
     this.#call.waitingSinceMs = undefined;
+    this.#call.status = status;
     const { request, lane } = this.#call;
     lane.quirks = quirksOf(headers) ?? lane.quirks;
     const contentType = headerOf(headers, "content-type");
@@ -87,11 +89,17 @@ class Attempt implements ExchangeListener {
     }
     const { quirks } = lane;
     if (quirks !== undefined && !isSound(quirks, mediaType, request.kind)) {
-      this.#settle({ kind: "unsound", quirks, mediaType });
+      this.#give({ kind: "unsound", quirks, mediaType });
       exchange.discard();
       return deaf;
     }
     return this.#answerBody({ status, mediaType, signs }, headers, exchange);
+  }
+
+  /** Ends the request without an answer. */
+  #give(reply: Exclude<Reply, { readonly kind: "answer" }>): void {
+    if (this.#call.watched) this.#call.over(outcomeOfReply(reply, this.#call.interrupted));
+    this.#settle(reply);
   }
 
   /** The signs in the head, and the row cap that is known of the endpoint; for a graph the one an earlier answer named. */
@@ -147,7 +155,7 @@ class Attempt implements ExchangeListener {
       this.#call.wireBytes += exchange.wireBytes;
       // An interruption counts; an error body that merely breaks off has still said what it says.
       if (error !== undefined && this.#call.interrupted) this.fault(error);
-      else this.#settle({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
+      else this.#give({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
     };
     return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });
   }
@@ -248,13 +256,6 @@ class Attempt implements ExchangeListener {
   }
 }
 
-function unknownCoding(name: string): FedwayError {
-  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer has the unknown content coding "${name}".`, {
-    fault: "malformed",
-    next: "Ask the endpoint's operator.",
-  });
-}
-
 function errorText(body: Buffer, headers: ResponseHeaders): string {
   try {
     return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
@@ -285,7 +286,7 @@ export function attempt(call: Call, { encoded, accept }: AttemptRequest, context
     context.userAgent,
   ];
   if (encoded.contentType !== undefined) headers.push("content-type", encoded.contentType);
-  call.requests += 1;
+  call.sent();
   call.waitingSinceMs = context.clock.now();
   return new Promise((settle) => {
     const exchange = new Exchange(context.upstream, new Attempt(call, context, settle));

@@ -3,6 +3,9 @@ import type { Clock } from "./clock.ts";
 /** Closed: requests pass. Open: none passes. Half-open: one trial decides. */
 export type BreakerState = "closed" | "open" | "half-open";
 
+/** Whose word changed a state: that of requests of this process, or a sign from outside. */
+export type BreakerWitness = "own" | "outside";
+
 /** How a request speaks for its endpoint's health; "none" when it says nothing (4xx, cancelled). */
 export type HealthSign = "good" | "fault" | "none";
 
@@ -10,6 +13,8 @@ export type HealthSign = "good" | "fault" | "none";
 export interface Admission {
   /** True for the single request that decides in the half-open state. */
   readonly trial: boolean;
+  /** True for a request that did not need the breaker's consent. */
+  readonly past?: boolean;
 }
 
 /** Thresholds of a circuit breaker. */
@@ -20,76 +25,128 @@ export interface BreakerOptions {
   readonly coolDownMs: number;
   readonly maxCoolDownMs: number;
   readonly clock: Clock;
-  onState?(state: BreakerState): void;
+  onState?(state: BreakerState, by: BreakerWitness): void;
 }
 
 /** Leaves a failing endpoint alone for a while, then lets a single request find out whether it has recovered. */
 export interface Breaker {
   readonly state: BreakerState;
+  /** When the latest cool-down ends, on the clock. */
+  readonly openUntilMs: number;
+  /** Why it is held open, in public words; undefined when it opened by its own faults. */
+  readonly reason: string | undefined;
   /** Milliseconds until a request may be tried; 0 when one may now. Takes no permission. */
   waitMs(): number;
   /** A permission, which must be given back with `leave`; undefined while none is given. */
   enter(): Admission | undefined;
+  /** A permission for a request that is sent in any state; a good one closes, a bad one speaks when a trial was due. */
+  pass(): Admission;
   leave(admission: Admission, sign: HealthSign): void;
+  /** Opens until this moment, then lets one trial through as ever; never shortens a cool-down. */
+  holdOpen(untilMs: number, reason?: string): void;
+  /** The endpoint is known to work again. */
+  close(): void;
+}
+
+const passing: Admission = { trial: false };
+const passingBy: Admission = { trial: false, past: true };
+
+class CircuitBreaker implements Breaker {
+  state: BreakerState = "closed";
+  openUntilMs = 0;
+  reason: string | undefined;
+  readonly #options: BreakerOptions;
+  #faults = 0;
+  #coolDownMs: number;
+  #trial: Admission | undefined;
+
+  constructor(options: BreakerOptions) {
+    this.#options = options;
+    this.#coolDownMs = options.coolDownMs;
+  }
+
+  waitMs(): number {
+    if (this.state === "closed") return 0;
+    if (this.state === "open") return Math.max(0, this.openUntilMs - this.#options.clock.now());
+    return this.#trial === undefined ? 0 : this.#options.coolDownMs;
+  }
+
+  enter(): Admission | undefined {
+    if (this.state === "closed") return passing;
+    if (this.waitMs() > 0) return undefined;
+    this.#become("half-open", "own");
+    this.#trial = { trial: true };
+    return this.#trial;
+  }
+
+  pass(): Admission {
+    return passingBy;
+  }
+
+  leave(admission: Admission, sign: HealthSign): void {
+    if (admission.trial) {
+      if (admission !== this.#trial) return;
+      this.#trial = undefined;
+      this.#judge(sign);
+    } else if (this.state === "closed") {
+      this.#count(sign);
+    } else if (admission.past === true && (sign === "good" || this.waitMs() === 0)) {
+      this.#judge(sign);
+    }
+    // Other requests from before the opening end late; only a closed breaker learns from them.
+  }
+
+  holdOpen(untilMs: number, reason?: string): void {
+    if (untilMs <= this.#options.clock.now()) return;
+    this.#openUntil(untilMs);
+    this.reason = reason;
+    this.#become("open", "outside");
+  }
+
+  close(): void {
+    this.#recover("outside");
+  }
+
+  #count(sign: HealthSign): void {
+    if (sign === "none") return;
+    this.#faults = sign === "good" ? 0 : this.#faults + 1;
+    if (this.#faults >= this.#options.faults) this.#open();
+  }
+
+  /** What a trial, or a request in its place, has found out. */
+  #judge(sign: HealthSign): void {
+    if (sign === "good") this.#recover("own");
+    if (sign !== "fault") return;
+    this.#coolDownMs = Math.min(this.#coolDownMs * 2, this.#options.maxCoolDownMs);
+    this.#open();
+  }
+
+  #open(): void {
+    // A trial may fail while the breaker is held open from outside for longer.
+    if (this.state !== "open") this.reason = undefined;
+    this.#openUntil(this.#options.clock.now() + this.#coolDownMs);
+    this.#become("open", "own");
+  }
+
+  #openUntil(momentMs: number): void {
+    this.openUntilMs = this.state === "open" ? Math.max(this.openUntilMs, momentMs) : momentMs;
+  }
+
+  #recover(by: BreakerWitness): void {
+    this.#faults = 0;
+    this.#coolDownMs = this.#options.coolDownMs;
+    this.#trial = undefined;
+    this.reason = undefined;
+    this.#become("closed", by);
+  }
+
+  #become(next: BreakerState, by: BreakerWitness): void {
+    if (next === this.state) return;
+    this.state = next;
+    this.#options.onState?.(next, by);
+  }
 }
 
 export function createBreaker(options: BreakerOptions): Breaker {
-  const { clock } = options;
-  const passing: Admission = { trial: false };
-  let state: BreakerState = "closed";
-  let faults = 0;
-  let coolDownMs = options.coolDownMs;
-  let openUntil = 0;
-  let trial: Admission | undefined;
-
-  const become = (next: BreakerState): void => {
-    if (next === state) return;
-    state = next;
-    options.onState?.(next);
-  };
-  const open = (): void => {
-    openUntil = clock.now() + coolDownMs;
-    become("open");
-  };
-  const waitMs = (): number => {
-    if (state === "closed") return 0;
-    if (state === "open") return Math.max(0, openUntil - clock.now());
-    return trial === undefined ? 0 : options.coolDownMs;
-  };
-
-  const leaveTrial = (sign: HealthSign): void => {
-    trial = undefined;
-    if (sign === "good") {
-      faults = 0;
-      coolDownMs = options.coolDownMs;
-      become("closed");
-    } else if (sign === "fault") {
-      coolDownMs = Math.min(coolDownMs * 2, options.maxCoolDownMs);
-      open();
-    }
-  };
-
-  return {
-    get state() {
-      return state;
-    },
-    waitMs,
-    enter() {
-      if (state === "closed") return passing;
-      if (waitMs() > 0) return undefined;
-      become("half-open");
-      trial = { trial: true };
-      return trial;
-    },
-    leave(admission, sign) {
-      if (admission.trial) {
-        if (admission === trial) leaveTrial(sign);
-        return;
-      }
-      // Requests from before the opening end late; only a closed breaker learns from them.
-      if (state !== "closed" || sign === "none") return;
-      faults = sign === "good" ? 0 : faults + 1;
-      if (faults >= options.faults) open();
-    },
-  };
+  return new CircuitBreaker(options);
 }

@@ -1,12 +1,15 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Admission } from "./breaker.ts";
+import { circuitOpen } from "./circuit-open.ts";
 import type { Clock } from "./clock.ts";
 import type { Deadlines, Expiring } from "./deadlines.ts";
 import { healthSign, outcomeName } from "./health.ts";
 import type { HostRates } from "./host-rates.ts";
 import { type Lane, metricName } from "./lanes.ts";
 import type { BreakerLimits, TransportObserver } from "./options.ts";
+import type { RequestEnd, RequestOutcome } from "./request-watch.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
+import { endpointBusy, heldBack, hostBusy } from "./waiting-errors.ts";
 
 /** Something that can be ended before its time. */
 interface Abortable {
@@ -44,12 +47,16 @@ export class Call implements Expiring {
   place = -1;
   /** The request is sent and its response head has not arrived since this moment. */
   waitingSinceMs: number | undefined;
+  /** Of the latest response head. */
+  status: number | undefined;
   readonly #context: CallContext;
   readonly #startedMs: number;
   #interruption: FedwayError | undefined;
   #admission: Admission | undefined;
   #holdsSlot = false;
   #finished = false;
+  #requestOver: ((end: RequestEnd) => void) | undefined;
+  #bytesBefore = 0;
 
   constructor(request: SparqlRequest, lane: Lane, context: CallContext) {
     this.request = request;
@@ -118,9 +125,9 @@ export class Call implements Expiring {
   enter(): Promise<void> | undefined {
     this.check();
     const { scheduler, breaker } = this.lane;
-    if (breaker.waitMs() > 0) throw this.#circuitOpen();
+    if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw circuitOpen(breaker);
     const heldMs = scheduler.heldMs();
-    if (heldMs > this.leftMs) throw this.#heldBack(heldMs);
+    if (heldMs > this.leftMs) throw heldBack(heldMs);
     let settle: { resolve(): void; reject(error: FedwayError): void } | undefined;
     const waiter = {
       deadlineMs: this.deadlineMs,
@@ -128,19 +135,19 @@ export class Call implements Expiring {
         this.#holdsSlot = true;
         settle?.resolve();
       },
-      heldBack: (ms: number): void => settle?.reject(this.#heldBack(ms)),
+      heldBack: (ms: number): void => settle?.reject(heldBack(ms)),
     };
     const taken = scheduler.take(waiter);
     if (taken === "now") {
       this.#holdsSlot = true;
       return undefined;
     }
-    if (taken === "full") throw this.#busy();
+    if (taken === "full") throw endpointBusy();
     // Those that are queued here will all want a turn at the host before this one.
     const hostMs = this.#hostWaitMs(scheduler.waiting() - 1);
     if (hostMs >= this.leftMs) {
       scheduler.drop(waiter);
-      throw this.#hostBusy(hostMs);
+      throw hostBusy(hostMs);
     }
     return new Promise<void>((resolve, reject) => {
       settle = { resolve, reject };
@@ -155,8 +162,9 @@ export class Call implements Expiring {
   /** Takes the breaker's permission, once the slot is there. @throws FedwayError `CIRCUIT_OPEN` */
   admit(): void {
     this.check();
-    this.#admission = this.lane.breaker.enter();
-    if (this.#admission === undefined) throw this.#circuitOpen();
+    const { breaker } = this.lane;
+    this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();
+    if (this.#admission === undefined) throw circuitOpen(breaker);
   }
 
   /**
@@ -170,7 +178,7 @@ export class Call implements Expiring {
       await queued;
       const heldMs = this.lane.scheduler.heldMs();
       if (heldMs === 0) return;
-      if (heldMs >= this.leftMs) throw this.#heldBack(heldMs);
+      if (heldMs >= this.leftMs) throw heldBack(heldMs);
       await this.pause(heldMs);
     }
   }
@@ -188,6 +196,28 @@ export class Call implements Expiring {
       };
       this.underWay = { abort };
     });
+  }
+
+  /** Counts a request that is sent now. */
+  sent(): void {
+    this.requests += 1;
+    const { observer } = this.#context;
+    if (observer?.onRequest === undefined) return;
+    this.status = undefined;
+    this.#bytesBefore = this.wireBytes;
+    const { endpoint, trace } = this.request;
+    this.#requestOver = observer.onRequest({ endpoint: metricName(endpoint), attempt: this.requests, trace });
+  }
+
+  /** Somebody wants to hear how the request under way ends. */
+  get watched(): boolean {
+    return this.#requestOver !== undefined;
+  }
+
+  /** The request under way has ended. */
+  over(outcome: RequestOutcome): void {
+    this.#requestOver?.({ outcome, status: this.status, wireBytes: this.wireBytes - this.#bytesBefore });
+    this.#requestOver = undefined;
   }
 
   /** The same error with the endpoint's name; interruptions stay the very value they are. */
@@ -213,12 +243,15 @@ export class Call implements Expiring {
     }
     if (this.#holdsSlot) this.lane.scheduler.release();
     this.#reviewRowCap(outcome);
+    const name = outcomeName(outcome, outcome === this.#interruption);
+    this.over(name);
     observer?.onExchange?.({
       endpoint: metricName(this.request.endpoint),
-      outcome: outcomeName(outcome, outcome === this.#interruption),
+      outcome: name,
       ms: now - this.#startedMs,
       wireBytes: this.wireBytes,
       requests: this.requests,
+      ...(this.request.pastBreaker === true && { probe: true }),
     });
   }
 
@@ -240,7 +273,7 @@ export class Call implements Expiring {
     const waiter = { deadlineMs: this.deadlineMs, granted: (): void => settle?.() };
     const taken = hostRates.take(host, waiter);
     if (taken === "now") return undefined;
-    if (taken === "refused") throw this.#hostBusy(hostRates.waitMs(host, 0));
+    if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
     return new Promise((resolve, reject) => {
       settle = resolve;
       const abort = (error: FedwayError): void => {
@@ -253,42 +286,5 @@ export class Call implements Expiring {
 
   #hostWaitMs(ahead: number): number {
     return this.host === undefined ? 0 : (this.#context.hostRates?.waitMs(this.host, ahead) ?? 0);
-  }
-
-  #circuitOpen(): FedwayError {
-    const retryAfterMs = this.lane.breaker.waitMs();
-    return new FedwayError(
-      "CIRCUIT_OPEN",
-      "The endpoint failed several times in a row and is left alone for a while.",
-      {
-        fault: "circuit-open",
-        retryAfterMs,
-        next: "Try again later, or use another endpoint with the same data.",
-      },
-    );
-  }
-
-  #heldBack(retryAfterMs: number): FedwayError {
-    return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
-      fault: "http-429",
-      retryAfterMs,
-      next: "Wait before sending another query to this endpoint.",
-    });
-  }
-
-  #hostBusy(waitMs: number): FedwayError {
-    const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
-    return new FedwayError("ENDPOINT_BUSY", message, {
-      fault: "busy",
-      retryAfterMs: Math.max(1, Math.ceil(waitMs)),
-      next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
-    });
-  }
-
-  #busy(): FedwayError {
-    return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
-      fault: "busy",
-      next: "Try again in a moment, or send fewer queries at once.",
-    });
   }
 }

@@ -1,6 +1,7 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { createAnswerScanner } from "../results/scanner.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
+import { type BreakerListener, type Breakers, createBreakers } from "./breakers.ts";
 import { Call, type CallContext } from "./call.ts";
 import { systemClock } from "./clock.ts";
 import { converse, type ConversationContext } from "./conversation.ts";
@@ -26,14 +27,17 @@ function upstreamOptions(options: SparqlClientOptions, guard: AddressGuard): Ups
   return { guard, connections, ...defaultTimeouts, ...options.timeouts, resolveHost, ca };
 }
 
-function lanesOf(options: SparqlClientOptions): Lanes {
+function lanesOf(options: SparqlClientOptions, listeners: Iterable<BreakerListener>): Lanes {
   const { endpointConcurrency: concurrency = 16, endpointQueue: queueLimit = 256, clock = systemClock } = options;
   const { maxEndpoints: maxLanes = 1000, observer } = options;
   return createLanes({
     maxLanes,
     scheduler: { concurrency, queueLimit, clock },
     breaker: { ...defaultBreaker, ...options.breaker, clock },
-    ...(observer === undefined ? {} : { onBreaker: (endpoint, state) => observer.onBreaker?.(endpoint, state) }),
+    onBreaker: (report) => {
+      observer?.onBreaker?.(report);
+      for (const listener of listeners) listener(report);
+    },
   });
 }
 
@@ -104,15 +108,21 @@ function refusedTarget(
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }
 
+/** A SPARQL client whose circuit breakers can be told what others know. */
+export interface GuardedSparqlClient extends SparqlClient {
+  readonly breakers: Breakers;
+}
+
 /**
  * The outbound SPARQL client over keep-alive HTTP connections.
  * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
  */
-export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
+export function createSparqlClient(options: SparqlClientOptions): GuardedSparqlClient {
   const guard = createAddressGuard(options.allowAddresses);
   const context = conversationContext(options, guard);
   const { clock } = context;
-  const lanes = lanesOf(options);
+  const listeners = new Set<BreakerListener>();
+  const lanes = lanesOf(options, listeners);
   const deadlines = createDeadlines<Call>(clock);
   const hostRates = hostRatesOf(options);
   const vet = createVetting(context, options.maxEndpoints ?? 1000);
@@ -157,7 +167,7 @@ export function createSparqlClient(options: SparqlClientOptions): SparqlClient {
     await context.upstream.close();
   };
 
-  return { query, close };
+  return { query, breakers: createBreakers(lanes, listeners), close };
 }
 
 function clientClosed(): FedwayError {

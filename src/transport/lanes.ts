@@ -1,4 +1,5 @@
-import { type Breaker, type BreakerOptions, type BreakerState, createBreaker } from "./breaker.ts";
+import { type Breaker, type BreakerOptions, createBreaker } from "./breaker.ts";
+import type { BreakerReport } from "./breakers.ts";
 import type { EngineQuirks } from "./engine-quirks.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
@@ -21,12 +22,14 @@ export interface LaneOptions {
   readonly breaker: Omit<BreakerOptions, "onState">;
   /** Lanes remembered; busy ones are never dropped. */
   readonly maxLanes: number;
-  onBreaker?(endpoint: string, state: BreakerState): void;
+  onBreaker?(report: BreakerReport): void;
 }
 
 /** Finds the lane of an endpoint and forgets the longest unused idle ones. */
 export interface Lanes {
   of(target: EndpointTarget, url: URL): Lane;
+  /** The lane of an endpoint, if it is remembered; no use of it. */
+  find(url: URL): Lane | undefined;
   readonly size: number;
   close(): void;
 }
@@ -35,6 +38,20 @@ export interface Lanes {
 export const metricName = (target: EndpointTarget): string => target.id ?? "unlisted";
 
 const isIdle = ({ scheduler, breaker }: Lane): boolean => scheduler.idle && breaker.state === "closed";
+
+/** A breaker that tells whose it is. */
+function reportingBreaker(options: LaneOptions, target: EndpointTarget, url: string): Breaker {
+  const named = { endpoint: metricName(target), ...(target.id !== undefined && { id: target.id }), url };
+  const breaker = createBreaker({
+    ...options.breaker,
+    onState: (state, by) =>
+      options.onBreaker?.({ ...named, state, ...(state === "open" && { openUntilMs: breaker.openUntilMs }), by }),
+  });
+  return breaker;
+}
+
+/** What an endpoint is remembered by. */
+const keyOf = (url: URL): string => url.origin + url.pathname;
 
 export function createLanes(options: LaneOptions): Lanes {
   // Insertion order is order of use: a lane that is used moves to the end.
@@ -55,12 +72,11 @@ export function createLanes(options: LaneOptions): Lanes {
     if (!forget(isIdle)) forget(({ scheduler }) => scheduler.idle);
   };
 
-  const open = (target: EndpointTarget): Lane => {
+  const open = (target: EndpointTarget, key: string): Lane => {
     makeRoom();
-    const name = metricName(target);
     return {
       scheduler: createScheduler(options.scheduler),
-      breaker: createBreaker({ ...options.breaker, onState: (state) => options.onBreaker?.(name, state) }),
+      breaker: reportingBreaker(options, target, key),
       method: undefined,
       quirks: undefined,
       rowCap: undefined,
@@ -70,15 +86,16 @@ export function createLanes(options: LaneOptions): Lanes {
   let latest: Lane | undefined;
   return {
     of(target, url) {
-      const key = url.origin + url.pathname;
+      const key = keyOf(url);
       let lane = lanes.get(key);
       if (lane !== undefined && lane === latest) return lane;
-      if (lane === undefined) lane = open(target);
+      if (lane === undefined) lane = open(target, key);
       else lanes.delete(key);
       lanes.set(key, lane);
       latest = lane;
       return lane;
     },
+    find: (url) => lanes.get(keyOf(url)),
     get size() {
       return lanes.size;
     },

@@ -18,7 +18,7 @@ function asEndpointError(thrown: unknown): FedwayError {
 
 function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
   call.check();
-  call.requests += 1;
+  call.sent();
   const { query, kind, accept, defaultGraphs, namedGraphs, signal } = call.request;
   const interrupted = new Promise<never>((_resolve, reject) => {
     call.underWay = { abort: reject };

@@ -1,9 +1,10 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
-import type { BreakerState } from "./breaker.ts";
+import type { BreakerReport } from "./breakers.ts";
 import type { Clock } from "./clock.ts";
 import type { ResolveHost } from "./connector.ts";
 import type { HostRate } from "./host-rates.ts";
+import type { RequestEnd, RequestStart } from "./request-watch.ts";
 import type { RetryOptions } from "./retry.ts";
 import type { LocalDispatch } from "./sparql-client.ts";
 
@@ -18,12 +19,16 @@ export interface ExchangeReport {
   readonly wireBytes: number;
   /** HTTP requests sent. */
   readonly requests: number;
+  /** A probe of the monitor, which goes past the circuit breaker: no traffic. */
+  readonly probe?: true;
 }
 
-/** Hears of every query and of every circuit breaker; must not throw. */
+/** Hears of every query, every HTTP request and every circuit breaker; must not throw. */
 export interface TransportObserver {
   onExchange?(report: ExchangeReport): void;
-  onBreaker?(endpoint: string, state: BreakerState): void;
+  /** A request is sent; what is returned is called once when it is over, its body included. */
+  onRequest?(request: RequestStart): (end: RequestEnd) => void;
+  onBreaker?(report: BreakerReport): void;
 }
 
 /** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */

@@ -48,6 +48,8 @@ export interface ProbeClientOptions {
   readonly client: SparqlClient;
   /** The SPARQL client's own. */
   readonly clock?: Clock;
+  /** For watching endpoints: probes are sent although a circuit breaker is open; default false. */
+  readonly pastBreaker?: boolean;
 }
 
 const tuples =
@@ -59,7 +61,8 @@ const accepts: Readonly<Record<AnswerKind, string>> = {
 };
 
 /** A probe client over the SPARQL client. */
-export function createProbeClient({ client, clock = systemClock }: ProbeClientOptions): ProbeClient {
+export function createProbeClient(options: ProbeClientOptions): ProbeClient {
+  const { client, clock = systemClock, pastBreaker = false } = options;
   return {
     async probe(request) {
       const { endpoint, query, kind, accept = accepts[kind], signal, maxBytes, maxRows } = request;
@@ -73,6 +76,7 @@ export function createProbeClient({ client, clock = systemClock }: ProbeClientOp
         signal,
         deadlineMs: startedMs + request.timeoutMs,
         acceptPartial: true,
+        pastBreaker,
         maxBytes,
       });
       const parsed = await parse(answer, kind, maxRows);

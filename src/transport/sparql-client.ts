@@ -48,8 +48,15 @@ export interface SparqlRequest {
    * the end of the body (a row cap that was reached). Default false.
    */
   readonly acceptPartial?: boolean;
+  /**
+   * A probe: sent although the endpoint's circuit breaker is open, without taking its trial. What comes of it speaks for
+   * the endpoint all the same. Default false.
+   */
+  readonly pastBreaker?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
+  /** What the request belongs to, handed to the observer as it is; never sent. */
+  readonly trace?: unknown;
 }
 
 /** Why an answer is known to lack rows. */

@@ -148,3 +148,11 @@ export function codingError(coding: string, cause: unknown): FedwayError {
     cause,
   });
 }
+
+/** The answer's Content-Encoding is none that can be read. */
+export function unknownCoding(name: string): FedwayError {
+  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer has the unknown content coding "${name}".`, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator.",
+  });
+}

@@ -1,5 +1,6 @@
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BreakerReport } from "../../../src/transport/breakers.ts";
 import { createSparqlClient } from "../../../src/transport/client.ts";
 import type { ExchangeReport } from "../../../src/transport/options.ts";
 import type { RequestMethod, SparqlClient, SparqlRequest } from "../../../src/transport/sparql-client.ts";
@@ -210,7 +211,7 @@ describe("partial answers that are not accepted are errors", () => {
   });
   it("they do not open the circuit", async () => {
     const states: string[] = [];
-    const observer = { onBreaker: (_endpoint: string, state: string): number => states.push(state) };
+    const observer = { onBreaker: ({ state }: BreakerReport): number => states.push(state) };
     const wary = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.1"], breaker: { faults: 1 }, observer });
     for (const caseName of ["partial-206", "s1tat", "maxrows-hit", "maxrows-hit-large"]) {
       await shouldFail(wary, send(caseName), ["ENDPOINT_PARTIAL"]);

@@ -97,7 +97,7 @@ describe("circuit breaker", () => {
     const client = clientWith({
       retry: { limit: 0 },
       breaker: { faults: 2, coolDownMs: 100, maxCoolDownMs: 1000 },
-      observer: { onBreaker: (endpoint, state) => states.push(`${endpoint} ${state}`) },
+      observer: { onBreaker: ({ endpoint, state }) => states.push(`${endpoint} ${state}`) },
     });
     const once = (): Promise<FedwayError> => failureOf(client, send("reset-then-ok"));
     await shouldFail(client, send("400"), ["ENDPOINT_REJECTED_QUERY"]);

@@ -1,0 +1,142 @@
+import type { FaultKind } from "../errors/fedway-error.ts";
+import type { KnownAvailability } from "../plan/plan-request.ts";
+import type { EndpointHealth, Monitor, MonitorEvent } from "../registry/monitor/monitor.ts";
+import type { Breakers } from "../transport/breakers.ts";
+import type { Clock, Timer } from "../transport/clock.ts";
+
+/** What the monitor's findings are applied to, and how often it probes. */
+export interface AppliedHealthOptions {
+  readonly monitor: Pick<Monitor, "health" | "all" | "onEvent">;
+  readonly breakers: Pick<Breakers, "holdOpen" | "close">;
+  /** Time between two turns of an endpoint. */
+  readonly everyMs: number;
+  /** How far a turn may be from its time, as a share of `everyMs`. */
+  readonly jitter: number;
+  readonly clock: Clock;
+  /** Time between two looks at what other processes have noticed; default 2,000. */
+  readonly pollMs?: number;
+  /** Endpoints that each process answers itself: what one finds says nothing about the others. */
+  readonly isLocal?: (url: string) => boolean;
+}
+
+/** The monitor's findings at work. */
+export interface AppliedHealth {
+  /** For the planner; its version grows when an endpoint goes down or comes back, not with every probe. */
+  readonly availability: KnownAvailability;
+  close(): void;
+}
+
+/** Faults in which nothing sensible answers; one that answers wrongly is still asked. */
+const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
+
+const defaultPollMs = 2_000;
+
+/** A breaker that an open incident holds open. */
+interface Hold {
+  readonly url: string;
+  /** When the probe that renewed it was made. */
+  readonly probedMs: number;
+}
+
+type State = Pick<EndpointHealth, "state" | "sinceMs">;
+
+class HealthApplication implements AppliedHealth {
+  readonly availability: KnownAvailability;
+  readonly #options: AppliedHealthOptions;
+  readonly #ignore: () => void;
+  readonly #states = new Map<string, State>();
+  readonly #holds = new Map<string, Hold>();
+  #version = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: AppliedHealthOptions) {
+    this.#options = options;
+    const versionNow = (): number => this.#version;
+    this.availability = {
+      get version() {
+        return versionNow();
+      },
+      state: (id) => this.#states.get(id)?.state ?? "unknown",
+      sinceMs: (id) => this.#states.get(id)?.sinceMs,
+    };
+    this.#ignore = options.monitor.onEvent((event) => this.#hear(event));
+    this.#look();
+  }
+
+  close(): void {
+    this.#ignore();
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #hear(event: MonitorEvent): void {
+    const { monitor, breakers } = this.#options;
+    if (event.kind === "incident-closed") breakers.close(event.incident.url);
+    const id = event.kind === "probed" ? event.endpoint : event.incident.endpoint;
+    const health = monitor.health(id);
+    if (health === undefined) this.#forget(id);
+    else this.#take(health);
+  }
+
+  #look(): void {
+    const { monitor, clock, pollMs = defaultPollMs } = this.#options;
+    const all = monitor.all();
+    const known = new Set(all.map(({ endpoint }) => endpoint));
+    for (const id of this.#states.keys()) if (!known.has(id)) this.#forget(id);
+    for (const health of all) this.#take(health);
+    this.#timer = clock.setTimeout(() => this.#look(), pollMs);
+  }
+
+  #take(health: EndpointHealth): void {
+    const { endpoint, state, sinceMs, incident } = health;
+    this.#remember(endpoint, { state, ...(sinceMs !== undefined && { sinceMs }) });
+    if (incident === undefined) this.#release(endpoint);
+    else this.#hold(health, incident);
+  }
+
+  #remember(id: string, now: State | undefined): void {
+    if (downSince(this.#states.get(id)) !== downSince(now)) this.#version += 1;
+    if (now === undefined) this.#states.delete(id);
+    else this.#states.set(id, now);
+  }
+
+  #forget(id: string): void {
+    this.#remember(id, undefined);
+    this.#release(id);
+  }
+
+  #hold(health: EndpointHealth, incident: string): void {
+    const { endpoint, url, last } = health;
+    const { breakers, clock, everyMs, jitter, isLocal } = this.#options;
+    if (last?.fault === undefined || !silentFaults.has(last.fault) || isLocal?.(url) === true) return;
+    // Each failed probe holds it once: what opens or closes the breaker after that is not undone.
+    if (this.#holds.get(endpoint)?.probedMs === last.atMs) return;
+    this.#holds.set(endpoint, { url, probedMs: last.atMs });
+    const nextTurnMs = Math.min(last.atMs, clock.now()) + everyMs * (1 + jitter);
+    breakers.holdOpen({ id: endpoint, url }, nextTurnMs, reasonOf(health, incident));
+  }
+
+  #release(id: string): void {
+    const hold = this.#holds.get(id);
+    if (hold === undefined) return;
+    this.#holds.delete(id);
+    this.#options.breakers.close(hold.url);
+  }
+}
+
+/** Undefined when it is not known to be down. */
+const downSince = (known: State | undefined): number | undefined =>
+  known?.state === "down" ? (known.sinceMs ?? 0) : undefined;
+
+function reasonOf({ state, sinceMs }: EndpointHealth, incident: string): string {
+  const since = state === "down" && sinceMs !== undefined ? ` since ${new Date(sinceMs).toISOString()}` : "";
+  return `down${since}, incident ${incident}`;
+}
+
+/**
+ * Lets the monitor's findings decide where queries are sent: while an incident is open because nothing answers, the
+ * endpoint's breaker is held open from each failed probe to the next turn; when the incident closes, so does the breaker.
+ * Every process does this with what its own monitor has in memory, so that none of it is shared a second time.
+ */
+export function applyHealth(options: AppliedHealthOptions): AppliedHealth {
+  return new HealthApplication(options);
+}

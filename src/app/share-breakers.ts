@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Store } from "../store/store.ts";
+import type { BreakerReport, Breakers } from "../transport/breakers.ts";
+import type { Clock, Timer } from "../transport/clock.ts";
+
+/** What breakers are shared with. */
+export interface SharedBreakersOptions {
+  readonly breakers: Breakers;
+  readonly store: Pick<Store, "put" | "list">;
+  readonly clock: Clock;
+  /** Time between two looks into the store; default 1,000. */
+  readonly pollMs?: number;
+  /** Endpoints that each process answers itself fail in that process only, and are not shared. */
+  readonly isLocal?: (url: string) => boolean;
+  /** Told of the first failure of the store, and again only after it has worked meanwhile. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A change that one process tells the others. */
+interface Notice {
+  readonly url: string;
+  readonly id?: string;
+  /**
+   * What was left of the cool-down when this was written, in milliseconds: the clocks of processes may differ. 0: the
+   * endpoint works again.
+   */
+  readonly openMs: number;
+  /** Of the process that wrote it. */
+  readonly from: string;
+  /** Tells its notices apart. */
+  readonly nth: number;
+}
+
+const prefix = "breaker/";
+/** Notices that are looked at; with more open circuits than this, each process finds some out by itself. */
+const noticesAtMost = 1_000;
+const longestOpenMs = 10 * 60_000;
+const defaultPollMs = 1_000;
+const recoveryKeptMs = 60_000;
+
+const keyOf = (url: string): string => `${prefix}${createHash("sha256").update(url).digest("hex").slice(0, 32)}`;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 8_192;
+
+function isNotice(value: unknown): value is Notice {
+  if (typeof value !== "object" || value === null) return false;
+  const { url, id, openMs, from, nth }: Partial<Record<keyof Notice, unknown>> = value;
+  if (!isText(url) || !isText(from) || (id !== undefined && !isText(id))) return false;
+  return typeof nth === "number" && typeof openMs === "number" && openMs >= 0;
+}
+
+/** What another process wrote; undefined for what no version of this service would write. */
+function readNotice(text: string): Notice | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isNotice(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+class BreakerSharing {
+  readonly #options: SharedBreakersOptions;
+  readonly #self = randomUUID();
+  readonly #ignore: () => void;
+  /** Latest notice of each endpoint that is still to be written. */
+  readonly #unwritten = new Map<string, Notice>();
+  /** Text of the notices that the last look found: each is adopted once. */
+  #seen: ReadonlyMap<string, string> = new Map();
+  #written = 0;
+  #writing = false;
+  #failing = false;
+  #closed = false;
+  #timer: Timer | undefined;
+
+  constructor(options: SharedBreakersOptions) {
+    this.#options = options;
+    this.#ignore = options.breakers.onChange((report) => this.#hear(report));
+    this.#sleep();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#ignore();
+    this.#unwritten.clear();
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #sleep(): void {
+    if (this.#closed) return;
+    const { clock, pollMs = defaultPollMs } = this.#options;
+    this.#timer = clock.setTimeout(() => void this.#look().finally(() => this.#sleep()), pollMs);
+  }
+
+  /** What was adopted is not told again, and a trial that is under way tells nothing yet. */
+  #hear({ url, id, state, openUntilMs, by }: BreakerReport): void {
+    const { clock, isLocal } = this.#options;
+    if (by === "outside" || state === "half-open" || isLocal?.(url) === true) return;
+    const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - clock.now())) : 0;
+    if (this.#unwritten.size >= noticesAtMost) return;
+    this.#written += 1;
+    this.#unwritten.set(url, { url, ...(id !== undefined && { id }), openMs, from: this.#self, nth: this.#written });
+    if (!this.#writing) void this.#write();
+  }
+
+  /** One after the other, so that the last word on an endpoint is written last. */
+  async #write(): Promise<void> {
+    this.#writing = true;
+    const { store, pollMs = defaultPollMs } = this.#options;
+    for (const [url, notice] of this.#unwritten) {
+      this.#unwritten.delete(url);
+      // Kept for as long as it takes the others to look.
+      const ttlMs = Math.max(3 * pollMs, notice.openMs === 0 ? recoveryKeptMs : notice.openMs);
+      await this.#guarded(() => store.put(keyOf(url), JSON.stringify(notice), { ttlMs }));
+    }
+    this.#writing = false;
+  }
+
+  async #look(): Promise<void> {
+    const found = await this.#guarded(() => this.#options.store.list(prefix, { limit: noticesAtMost }));
+    if (found === undefined || this.#closed) return;
+    const before = this.#seen;
+    this.#seen = new Map(found.map(({ key, value }) => [key, value]));
+    for (const { key, value } of found) if (before.get(key) !== value) this.#adopt(readNotice(value));
+  }
+
+  #adopt(notice: Notice | undefined): void {
+    const { breakers, clock, isLocal } = this.#options;
+    if (notice === undefined || notice.from === this.#self || isLocal?.(notice.url) === true) return;
+    if (notice.openMs === 0) breakers.close(notice.url);
+    else breakers.holdOpen(notice, clock.now() + Math.min(notice.openMs, longestOpenMs));
+  }
+
+  /** A failing store changes nothing. */
+  async #guarded<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      const value = await work();
+      this.#failing = false;
+      return value;
+    } catch (error) {
+      if (!this.#failing && !this.#closed) this.#options.onFault(error);
+      this.#failing = true;
+      return undefined;
+    }
+  }
+}
+
+/**
+ * Makes the circuit breakers of all processes of a deployment follow each other, at most one look into the store late:
+ * where one finds an endpoint broken the others leave it alone too, and the first whose trial succeeds lets all back.
+ * For processes that share their state; a single one has nobody to tell. `close` stops it at once.
+ */
+export function shareBreakers(options: SharedBreakersOptions): { close(): void } {
+  return new BreakerSharing(options);
+}

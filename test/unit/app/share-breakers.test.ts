@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type SharedBreakersOptions, shareBreakers } from "../../../src/app/share-breakers.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { HealthSign } from "../../../src/transport/breaker.ts";
+import { type BreakerListener, type BreakerReport, createBreakers } from "../../../src/transport/breakers.ts";
+import { type Clock, systemClock } from "../../../src/transport/clock.ts";
+import { createLanes, type Lane } from "../../../src/transport/lanes.ts";
+
+const url = "http://a.example/sparql";
+const prefix = "breaker/";
+
+let store: Store;
+let closings: (() => void)[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.setSystemTime(1_000_000);
+  store = createMemoryStore();
+});
+afterEach(() => {
+  for (const closing of closings.splice(0)) closing();
+  vi.useRealTimers();
+});
+
+/** A process with the breakers of its client: one fault opens, for 10 s at first. */
+function openProcess(options: Partial<SharedBreakersOptions> = {}) {
+  const { clock = systemClock } = options;
+  const listeners = new Set<BreakerListener>();
+  const reports: BreakerReport[] = [];
+  const faults: unknown[] = [];
+  const lanes = createLanes({
+    maxLanes: 100,
+    scheduler: { concurrency: 1, queueLimit: 1, clock },
+    breaker: { faults: 1, coolDownMs: 10_000, maxCoolDownMs: 60_000, clock },
+    onBreaker: (report) => {
+      reports.push(report);
+      for (const listener of listeners) listener(report);
+    },
+  });
+  const breakers = createBreakers(lanes, listeners);
+  const sharing = shareBreakers({ breakers, store, clock, onFault: (fault) => faults.push(fault), ...options });
+  closings.push(() => sharing.close());
+  const laneOf = (at = url): Lane => lanes.of({ id: "a", url: at }, new URL(at));
+  /** One request with this outcome; false when it was refused. */
+  const request = (sign: HealthSign, at = url): boolean => {
+    const { breaker } = laneOf(at);
+    const admission = breaker.enter();
+    if (admission !== undefined) breaker.leave(admission, sign);
+    return admission !== undefined;
+  };
+  return { breakers, sharing, reports, faults, request, laneOf, state: () => laneOf().breaker.state };
+}
+
+const looks = (count: number): Promise<unknown> => vi.advanceTimersByTimeAsync(count * 1_000);
+const notices = async (): Promise<readonly unknown[]> =>
+  (await store.list(prefix)).map(({ value }) => JSON.parse(value) as unknown);
+
+describe("shared circuit breakers", () => {
+  it("an endpoint that one process finds broken is left alone by the others", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    a.request("fault");
+    await looks(1);
+    expect([a.state(), b.state()]).toEqual(["open", "open"]);
+    expect(a.laneOf().breaker.waitMs()).toBe(9_000);
+    expect(b.request("good")).toBe(false);
+    expect(b.reports).toMatchObject([{ endpoint: "a", url, state: "open", by: "outside" }]);
+    expect(b.laneOf().breaker.waitMs()).toBeGreaterThan(9_000);
+    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+  });
+  it("what was adopted is not told again", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    const put = vi.spyOn(store, "put");
+    a.request("fault");
+    await looks(5);
+    expect(b.state()).toBe("open");
+    expect(put).toHaveBeenCalledTimes(1);
+    expect(await notices()).toMatchObject([{ url, id: "a", openMs: 10_000 }]);
+  });
+  it("a trial that succeeds at one lets all back", async () => {
+    const [a, b, c] = [openProcess(), openProcess(), openProcess()];
+    a.request("fault");
+    await looks(1);
+    await looks(10);
+    expect(b.request("good")).toBe(true);
+    await looks(1);
+    expect([a.state(), b.state(), c.state()]).toEqual(["closed", "closed", "closed"]);
+    expect(a.reports.at(-1)).toMatchObject({ state: "closed", by: "outside" });
+    expect(await notices()).toMatchObject([{ openMs: 0 }]);
+  });
+  it("a trial that fails at one keeps the others away for its longer cool-down", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    a.request("fault");
+    await looks(11);
+    a.request("fault");
+    await looks(1);
+    expect(b.laneOf().breaker.waitMs()).toBeGreaterThan(18_000);
+    expect(b.request("good")).toBe(false);
+  });
+  it("a notice is adopted once: what a process sees itself afterwards holds", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    a.request("fault");
+    await looks(1);
+    a.sharing.close();
+    b.breakers.close(url);
+    await looks(5);
+    expect(await notices()).toHaveLength(1);
+    expect(b.state()).toBe("closed");
+  });
+  it("a process that comes later learns of it, too", async () => {
+    const a = openProcess();
+    a.request("fault");
+    await looks(2);
+    const late = openProcess();
+    await looks(1);
+    expect(late.request("good")).toBe(false);
+  });
+  it("do not depend on the clocks of processes being alike", async () => {
+    const ahead: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
+    const [a, b] = [openProcess({ clock: ahead }), openProcess()];
+    a.request("fault");
+    await looks(1);
+    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+    await looks(10);
+    b.request("fault");
+    await looks(1);
+    expect(a.laneOf().breaker.waitMs()).toBeGreaterThan(10_000);
+    expect(a.laneOf().breaker.waitMs()).toBeLessThanOrEqual(20_000);
+  });
+  it("notices of short cool-downs stay until the others have looked", async () => {
+    const [a, b] = [openProcess({ pollMs: 60_000 }), openProcess({ pollMs: 60_000 })];
+    a.request("fault");
+    await looks(60);
+    expect(b.state()).toBe("open");
+  });
+  it("only the last word on an endpoint is kept when the store is slow", async () => {
+    const a = openProcess();
+    const slow = Promise.withResolvers<void>();
+    const put = vi.spyOn(store, "put").mockImplementationOnce(async () => {
+      await slow.promise;
+      return 1;
+    });
+    a.request("fault", "http://first.example/");
+    for (let round = 0; round < 3; round += 1) {
+      a.request("fault");
+      await looks(round === 2 ? 0 : 60);
+    }
+    slow.resolve();
+    await looks(0);
+    expect(put).toHaveBeenCalledTimes(2);
+    expect(await notices()).toMatchObject([{ url, openMs: 40_000 }]);
+  });
+});
+
+describe("shared circuit breakers stay sound", () => {
+  it("when the store fails: nothing changes, it is told once, and sharing goes on afterwards", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    const broken = async (): Promise<never> => {
+      throw new FedwayError("STORE_FAILED", "away");
+    };
+    const put = vi.spyOn(store, "put").mockImplementation(broken);
+    const list = vi.spyOn(store, "list").mockImplementation(broken);
+    a.request("fault");
+    await looks(5);
+    expect([a.state(), b.state()]).toEqual(["open", "closed"]);
+    expect([a.faults.length, b.faults.length]).toEqual([1, 1]);
+    expect(list.mock.calls.length).toBeGreaterThan(4);
+    put.mockRestore();
+    list.mockRestore();
+    await looks(6);
+    a.request("fault");
+    await looks(1);
+    expect(b.state()).toBe("open");
+    vi.spyOn(store, "list").mockImplementation(broken);
+    await looks(3);
+    expect(b.faults).toHaveLength(2);
+  });
+  it.each([
+    ["no JSON", "{"],
+    ["no object", "null"],
+    ["no URL", JSON.stringify({ openMs: 1_000, from: "x", nth: 1 })],
+    ["a URL that is none", JSON.stringify({ url: "a.example", openMs: 1_000, from: "x", nth: 1 })],
+    ["a negative time", JSON.stringify({ url, openMs: -1, from: "x", nth: 1 })],
+    ["a time in words", JSON.stringify({ url, openMs: "long", from: "x", nth: 1 })],
+    ["a name that is none", JSON.stringify({ url, id: {}, openMs: 1_000, from: "x", nth: 1 })],
+  ])("when a notice has %s", async (_what, text) => {
+    const b = openProcess();
+    await store.put(`${prefix}x`, text);
+    await store.put(`${prefix}y`, JSON.stringify({ url: "http://b.example/", openMs: 5_000, from: "x", nth: 1 }));
+    await looks(2);
+    expect(b.laneOf("http://b.example/").breaker.state).toBe("open");
+    expect([b.state(), b.faults]).toEqual(["closed", []]);
+  });
+  it("when a notice names a year: ten minutes are the most", async () => {
+    const b = openProcess();
+    await store.put(`${prefix}x`, JSON.stringify({ url, openMs: 365 * 86_400_000, from: "x", nth: 1 }));
+    await looks(1);
+    expect(b.state()).toBe("open");
+    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(600_000);
+  });
+  it("when each process answers an endpoint itself: its failure is its own", async () => {
+    const isLocal = (at: string): boolean => at === url;
+    const [a, b] = [openProcess({ isLocal }), openProcess({ isLocal })];
+    a.request("fault");
+    a.request("fault", "http://b.example/");
+    await looks(2);
+    expect(await notices()).toMatchObject([{ url: "http://b.example/" }]);
+    expect(b.state()).toBe("closed");
+    await store.put(`${prefix}x`, JSON.stringify({ url, openMs: 5_000, from: "x", nth: 1 }));
+    await looks(1);
+    expect(b.state()).toBe("closed");
+  });
+  it("when they are closed: nothing is read or written any more", async () => {
+    const a = openProcess();
+    await looks(1);
+    const [put, list] = [vi.spyOn(store, "put"), vi.spyOn(store, "list")];
+    a.sharing.close();
+    a.request("fault");
+    await looks(5);
+    expect([put.mock.calls, list.mock.calls]).toEqual([[], []]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+  it("when they are closed during a look: what it finds is left", async () => {
+    const b = openProcess();
+    const found = Promise.withResolvers<Awaited<ReturnType<Store["list"]>>>();
+    vi.spyOn(store, "list").mockReturnValueOnce(found.promise);
+    await looks(1);
+    b.sharing.close();
+    found.resolve([
+      { key: `${prefix}x`, version: 1, value: JSON.stringify({ url, openMs: 5_000, from: "x", nth: 1 }) },
+    ]);
+    await looks(5);
+    expect([b.state(), vi.getTimerCount()]).toEqual(["closed", 0]);
+  });
+});
