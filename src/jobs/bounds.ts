@@ -6,6 +6,7 @@ const idPattern = /^[\w.-]{1,128}$/;
 const schedulePattern = /^[\w.-]{1,100}$/;
 const mostPayloadBytes = 256 * 1024;
 const mostResultBytes = 1024 * 1024;
+const highestPriority = 1_000_000;
 const longestDelayMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
 const mostFigures = 20;
@@ -23,7 +24,9 @@ export function checkId(id: string): void {
 /** @throws FedwayError `REQUEST_INVALID` */
 export function checkEnqueueOptions({ id, priority, delayMs }: EnqueueOptions): void {
   if (id !== undefined) checkId(id);
-  if (priority !== undefined && !Number.isSafeInteger(priority)) refuse("A job's priority is not a whole number.");
+  if (priority !== undefined && !(Number.isSafeInteger(priority) && Math.abs(priority) <= highestPriority)) {
+    refuse("A job's priority is not a whole number between -1,000,000 and 1,000,000.");
+  }
   if (delayMs !== undefined && !(delayMs >= 0 && delayMs <= longestDelayMs)) {
     refuse("A job's delay is not between 0 ms and a year.");
   }

@@ -60,7 +60,7 @@ export interface JobKind {
 export interface EnqueueOptions {
   /** A job with this id that is waiting or running is returned instead of a new one; a finished one is replaced. */
   readonly id?: string;
-  /** Higher runs first; default 0. */
+  /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing, or of coming due. */
   readonly priority?: number;
   readonly delayMs?: number;
 }
@@ -96,8 +96,15 @@ export interface JobQueue {
   }): Promise<readonly Job[]>;
   /** False when there is no such job or it is finished. */
   cancel(id: string): Promise<boolean>;
-  /** Calls back with every change of a job until the returned function is called; at most a few times a second. */
+  /**
+   * Calls back after every change of a job until the returned function is called; at most a few times a second, so that
+   * changes in between may be skipped but never the last one. The first call may tell a state that was there before.
+   */
   watch(id: string, listener: (job: Job) => void): () => void;
+  /**
+   * The first turn is at once. A schedule given again keeps its next turn; with another period, that comes within the
+   * new one. Missed turns are made up for by one; a turn that comes while the job of the one before is open is left out.
+   */
   schedule(schedule: JobSchedule): Promise<void>;
   unschedule(name: string): Promise<void>;
   /** Stops taking jobs; running ones get `graceMs` to end, then run again elsewhere or at the next start. */

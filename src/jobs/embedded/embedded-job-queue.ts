@@ -2,48 +2,30 @@ import { randomUUID } from "node:crypto";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import { checkId, checkKinds } from "../bounds.ts";
-import { type JobClock, systemClock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
-import { loseRun } from "./active-run.ts";
-import { createIntake, type Intake } from "./intake.ts";
+import { cancelJob } from "../life/cancelling.ts";
+import { createIntake, type Intake } from "../life/intake.ts";
+import { createJobCore, type JobQueueTimes } from "../life/job-core.ts";
+import { type JobRecord, jobOf } from "../life/job-record.ts";
+import { createWatchers, type Watchers } from "../life/watchers.ts";
 import { createJobDocuments } from "./job-documents.ts";
 import { createJobMirror } from "./job-mirror.ts";
-import { isOpen, type JobRecord, jobOf } from "./job-record.ts";
 import { createPump, type Pump } from "./pump.ts";
-import { type QueueCore, withoutOwner } from "./queue-core.ts";
+import type { QueueCore } from "./queue-core.ts";
 import { createSchedules, type Schedules } from "./schedules.ts";
-import { createWatchers, type Watchers } from "./watchers.ts";
 import { createWorker, type Worker } from "./worker.ts";
 
 /** How an embedded queue works; all times in milliseconds. */
-export interface EmbeddedJobQueueOptions {
+export interface EmbeddedJobQueueOptions extends JobQueueTimes {
   readonly store: Store;
-  readonly clock?: JobClock;
-  /** Names this process in leases; default: a random one. */
-  readonly owner?: string;
   /**
    * No other process works on this store, because this one holds the data folder: jobs that a former process left
    * behind as running are run again at once instead of when their lease ends. Default false.
    */
   readonly soleOwner?: boolean;
-  /** How long a job stays with a worker that gives no sign of life; default 30,000. */
-  readonly leaseMs?: number;
   /** How often the store is looked through for what other processes did; default 2,000, or 30,000 for a sole owner. */
   readonly surveyMs?: number;
-  /** How often progress is written; default 1,000. */
-  readonly progressMs?: number;
-  /** Shortest time between two calls of a watcher; default 250. */
-  readonly watchMs?: number;
-  /** Finished jobs that are kept; default 1,000. */
-  readonly keepFinished?: number;
-  /** How long they are kept; default 7 days. */
-  readonly keepFinishedMs?: number;
-  /** Wait before the next run after so many failures; default 1 s, doubled with each, at most 5 minutes. */
-  readonly backoffMs?: (failures: number) => number;
-  /** Lost workers after which a job is given up; default 20. */
-  readonly mostInterruptions?: number;
-  /** Hears what goes wrong inside the queue and is tried again, e.g. a store that fails for a while. */
-  readonly onFault?: (error: unknown) => void;
 }
 
 const day = 24 * 3_600_000;
@@ -66,10 +48,11 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
   let started = false;
   return {
     name: "embedded",
-    async start(kinds) {
+    async start(kinds, { work = true } = {}) {
       checkKinds(kinds);
       if (started) throw new FedwayError("CONFIG_INVALID", "The job queue has been started already.");
       started = true;
+      core.working = work;
       for (const kind of kinds) core.kinds.set(kind.name, kind);
       try {
         await pump.survey();
@@ -81,7 +64,9 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     },
     async enqueue(kind, payload, enqueueOptions = {}) {
       if (core.closing) throw new FedwayError("STORE_FAILED", "The job queue is closed.");
-      return jobOf(await intake.enqueue(kind, payload, enqueueOptions));
+      const record = await intake.enqueue(kind, payload, enqueueOptions);
+      core.pump();
+      return jobOf(record);
     },
     async get(id) {
       checkId(id);
@@ -90,7 +75,9 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     list: (listOptions = {}) => list(parts, listOptions),
     async cancel(id) {
       checkId(id);
-      return cancel(parts, id);
+      const cancelled = await cancelJob(core, id, (running) => worker.get(running));
+      if (cancelled !== undefined) core.pump();
+      return cancelled !== undefined;
     },
     watch: (id, listener) => watchers.watch(id, listener),
     schedule: (schedule) => schedules.add(schedule),
@@ -130,26 +117,11 @@ function createParts(options: EmbeddedJobQueueOptions): QueueParts {
   return { core, worker, schedules, watchers, intake, pump, get };
 }
 
-const nothing = (): void => {};
-
 function createCore(options: EmbeddedJobQueueOptions): QueueCore {
-  const { store, leaseMs = 30_000, keepFinishedMs = 7 * day } = options;
-  return {
-    clock: options.clock ?? systemClock,
-    documents: createJobDocuments({ store, keepFinishedMs, leaseMs }),
-    mirror: createJobMirror(),
-    owner: options.owner ?? randomUUID(),
-    kinds: new Map(),
-    leaseMs,
-    progressMs: options.progressMs ?? 1_000,
-    backoffMs: options.backoffMs ?? ((failures) => Math.min(1_000 * 2 ** (failures - 1), 300_000)),
-    mostInterruptions: options.mostInterruptions ?? 20,
-    closing: false,
-    changed: nothing,
-    progressed: nothing,
-    pump: nothing,
-    fault: (error) => options.onFault?.(error),
-  };
+  const { store, leaseMs = 30_000, keepFinishedMs = 7 * day, clock = systemClock, owner = randomUUID() } = options;
+  const documents = createJobDocuments({ store, keepFinishedMs, leaseMs });
+  const core = createJobCore(documents, { ...options, clock, owner });
+  return Object.assign(core, { mirror: createJobMirror(), working: true, pump: () => {} });
 }
 
 /** A stored job with what this process knows beyond the store. */
@@ -168,21 +140,4 @@ async function list(parts: QueueParts, options: NonNullable<Parameters<JobQueue[
     .toSorted((left, right) => right.order - left.order)
     .slice(0, limit)
     .map((record) => jobOf(latest(parts.worker, record)));
-}
-
-async function cancel({ core, worker }: QueueParts, id: string): Promise<boolean> {
-  for (;;) {
-    const held = await core.documents.read(id);
-    if (held === undefined || !isOpen(held.record.state)) return false;
-    const record: JobRecord = { ...withoutOwner(held.record), state: "cancelled", finishedAtMs: core.clock.now() };
-    const version = await core.documents.write(record, held.version);
-    if (version === undefined) continue;
-    const run = worker.get(id);
-    // A run without a record is about to claim the job.
-    if (run !== undefined && (run.held?.record.attempts ?? record.attempts) === record.attempts)
-      loseRun(run, "The job was cancelled.");
-    core.changed({ record, version });
-    core.pump();
-    return true;
-  }
 }

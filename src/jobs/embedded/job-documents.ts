@@ -1,24 +1,6 @@
 import type { Store, StoredDocument } from "../../store/store.ts";
-import { isOpen, type JobRecord, readRecord, type VersionedRecord } from "./job-record.ts";
-
-/** The documents of a queue, on top of a `Store`. */
-export interface JobDocuments {
-  read(id: string): Promise<VersionedRecord | undefined>;
-  /**
-   * Writes when the document still has this version (0: when there is none) and resolves to the new one. Finished jobs
-   * go by themselves when their time is over.
-   */
-  write(record: JobRecord, ifVersion: number): Promise<number | undefined>;
-  remove(held: VersionedRecord): Promise<boolean>;
-  all(): Promise<readonly VersionedRecord[]>;
-  /** Keeps a result for as long as its job; resolves to its key. */
-  writeResult(record: JobRecord, text: string): Promise<string>;
-  readResult(key: string): Promise<unknown>;
-  removeResult(key: string): Promise<void>;
-  /** Holds a job for one queue; false while another one holds it. */
-  lease(id: string, owner: string): Promise<boolean>;
-  release(id: string, owner: string): Promise<void>;
-}
+import { isOpen, readRecord, type VersionedRecord } from "../life/job-record.ts";
+import type { StoredJobDocuments } from "./queue-core.ts";
 
 /** Where and how long the documents are kept. */
 export interface JobDocumentOptions {
@@ -33,7 +15,7 @@ const leasePrefix = "jobs/lease/";
 const pageSize = 500;
 
 /** The documents of the queue that lives in this store. */
-export function createJobDocuments({ store, keepFinishedMs, leaseMs }: JobDocumentOptions): JobDocuments {
+export function createJobDocuments({ store, keepFinishedMs, leaseMs }: JobDocumentOptions): StoredJobDocuments {
   return {
     async read(id) {
       const document = await store.get(jobPrefix + id);

@@ -1,4 +1,4 @@
-import { isOpen, type JobRecord, type VersionedRecord } from "./job-record.ts";
+import { isOpen, type JobRecord, type VersionedRecord } from "../life/job-record.ts";
 
 /** What is known of a job without reading it again; payloads and progress stay in the store. */
 export interface MirroredJob extends Pick<JobRecord, "id" | "kind" | "state" | "priority" | "order" | "runAtMs"> {

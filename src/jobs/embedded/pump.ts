@@ -41,9 +41,10 @@ export function createPump(options: PumpOptions): Pump {
   };
   const run = (): void => {
     if (stopped) return;
+    // Read before the worker looks: what becomes due after its look must still be ahead here.
+    const now = clock.now();
     worker.fill();
     void inTurn(() => trim(core, keepFinished));
-    const now = clock.now();
     const next = Math.min(nextSurveyMs, core.mirror.nextTimeMs(now), schedules.nextTimeMs());
     clock.clearTimeout(timer);
     timer = clock.setTimeout(wake, Math.min(Math.max(1, next - now), longestWaitMs));

@@ -2,8 +2,8 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import { checkSchedule } from "../bounds.ts";
 import type { JobSchedule } from "../job-queue.ts";
-import type { Intake } from "./intake.ts";
-import { isOpen } from "./job-record.ts";
+import type { Intake } from "../life/intake.ts";
+import { isOpen } from "../life/job-record.ts";
 import type { QueueCore } from "./queue-core.ts";
 
 /** Jobs that come again and again. */
@@ -56,6 +56,7 @@ export function createSchedules(core: QueueCore, store: Store, intake: Intake): 
       }
     },
     async tick() {
+      if (!core.working) return;
       for (const [name, nextAtMs] of nextTimes) {
         if (nextAtMs > core.clock.now() || core.closing) continue;
         // Whatever happens below, this process does not come back at once.
@@ -70,7 +71,7 @@ export function createSchedules(core: QueueCore, store: Store, intake: Intake): 
         }
       }
     },
-    nextTimeMs: () => Math.min(Number.POSITIVE_INFINITY, ...nextTimes.values()),
+    nextTimeMs: () => (core.working ? Math.min(...nextTimes.values()) : Number.POSITIVE_INFINITY),
   };
 }
 

@@ -1,7 +1,7 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
-import { loseRun } from "./active-run.ts";
-import { isOpen, type JobRecord, type VersionedRecord } from "./job-record.ts";
-import { failedRecord, isRun, type QueueCore, waitingAgain } from "./queue-core.ts";
+import { checkRun } from "../life/cancelling.ts";
+import { interruptedRecord, unknownKindRecord } from "../life/job-core.ts";
+import { isOpen, type JobRecord, type VersionedRecord } from "../life/job-record.ts";
+import type { QueueCore } from "./queue-core.ts";
 import type { Worker } from "./worker.ts";
 
 /** What a survey needs beside the core. */
@@ -33,18 +33,16 @@ export async function survey(core: QueueCore, options: SurveyOptions): Promise<v
 async function attend(core: QueueCore, options: SurveyOptions, held: VersionedRecord): Promise<void> {
   const { record } = held;
   const run = options.worker.get(record.id);
-  if (run !== undefined) {
-    const claimed = run.held?.record.attempts;
-    if (claimed !== undefined && !isRun(record, core.owner, claimed) && run.held?.version !== held.version) {
-      // Cancelled, or taken over, by another process; unless the run itself has just moved on.
-      const now = await core.documents.read(record.id);
-      if (now === undefined || !isRun(now.record, core.owner, claimed)) loseRun(run, "The job was cancelled.");
-    }
-    return;
-  }
+  if (run !== undefined) await checkRun(core, run, held);
+  else if (core.working) await attendIdle(core, options, held);
+}
+
+/** Looks after a job that does not run in this process. */
+async function attendIdle(core: QueueCore, options: SurveyOptions, held: VersionedRecord): Promise<void> {
+  const { record } = held;
   if (record.state === "running") await takeBack(core, options, held);
   else if (record.state === "waiting" && !core.kinds.has(record.kind))
-    await replace(core, held, unknownKind(core, record));
+    await replace(core, held, unknownKindRecord(core, record));
 }
 
 /** Puts a job back whose worker is gone, which is known when its lease can be had. */
@@ -53,22 +51,12 @@ async function takeBack(core: QueueCore, { soleOwner }: SurveyOptions, held: Ver
   const { record } = held;
   if (soleOwner && record.owner !== undefined) await documents.release(record.id, record.owner);
   if (!(await documents.lease(record.id, owner))) return;
-  await replace(core, held, interrupted(core, record));
+  await replace(
+    core,
+    held,
+    core.kinds.has(record.kind) ? interruptedRecord(core, record) : unknownKindRecord(core, record),
+  );
   await documents.release(record.id, owner);
-}
-
-function interrupted(core: QueueCore, record: JobRecord): JobRecord {
-  if (!core.kinds.has(record.kind)) return unknownKind(core, record);
-  const interruptions = record.interruptions + 1;
-  const now = core.clock.now();
-  if (interruptions < core.mostInterruptions) return waitingAgain({ ...record, interruptions }, now);
-  const message = `The job was given up: its worker ended ${interruptions} times while it ran.`;
-  return failedRecord({ ...record, interruptions }, new FedwayError("INTERNAL", message), now);
-}
-
-function unknownKind(core: QueueCore, record: JobRecord): JobRecord {
-  const message = `This version of the service has no jobs of the kind ${record.kind}.`;
-  return failedRecord(record, new FedwayError("REQUEST_INVALID", message), core.clock.now());
 }
 
 async function replace(core: QueueCore, held: VersionedRecord, record: JobRecord): Promise<void> {

@@ -6,6 +6,8 @@ export interface Watchers {
   watch(id: string, listener: (job: Job) => void): () => void;
   /** A job has changed; its watchers are told soon, and always of its last change. */
   notify(id: string): void;
+  /** Ids of the jobs that somebody watches. */
+  watched(): readonly string[];
   close(): void;
 }
 
@@ -65,6 +67,7 @@ export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions)
       const waitMs = Math.max(0, entry.toldAtMs + everyMs - clock.now());
       entry.timer ??= clock.setTimeout(() => void tell(id, entry).catch(fault), waitMs);
     },
+    watched: () => Array.from(watched.keys()),
     close() {
       for (const { timer } of watched.values()) clock.clearTimeout(timer);
       watched.clear();

@@ -4,7 +4,7 @@ import { nearest } from "../../errors/nearest.ts";
 import { checkEnqueueOptions, payloadText } from "../bounds.ts";
 import type { EnqueueOptions, JobKind } from "../job-queue.ts";
 import { isOpen, type JobRecord } from "./job-record.ts";
-import type { QueueCore } from "./queue-core.ts";
+import type { JobCore } from "./job-core.ts";
 
 /** How new jobs come in. */
 export interface Intake {
@@ -20,7 +20,7 @@ export interface Intake {
 const mostTurns = 100;
 
 /** The intake of a queue. */
-export function createIntake(core: QueueCore): Intake {
+export function createIntake(core: JobCore): Intake {
   let lastOrder = 0;
   /** Grows within this process, and from one start to the next as the clock does. */
   const nextOrder = (): number => {
@@ -43,7 +43,6 @@ export function createIntake(core: QueueCore): Intake {
     const version = await core.documents.write(record, ifVersion);
     if (version === undefined) return false;
     core.changed({ record, version });
-    core.pump();
     return true;
   };
 
@@ -72,7 +71,7 @@ export function createIntake(core: QueueCore): Intake {
   };
 }
 
-function kindOf(core: QueueCore, name: string): JobKind {
+function kindOf(core: JobCore, name: string): JobKind {
   const kind = core.kinds.get(name);
   if (kind !== undefined) return kind;
   const known = nearest(name, core.kinds.keys());

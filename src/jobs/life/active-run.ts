@@ -2,7 +2,7 @@ import { boundedProgress } from "../bounds.ts";
 import type { Timer } from "../clock.ts";
 import type { JobContext, JobKind, JobProgress } from "../job-queue.ts";
 import type { JobRecord, VersionedRecord } from "./job-record.ts";
-import { isRun, type QueueCore, stopped } from "./queue-core.ts";
+import { isRun, type JobCore, stopped } from "./job-core.ts";
 
 /** One run of one job in this process. */
 export interface ActiveRun {
@@ -45,13 +45,13 @@ export function loseRun(run: ActiveRun, why: string): void {
  * Writes the next state of a run's job; false when the job is no longer this run's.
  * @throws FedwayError `STORE_FAILED`
  */
-export function writeRun(core: QueueCore, run: ActiveRun, change: (record: JobRecord) => JobRecord): Promise<boolean> {
+export function writeRun(core: JobCore, run: ActiveRun, change: (record: JobRecord) => JobRecord): Promise<boolean> {
   const turn = run.writes.then(() => writeNow(core, run, change));
   run.writes = turn.catch(() => {});
   return turn;
 }
 
-async function writeNow(core: QueueCore, run: ActiveRun, change: (record: JobRecord) => JobRecord): Promise<boolean> {
+async function writeNow(core: JobCore, run: ActiveRun, change: (record: JobRecord) => JobRecord): Promise<boolean> {
   // A second try: a write that was reported as failed may have taken effect and changed the version.
   for (let attempt = 1; attempt <= 2 && run.held !== undefined && !run.lost; attempt += 1) {
     const { record, version } = run.held;
@@ -72,7 +72,7 @@ async function writeNow(core: QueueCore, run: ActiveRun, change: (record: JobRec
 }
 
 /** What the handler of a run gets beside the payload. */
-export function contextOf(core: QueueCore, run: ActiveRun, attempt: number): JobContext & { end(): void } {
+export function contextOf(core: JobCore, run: ActiveRun, attempt: number): JobContext & { end(): void } {
   let timer: Timer | undefined;
   let ended = false;
   const flush = (): void => {
@@ -105,7 +105,7 @@ export function withProgress(record: JobRecord, run: ActiveRun): JobRecord {
  * Renews the lease of a run until `run.endLease` is called, also while a handler whose job was cancelled takes its time
  * to end: nobody else may start a job of that id meanwhile. A run that loses its lease is ended.
  */
-export function keepLease(core: QueueCore, run: ActiveRun): void {
+export function keepLease(core: JobCore, run: ActiveRun): void {
   let renewedAtMs = core.clock.now();
   let timer: Timer | undefined;
   let ended = false;
