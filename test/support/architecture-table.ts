@@ -16,6 +16,7 @@ export interface Room {
 
 const whole = (...rooms: string[]): readonly RoomImport[] => rooms.map((room) => ({ room }));
 const errors: RoomImport = { room: "errors" };
+const tracer: RoomImport = { room: "tracing", files: ["tracing.ts"], typesOnly: true };
 const catalogTypes: RoomImport = {
   room: "registry",
   files: ["catalog.ts", "capabilities/capabilities.ts"],
@@ -33,6 +34,7 @@ export const rooms: readonly Room[] = [
   { name: "config", imports: [errors], packages: [] },
   { name: "errors", imports: [], packages: [] },
   { name: "metrics", imports: [], packages: ["prom-client"] },
+  { name: "tracing", imports: [], packages: ["@opentelemetry/*"] },
   { name: "rdf", imports: [errors], packages: ["n3"] },
   { name: "sparql", imports: whole("rdf", "errors"), packages: ["sparqljs"] },
   {
@@ -44,6 +46,7 @@ export const rooms: readonly Room[] = [
   { name: "store", imports: [errors], packages: [] },
   { name: "store/redis", imports: whole("store", "errors"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ room: "store", files: ["store.ts"] }, errors], packages: [] },
+  { name: "jobs/bullmq", imports: whole("jobs", "errors"), packages: ["bullmq"] },
   {
     name: "registry",
     imports: [
@@ -75,6 +78,7 @@ export const rooms: readonly Room[] = [
       ...whole("sparql", "plan", "results", "metrics", "errors"),
       // The two ports, and the accounts that both fill in.
       { room: "engine", files: ["federation-engine.ts", "direct-executor.ts", "source-reports.ts"] },
+      tracer,
     ],
     packages: ["lru-cache"],
   },
@@ -84,6 +88,7 @@ export const rooms: readonly Room[] = [
     imports: [
       ...whole("query", "registry", "rdf", "hosting", "results", "metrics", "errors"),
       { room: "jobs", files: ["job-queue.ts"], typesOnly: true },
+      tracer,
     ],
     packages: ["fastify", "@fastify/*", "typebox"],
   },

@@ -49,6 +49,31 @@ export function describeJobLife(name: string, open: () => Promise<JobQueueHarnes
       await until("the next runs", () => started.length === 2);
       expect(started).toEqual([1, 2]);
     });
+    it("frees the id at once, but does not run the next job of that id beside the old handler", async () => {
+      const log: string[] = [];
+      const stubborn = Promise.withResolvers<void>();
+      const queue = await start(
+        kind(
+          "a",
+          async (payload) => {
+            log.push(`${String(payload)} begins`);
+            if (payload === "old") await stubborn.promise;
+            log.push(`${String(payload)} ends`);
+            return payload;
+          },
+          { concurrency: 2 },
+        ),
+      );
+      await queue.enqueue("a", "old", { id: "x" });
+      await until("runs", () => log.length > 0);
+      await queue.cancel("x");
+      expect(await queue.enqueue("a", "new", { id: "x" })).toMatchObject({ state: "waiting", payload: "new" });
+      await advance(700);
+      expect(log).toEqual(["old begins"]);
+      stubborn.resolve();
+      expect(await finished(queue, "x")).toMatchObject({ state: "done", result: "new", attempts: 1 });
+      expect(log).toEqual(["old begins", "old ends", "new begins", "new ends"]);
+    });
     it("does nothing to a finished job", async () => {
       const queue = await start(kind("a", async () => "ok"));
       const job = await finished(queue, (await queue.enqueue("a", 1)).id);
@@ -222,6 +247,20 @@ export function describeJobLife(name: string, open: () => Promise<JobQueueHarnes
       await queue.schedule({ name: "rare", kind: "a", payload: 2, everyMs: longMs });
       await advance(500);
       expect(runs).toEqual([1]);
+    });
+    it("leave out the turns that come while the job of the one before is open", async () => {
+      const { run, started, open: openGate } = gate();
+      const queue = await start(kind("a", run, { concurrency: 3 }));
+      await queue.schedule({ name: "often", kind: "a", payload: null, everyMs: 200 });
+      await until("first turn", () => started.length === 1);
+      await advance(1_000);
+      expect(started).toHaveLength(1);
+      expect(await queue.list()).toHaveLength(1);
+      openGate();
+      await until("goes on", () => started.length >= 3);
+      const turns = await queue.list({ state: "done" });
+      expect(turns.length).toBeGreaterThanOrEqual(2);
+      for (const { id } of turns) expect(id).toMatch(/^often\.\d+$/);
     });
     it.each([
       { name: "", kind: "a", everyMs: 1_000 },

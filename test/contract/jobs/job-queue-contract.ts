@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
 import { describeJobLife } from "./job-life-contract.ts";
+import { describeJobRoles } from "./job-roles-contract.ts";
 import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./job-queue-fixture.ts";
 
 /** What the port `JobQueue` promises; every adapter runs it. */
 export function describeJobQueue(name: string, open: () => Promise<JobQueueHarness>): void {
   describe(`${name}, its life`, () => describeJobLife(name, open));
+  describe(`${name}, its processes`, () => describeJobRoles(name, open));
   describe(`${name}, its jobs`, () => describeJobs(name, open));
 }
 
@@ -61,7 +63,13 @@ function describeJobs(name: string, open: () => Promise<JobQueueHarness>): void 
       const queue = await start(kind("a", async () => null));
       await shouldReject(queue.enqueue("a", null, { id }), "REQUEST_INVALID");
     });
-    it.each([{ delayMs: -1 }, { delayMs: Number.NaN }, { priority: 0.5 }])("the option %j", async (options) => {
+    it.each([
+      { delayMs: -1 },
+      { delayMs: Number.NaN },
+      { priority: 0.5 },
+      { priority: 1_000_001 },
+      { priority: -1_000_001 },
+    ])("the option %j", async (options) => {
       const queue = await start(kind("a", async () => null));
       await shouldReject(queue.enqueue("a", null, options), "REQUEST_INVALID");
     });
@@ -126,6 +134,8 @@ function describeJobs(name: string, open: () => Promise<JobQueueHarness>): void 
       for (const [payload, priority] of [
         ["b", 0],
         ["c", 0],
+        ["lowest", -1_000_000],
+        ["highest", 1_000_000],
         ["low", -1],
         ["high", 5],
         ["d", 0],
@@ -134,7 +144,7 @@ function describeJobs(name: string, open: () => Promise<JobQueueHarness>): void 
       }
       openGate();
       for (const { id } of jobs) await finished(queue, id);
-      expect(order).toEqual(["first", "high", "b", "c", "d", "low"]);
+      expect(order).toEqual(["first", "highest", "high", "b", "c", "d", "low", "lowest"]);
     });
     it("leaves out jobs whose time has not come", async () => {
       const order: unknown[] = [];
@@ -212,6 +222,18 @@ function describeJobs(name: string, open: () => Promise<JobQueueHarness>): void 
       const job = await finished(queue, (await queue.enqueue("a", null)).id);
       expect(job).toMatchObject({ state: "failed", error: { code: "ENDPOINT_REJECTED_QUERY" } });
       expect(attempts).toEqual([1]);
+    });
+    it("that say how long to wait are not tried again before", async () => {
+      const moments: number[] = [];
+      const queue = await start(
+        kind("a", async () => {
+          moments.push(Date.now());
+          if (moments.length === 1) throw new FedwayError("ENDPOINT_BUSY", "Busy.", { retryAfterMs: 400 });
+        }),
+      );
+      await finished(queue, (await queue.enqueue("a", null)).id);
+      const [first = 0, second = 0] = moments;
+      expect(second - first).toBeGreaterThanOrEqual(400);
     });
     it("tell nothing of what lies inside", async () => {
       const { run } = failing(new Error("secret at 10.0.0.1"));
