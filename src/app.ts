@@ -1,8 +1,14 @@
-import { pino, type Logger } from "pino";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
 import { now } from "./app/clock.ts";
+import { createLog } from "./app/create-log.ts";
 import { type Clients, openClients } from "./app/open-clients.ts";
+import { measured, openJobs } from "./app/open-jobs.ts";
+import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
 import { openRegistry, type Registry } from "./app/open-registry.ts";
 import { openState, type State } from "./app/open-state.ts";
+import { readiness } from "./app/readiness.ts";
+import { type StateWatch, watchState } from "./app/watch-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
 import { createDeferredEngine } from "./engine/deferred-engine.ts";
@@ -13,20 +19,27 @@ import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createMetrics } from "./metrics/metrics.ts";
+import type { JobQueue } from "./jobs/job-queue.ts";
+import { countFailures } from "./metrics/count-failures.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog.ts";
+import type { HealthState } from "./registry/monitor/monitor.ts";
+import type { Snapshot } from "./registry/monitor/snapshot.ts";
+import type { Tracing } from "./tracing/tracing.ts";
 import type { LocalDispatch } from "./transport/sparql-client.ts";
 
 /** The whole service, wired. */
 export interface App {
   readonly queries: QueryService;
   readonly catalog: Catalog;
-  /** Starts the HTTP server; resolves to its URL. */
+  /** Starts background work and the HTTP server; resolves to its URL. */
   listen(): Promise<string>;
-  /** Lets answers under way end for a while, then ends everything that was started. */
+  /** A snapshot of what is stored of all endpoints. @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
+  publishSnapshot(options: { readonly reviewed: boolean }): Promise<Snapshot>;
+  /** Says that it is not ready, waits for `drainMs`, lets answers under way end, then ends everything that was started. */
   close(): Promise<void>;
 }
 
@@ -72,23 +85,23 @@ export async function createApp(config: Config): Promise<App> {
 async function wire(config: Config, opened: Opened): Promise<App> {
   const log = createLog(config);
   opened.add(() => log.flush());
-  const state = await openState(config);
+  const metrics = createMetrics({ version: packageVersion(), role: config.role });
+  const { store, ...stateOf } = await openState(config);
+  const state: State = { ...stateOf, store: countFailures(store, () => metrics.observeStoreFailure()) };
   opened.add(() => state.close());
   const examples = config.examples ? await hostExamples(config) : undefined;
   if (examples) opened.add(() => examples.close());
-  const metrics = createMetrics();
-  const local = localDispatch(config, examples);
-  const clients = openClients(config, local, metrics);
-  opened.add(() => clients.close());
-  const registry = await openRegistry({ config, log, state, clients, local });
-  opened.add(() => registry.close());
-  refuseEmpty(registry.catalog, config);
+  const tracing = await openTracing(config);
+  if (tracing) opened.add(() => tracing.close());
+  const known = await openKnowledge({ config, log, metrics, state, examples, tracing }, opened);
+  const { clients, registry, monitoring } = known;
   const engine = createEngine(config, clients);
   opened.add(() => engine.close());
   const queries = createQueryService({
     planner: createPlanner({
       catalog: registry.catalog,
       capabilities: registry.capabilities,
+      availability: monitoring.availability,
       egress: config.egress,
       publicUrl: config.publicUrl,
     }),
@@ -96,26 +109,79 @@ async function wire(config: Config, opened: Opened): Promise<App> {
     engine,
     limits: config.limits,
     metrics,
+    tracer: tracing,
     now,
   });
   metrics.watchRunning(() => queries.running);
-  return serve({ config, log, state, examples, metrics, registry, queries }, opened);
+  return serve({ ...known, config, log, state, examples, metrics, tracing, queries }, opened);
 }
 
-interface ServedParts {
+interface Foundation {
   readonly config: Config;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly state: State;
   readonly examples: ExampleFederation | undefined;
-  readonly metrics: ReturnType<typeof createMetrics>;
+  readonly tracing: Tracing | undefined;
+}
+
+interface Knowledge {
+  readonly clients: Clients;
+  readonly jobs: JobQueue;
   readonly registry: Registry;
+  readonly monitoring: Monitoring;
+  /** Only where others could empty the state. */
+  readonly stateWatch: StateWatch | undefined;
+}
+
+/** The way out, and all that is known of what is out there. */
+async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowledge> {
+  const { config, log, metrics, state, examples, tracing } = parts;
+  const local = localDispatch(config, examples);
+  // The registry and the clients come before the monitor, which needs both.
+  let monitoring: Monitoring | undefined;
+  const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
+  const clients = openClients(config, local, {
+    metrics,
+    tracer: tracing,
+    onTraffic: (report) => monitoring?.monitor.witness(report),
+  });
+  opened.add(() => clients.close());
+  const onFault = faultLog(log, "background work failed");
+  const jobs = openJobs({ config, state, onFault });
+  const registry = await openRegistry({ config, log, state, clients, local, jobs, statusOf });
+  opened.add(() => registry.close());
+  opened.add(() => jobs.close());
+  refuseEmpty(registry.catalog, config);
+  metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
+  monitoring = openMonitoring({ config, log, state, clients, local, registry, jobs, metrics });
+  opened.add(() => monitoring?.close());
+  const stateWatch = state.soleOwner ? undefined : await watchSharedState(parts, registry);
+  if (stateWatch) opened.add(() => stateWatch.close());
+  return { clients, jobs, registry, monitoring, stateWatch };
+}
+
+function watchSharedState({ log, state: { store } }: Foundation, registry: Registry): Promise<StateWatch> {
+  return watchState({
+    store,
+    now,
+    onFault: faultLog(log, "the state cannot be reached"),
+    async onLost() {
+      log.error("the shared state was lost: the catalogue is that of the files again");
+      await registry.refresh();
+    },
+  });
+}
+
+interface ServedParts extends Foundation, Knowledge {
   readonly queries: QueryService;
 }
 
 async function serve(parts: ServedParts, opened: Opened): Promise<App> {
-  const { config, log, state, examples, metrics, registry, queries } = parts;
-  const { catalog, search, descriptions, capabilities, linksets, jobs } = registry;
-  let closing = false;
+  const { config, log, state, examples, metrics, registry, monitoring, queries, tracing } = parts;
+  const { catalog, search, descriptions, capabilities, linksets } = registry;
+  const { monitor, webhooks } = monitoring;
+  const phase = { listening: false, closing: false };
   const http = await createHttpServer({
     config,
     queries,
@@ -124,27 +190,59 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     descriptions,
     capabilities,
     linksets,
-    jobs,
+    monitor,
+    webhooks,
+    publishSnapshot: (options) => monitoring.publish(options),
+    jobs: parts.jobs,
     hosted: (id) => examples?.endpoints.get(id),
     metrics,
-    ready: () => readiness(catalog, examples, closing),
+    ready: () => readiness({ catalog, examples, closing: phase.closing, stateWatch: parts.stateWatch, monitor }),
     version: packageVersion(),
     logger: log,
+    ...(tracing && { tracer: tracing }),
   });
-  opened.add(() => http.close());
+  // A query may take as long as it may, also when the service is asked to end meanwhile.
+  opened.add(() => http.close(phase.listening ? config.limits.timeoutMs + 1_000 : 0));
   return {
     queries,
     catalog,
     async listen() {
+      await startWork(parts);
       const url = await http.listen();
+      phase.listening = true;
       await state.announce(url);
       return url;
     },
+    async publishSnapshot(options) {
+      await monitor.load();
+      return monitoring.publish(options);
+    },
     async close() {
-      closing = true;
+      phase.closing = true;
+      if (phase.listening) {
+        http.drain();
+        await sleep(config.drainMs);
+      }
       await opened.close();
     },
   };
+}
+
+/** Background work begins when the service is there for others; a command that asks one query does none. */
+async function startWork({ config, jobs, metrics, registry, monitoring }: ServedParts): Promise<void> {
+  const work = config.role !== "web";
+  await jobs.start(measured([...registry.kinds, ...monitoring.kinds], metrics), { work });
+  if (work && config.monitor.enabled) {
+    for (const schedule of [...monitoring.schedules, registry.capabilities.schedule]) await jobs.schedule(schedule);
+  }
+  await monitoring.monitor.start();
+}
+
+/** Loaded only where traces are wanted. */
+async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { createOtlpTracing } = await import("./tracing/otlp-tracing.ts");
+  return createOtlpTracing({ endpoint, version: packageVersion() });
 }
 
 /** The federation engine is large, and a service that only passes queries on never needs it. */
@@ -157,12 +255,6 @@ function createEngine({ limits: { maxSolutions } }: Config, { sparql, documents 
       return createComunicaEngine({ client: sparql, openSource, maxSolutions, now });
     },
   });
-}
-
-/** Lines are written in batches, at the latest after a quarter of a second, and at the end. */
-function createLog({ log }: Config): Logger {
-  const batches = { sync: false, minLength: 16_000, periodicFlush: 250 };
-  return pino({ level: log.level, base: null }, pino.destination({ dest: 2, ...batches }));
 }
 
 async function hostExamples({ limits }: Config): Promise<ExampleFederation> {
@@ -191,16 +283,4 @@ function localDispatch({ publicUrl }: Config, examples: ExampleFederation | unde
     const endpoint = hosted.get(url);
     return endpoint && ((query) => endpoint.query(query));
   };
-}
-
-function readiness(catalog: Catalog, examples: ExampleFederation | undefined, closing: boolean) {
-  const checks = {
-    service: { ok: !closing, detail: closing ? "shutting down" : "running" },
-    catalogue: {
-      ok: true,
-      detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out`,
-    },
-    examples: { ok: true, detail: examples ? `${examples.endpoints.size} hosted` : "off" },
-  };
-  return { ready: !closing, checks };
 }

@@ -1,5 +1,5 @@
 import { createSearchIndex } from "../registry/search/create-search-index.ts";
-import type { SearchIndex } from "../registry/search/search-index.ts";
+import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { Store } from "../store/store.ts";
@@ -15,6 +15,8 @@ export interface IndexedParts {
 
 /** The search index with its life. */
 export interface KeptIndex {
+  /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
+  refresh(): Promise<void>;
   /** Stores what has changed since the last snapshot and stops listening. */
   close(): Promise<void>;
 }
@@ -24,7 +26,7 @@ const versionPrefix = "search/version/";
 const saveEveryMs = 60_000;
 
 /** An empty index; it is filled by `keepIndex`. */
-export const newIndex = (): SearchIndex => createSearchIndex();
+export const newIndex = (statusOf: (id: string) => EndpointStatus): SearchIndex => createSearchIndex({ statusOf });
 
 async function storedVersions(store: Store): Promise<Map<string, string>> {
   const versions = new Map<string, string>();
@@ -42,16 +44,23 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
   const { store, catalog, descriptions, onFault } = parts;
   let dirty = false;
 
-  const indexDescription = async (id: string): Promise<void> => {
+  const readDescription = async (id: string): Promise<string | undefined> => {
     const description = await descriptions.get(id);
-    if (description === undefined) {
-      index.removeDescription(id);
-      await store.delete(versionPrefix + id);
-    } else {
-      index.setDescription(id, description);
-      await store.put(versionPrefix + id, description.finishedAt);
-    }
+    if (description === undefined) index.removeDescription(id);
+    else index.setDescription(id, description);
     dirty = true;
+    return description?.finishedAt;
+  };
+  const indexDescription = async (id: string): Promise<void> => {
+    const version = await readDescription(id);
+    if (version === undefined) await store.delete(versionPrefix + id);
+    else await store.put(versionPrefix + id, version);
+  };
+  const refresh = async (): Promise<void> => {
+    const versions = await storedVersions(store);
+    for (const { id } of catalog.entries) {
+      if (index.descriptionVersion(id) !== versions.get(id)) await readDescription(id);
+    }
   };
   const save = async (): Promise<void> => {
     if (!dirty) return;
@@ -74,6 +83,7 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
   const timer = setInterval(() => void save().catch(onFault), saveEveryMs);
   timer.unref();
   return {
+    refresh,
     async close() {
       clearInterval(timer);
       ignoreCatalog();

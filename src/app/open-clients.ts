@@ -1,50 +1,69 @@
 import type { Config } from "../config/config.ts";
 import { packageVersion } from "../config/version.ts";
+import { createRequestSpans } from "../tracing/request-spans.ts";
+import type { Tracer } from "../tracing/tracing.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { type AskerOptions, createAsker, type TransportAsker } from "../transport/asker.ts";
-import { createSparqlClient } from "../transport/client.ts";
+import { createSparqlClient, type GuardedSparqlClient } from "../transport/client.ts";
 import { createDocumentClient, type DocumentClient } from "../transport/documents.ts";
-import type { LocalDispatch, SparqlClient } from "../transport/sparql-client.ts";
+import type { ExchangeReport, TransportObserver } from "../transport/options.ts";
+import type { LocalDispatch } from "../transport/sparql-client.ts";
+import { createWebhookClient, type WebhookClient } from "../transport/webhook-client.ts";
 import { clock } from "./clock.ts";
 
 /** Everything that leaves the service goes through these. */
 export interface Clients {
-  readonly sparql: SparqlClient;
+  readonly sparql: GuardedSparqlClient;
   readonly documents: DocumentClient;
   readonly asker: TransportAsker;
+  readonly webhooks: WebhookClient;
   close(): Promise<void>;
 }
 
+/** Who hears of what goes out. */
+export interface ClientObservers {
+  readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
+  /** Hears of every query to an endpoint but the monitor's own. */
+  readonly onTraffic?: (report: ExchangeReport) => void;
+}
+
+/** Endpoints that are remembered with their circuit breakers, so that a large catalogue has room. */
+const maxEndpoints = 10_000;
+
 /** The outbound clients, under the limits of the configuration. @throws FedwayError `CONFIG_INVALID` */
-export function openClients(config: Config, local: LocalDispatch, metrics?: Metrics): Clients {
+export function openClients(config: Config, local: LocalDispatch, observers: ClientObservers = {}): Clients {
   const { contact, allowAddresses, limits } = config;
-  const shared = {
-    version: packageVersion(),
-    contact,
-    allowAddresses,
-    hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate },
-    local,
-    clock,
-  };
+  const guarded = { version: packageVersion(), contact, allowAddresses, clock };
+  const shared = { ...guarded, hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate }, local };
   const sparql = createSparqlClient({
     ...shared,
     maxAnswerBytes: limits.maxAnswerBytes,
     endpointConcurrency: limits.endpointConcurrency,
-    ...(metrics && {
-      observer: {
-        onExchange: (exchange) => metrics.observeExchange(exchange),
-        onBreaker: (endpoint, state) => metrics.setBreaker(endpoint, state),
-      },
-    }),
+    maxEndpoints,
+    observer: observerOf(observers),
   });
   const documents = createDocumentClient(shared);
+  const webhooks = createWebhookClient(guarded);
   const parts: AskerOptions = { client: sparql, documents, clock };
   return {
     sparql,
     documents,
     asker: createAsker(parts),
+    webhooks,
     async close() {
-      await Promise.all([sparql.close(), documents.close()]);
+      await Promise.all([sparql.close(), documents.close(), webhooks.close()]);
     },
+  };
+}
+
+function observerOf({ metrics, tracer, onTraffic }: ClientObservers): TransportObserver {
+  return {
+    onExchange(exchange) {
+      metrics?.observeExchange(exchange);
+      if (exchange.probe !== true) onTraffic?.(exchange);
+    },
+    onBreaker: ({ endpoint, state }) => metrics?.setBreaker(endpoint, state),
+    ...(tracer && { onRequest: createRequestSpans(tracer) }),
   };
 }

@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { createEmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
-import type { JobQueue } from "../jobs/job-queue.ts";
+import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
 import { createDescriber } from "../registry/describe/create-describer.ts";
 import type { Describer } from "../registry/describe/describer.ts";
@@ -11,7 +10,7 @@ import { createCapabilityStore } from "../registry/capabilities/capability-store
 import { type CapabilityProber, createCapabilityProber } from "../registry/capabilities/create-prober.ts";
 import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
 import { openCatalog } from "../registry/open-catalog.ts";
-import type { SearchIndex } from "../registry/search/search-index.ts";
+import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
 import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
 import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
@@ -33,6 +32,9 @@ export interface RegistryParts {
   readonly state: State;
   readonly clients: Pick<Clients, "sparql" | "asker">;
   readonly local: LocalDispatch;
+  readonly jobs: JobQueue;
+  /** What monitoring says of an endpoint. */
+  readonly statusOf: (id: string) => EndpointStatus;
 }
 
 /** The catalogue and everything that is known of its endpoints. */
@@ -42,7 +44,10 @@ export interface Registry {
   readonly descriptions: DescriptionService;
   readonly capabilities: CapabilityService;
   readonly linksets: LinksetService;
-  readonly jobs: JobQueue;
+  /** Jobs that it enqueues; to be started with the queue. */
+  readonly kinds: readonly JobKind[];
+  /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -100,15 +105,14 @@ function followRemovals(catalog: EditableCatalog, removed: (id: string) => void)
   });
 }
 
-/** Opens the registry and starts its background work. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
+/** Opens the registry; its jobs run when the queue is started. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
 export async function openRegistry(parts: RegistryParts): Promise<Registry> {
-  const { config, log, state, clients, local } = parts;
+  const { config, log, state, clients, local, jobs } = parts;
   const { asker } = clients;
   const { store, soleOwner } = state;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
-  const search = newIndex();
+  const search = newIndex(parts.statusOf);
   const catalog = await readCatalog(parts, search);
-  const jobs = createEmbeddedJobQueue({ store, soleOwner, onFault });
   const onDropped = (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
   const capabilities = createCapabilityService({
@@ -134,27 +138,26 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   await capabilities.refresh();
-  await jobs.start([descriptions.kind, linksets.kind, ...capabilities.kinds]);
   const ignoreRemovals = followRemovals(catalog, (id) => {
     Promise.all([descriptions.remove(id), capabilities.remove(id)]).catch(onFault);
   });
+  const refresh = async (): Promise<void> => {
+    await catalog.refresh();
+    await Promise.all([capabilities.refresh(), index.refresh()]);
+  };
   // Other processes change the catalogue too where the state is shared.
-  const refresh = soleOwner
-    ? undefined
-    : setInterval(() => {
-        void Promise.all([catalog.refresh(), capabilities.refresh()]).catch(onFault);
-      }, refreshEveryMs);
+  const timer = soleOwner ? undefined : setInterval(() => void refresh().catch(onFault), refreshEveryMs);
   return {
     catalog,
     search,
     descriptions,
     capabilities,
     linksets,
-    jobs,
+    kinds: [descriptions.kind, linksets.kind, ...capabilities.kinds],
+    refresh,
     async close() {
-      clearInterval(refresh);
+      clearInterval(timer);
       ignoreRemovals();
-      await jobs.close();
       await index.close();
     },
   };

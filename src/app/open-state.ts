@@ -18,13 +18,16 @@ export interface State {
 /** Name of the database in the data folder. */
 export const databaseFile = "store.db";
 
+/** What all keys of the service begin with, so that it can share a Redis with others. */
+export const redisPrefix = "fedway:";
+
 /**
  * Opens the state: in Redis when there is one, else in the data folder, which then belongs to this process.
  * @throws FedwayError `STORE_HELD`, `STORE_FAILED`
  */
 export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">): Promise<State> {
   if (redisUrl !== undefined) {
-    const store = await createRedisStore({ url: redisUrl, prefix: "fedway:" });
+    const store = await createRedisStore({ url: redisUrl, prefix: redisPrefix });
     return { store, soleOwner: false, announce: async () => {}, close: () => store.close() };
   }
   const folder = await holdDataFolder(dataDir);

@@ -11,6 +11,8 @@ export interface CliApp {
   readonly queries: QueryService;
   readonly catalog: Catalog;
   listen(): Promise<string>;
+  /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
+  publishSnapshot(options: { readonly reviewed: boolean }): Promise<object>;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,8 @@ export interface CliIo {
   readonly stderr: Writable;
   readonly fetch: typeof fetch;
   readonly version: string;
+  /** `FEDWAY_ADMIN_TOKEN`, sent to the operator's own services only. */
+  readonly adminToken: string | undefined;
   /** The environment variables, for `--help`. */
   readonly reference: readonly { readonly name: string; readonly default: string; readonly meaning: string }[];
   /** Builds the service from the environment, in which `overrides` win. */

@@ -22,6 +22,9 @@ const io: CliIo = {
   stderr: process.stderr,
   fetch,
   version: packageVersion(),
+  get adminToken() {
+    return configOf().adminToken;
+  },
   reference: configReference,
   interrupted: interruption(),
   async openApp(overrides) {

@@ -6,21 +6,28 @@ import { createRemoteRunner } from "./remote-runner.ts";
 import type { Runner } from "./runner.ts";
 
 /**
- * The service at `url`; without one the running service that holds the data folder, and this process when nobody does.
- * @throws FedwayError `STORE_HELD` when the folder is held by a process that answers nowhere
+ * The URL of the service that is meant: the one that was named, else the running one that holds the data folder; undefined
+ * when nobody does, so that this process may. @throws FedwayError `STORE_HELD` when it is held by one that answers nowhere
  */
-export async function openRunner(io: CliIo, url: string | undefined): Promise<Runner> {
-  if (url !== undefined) return createRemoteRunner(url, io.fetch);
+export async function chooseService(io: CliIo, url: string | undefined): Promise<string | undefined> {
+  if (url !== undefined) return url;
   const holder = await io.folderHolder();
-  // Standard output belongs to the answer, so the service inside writes no log.
-  if (holder === undefined) return createLocalRunner(await io.openApp({ FEDWAY_LOG_LEVEL: "silent" }));
+  if (holder === undefined) return undefined;
   if (holder.url === undefined || !isHttp(holder.url)) throw held(holder.pid);
   const running = oneLine(holder.url);
   await write(
     io.stderr,
     `note: a running service holds the data folder; it answers at ${running}, with its settings\n`,
   );
-  return createRemoteRunner(holder.url, io.fetch);
+  return holder.url;
+}
+
+/** The service at `url` or the running one, else this process. @throws FedwayError `STORE_HELD` */
+export async function openRunner(io: CliIo, url: string | undefined): Promise<Runner> {
+  const service = await chooseService(io, url);
+  if (service !== undefined) return createRemoteRunner(service, io.fetch);
+  // Standard output belongs to the answer, so the service inside writes no log.
+  return createLocalRunner(await io.openApp({ FEDWAY_LOG_LEVEL: "silent" }));
 }
 
 const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");

@@ -6,7 +6,8 @@ import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts
 import { examples, httpUrl, milliseconds } from "./option-values.ts";
 import { write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
-import { addBackup, addCatalog, addDescribe } from "./registry-program.ts";
+import { RemoteProblem } from "./remote-runner.ts";
+import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
 
@@ -74,7 +75,7 @@ async function codeOf(error: unknown, io: CliIo): Promise<number> {
     await write(io.stderr, `error: ${error.message}\n`);
     return exitCodes.usage;
   }
-  await write(io.stderr, problemText(toProblem(error), undefined));
+  await write(io.stderr, problemText(error instanceof RemoteProblem ? error.problem : toProblem(error), undefined));
   const misused = error instanceof FedwayError && error.code === "CONFIG_INVALID";
   return misused ? exitCodes.usage : exitCodes.failed;
 }
@@ -102,6 +103,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   addDescribe(program, io, done);
   addCatalog(program, io, done);
   addBackup(program, io, done);
+  addExport(program, io, done);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import type { CliIo } from "./cli-io.ts";
 import { descriptionFormats } from "./description-style.ts";
-import { examples, milliseconds, requests } from "./option-values.ts";
+import { type ExportOptions, runExport } from "./export-command.ts";
+import { examples, httpUrl, milliseconds, requests } from "./option-values.ts";
 import { type DescribeCommandOptions, runBackup, runCatalogCheck, runDescribe } from "./registry-commands.ts";
 
 type Done = (code: number) => void;
@@ -68,4 +69,18 @@ export function addBackup(program: Command, io: CliIo, done: Done): void {
     .argument("<file>", "the new file; a file that exists is never replaced")
     .addHelpText("after", () => examples("backup fedway-monday.db", "backup /backups/$(date +%F).db"))
     .action(async (file: string) => done(await runBackup(io, file)));
+}
+
+/** Adds `export`. */
+export function addExport(program: Command, io: CliIo, done: Done): void {
+  program
+    .command("export")
+    .description("publish a snapshot: state, uptime, incidents and score of all endpoints, as JSON")
+    .option("-o, --output <file>", "write to this file, replacing it at the end")
+    .option("--reviewed", "publish although it has lost much since the last snapshot: somebody looked at it")
+    .option("--url <url>", "ask this running service", httpUrl)
+    .addHelpText("after", () =>
+      examples("export --output status.json", "export --reviewed", "export --url http://127.0.0.1:3000"),
+    )
+    .action(async (options: ExportOptions) => done(await runExport(io, options)));
 }

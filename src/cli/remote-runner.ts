@@ -24,7 +24,8 @@ const isPlan = (value: unknown): value is PlanDescription =>
 
 const statuses: readonly RunStatus[] = ["running", "ok", "empty", "partial", "failed", "cancelled"];
 
-async function checked(response: Response): Promise<Response> {
+/** A good response. @throws RemoteProblem, FedwayError `ENDPOINT_FAILED` */
+export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const body: unknown = await response.json().catch(() => undefined);
   if (isProblem(body)) throw new RemoteProblem(body);
@@ -34,8 +35,9 @@ async function checked(response: Response): Promise<Response> {
   );
 }
 
-function unreachable(error: unknown, signal: AbortSignal): FedwayError {
-  if (signal.aborted) return new FedwayError("CANCELLED", "The query was interrupted.", { cause: error });
+/** Why nothing came. */
+export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
+  if (signal.aborted) return new FedwayError("CANCELLED", "The request was interrupted.", { cause: error });
   return new FedwayError("ENDPOINT_UNREACHABLE", "The service could not be reached.", {
     next: "Check --url and that the service is running.",
     cause: error,

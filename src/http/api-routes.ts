@@ -57,6 +57,7 @@ async function tabulate(deps: HttpDeps, body: QueryBody, exchange: Exchange): Pr
     partial,
     strict,
     signal: clientSignal(exchange),
+    trace: exchange.span?.context,
   });
   exchange.run = table.run;
   if (table.diagnosis) exchange.code = table.diagnosis.code;

@@ -7,9 +7,17 @@ import type { HttpDeps } from "./http-deps.ts";
 
 type Named = CatalogEntry | Federation;
 
+/** What an endpoint is about, and whether it was Fedway that said so. */
+export interface EntryDescription {
+  readonly text: string;
+  readonly generated: boolean;
+}
+
 /** Entries and federations as the JSON API shows them. */
 export interface CatalogView {
   entry(entry: CatalogEntry, status?: EndpointStatus): Promise<object>;
+  /** The operator's own description, else one made from what is known of the data. */
+  description(entry: CatalogEntry): Promise<EntryDescription | undefined>;
   /** With `whole`, also who its members are. */
   federation(federation: Federation, whole: boolean): Promise<object>;
 }
@@ -31,6 +39,11 @@ export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions
           status ?? search.filterEntries({ entries: [entry] }, { limit: 1, offset: 0 }).hits[0]?.status ?? "unknown",
         ...(await originOf("endpoint", entry)),
       };
+    },
+    async description(entry) {
+      if (entry.description !== undefined) return { text: entry.description, generated: false };
+      const text = await sentenceOf(entry);
+      return text === undefined ? undefined : { text, generated: true };
     },
     async federation(federation, whole) {
       const endpoints = catalog.membersOf(federation);

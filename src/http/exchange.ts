@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { Span, Tracer } from "../tracing/tracing.ts";
 import type { HttpLog, HttpMetrics } from "./http-deps.ts";
+
+type ObservedRequest = Parameters<HttpMetrics["observeRequest"]>[0];
 
 /** What is kept of one request until its response is over. */
 export interface Exchange {
@@ -18,6 +21,8 @@ export interface Exchange {
   cutOff: boolean;
   /** Query text, kept only when the log is to show it. */
   query: string | undefined;
+  /** Absent when nothing is traced. */
+  readonly span: Span | undefined;
 }
 
 declare module "fastify" {
@@ -38,11 +43,17 @@ function finalStatus(exchange: Exchange, reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.raw.statusCode : 499;
 }
 
-function extras({ run, code, query, cutOff }: Exchange): object {
-  return { ...(run && { run }), ...(code && { code }), ...(cutOff && { cutOff }), ...(query && { query }) };
+function extras({ run, code, query, cutOff, span }: Exchange): object {
+  return {
+    ...(run && { run }),
+    ...(code && { code }),
+    ...(cutOff && { cutOff }),
+    ...(query && { query }),
+    ...(span && { trace: span.traceId }),
+  };
 }
 
-function openExchange(request: FastifyRequest): Exchange {
+function openExchange(request: FastifyRequest, tracer: Tracer | undefined): Exchange {
   return {
     startedMs: performance.now(),
     bytesBefore: request.raw.socket.bytesWritten,
@@ -52,11 +63,31 @@ function openExchange(request: FastifyRequest): Exchange {
     code: undefined,
     cutOff: false,
     query: undefined,
+    span: tracer?.startSpan("request", { kind: "server", traceparent: traceparentOf(request) }),
   };
 }
 
-/** Opens an exchange for every request; one `close` listener serves cancellation, metrics and the log line. */
-export function observeExchanges(app: FastifyInstance, metrics: HttpMetrics, log: HttpLog | undefined): void {
+const traceparentOf = ({ headers }: FastifyRequest): string | undefined =>
+  typeof headers["traceparent"] === "string" ? headers["traceparent"] : undefined;
+
+function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: Exchange): void {
+  span.setAttribute("http.request.method", observed.method);
+  span.setAttribute("http.route", observed.route);
+  span.setAttribute("http.response.status_code", observed.status);
+  if (run !== undefined) span.setAttribute("fedway.run", run);
+  if (code !== undefined) span.setAttribute("fedway.code", code);
+  span.end(cutOff || observed.status >= 500 ? (code ?? String(observed.status)) : undefined);
+}
+
+/** Who hears of every request. */
+export interface ExchangeObservers {
+  readonly metrics: HttpMetrics;
+  readonly logger?: HttpLog;
+  readonly tracer?: Tracer;
+}
+
+/** Opens an exchange for every request; one `close` listener serves cancellation, metrics, trace and the log line. */
+export function observeExchanges(app: FastifyInstance, { metrics, logger: log, tracer }: ExchangeObservers): void {
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
     const { exchange, raw } = request;
     if (!reply.raw.writableFinished && exchange.aborter) {
@@ -66,14 +97,19 @@ export function observeExchanges(app: FastifyInstance, metrics: HttpMetrics, log
     const route = exchange.route ?? request.routeOptions.url ?? "unmatched";
     const status = finalStatus(exchange, reply);
     const method = raw.method ?? "";
-    metrics.observeRequest({ route, method, status, seconds: ms / 1000 });
+    const observed = { route, method, status, seconds: ms / 1000 };
+    metrics.observeRequest(observed);
+    if (exchange.span) endSpan(exchange.span, observed, exchange);
     if (!log) return;
     const bytes = raw.socket.bytesWritten - exchange.bytesBefore;
-    log.info({ method, route, status, ms: Math.round(ms * 10) / 10, bytes, ...extras(exchange) }, "request");
+    log.info(
+      { id: request.id, method, route, status, ms: Math.round(ms * 10) / 10, bytes, ...extras(exchange) },
+      "request",
+    );
   };
   app.decorateRequest("exchange");
   app.addHook("onRequest", (request, reply, done) => {
-    request.exchange = openExchange(request);
+    request.exchange = openExchange(request, tracer);
     reply.raw.once("close", () => finish(request, reply));
     done();
   });

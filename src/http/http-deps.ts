@@ -3,15 +3,20 @@ import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
+import type { Monitor, MonitorReader } from "../registry/monitor/monitor.ts";
+import type { WebhookService } from "../registry/monitor/webhook-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
+import type { Tracer } from "../tracing/tracing.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
 export interface HttpSettings {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** A worker answers about its health and nothing else; default "all". */
+  readonly role?: "all" | "web" | "worker";
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly trustProxy: boolean | number | readonly string[];
@@ -71,11 +76,19 @@ export interface HttpDeps {
   readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
   readonly capabilities: CapabilityReader;
   readonly linksets: Pick<LinksetService, "request">;
-  readonly jobs: Pick<JobQueue, "get" | "list" | "cancel">;
+  readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
+  readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;
+  readonly webhooks: Pick<WebhookService, "dead" | "redeliver">;
+  /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
+  readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
   readonly metrics: HttpMetrics;
   readonly ready: () => Readiness;
   readonly version: string;
+  /** Milliseconds since the epoch, for pages that show spans of time up to now; the system's clock when absent. */
+  readonly now?: () => number;
   readonly logger?: HttpLog;
+  /** Makes one span of each request; absent: none. */
+  readonly tracer?: Tracer;
 }

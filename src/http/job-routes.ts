@@ -4,6 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job as JobRecord } from "../jobs/job-queue.ts";
 import { answers, sendJson } from "./api-routes.ts";
 import type { HttpDeps } from "./http-deps.ts";
+import { addJobEvents } from "./job-events.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { DescribeWish, Job, JobFilter, JobList, LinksWish } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
@@ -94,5 +95,6 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
 /** Background work: to ask for it, to watch it, to cancel it. */
 export function addJobRoutes(app: FastifyInstance, deps: HttpDeps): void {
   addReading(app, deps);
+  addJobEvents(app, deps, unknownJob);
   addAsking(app, deps);
 }

@@ -91,7 +91,9 @@ export function createProblemSender(context: {
     const run = context.runOf(thrown) ?? exchange.run;
     exchange.code = error.code;
     exchange.run = run;
-    if (error.code === "INTERNAL") context.log?.error({ err: error.cause ?? error, run }, "unexpected error");
+    if (error.code === "INTERNAL") {
+      context.log?.error({ id: reply.request.id, err: error.cause ?? error, run }, "unexpected error");
+    }
     // A second failure, after the answer has begun, has no one to be told to.
     if (reply.raw.headersSent) return;
     const { status, headers, body } = problemReply(error, run);

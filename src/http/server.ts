@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import swagger from "@fastify/swagger";
 import { type FastifyInstance, fastify } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -11,13 +12,16 @@ import { addFederationRoutes } from "./federation-routes.ts";
 import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { addGatekeeping } from "./gatekeeping.ts";
+import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
+import { addPublicationRoutes } from "./publication-routes.ts";
+import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError } from "./problem-reply.ts";
 import { addProtocolBodies, protocolError } from "./protocol-body.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, routedUrl, type SparqlShell } from "./sparql-routes.ts";
-import { addSystemRoutes } from "./system-routes.ts";
+import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
 export interface HttpServer {
@@ -25,6 +29,8 @@ export interface HttpServer {
   listen(): Promise<string>;
   /** Origin under which clients reach the service; the bound port replaces a port of 0. */
   readonly url: string;
+  /** Asks clients, with every response from now on, to connect anew for their next request. */
+  drain(): void;
   /** Stops accepting, lets responses under way end for at most `graceMs` (10 s), then cuts them off. */
   close(graceMs?: number): Promise<void>;
   /** Serves a request without a socket, for tests. */
@@ -50,9 +56,20 @@ function trusted(
   return typeof setting === "boolean" ? setting : [...setting];
 }
 
+/** Ids of requests for the log: unlike those of other processes, and of this one after a restart. */
+function requestIds(): () => string {
+  const process = randomBytes(6).toString("base64url");
+  let count = 0;
+  return () => {
+    count += 1;
+    return `${process}-${count.toString(36)}`;
+  };
+}
+
 function build({ config }: HttpDeps): FastifyInstance {
   const app = fastify({
     logger: false,
+    genReqId: requestIds(),
     trustProxy: trusted(config.trustProxy),
     bodyLimit: config.limits.maxQueryBytes * 2 + 65_536,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: limits.pathParameterLength },
@@ -156,20 +173,13 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     const configured = deps.config.publicUrl;
     return configured.endsWith(":0") && bound !== "" ? `${configured.slice(0, -1)}${new URL(bound).port}` : configured;
   };
-  observeExchanges(app, deps.metrics, deps.logger);
+  observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   addGatekeeping(app, { rateLimit: deps.config.limits.rateLimit, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
-  addSparql(app, { deps, sendProblem, publicUrl });
-  addApiRoutes(app, deps);
-  const catalogShell = { deps, view: createCatalogView(deps), sendProblem };
-  addCatalogRoutes(app, catalogShell);
-  addFederationRoutes(app, catalogShell);
-  addCatalogWrites(app, catalogShell);
-  addRegistryRoutes(app, deps, publicUrl);
-  addJobRoutes(app, deps);
-  addSystemRoutes(app, deps, publicUrl);
+  if (deps.config.role === "worker") addHealth(app, deps);
+  else addRoutes(app, { deps, sendProblem, publicUrl });
   await app.ready();
   return {
     inject: app.inject.bind(app),
@@ -180,6 +190,26 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
       bound = await app.listen({ host: deps.config.host, port: deps.config.port });
       return bound;
     },
+    drain() {
+      app.server.prependListener("request", (_request, response) => {
+        response.shouldKeepAlive = false;
+      });
+    },
     close: async (graceMs = 10_000) => closeWithin(app, graceMs),
   };
+}
+
+function addRoutes(app: FastifyInstance, { deps, sendProblem, publicUrl }: SparqlShell): void {
+  addSparql(app, { deps, sendProblem, publicUrl });
+  addApiRoutes(app, deps);
+  const catalogShell = { deps, view: createCatalogView(deps), sendProblem };
+  addCatalogRoutes(app, catalogShell);
+  addFederationRoutes(app, catalogShell);
+  addCatalogWrites(app, catalogShell);
+  addRegistryRoutes(app, deps, publicUrl);
+  addJobRoutes(app, deps);
+  addMonitorRoutes(app, deps);
+  addSystemRoutes(app, deps);
+  addPublicationRoutes(app, deps, publicUrl);
+  addPageRoutes(app, { ...catalogShell, publicUrl });
 }

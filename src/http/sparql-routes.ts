@@ -116,6 +116,7 @@ const throughQueryService =
       strict: operation.strict,
       partial: operation.partial,
       signal: clientSignal(request.exchange),
+      trace: request.exchange.span?.context,
     });
     request.exchange.run = answer.runId;
     const { contentEncoding, body } = answer;

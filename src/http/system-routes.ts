@@ -2,13 +2,11 @@ import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import { sendJson } from "./api-routes.ts";
-import { docsPage } from "./docs-page.ts";
-import { landingPage } from "./landing-page.ts";
-import { pageHeaders } from "./html.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { Readiness } from "./schemas.ts";
 
-function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): void {
+/** Health and metrics: all that a worker answers about. */
+export function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
     schema: {
       tags: ["Operation"],
@@ -40,23 +38,12 @@ function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): void {
   });
 }
 
-/** Health, metrics, the OpenAPI document and the pages for people. */
-export function addSystemRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+/** Health, metrics and the OpenAPI document. */
+export function addSystemRoutes(app: FastifyInstance, deps: HttpDeps): void {
   addHealth(app, deps);
   app.get("/openapi.json", {
     schema: { tags: ["Operation"], summary: "This API as an OpenAPI 3.1 document" },
     handler: (_request, reply) => sendJson(reply, app.swagger()),
-  });
-  app.get("/docs", {
-    schema: { tags: ["Operation"], summary: "This API as a page to read" },
-    handler: (_request, reply) => reply.headers(pageHeaders).send(docsPage(app.swagger(), publicUrl())),
-  });
-  app.get("/", {
-    schema: { tags: ["Operation"], summary: "The endpoints of the catalogue as a page to read" },
-    handler: (_request, reply) => {
-      const { entries } = deps.catalog;
-      return reply.headers(pageHeaders).send(landingPage({ entries, version: deps.version, publicUrl: publicUrl() }));
-    },
   });
   // Browsers ask for it unbidden; an empty answer keeps the log clean.
   app.get("/favicon.ico", { schema: { hide: true } }, (_request, reply) =>

@@ -6,6 +6,7 @@ import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./q
 import { createRunLog } from "./run-log.ts";
 import { createRunStarter, type StartedRun } from "./start-run.ts";
 import { tabulate } from "./tabulate.ts";
+import type { Tracer } from "../tracing/tracing.ts";
 import { completed } from "./verdict.ts";
 
 /** What the use case is made of. */
@@ -23,6 +24,8 @@ export interface QueryServiceOptions extends Executors {
   };
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
+  /** Absent: no traces. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Creates the use case over a planner and the two ways to execute a plan. */
@@ -41,6 +44,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
     now,
     onPlan: (cached) => metrics.observePlan(cached),
     onFailure: (error, run) => runs.set(error, run),
+    tracer: options.tracer,
   });
   return {
     run: (request) => answerQuery(options, start, request),

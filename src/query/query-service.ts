@@ -28,6 +28,8 @@ export interface QueryRequest {
   readonly strict: boolean;
   readonly partial: boolean;
   readonly signal: AbortSignal;
+  /** `context` of the span that the run belongs to. */
+  readonly trace?: unknown;
 }
 
 /** An answer on its way out. The body is destroyed with a `FedwayError` when the answer breaks off. */

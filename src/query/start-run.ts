@@ -6,6 +6,7 @@ import type { QueryPlan } from "../plan/query-plan.ts";
 import { type Deadline, startDeadline, transportDeadline } from "./deadline.ts";
 import type { QueryRequest } from "./query-service.ts";
 import type { Run, RunEnd, RunLog } from "./run-log.ts";
+import type { Span, Tracer } from "../tracing/tracing.ts";
 import { brokenOff } from "./verdict.ts";
 
 /** A run from its plan to its end. Durations in milliseconds. */
@@ -33,6 +34,8 @@ export interface RunStarterOptions {
   /** Told which run an error belongs to. */
   readonly onFailure: (error: FedwayError, run: string) => void;
   readonly now: () => number;
+  /** Makes one span of each run; absent: none. */
+  readonly tracer?: Tracer | undefined;
 }
 
 interface Opened {
@@ -42,6 +45,7 @@ interface Opened {
   readonly cached: boolean;
   readonly partial: boolean;
   readonly startedAt: number;
+  readonly span: Span | undefined;
 }
 
 class Started implements StartedRun {
@@ -53,23 +57,29 @@ class Started implements StartedRun {
   readonly executedAt: number;
   readonly #run: Run;
   readonly #deadline: Deadline;
+  readonly #span: Span | undefined;
   readonly #options: RunStarterOptions;
 
-  constructor({ run, deadline, plan, cached, partial, startedAt }: Opened, options: RunStarterOptions) {
+  constructor({ run, deadline, plan, cached, partial, startedAt, span }: Opened, options: RunStarterOptions) {
     this.id = run.id;
     this.plan = plan;
     this.cached = cached;
-    this.bounds = { signal: deadline.signal, deadlineMs: deadline.atMs, partial, sources: run.sources };
+    const { signal, atMs: deadlineMs } = deadline;
+    this.bounds = { signal, deadlineMs, partial, sources: run.sources, trace: span?.context };
     this.executedAt = options.now();
     this.planMs = this.executedAt - startedAt;
     this.#run = run;
     this.#deadline = deadline;
+    this.#span = span;
+    span?.setAttribute("fedway.plan_ms", this.planMs);
     this.#options = options;
   }
 
   end(how: RunEnd): void {
     this.#deadline.clear();
     this.#run.finish(how);
+    this.#span?.setAttribute("fedway.status", how.status);
+    this.#span?.end(how.error?.code);
   }
 
   fail(thrown: unknown): FedwayError {
@@ -102,10 +112,14 @@ export function createRunStarter(options: RunStarterOptions): (request: QueryReq
     options.onPlan(cached);
     if (log.running >= limits.maxConcurrent) throw busy(limits.maxConcurrent);
     const run = log.open(plan, hashOf(plan, request.text));
+    const span = options.tracer?.startSpan("run", {
+      parent: request.trace,
+      attributes: { "fedway.run": run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
+    });
     const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
     const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
     const deadline = start(request.signal, timeoutMs, now);
-    return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt }, options);
+    return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt, span }, options);
   };
 }
 

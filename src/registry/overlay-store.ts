@@ -36,8 +36,9 @@ export interface OverlayPlace {
 const pageSize = 1_000;
 const lease = "catalog/write";
 const leaseMs = 10_000;
-const attempts = 100;
 const pauseMs = 50;
+/** Longer than the lease of a process that ended in the middle of a change. */
+const attempts = (leaseMs + 2_000) / pauseMs;
 const counter = "catalog/revision";
 
 /** Keeps changes of the catalogue under `catalog/endpoint/{id}` and `catalog/federation/{id}`. */

@@ -1,3 +1,4 @@
+import { runOpsBench } from "./ops.ts";
 import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
 import { runVoidBench } from "./void.ts";
@@ -16,6 +17,10 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   void: {
     summary: "requests, seconds, memory and truth of computed descriptions, on Oxigraph and on simulated engines",
     run: runVoidBench,
+  },
+  ops: {
+    summary: "what probing 2,000 endpoints costs, the status page, and a soak of ten minutes",
+    run: runOpsBench,
   },
   search: {
     summary: "list, filter and search over a catalogue of 5,000 entries",

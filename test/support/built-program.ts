@@ -42,10 +42,15 @@ function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { PATH: process.env["PATH"], HOME: process.env["HOME"], FEDWAY_DATA_DIR, ...env };
 }
 
-/** Starts `node dist/main.js` and waits until it is ready. */
-export async function startBuiltService(env: Readonly<Record<string, string>> = {}): Promise<BuiltService> {
+/** Starts `node dist/main.js` and waits until it is ready; with `shell`, by these shell commands, `"$@"` being it. */
+export async function startBuiltService(
+  env: Readonly<Record<string, string>> = {},
+  shell?: string,
+): Promise<BuiltService> {
   const port = await freePort();
-  const child = spawn(process.execPath, ["dist/main.js"], {
+  const command = [process.execPath, "dist/main.js"];
+  const [program = "", ...args] = shell === undefined ? command : ["/bin/bash", "-c", shell, "bash", ...command];
+  const child = spawn(program, args, {
     cwd: root,
     env: environment({ PORT: String(port), ...env }),
     stdio: ["ignore", "ignore", "pipe"],

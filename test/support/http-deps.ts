@@ -7,6 +7,7 @@ import type { SearchIndex } from "../../src/registry/search/search-index.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { shapesFile } from "./catalog-folder.ts";
+import { createFakeMonitor } from "./fake-monitor.ts";
 import { createFakeQueryService, type FakeQueryService, fakeSettings } from "./fake-query-service.ts";
 
 /** One request as it was reported to the metrics. */
@@ -33,8 +34,11 @@ export function openTestCatalog(store: Store): Promise<EditableCatalog> {
   });
 }
 
-function searchOf(catalog: EditableCatalog): SearchIndex {
-  const search = createSearchIndex();
+/** When the fake monitor stands still. */
+export const fakeNowMs = Date.UTC(2026, 2, 12, 14, 5);
+
+function searchOf(catalog: EditableCatalog, monitor: HttpDeps["monitor"]): SearchIndex {
+  const search = createSearchIndex({ statusOf: (id) => monitor.health(id)?.state ?? "unknown" });
   const update = (): void => search.setEndpoints(catalog.entries);
   update();
   catalog.onChange(update);
@@ -48,15 +52,19 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
   const write = (fields: object): void => void lines.push(fields);
   const queries = createFakeQueryService();
   const catalog = more.catalog ?? (await openTestCatalog(createMemoryStore()));
+  const monitor = more.monitor ?? createFakeMonitor({ endpoints: catalog.entries, nowMs: fakeNowMs });
   const noJobs = async () => Promise.reject(new Error("no jobs in this test"));
   return {
     config: fakeSettings,
     catalog,
-    search: searchOf(catalog),
+    search: searchOf(catalog, monitor),
+    monitor,
     descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
     capabilities: { get: async () => undefined, request: noJobs },
     linksets: { request: noJobs },
-    jobs: { get: async () => undefined, list: async () => [], cancel: async () => false },
+    jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
+    webhooks: { dead: async () => [], redeliver: async () => undefined },
+    publishSnapshot: noJobs,
     hosted: () => undefined,
     metrics: {
       contentType: "text/plain; version=0.0.4",
@@ -65,6 +73,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     },
     ready: () => ({ ready: true, checks: { catalog: { ok: true } } }),
     version: "1.2.3",
+    now: () => fakeNowMs,
     logger: { info: write, warn: write, error: write },
     ...more,
     queries,

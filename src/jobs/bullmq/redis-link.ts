@@ -152,5 +152,8 @@ export function jobsFailed(error: unknown): FedwayError {
   const cause = new Error(error instanceof Error ? error.message.slice(0, 500) : "unknown");
   const known = failures.find(([beginning]) => beginning.test(cause.message))?.[1];
   const message = isConnectionError(error) ? "The connection to Redis is lost." : "The job queue in Redis failed.";
-  return new FedwayError("STORE_FAILED", known ?? message, { cause });
+  return new FedwayError("STORE_FAILED", known ?? message, {
+    next: "Try again in a while. Queries are answered all the same.",
+    cause,
+  });
 }

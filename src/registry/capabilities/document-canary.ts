@@ -1,5 +1,5 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import type { Asker } from "../asking.ts";
+import type { Asker, FetchedDocument } from "../asking.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
 
@@ -17,6 +17,11 @@ export interface DocumentCanaryOptions {
 }
 
 const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
+
+/** Whether a document has the form (Hydra) by which a Triple Pattern Fragments interface is asked. */
+export const hasSearchForm = (quads: FetchedDocument["quads"]): boolean =>
+  quads.some(({ predicate }) => predicate.value === hydraSearch);
+
 const bounds = { tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 }, file: { maxBytes: 2 ** 26, maxQuads: 500_000 } };
 const timeoutMs = 30_000;
 
@@ -30,7 +35,7 @@ export function createDocumentCanary({ asker, clock }: DocumentCanaryOptions): D
     try {
       const limits = kind === "tpf" ? bounds.tpf : bounds.file;
       const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits });
-      const reachable = kind !== "tpf" || quads.some(({ predicate }) => predicate.value === hydraSearch);
+      const reachable = kind !== "tpf" || hasSearchForm(quads);
       return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
     } catch (thrown) {
       if (toFedwayError(thrown).code === "CANCELLED") throw thrown;

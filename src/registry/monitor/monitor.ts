@@ -1,5 +1,5 @@
 import type { FaultKind } from "../../errors/fedway-error.ts";
-import type { JobKind } from "../../jobs/job-queue.ts";
+import type { JobKind, JobSchedule } from "../../jobs/job-queue.ts";
 
 /** One look at an endpoint. */
 export interface Observation {
@@ -25,7 +25,7 @@ export interface Observation {
   readonly maintenance?: true;
 }
 
-/** `unknown`: never probed, or not for three intervals. */
+/** `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one). */
 export type HealthState = "up" | "down" | "unknown";
 
 /** Turns of one hour. */
@@ -192,6 +192,10 @@ export interface MonitorReader {
 export interface Monitor extends MonitorReader {
   /** Jobs that it enqueues; to be started with the queue. */
   readonly kinds: readonly JobKind[];
+  /** To be handed to `JobQueue.schedule` by a process that works. */
+  readonly schedules: readonly JobSchedule[];
+  /** Takes in what is stored, and does nothing else: for a process that only reads. */
+  load(): Promise<void>;
   /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
   start(): Promise<void>;
   /** Must not throw; cheap, as it is called with every proxied query. */

@@ -1,4 +1,6 @@
+import { rm } from "node:fs/promises";
 import { createConnection } from "node:net";
+import { join } from "node:path";
 import { createScratchFolder, freePort, requireProgram, type ServerProcess, startServer } from "./server-process.ts";
 
 /** A Redis server of the test's own, with an empty database. */
@@ -6,8 +8,11 @@ export interface RedisServer {
   readonly port: number;
   /** `redis://` URL; with the password, when one was asked for. */
   readonly url: string;
-  /** Ends the server as if its machine had died, and starts it again on the same port with what it had saved. */
-  restart(): Promise<void>;
+  /**
+   * Ends the server as if its machine had died, and starts it again on the same port: with what it had saved, or `empty`,
+   * as if its disk were gone too.
+   */
+  restart(options?: { readonly empty?: boolean }): Promise<void>;
   /** Ends the server; `restart` starts it again. */
   kill(): Promise<void>;
   /** Ends the server and removes its files. */
@@ -41,8 +46,9 @@ export async function startRedis(options: { readonly password?: string } = {}): 
   return {
     port,
     url: `redis://${password === undefined ? "" : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
-    async restart() {
+    async restart({ empty = false } = {}) {
       await server.kill();
+      if (empty) await rm(join(scratch.path, "appendonlydir"), { recursive: true });
       server = await start();
     },
     kill: () => server.kill(),

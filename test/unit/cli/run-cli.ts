@@ -22,6 +22,8 @@ export interface Setup {
   readonly fetch?: (url: string) => Response;
   readonly openApp?: () => Promise<CliApp>;
   readonly holder?: FolderHolder;
+  readonly adminToken?: string;
+  readonly publishSnapshot?: CliApp["publishSnapshot"];
   readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly backup?: CliIo["backup"];
@@ -51,6 +53,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     queries,
     catalog: createFakeCatalog(),
     listen: async () => "http://127.0.0.1:3000",
+    publishSnapshot: setup.publishSnapshot ?? unexpected,
     close: async () => void closed++,
   };
   const io: CliIo = {
@@ -64,6 +67,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
       return setup.fetch(url);
     },
     version: "9.8.7",
+    adminToken: setup.adminToken,
     reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
     interrupted: AbortSignal.abort(),
     folderHolder: async () => setup.holder,

@@ -1,4 +1,5 @@
-import { type Html, html, page } from "./html.ts";
+import { type Html, html } from "./html.ts";
+import { page } from "./layout.ts";
 
 /** A value of the OpenAPI document, read with care: it is data like any other. */
 type Node = Readonly<Record<string, unknown>>;
@@ -79,10 +80,10 @@ const row = ({ name, place, required, schema, description }: Field): Html =>
   html`<tr><td><code>${name}</code></td><td>${place}${required ? ", required" : ""}</td><td><code>${typeOf(schema)}</code></td><td>${description}</td></tr>
 `;
 
-const fieldTable = (fields: readonly Field[]): Html =>
+const fieldTable = (fields: readonly Field[], name: string): Html =>
   fields.length === 0
     ? html``
-    : html`<div class="scroll"><table>
+    : html`<div class="scroll" role="group" aria-label="Parameters of ${name}" tabindex="0"><table>
 <thead><tr><th scope="col">Name</th><th scope="col">Where</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
 ${fields.map(row)}</tbody></table></div>
@@ -104,30 +105,31 @@ function curl({ method, path, tag }: Operation, publicUrl: string): string {
 const anchor = ({ method, path }: Operation): string =>
   `${method}${path}`.replaceAll(/[^A-Za-z0-9]+/g, "-").toLowerCase();
 
-const section = (operation: Operation, publicUrl: string): Html => html`<section aria-labelledby="${anchor(operation)}">
-<h3 id="${anchor(operation)}"><span class="method">${operation.method}</span> <code>${operation.path}</code></h3>
+const section = (operation: Operation, publicUrl: string): Html => html`<section class="card">
+<h3 class="operation" id="${anchor(operation)}"><span class="method">${operation.method}</span> <code>${operation.path}</code></h3>
 <p>${textOf(operation.content["summary"])}.</p>
-${fieldTable([...parameterFields(operation), ...bodyFields(operation)])}<pre tabindex="0">${curl(operation, publicUrl)}</pre>
+${fieldTable([...parameterFields(operation), ...bodyFields(operation)], `${operation.method} ${operation.path}`)}<pre class="copy" tabindex="0" role="group" aria-label="Command: ${operation.method} ${operation.path}">${curl(operation, publicUrl)}</pre>
 </section>
 `;
 
 /** The OpenAPI document as a page: every operation with its parameters and a command to paste (one click selects it). */
-export function docsPage(document: unknown, publicUrl: string): string {
+export function docsPage(
+  document: unknown,
+  { publicUrl, version }: { readonly publicUrl: string; readonly version: string },
+): string {
   const info = nodeAt(document, "info");
   const operations = operationsOf(document);
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   const ofTag = (tag: string): readonly Operation[] => operations.filter((operation) => operation.tag === tag);
-  return page(
-    "Fedway API",
-    html`<header>
-<h1>Fedway API</h1>
-<p>${textOf(info["description"])}</p>
-<p>Version ${textOf(info["version"])} · <a href="/openapi.json">OpenAPI document</a> · <a href="/">Endpoints</a></p>
-</header>
-<nav aria-label="Operations"><ul>
+  return page({
+    title: "API - Fedway",
+    part: "docs",
+    version,
+    main: html`<h1>Fedway API</h1>
+<p class="lead">${textOf(info["description"])}</p>
+<p>Version ${textOf(info["version"])} · <a href="/openapi.json">OpenAPI document</a></p>
+<nav class="card" aria-label="Operations"><ul class="anchors">
 ${operations.map((operation) => html`<li><a href="#${anchor(operation)}">${operation.method} <code>${operation.path}</code></a></li>\n`)}</ul></nav>
-<main>
-${tags.map((tag) => html`<h2>${tag}</h2>\n${ofTag(tag).map((operation) => section(operation, publicUrl))}`)}
-</main>`,
-  );
+${tags.map((tag) => html`<h2>${tag}</h2>\n${ofTag(tag).map((operation) => section(operation, publicUrl))}`)}`,
+  });
 }

@@ -1,0 +1,57 @@
+import { type Logger, pino } from "pino";
+import type { Config } from "../config/config.ts";
+
+/** What the log needs of the configuration: how much is written, and what must never be. */
+export type LogSettings = Pick<Config, "log" | "adminToken" | "redisUrl"> & {
+  readonly monitor: Pick<Config["monitor"], "webhooks" | "webhookSecret">;
+};
+
+const hidden = "[secret]";
+
+/** User and password of a URL. */
+const credentials = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"\\]{1,500}@/giu;
+
+/** Parts of a URL that give its bearer something: the password, the path and query of a webhook. */
+function secretsOf({ adminToken, redisUrl, monitor }: LogSettings): readonly string[] {
+  const redis = redisUrl === undefined ? null : URL.parse(redisUrl);
+  const hooks = monitor.webhooks.flatMap((text) => {
+    const { pathname = "", search = "" } = URL.parse(text) ?? {};
+    // A short path is no key, and may stand in any line.
+    return [text, ...[pathname + search, pathname, search].filter((part) => part.length >= 16)];
+  });
+  const texts = [adminToken, monitor.webhookSecret, redis?.password, decoded(redis?.password), ...hooks];
+  const long = texts.filter((text) => text !== undefined).filter((text) => text.length >= 4);
+  // As they stand in JSON, longest first: a part must not be taken out of the whole.
+  const written = new Set(long.map((text) => JSON.stringify(text).slice(1, -1)));
+  return [...written].toSorted((a, b) => b.length - a.length);
+}
+
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Takes out of a line what must never be written: the configured secrets, and user and password of any URL. Errors of
+ * other programs may say what we never would.
+ */
+export function createMask(settings: LogSettings): (line: string) => string {
+  const secrets = secretsOf(settings);
+  return (line) => {
+    let masked = line.includes("@") ? line.replace(credentials, `$1${hidden}@`) : line;
+    for (const secret of secrets) if (masked.includes(secret)) masked = masked.replaceAll(secret, hidden);
+    return masked;
+  };
+}
+
+/** The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end. */
+export function createLog(settings: LogSettings): Logger {
+  const batches = { sync: false, minLength: 16_000, periodicFlush: 250 };
+  return pino(
+    { level: settings.log.level, base: null, hooks: { streamWrite: createMask(settings) } },
+    pino.destination({ dest: 2, ...batches }),
+  );
+}

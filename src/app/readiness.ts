@@ -1,0 +1,59 @@
+import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import type { MonitorReader } from "../registry/monitor/monitor.ts";
+import type { StateWatch } from "./watch-state.ts";
+
+/** What readiness is told from. */
+export interface ReadinessParts {
+  readonly catalog: Pick<Catalog, "entries" | "problems">;
+  readonly examples: Pick<ExampleFederation, "endpoints"> | undefined;
+  readonly closing: boolean;
+  readonly stateWatch: Pick<StateWatch, "lostAtMs" | "failingSinceMs"> | undefined;
+  readonly monitor: Pick<MonitorReader, "heartbeat">;
+}
+
+interface Check {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/**
+ * Whether queries can be answered now. A store that fails does not stop them, and neither does a monitor that is silent:
+ * both are told and change nothing.
+ */
+export function readiness(parts: ReadinessParts): {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, Check>>;
+} {
+  const { catalog, examples, closing, stateWatch, monitor } = parts;
+  const checks = {
+    service: { ok: !closing, detail: closing ? "shutting down" : "running" },
+    catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
+    examples: { ok: true, detail: examples ? `${examples.endpoints.size} hosted` : "off" },
+    state: stateCheck(stateWatch),
+    monitor: monitorCheck(monitor),
+  };
+  return { ready: !closing, checks };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+function stateCheck(watch: ReadinessParts["stateWatch"]): Check {
+  if (watch?.failingSinceMs !== undefined) {
+    return {
+      ok: false,
+      detail: `cannot be reached since ${iso(watch.failingSinceMs)}; queries are answered all the same`,
+    };
+  }
+  if (watch?.lostAtMs !== undefined) {
+    return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: what was changed over the API before is gone` };
+  }
+  return { ok: true, detail: "kept" };
+}
+
+function monitorCheck(monitor: ReadinessParts["monitor"]): Check {
+  const { enabled, alive, lastMs } = monitor.heartbeat();
+  if (!enabled) return { ok: true, detail: "off" };
+  const last = lastMs === undefined ? "has not probed yet" : `last probed at ${iso(lastMs)}`;
+  return { ok: alive || lastMs === undefined, detail: last };
+}

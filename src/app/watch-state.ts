@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Store } from "../store/store.ts";
+
+/** What became of the shared state while this process ran. */
+export interface StateWatch {
+  /** When the state was found to be gone; undefined while it never was. */
+  readonly lostAtMs: number | undefined;
+  /** Since when the store cannot be reached; undefined while it can. */
+  readonly failingSinceMs: number | undefined;
+  close(): void;
+}
+
+/** How the state is watched. */
+export interface StateWatchOptions {
+  readonly store: Store;
+  readonly now: () => number;
+  /** Default 5,000. */
+  readonly everyMs?: number;
+  /** Called when another, empty or restored, state stands where this process' state was. */
+  readonly onLost: () => Promise<void>;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Names one life of the state: it is written by whoever finds none, and is gone when the state is. */
+const key = "state/life";
+
+async function lifeOf(store: Store): Promise<string> {
+  const known = await store.get(key);
+  if (known !== undefined) return known.value;
+  const life = randomUUID();
+  if ((await store.put(key, life, { ifVersion: 0 })) !== undefined) return life;
+  const other = await store.get(key);
+  if (other === undefined) throw new FedwayError("STORE_FAILED", "The store forgets what was just written.");
+  return other.value;
+}
+
+/**
+ * Looks now and then whether the state is still the one that this process began with. A store that is emptied under a
+ * running service loses what it was told, and that must be said. @throws FedwayError `STORE_FAILED`
+ */
+export async function watchState(options: StateWatchOptions): Promise<StateWatch> {
+  const { store, now, everyMs = 5_000, onLost, onFault } = options;
+  let life = await lifeOf(store);
+  const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
+  let looking = false;
+
+  const look = async (): Promise<void> => {
+    const found = await lifeOf(store);
+    delete seen.failingSinceMs;
+    if (found === life) return;
+    seen.lostAtMs = Math.round(now());
+    await onLost();
+    // Only now: when taking up the new state fails, the next look tries again.
+    life = found;
+  };
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    look()
+      .catch((error: unknown) => {
+        seen.failingSinceMs ??= Math.round(now());
+        onFault(error);
+      })
+      .finally(() => {
+        looking = false;
+      });
+  }, everyMs);
+  timer.unref();
+  return {
+    get lostAtMs() {
+      return seen.lostAtMs;
+    },
+    get failingSinceMs() {
+      return seen.failingSinceMs;
+    },
+    close: () => clearInterval(timer),
+  };
+}

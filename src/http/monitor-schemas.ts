@@ -1,0 +1,134 @@
+import { Type } from "typebox";
+
+const strict = { additionalProperties: false } as const;
+const moment = Type.String({ format: "date-time" });
+const state = Type.Union(
+  ["up", "down", "unknown"].map((name) => Type.Literal(name)),
+  { description: "unknown: never probed, or not for three intervals." },
+);
+const faults = Type.Any({ description: "Number of faults by kind." });
+
+const Observation = Type.Object({
+  at: moment,
+  ok: Type.Boolean(),
+  ms: Type.Number(),
+  fault: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Integer()),
+  detail: Type.Optional(Type.String()),
+  tries: Type.Integer(),
+  source: Type.String({ description: "turn (counts in uptime), early, traffic." }),
+  maintenance: Type.Optional(Type.Boolean()),
+});
+
+const healthFields = {
+  endpoint: Type.String(),
+  url: Type.String(),
+  state,
+  since: Type.Optional(moment),
+  streak: Type.Integer({ description: "Probes in a row that speak for another state." }),
+  last: Type.Optional(Observation),
+  incident: Type.Optional(Type.String()),
+  maintenanceUntil: Type.Optional(moment),
+};
+
+const span = Type.Object({
+  from: moment,
+  probes: Type.Integer(),
+  good: Type.Integer(),
+  p50Ms: Type.Optional(Type.Number()),
+  faults,
+});
+
+/** Answer of `GET /api/endpoints/{id}/availability`. */
+export const AvailabilityRecord = Type.Object({
+  ...healthFields,
+  windows: Type.Array(
+    Type.Object({
+      window: Type.String(),
+      probes: Type.Integer(),
+      good: Type.Integer(),
+      uptime: Type.Optional(Type.Number({ description: "Good probes of all probes, 0 to 1; absent without a probe." })),
+      p50Ms: Type.Optional(Type.Number()),
+      p90Ms: Type.Optional(Type.Number()),
+      p99Ms: Type.Optional(Type.Number()),
+      faults,
+      first: Type.Optional(moment),
+    }),
+  ),
+  hours: Type.Array(span),
+  days: Type.Array(span),
+  score: Type.Any({ description: "Points of 100, and what each of them comes from." }),
+});
+
+const heartbeat = Type.Object({
+  enabled: Type.Boolean(),
+  alive: Type.Boolean(),
+  last: Type.Optional(moment),
+  gaps: Type.Array(Type.Object({ from: moment, to: moment })),
+});
+
+/** Answer of `GET /api/status`. */
+export const StatusAnswer = Type.Object({
+  heartbeat,
+  counts: Type.Object({ up: Type.Integer(), down: Type.Integer(), unknown: Type.Integer() }),
+  endpoints: Type.Array(Type.Object(healthFields)),
+});
+
+/** Parameters of `GET /api/incidents`. */
+export const IncidentFilter = Type.Object(
+  {
+    endpoint: Type.Optional(Type.String({ maxLength: 64 })),
+    open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  },
+  strict,
+);
+
+/** One incident. */
+export const IncidentRecord = Type.Object({
+  id: Type.String(),
+  endpoint: Type.String(),
+  url: Type.String(),
+  state: Type.String(),
+  started: moment,
+  opened: moment,
+  closed: Type.Optional(moment),
+  closedBy: Type.Optional(Type.String()),
+  fault: Type.String(),
+  faults,
+  evidence: Type.Optional(Type.Array(Observation)),
+});
+
+/** Answer of `GET /api/incidents`. */
+export const IncidentList = Type.Object({ incidents: Type.Array(IncidentRecord) });
+
+/** Body of `POST /api/endpoints/{id}/maintenance`. */
+export const MaintenanceWish = Type.Object(
+  {
+    from: Type.Optional(Type.String({ maxLength: 40, description: "ISO 8601; now when left out." })),
+    to: Type.String({ maxLength: 40, description: "ISO 8601." }),
+    reason: Type.Optional(Type.String({ maxLength: 300 })),
+  },
+  strict,
+);
+
+/** A maintenance window. */
+export const MaintenanceRecord = Type.Object({
+  id: Type.String(),
+  endpoint: Type.String(),
+  from: moment,
+  to: moment,
+  reason: Type.Optional(Type.String()),
+});
+
+/** Answer of the routes that list maintenance windows. */
+export const MaintenanceList = Type.Object({ maintenance: Type.Array(MaintenanceRecord) });
+
+/** Parameters of `POST /api/snapshot`. */
+export const SnapshotWish = Type.Object(
+  { reviewed: Type.Optional(Type.Boolean({ description: "Publish although it looks implausible." })) },
+  strict,
+);
+
+/** Answer of `GET /api/webhooks/dead`. */
+export const DeadLetters = Type.Object({ dead: Type.Array(Type.Any()) });

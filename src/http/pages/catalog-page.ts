@@ -1,0 +1,180 @@
+import type { EndpointInterface } from "../../registry/catalog.ts";
+import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
+import type { EntryDescription } from "../catalog-view.ts";
+import { catalogPath, catalogPathBy, endpointInterfaces, endpointStatuses, wishParameters } from "./catalog-wish.ts";
+import { amountText, numberText } from "./figures.ts";
+import { type Html, html, joined, link } from "./html.ts";
+import { badge, page } from "./layout.ts";
+import { tryIt } from "./try-it.ts";
+
+/** What the page of the catalogue shows. */
+export interface ShownCatalog {
+  readonly wish: EntryFilter;
+  readonly found: EntryPage;
+  /** By id, of the entries that are shown. */
+  readonly descriptions: ReadonlyMap<string, EntryDescription>;
+  /** How many endpoints the catalogue has in all. */
+  readonly all: number;
+  readonly publicUrl: string;
+  /** The endpoints of the example query are hosted here. */
+  readonly hasExamples: boolean;
+  readonly version: string;
+}
+
+export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
+  sparql: "SPARQL",
+  tpf: "Triple Pattern Fragments",
+  file: "RDF file",
+};
+
+const choice = (value: string, text: string, isChosen: boolean): Html =>
+  html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
+
+const termField = (name: "class" | "property", value: string | undefined): Html =>
+  html`<div class="half"><label for="${name}">Has the ${name}</label><input id="${name}" name="${name}" maxlength="2048" value="${value ?? ""}" placeholder="IRI, prefix:name or name"></div>
+`;
+
+function searchForm({ wish }: ShownCatalog): Html {
+  return html`<form class="card" role="search" action="/" method="get" aria-label="Endpoints">
+<div class="filters">
+<div class="long"><label for="q">Search</label><input type="search" id="q" name="q" maxlength="500" value="${wish.q ?? ""}" placeholder="Words of titles, descriptions, classes, properties"></div>
+<div class="third"><label for="keyword">Keyword</label><input id="keyword" name="keyword" maxlength="200" value="${wish.keyword ?? ""}"></div>
+<div class="third"><label for="status">Status</label><select id="status" name="status">${choice("", "Any", wish.status === undefined)}${endpointStatuses.map((each) => choice(each, each, each === wish.status))}</select></div>
+<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${choice("", "Any", wish.interface === undefined)}${endpointInterfaces.map((each) => choice(each, interfaceNames[each], each === wish.interface))}</select></div>
+</div>
+<details${wish.class === undefined && wish.property === undefined ? "" : html` open`}><summary>By class or property</summary>
+<div class="filters">
+${termField("class", wish.class)}${termField("property", wish.property)}</div></details>
+<div class="act"><button>Search</button>${isFiltered(wish) ? html`<a href="/">Show all endpoints</a>` : ""}</div>
+</form>
+`;
+}
+
+const isFiltered = (wish: EntryFilter): boolean => wishParameters({ ...wish, offset: 0 }).size > 0;
+
+const reason = (field: string, matches: readonly Match[]): Html => {
+  const matched = [...new Set(matches.map((match) => match.matched))];
+  return html`${field} ${joined(
+    matched.map((text) => html`<mark>${text}</mark>`),
+    " ",
+  )}`;
+};
+
+const whyText = (why: readonly Match[]): Html | undefined =>
+  why.length === 0
+    ? undefined
+    : html`<p class="why">Found by ${joined(
+        [...Map.groupBy(why, ({ field }) => field)].map(([field, matches]) => reason(field, matches)),
+        ", ",
+      )}</p>`;
+
+/** Keywords as links to what else has them. */
+export const keywordTags = (keywords: readonly string[]): Html | undefined =>
+  keywords.length === 0
+    ? undefined
+    : html`<ul class="tags" aria-label="Keywords">${keywords.map(
+        (keyword) => html`<li><a href="${catalogPathBy("keyword", keyword)}">${keyword}</a></li>`,
+      )}</ul>`;
+
+/** A description, marked where Fedway made it. */
+export function descriptionText(description: EntryDescription | undefined): Html {
+  if (description === undefined) return html`<span class="muted">No description was given.</span>`;
+  const { text, generated } = description;
+  return html`${text}${generated ? html` <span class="made" title="The operator gave no description">generated from its data</span>` : ""}`;
+}
+
+const mostTags = 8;
+
+function hitItem({ entry, status, why }: EntryPage["hits"][number], description: EntryDescription | undefined): Html {
+  const { id, title, engine, homepage, keywords } = entry;
+  const about = [
+    html`<code>${id}</code>`,
+    interfaceNames[entry.interface],
+    engine,
+    homepage === undefined ? undefined : link(homepage, "home page"),
+  ];
+  return html`<li class="hit"><div class="titled"><h3><a href="/endpoints/${id}">${title}</a></h3>${badge(status)}</div>
+<p class="meta">${joined(about, " · ")}</p>
+<p>${descriptionText(description)}</p>
+${keywordTags(keywords.slice(0, mostTags))}${whyText(why)}
+</li>
+`;
+}
+
+function pager({ wish, found }: ShownCatalog): Html {
+  const { limit, offset } = wish;
+  if (offset === 0 && found.total <= limit) return html``;
+  const last = Math.min(found.total, offset + limit);
+  const before =
+    offset === 0
+      ? html`<span></span>`
+      : html`<a rel="prev" href="${catalogPath({ ...wish, offset: Math.max(0, offset - limit) })}">Previous</a>`;
+  const after =
+    last >= found.total
+      ? html`<span></span>`
+      : html`<a rel="next" href="${catalogPath({ ...wish, offset: offset + limit })}">Next</a>`;
+  return html`<nav class="pages" aria-label="Pages">${before}<span class="muted">${numberText(Math.min(offset + 1, last))} to ${numberText(last)} of ${numberText(found.total)}</span>${after}</nav>
+`;
+}
+
+function undecidedText({ found }: ShownCatalog): Html {
+  if (found.undecided === 0) return html``;
+  return html`<p class="muted">${amountText(found.undecided, "more endpoint")} may have it too: the description is missing or incomplete.</p>
+`;
+}
+
+function nothing({ all, wish, found }: ShownCatalog): Html {
+  if (all === 0) return html`<p class="card">The catalogue is empty.</p>`;
+  if (found.total > 0)
+    return html`<p class="card">There is no such page. <a href="${catalogPath({ ...wish, offset: 0 })}">Go to the first one</a></p>`;
+  return html`<p class="card">No endpoint fits all of this. Try fewer words, or <a href="/">show all ${numberText(all)}</a>.</p>`;
+}
+
+function results(shown: ShownCatalog): Html {
+  const { found, wish, all, descriptions } = shown;
+  const { hits, total } = found;
+  const heading = isFiltered(wish)
+    ? `${numberText(total)} of ${amountText(all, "endpoint")}`
+    : amountText(all, "endpoint");
+  const { size } = wishParameters(wish);
+  const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${wishParameters(wish).toString()}`;
+  return html`<section aria-labelledby="found">
+<div class="found"><h2 id="found">${heading}</h2><a class="small" href="${asJson}">as JSON</a></div>
+${undecidedText(shown)}${
+  hits.length === 0
+    ? nothing(shown)
+    : html`<ol class="hits">
+${hits.map((hit) => hitItem(hit, descriptions.get(hit.entry.id)))}</ol>
+`
+}${pager(shown)}</section>
+`;
+}
+
+const pointers = (
+  publicUrl: string,
+): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">For programs</h2>
+<ul class="plain">
+<li><a href="/sparql">SPARQL</a> <code>${publicUrl}/sparql</code></li>
+<li><a href="/docs">API</a> and <a href="/openapi.json">OpenAPI document</a></li>
+<li><a href="/api/endpoints">Catalogue as JSON</a>, <a href="/api/catalog">as RDF</a></li>
+<li><a href="/status">Status of all endpoints</a></li>
+<li><a href="/incidents.atom">Incidents as a feed</a></li>
+</ul>
+</section>
+`;
+
+/** The catalogue: search, filters, and the endpoints that fit. */
+export function catalogPage(shown: ShownCatalog): string {
+  const { publicUrl, version, wish } = shown;
+  return page({
+    title: wish.q === undefined ? "Fedway: SPARQL endpoints" : `${wish.q} - Fedway`,
+    part: "catalogue",
+    version,
+    main: html`<h1>SPARQL endpoints</h1>
+<p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>
+${searchForm(shown)}<div class="columns"><div>
+${results(shown)}</div>
+<div>
+${tryIt(shown)}${pointers(publicUrl)}</div></div>`,
+  });
+}

@@ -1,0 +1,123 @@
+import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "../../registry/schema/schema-view.ts";
+import { iriParts } from "../../registry/schema/iri-parts.ts";
+import type { Freshness } from "../../registry/void/description-service.ts";
+import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
+import { catalogPathBy } from "./catalog-wish.ts";
+import { momentOf, numberText } from "./figures.ts";
+import { type Html, html } from "./html.ts";
+
+/** What is known of an endpoint's data, and how current it is. */
+export interface ShownData {
+  readonly id: string;
+  /** URL of the endpoint in the JSON API, for commands. */
+  readonly endpointApi: string;
+  readonly description: VoidDescription | undefined;
+  readonly freshness: Freshness;
+}
+
+const statusTexts: Readonly<Record<FactStatus, string>> = {
+  exact: "exact",
+  lowerBound: "lower bound",
+  exists: "at least, seen to exist",
+  sampled: "seen in a sample",
+  claimed: "told by the publisher",
+};
+
+const marks: Readonly<Record<FactStatus, string>> = {
+  exact: "",
+  lowerBound: "≥ ",
+  exists: "≥ ",
+  sampled: "~ ",
+  claimed: "",
+};
+
+const countCells = (count: CountValue | undefined): Html =>
+  count === null || count === undefined
+    ? html`<td class="n"><span class="muted">unknown</span></td><td><span class="muted">unknown</span></td>`
+    : html`<td class="n">${marks[count.status]}${numberText(count.value)}</td><td>${statusTexts[count.status]}</td>`;
+
+const completeness = (complete: boolean | undefined): string => {
+  if (complete === undefined) return "";
+  return complete ? "complete" : "perhaps not all";
+};
+
+const countRow = ({ fact, count, complete }: SchemaFact): Html =>
+  html`<tr><th scope="row">${fact}</th>${countCells(count)}<td>${completeness(complete)}</td></tr>
+`;
+
+const counts = (
+  facts: readonly SchemaFact[],
+): Html => html`<div class="scroll" role="group" aria-label="Statistics" tabindex="0"><table>
+<thead><tr><th scope="col">What</th><th scope="col" class="n">Count</th><th scope="col">How it is known</th><th scope="col">List</th></tr></thead>
+<tbody>
+${facts.filter(({ count }) => count !== undefined).map(countRow)}</tbody></table></div>
+`;
+
+type Prefixes = Readonly<Record<string, string>>;
+
+/** `prefix:name`, where the view declares a prefix for the namespace; else the IRI. */
+function shortName(iri: string, prefixes: Prefixes): string {
+  const { namespace, local } = iriParts(iri);
+  const prefix = Object.entries(prefixes).find(([, known]) => known === namespace)?.[0];
+  return prefix === undefined || local === "" ? iri : `${prefix}:${local}`;
+}
+
+const classRow = ({ iri, status, entities }: SchemaClass, prefixes: Prefixes): Html =>
+  html`<tr><th scope="row"><a href="${catalogPathBy("class", iri)}" title="${iri}">${shortName(iri, prefixes)}</a></th>${
+    entities === null
+      ? html`<td class="n"><span class="muted">unknown</span></td><td>class: ${statusTexts[status]}</td>`
+      : countCells(entities)
+  }</tr>
+`;
+
+const classTable = (classes: readonly SchemaClass[], prefixes: Prefixes): Html =>
+  classes.length === 0
+    ? html`<p class="muted">No class is known.</p>`
+    : html`<div class="scroll" role="group" aria-label="Largest classes" tabindex="0"><table>
+<caption>Each leads to the endpoints that have it.</caption>
+<thead><tr><th scope="col">Class</th><th scope="col" class="n">Instances</th><th scope="col">How it is known</th></tr></thead>
+<tbody>
+${classes.map((each) => classRow(each, prefixes))}</tbody></table></div>
+`;
+
+const shownApart = new Set(["source"]);
+
+const valueFacts = (facts: readonly SchemaFact[]): Html => {
+  const listed = facts.filter(({ fact, values }) => values !== undefined && !shownApart.has(fact));
+  return listed.length === 0
+    ? html``
+    : html`<dl>
+${listed.map(({ fact, values = [] }) => html`<dt>${fact}</dt><dd>${values.join(", ")}</dd>\n`)}</dl>
+`;
+};
+
+const freshnessTexts: Readonly<Record<Freshness["state"], string>> = {
+  none: "It has not been described.",
+  fresh: "Up to date.",
+  stale: "Stale: the data may have changed since.",
+  unfinished: "Unfinished: there is more to be found out.",
+};
+
+const sourceTexts: Readonly<Record<VoidDescription["source"], string>> = {
+  retrieved: "the publisher's own description",
+  computed: "queries of Fedway",
+  mixed: "the publisher's own description and queries of Fedway",
+};
+
+const budget = 2000;
+
+/** Statistics, largest classes and the summary that agents get. */
+export function dataBody({ id, endpointApi, description, freshness }: ShownData): Html {
+  if (description === undefined) {
+    return html`<p class="muted">The data has not been described yet.</p>
+<pre class="copy" tabindex="0" role="group" aria-label="Command that has it described">curl -X POST '${endpointApi}/describe'</pre>`;
+  }
+  const view = schemaView(description, { detail: "summary", maxTokens: budget });
+  const { facts = [], classes = [], prefixes } = view.json;
+  return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
+${counts(facts)}<h3>Largest classes</h3>
+${classTable(classes, prefixes)}<h3>More</h3>
+${valueFacts(facts)}<details><summary>As agents read it</summary>
+<pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>
+<p><a href="/api/endpoints/${id}/schema?detail=lines&amp;format=text">Classes with their properties</a></p>`;
+}

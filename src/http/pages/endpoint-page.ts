@@ -1,0 +1,141 @@
+import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
+import type { CatalogEntry } from "../../registry/catalog.ts";
+import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../registry/monitor/monitor.ts";
+import type { EntryDescription } from "../catalog-view.ts";
+import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
+import { capabilitiesBody } from "./endpoint-abilities.ts";
+import { dataBody, type ShownData } from "./endpoint-data.ts";
+import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
+import { moment, numberText } from "./figures.ts";
+import { heartbeatBanner } from "./heartbeat.ts";
+import { type Html, html, link } from "./html.ts";
+import { evidenceTable, incidentTable } from "./incident-parts.ts";
+import { badge, page, section } from "./layout.ts";
+import { type Reading, shownReading } from "./reading.ts";
+
+/** What the page of an endpoint shows. */
+export interface ShownEndpoint {
+  readonly entry: CatalogEntry;
+  readonly description: EntryDescription | undefined;
+  readonly availability: Reading<Availability>;
+  readonly score: Reading<Score | undefined>;
+  /** The newest. */
+  readonly incidents: Reading<readonly Incident[]>;
+  readonly maintenance: Reading<readonly MaintenanceWindow[]>;
+  readonly capabilities: Reading<Capabilities | undefined>;
+  readonly data: Reading<ShownData>;
+  readonly heartbeat: Heartbeat;
+  readonly nowMs: number;
+  readonly publicUrl: string;
+  readonly version: string;
+}
+
+const fact = (name: string, value: Html | string | undefined): Html =>
+  value === undefined
+    ? html``
+    : html`<div><dt>${name}</dt><dd>${value}</dd></div>
+`;
+
+const longFact = (name: string, value: Html): Html =>
+  html`<div class="long"><dt>${name}</dt><dd>${value}</dd></div>
+`;
+
+const licenceOf = ({ license }: CatalogEntry): Html =>
+  license === undefined ? html`<span class="muted">not given</span>` : link(license, license);
+
+function factsOf(entry: CatalogEntry): Html {
+  const { id, url, homepage, engine, rowCap, blocksService, needsUserAgent, rawQueries, method, notes } = entry;
+  return html`<dl class="facts">
+${fact("Id", html`<code>${id}</code>`)}${longFact("URL", link(url, url))}${fact("Interface", interfaceNames[entry.interface])}${fact("Engine", engine ?? html`<span class="muted">not known</span>`)}${homepage === undefined ? "" : longFact("Home page", link(homepage, homepage))}${longFact("Licence", licenceOf(entry))}${fact("Rows are cut at", rowCap === undefined ? undefined : numberText(rowCap))}${fact("Request method", method)}${fact("SERVICE", blocksService ? "refused" : undefined)}${fact("User-Agent", needsUserAgent ? "must name a contact" : undefined)}${fact("Dialect queries", rawQueries ? "passed on" : undefined)}</dl>
+${
+  notes.length === 0
+    ? ""
+    : html`<h3>What users should know</h3>
+<ul>
+${notes.map((note) => html`<li>${note}</li>\n`)}</ul>`
+}`;
+}
+
+const command = (publicUrl: string, id: string): string =>
+  `curl -s '${publicUrl}/endpoints/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=SELECT ?type (COUNT(*) AS ?n) WHERE { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) LIMIT 10'`;
+
+const howToAsk = ({
+  entry,
+  publicUrl,
+}: ShownEndpoint): Html => html`<p>Its SPARQL route here is <a href="/endpoints/${entry.id}/sparql"><code>/endpoints/${entry.id}/sparql</code></a>; no <code>SERVICE</code> is needed.</p>
+<pre class="copy" tabindex="0" role="group" aria-label="Command to copy">${command(publicUrl, entry.id)}</pre>`;
+
+function stateLine({ availability }: ShownEndpoint): Html {
+  if (!availability.ok) return html`<p class="muted">The state could not be read now.</p>`;
+  const { state, sinceMs, maintenanceUntilMs, last } = availability.value.health;
+  const since = sinceMs === undefined ? "" : html` since ${moment(sinceMs)}`;
+  const probed = last === undefined ? "It has never been probed." : html`Last probed at ${moment(last.atMs)}.`;
+  const until = maintenanceUntilMs === undefined ? "" : html` In maintenance until ${moment(maintenanceUntilMs)}.`;
+  return html`<p class="muted">State: ${state}${since}. ${probed}${until}</p>`;
+}
+
+function incidentsBody(incidents: readonly Incident[], nowMs: number): Html {
+  if (incidents.length === 0) return html`<p class="muted">None is recorded.</p>`;
+  const [newest] = incidents;
+  return html`<p class="muted">The newest come first; at most 20 are shown.</p>
+${incidentTable(incidents, nowMs)}${
+  newest === undefined || newest.evidence.length === 0
+    ? ""
+    : html`<details${newest.closedMs === undefined ? html` open` : ""}><summary>Evidence of the newest</summary>
+${evidenceTable(newest.evidence)}</details>`
+}`;
+}
+
+const documents = ({ entry: { id }, data }: ShownEndpoint): Html => html`<ul class="plain">
+<li><a href="/api/endpoints/${id}">Catalogue entry as JSON</a>, <a href="/api/endpoints/${id}?format=turtle">as Turtle</a></li>
+${data.ok && data.value.description !== undefined ? html`<li><a href="/api/endpoints/${id}/void?format=turtle">Description of the data (VoID) as Turtle</a>, <a href="/api/endpoints/${id}/schema">schema as JSON</a></li>\n` : ""}<li><a href="/api/endpoints/${id}/availability">Availability as JSON</a>, <a href="/api/endpoints/${id}/incidents">incidents as JSON</a></li>
+</ul>`;
+
+const stateBadge = ({ availability }: ShownEndpoint): Html => {
+  if (!availability.ok) return badge("unknown");
+  const { state, maintenanceUntilMs } = availability.value.health;
+  return html`${badge(state)}${maintenanceUntilMs === undefined ? "" : html` ${badge("work", "maintenance")}`}`;
+};
+
+/** The page of one endpoint: what it is, how it is doing, what it holds, what it can do. */
+export function endpointPage(shown: ShownEndpoint): string {
+  const { entry, nowMs, version } = shown;
+  const endpointApi = `${shown.publicUrl}/api/endpoints/${entry.id}`;
+  return page({
+    title: `${entry.title} - Fedway`,
+    version,
+    main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${entry.id}</code></p>
+<div class="titled"><h1>${entry.title}</h1>${stateBadge(shown)}</div>
+<p class="lead">${descriptionText(shown.description)}</p>
+${stateLine(shown)}
+${heartbeatBanner(shown.heartbeat)}<div class="columns"><div>
+${section(
+  "availability",
+  "Availability",
+  shownReading(shown.availability, (value) => availabilityBody(value, nowMs)),
+)}
+${section(
+  "incidents",
+  "Incidents",
+  shownReading(shown.incidents, (value) => incidentsBody(value, nowMs)),
+)}
+${section("data", "Data", shownReading(shown.data, dataBody))}
+${section(
+  "capabilities",
+  "Capabilities",
+  shownReading(shown.capabilities, (value) => capabilitiesBody(value, endpointApi)),
+)}
+</div>
+<div>
+${section("facts", "About", html`${factsOf(entry)}${keywordTags(entry.keywords)}`)}
+${section("ask", "Ask it", howToAsk(shown))}
+${section("score", "Score", shownReading(shown.score, scoreBody))}
+${section(
+  "maintenance",
+  "Maintenance",
+  shownReading(shown.maintenance, (value) => maintenanceBody(value, nowMs)),
+)}
+${section("documents", "For programs", documents(shown))}
+</div></div>`,
+  });
+}

@@ -1,0 +1,74 @@
+import { assetPaths, emblem } from "./assets.ts";
+import { type Html, html } from "./html.ts";
+
+/** Parts of the site that the navigation leads to. */
+export type SitePart = "catalogue" | "status" | "docs";
+
+/** What is put into the frame that all pages share. */
+export interface PageContent {
+  readonly title: string;
+  /** The part of the site that this page is the top of. */
+  readonly part?: SitePart;
+  readonly version: string;
+  readonly main: Html;
+}
+
+const parts: readonly { readonly part: SitePart; readonly path: string; readonly text: string }[] = [
+  { part: "catalogue", path: "/", text: "Catalogue" },
+  { part: "status", path: "/status", text: "Status" },
+  { part: "docs", path: "/docs", text: "API" },
+];
+
+const emblemHtml: Html = { html: emblem };
+
+const navigation = (current: SitePart | undefined): Html => html`<nav aria-label="Site"><ul>
+${parts.map(
+  ({ part, path, text }) =>
+    html`<li><a href="${path}"${part === current ? html` aria-current="page"` : ""}>${text}</a></li>\n`,
+)}</ul></nav>`;
+
+/** A whole page. */
+export function page({ title, part, version, main }: PageContent): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="stylesheet" href="${assetPaths.stylesheet}">
+<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+<link rel="alternate" type="application/atom+xml" title="Incidents" href="/incidents.atom">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="site"><div class="wide">
+<a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true">${emblemHtml}</svg>Fedway</a>
+${navigation(part)}
+</div></header>
+<main class="wide" id="main" tabindex="-1">
+${main}
+</main>
+<footer class="foot"><div class="wide">
+<span>Fedway ${version}</span>
+<a href="/sparql">Service description</a>
+<a href="/.well-known/void">VoID</a>
+<a href="/openapi.json">OpenAPI</a>
+<a href="/incidents.atom">Incident feed</a>
+<a href="/health/ready">Readiness</a>
+<a href="/metrics">Metrics</a>
+</div></footer>
+</body>
+</html>
+`.html;
+}
+
+/** What one state looks like; the text carries the meaning, mark and colour repeat it. */
+export const badge = (state: string, text = state): Html => html`<span class="badge ${state}">${text}</span>`;
+
+/** A heading of a section and what is under it. */
+export const section = (id: string, heading: string, body: Html): Html =>
+  html`<section class="card" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
+${body}
+</section>
+`;

@@ -1,0 +1,88 @@
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import { Type } from "typebox";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { incidentFeed } from "../registry/monitor/atom-feed.ts";
+import { answers, sendJson } from "./api-routes.ts";
+import { anyOriginHeaders } from "./common-headers.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import { DeadLetters, SnapshotWish } from "./monitor-schemas.ts";
+import { Job } from "./registry-schemas.ts";
+import { IdPath, Problem } from "./schemas.ts";
+import { guarded, requireWriteAccess } from "./write-access.ts";
+
+const tags = ["Availability"];
+const feedPath = "/incidents.atom";
+const mostIncidents = 100;
+
+function addFeed(app: FastifyInstance, { monitor, catalog }: HttpDeps, publicUrl: () => string): void {
+  const begunMs = Date.now();
+  app.get(feedPath, {
+    schema: { tags, summary: "Incidents as an Atom feed" },
+    handler: async (_request, reply) => {
+      const incidents = await monitor.incidents({ limit: mostIncidents });
+      const { entries } = catalog;
+      const feed = incidentFeed({ incidents, entries, publicUrl: publicUrl(), path: feedPath, updatedMs: begunMs });
+      return reply
+        .headers({ ...anyOriginHeaders, "Cache-Control": "max-age=60" })
+        .type("application/atom+xml; charset=utf-8")
+        .send(feed);
+    },
+  });
+}
+
+function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.post("/api/snapshot", {
+    ...guarded,
+    onRequest: requireWriteAccess(deps),
+    schema: {
+      tags,
+      summary: "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
+      querystring: SnapshotWish,
+      response: answers(Type.Any()),
+    },
+    handler: async (request, reply) => {
+      const snapshot = await deps.publishSnapshot({ reviewed: request.query.reviewed ?? false });
+      return sendJson(reply.header("Cache-Control", "no-store"), snapshot);
+    },
+  });
+}
+
+function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  const onRequest = requireWriteAccess(deps);
+  const { webhooks } = deps;
+  // Who is told of incidents is the operator's business, so reading asks for the token too.
+  app.get("/api/webhooks/dead", {
+    ...guarded,
+    onRequest,
+    schema: { tags, summary: "List messages that no receiver took", response: answers(DeadLetters) },
+    handler: async (_request, reply) =>
+      sendJson(reply.header("Cache-Control", "no-store"), { dead: await webhooks.dead() }),
+  });
+  app.post("/api/webhooks/dead/:id", {
+    ...guarded,
+    onRequest,
+    schema: {
+      tags,
+      summary: "Send a message again that no receiver took",
+      params: IdPath,
+      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+    },
+    handler: async (request, reply) => {
+      const job = await webhooks.redeliver(request.params.id);
+      if (job === undefined) {
+        throw new FedwayError("NOT_FOUND", "There is no such message.", { next: "GET /api/webhooks/dead lists them." });
+      }
+      return reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
+    },
+  });
+}
+
+/** What leaves the service about endpoints: the feed, snapshots, messages that were given up. */
+export function addPublicationRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+  addFeed(app, deps, publicUrl);
+  addSnapshot(app, deps);
+  addDeadLetters(app, deps);
+}

@@ -1,0 +1,142 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** What an instrument is called. Label values come from closed sets or are catalogue ids. */
+export interface InstrumentName {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** A metric's children by their labels, kept: looking one up costs more than counting in it. */
+export class Series<Child> {
+  readonly #known = new Map<string, Child>();
+  readonly #make: (labels: readonly string[]) => Child;
+  readonly #remove: (labels: readonly string[]) => void;
+
+  constructor(make: (labels: readonly string[]) => Child, remove: (labels: readonly string[]) => void) {
+    this.#make = make;
+    this.#remove = remove;
+  }
+
+  /** The child with these labels, in the order of the metric's label names. */
+  of(...labels: readonly string[]): Child {
+    const key = labels.join("\n");
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const child = this.#make(labels);
+    this.#known.set(key, child);
+    return child;
+  }
+
+  /** Values of the first label that have children. */
+  firstLabels(): ReadonlySet<string> {
+    return new Set([...this.#known.keys()].map((key) => key.split("\n", 1)[0] ?? ""));
+  }
+
+  /** Drops the children whose first label has this value. */
+  forget(first: string): void {
+    for (const key of this.#known.keys()) {
+      const labels = key.split("\n");
+      if (labels[0] !== first) continue;
+      this.#known.delete(key);
+      this.#remove(labels);
+    }
+  }
+}
+
+/** A child of a histogram. */
+export interface Timer {
+  /** Seconds. */
+  observe(seconds: number): void;
+}
+
+/** A child of a counter. */
+export interface Count {
+  inc(by?: number): void;
+}
+
+/** A child of a gauge. */
+export interface Level {
+  set(value: number): void;
+}
+
+/** Makes instruments on one registry. */
+export interface Instruments {
+  readonly timers: (name: InstrumentName) => Series<Timer>;
+  readonly counts: (name: InstrumentName) => Series<Count>;
+  readonly levels: (name: InstrumentName) => Series<Level>;
+  /** A counter without labels. */
+  readonly count: (name: InstrumentName) => Count;
+  /**
+   * A number that is read at every scrape and absent while `read` gives undefined or throws. It is there from this call
+   * on: what nobody reads is unknown, not 0.
+   */
+  readonly reading: (name: InstrumentName, read: () => number | undefined) => void;
+  /** The same with labels: all values are replaced at every scrape, and absent when reading them fails. */
+  readonly readings: (name: InstrumentName, read: () => Readings | Promise<Readings>) => void;
+}
+
+/** Values with their labels, in the order of the label names. */
+export type Readings = readonly { readonly labels: readonly string[]; readonly value: number }[];
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+interface Labelled<Child> {
+  labels(...values: string[]): Child;
+  remove(...values: string[]): void;
+}
+
+const seriesOf = <Child>(metric: Labelled<Child>): Series<Child> =>
+  new Series(
+    (labels) => metric.labels(...labels),
+    (labels) => metric.remove(...labels),
+  );
+
+/** Instruments on `registry`. */
+export function createInstruments(registry: Registry): Instruments {
+  const registers = [registry];
+  const configured = ({ name, help, labels = [] }: InstrumentName) => ({
+    name,
+    help,
+    labelNames: [...labels],
+    registers,
+  });
+  return {
+    timers: (name) => seriesOf<Timer>(new Histogram({ ...configured(name), buckets: seconds })),
+    counts: (name) => seriesOf<Count>(new Counter(configured(name))),
+    levels: (name) => seriesOf<Level>(new Gauge(configured(name))),
+    count: (name) => new Counter(configured(name)),
+    reading(name, read) {
+      const gauge: Gauge = new Gauge({ ...configured(name), collect: () => show(gauge, read) });
+    },
+    readings(name, read) {
+      const gauge: Gauge = new Gauge({
+        ...configured(name),
+        async collect() {
+          const values = await settled(read);
+          gauge.reset();
+          for (const { labels, value } of values) gauge.labels(...labels).set(value);
+        },
+      });
+    },
+  };
+}
+
+function show(gauge: Gauge, read: () => number | undefined): void {
+  let value: number | undefined;
+  try {
+    value = read();
+  } catch {
+    // A scrape tells the rest all the same.
+  }
+  if (value === undefined) gauge.remove();
+  else gauge.set(value);
+}
+
+async function settled(read: () => Readings | Promise<Readings>): Promise<Readings> {
+  try {
+    return await read();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,88 @@
+import type { Instruments, Readings } from "./instruments.ts";
+
+/** How a run of a job ended: `interrupted` ones were cancelled, or run again elsewhere. */
+export type JobOutcome = "done" | "failed" | "interrupted";
+
+/** How a delivery of a webhook ended: `failed` ones are tried again, `dead` ones are given up. */
+export type WebhookOutcome = "delivered" | "failed" | "dead";
+
+/** A handler of jobs. */
+type Handler<Payload, Context, Result> = (payload: Payload, context: Context) => Promise<Result>;
+
+/** Work in the background. */
+export interface WorkMetrics {
+  /** The same handler, with its runs counted and timed under the name of its kind. */
+  measureJob<Payload, Context extends { readonly signal: AbortSignal }, Result>(
+    kind: string,
+    run: Handler<Payload, Context, Result>,
+  ): Handler<Payload, Context, Result>;
+  /** Reads the jobs that are not finished at scrape time; what takes too long is not told. */
+  watchJobs(list: (state: "waiting" | "running") => Promise<readonly { readonly kind: string }[]>): void;
+  observeWebhook(outcome: WebhookOutcome): void;
+  /** The service's own storage has failed once. */
+  observeStoreFailure(): void;
+}
+
+const jobOutcomes: readonly JobOutcome[] = ["done", "failed", "interrupted"];
+const webhookOutcomes: readonly WebhookOutcome[] = ["delivered", "failed", "dead"];
+const openStates = ["waiting", "running"] as const;
+
+/** The clock, and the longest wait for what is read at a scrape, in milliseconds. */
+export interface WorkTimes {
+  readonly now: () => number;
+  readonly patienceMs: number;
+}
+
+/** The instruments of background work. */
+export function createWorkMetrics(instruments: Instruments, { now, patienceMs }: WorkTimes): WorkMetrics {
+  const { counts, timers, count } = instruments;
+  const runs = counts({ name: "fedway_jobs_total", help: "Runs of jobs that ended", labels: ["kind", "outcome"] });
+  const durations = timers({ name: "fedway_jobs_seconds", help: "Duration of runs of jobs", labels: ["kind"] });
+  const webhooks = counts({ name: "fedway_webhooks_total", help: "Deliveries of webhooks", labels: ["outcome"] });
+  const storeFailures = count({ name: "fedway_store_failures_total", help: "Failures of the service's own storage" });
+  // An increase can be seen only where there was a number before.
+  for (const outcome of webhookOutcomes) webhooks.of(outcome).inc(0);
+  return {
+    measureJob(kind, run) {
+      for (const outcome of jobOutcomes) runs.of(kind, outcome).inc(0);
+      return async (payload, context) => {
+        const startedMs = now();
+        let outcome: JobOutcome = "failed";
+        try {
+          const result = await run(payload, context);
+          outcome = "done";
+          return result;
+        } finally {
+          runs.of(kind, context.signal.aborted ? "interrupted" : outcome).inc();
+          durations.of(kind).observe((now() - startedMs) / 1000);
+        }
+      };
+    },
+    watchJobs: (list) =>
+      instruments.readings(
+        { name: "fedway_jobs_open", help: "Jobs that are not finished", labels: ["kind", "state"] },
+        async () =>
+          (
+            await Promise.all(openStates.map(async (state) => tally(await inTime(list(state), patienceMs), state)))
+          ).flat(),
+      ),
+    observeWebhook: (outcome) => webhooks.of(outcome).inc(),
+    observeStoreFailure: () => storeFailures.inc(),
+  };
+}
+
+function tally(jobs: readonly { readonly kind: string }[], state: string): Readings {
+  const byKind = new Map<string, number>();
+  for (const { kind } of jobs) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
+  return [...byKind].map(([kind, value]) => ({ labels: [kind, state], value }));
+}
+
+async function inTime<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("too late for this scrape")), patienceMs);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,138 @@
+import type { FaultCounts } from "./fault-counts.ts";
+import { type Hours, withTurn } from "./hour-buckets.ts";
+import type { HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
+import {
+  continuedIncident,
+  incidentOf,
+  type OpenIncident,
+  openedIncident,
+  trailed,
+  withFault,
+} from "./open-incident.ts";
+
+/** An incident that has opened or closed. */
+export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
+
+/** Everything that is known of an endpoint now; one document of the store, changed by compare-and-set only. */
+export interface HealthRecord extends Hours {
+  /** The URL that was probed. */
+  readonly url: string;
+  /** As of the latest probe; that it was long ago is for the reader to say. */
+  readonly state: HealthState;
+  readonly sinceMs?: number;
+  readonly streak: number;
+  readonly last?: Observation;
+  /** The observations of the streak, bounded. */
+  readonly trail: readonly Observation[];
+  /** Faults of the streak by kind, while the endpoint is not down. */
+  readonly faults?: FaultCounts;
+  readonly open?: OpenIncident;
+  /** Incidents that have changed and are not yet written and told of. */
+  readonly outbox: readonly IncidentNotice[];
+}
+
+/** When a state changes. */
+export interface HealthRules {
+  /** Faults in a row that open an incident. */
+  readonly incidentAfter: number;
+  /** Good probes in a row that close it. */
+  readonly recoveredAfter: number;
+  /** Milliseconds without a probe after which nothing is known any more. */
+  readonly staleMs: number;
+}
+
+/** More changes than can wait while they cannot be told: the oldest go. */
+const mostNotices = 20;
+
+/** Nothing is known of the endpoint at this URL. */
+export const blankRecord = (url: string): HealthRecord => ({
+  url,
+  state: "unknown",
+  streak: 0,
+  trail: [],
+  past: [],
+  outbox: [],
+});
+
+/** The record after one probe. */
+export function probedRecord(
+  endpoint: string,
+  { record, observation }: { readonly record: HealthRecord; readonly observation: Observation },
+  rules: HealthRules,
+): HealthRecord {
+  if (observation.maintenance) return { ...record, last: observation };
+  const hours = observation.source === "turn" ? withTurn(record, observation) : {};
+  const known = { ...forgotten(record, observation.atMs, rules), ...hours, last: observation };
+  if (observation.ok) return known.open ? lessDown(endpoint, known, rules) : reachable(known, observation);
+  return known.open ? stillDown(known, known.open) : faulty(endpoint, known, rules);
+}
+
+/** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
+function forgotten(record: HealthRecord, nowMs: number, { staleMs }: HealthRules): HealthRecord {
+  if (record.open || record.last === undefined || nowMs - record.last.atMs <= staleMs) return record;
+  const { sinceMs: _, faults: __, ...rest } = record;
+  return { ...rest, state: "unknown", streak: 0, trail: [] };
+}
+
+function reachable(record: Probed, { atMs }: Observation): HealthRecord {
+  if (record.state === "up" && record.streak === 0) return record;
+  const { faults: _, ...rest } = record;
+  const sinceMs = record.state === "up" ? (record.sinceMs ?? atMs) : atMs;
+  return { ...rest, state: "up", sinceMs, streak: 0, trail: [] };
+}
+
+type Probed = HealthRecord & { readonly last: Observation };
+
+function faulty(endpoint: string, record: Probed, { incidentAfter }: HealthRules): HealthRecord {
+  const { last } = record;
+  const streak = record.streak + 1;
+  const trail = trailed(record.trail, last);
+  const faults = withFault(record.faults ?? {}, last.fault);
+  if (streak < incidentAfter) return { ...record, streak, trail, faults };
+  const open = openedIncident(endpoint, trail, faults);
+  const { faults: _, ...rest } = record;
+  const incident = incidentOf(open, { endpoint, url: record.url }, []);
+  return noticed(
+    { ...rest, state: "down", sinceMs: last.atMs, streak: 0, trail: [], open },
+    "incident-opened",
+    incident,
+  );
+}
+
+function stillDown(record: Probed, open: OpenIncident): HealthRecord {
+  // Good probes that led to nothing are evidence too: the endpoint came and went.
+  const withGood = record.trail.reduce(continuedIncident, open);
+  return { ...record, streak: 0, trail: [], open: continuedIncident(withGood, record.last) };
+}
+
+function lessDown(endpoint: string, record: Probed, { recoveredAfter }: HealthRules): HealthRecord {
+  const { last } = record;
+  const waiting = { ...record, streak: record.streak + 1, trail: trailed(record.trail, last) };
+  if (waiting.streak < recoveredAfter) return waiting;
+  return closedRecord(endpoint, { ...waiting, state: "up", sinceMs: last.atMs }, { atMs: last.atMs, by: "recovered" });
+}
+
+/** The record without its open incident, which is closed; unchanged when there is none. */
+export function closedRecord(
+  endpoint: string,
+  record: HealthRecord,
+  { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
+): HealthRecord {
+  const { open, ...rest } = record;
+  if (open === undefined) return record;
+  const incident = incidentOf(open, { endpoint, url: record.url }, record.trail);
+  return noticed({ ...rest, streak: 0, trail: [] }, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
+}
+
+/** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be told stays. */
+export function leftRecord(
+  endpoint: string,
+  record: HealthRecord,
+  { url, ...why }: { readonly url: string; readonly atMs: number; readonly by: "moved" | "removed" },
+): HealthRecord {
+  return { ...blankRecord(url), outbox: closedRecord(endpoint, record, why).outbox };
+}
+
+function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {
+  return { ...record, outbox: [...record.outbox, { kind, incident }].slice(-mostNotices) };
+}

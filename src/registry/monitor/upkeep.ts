@@ -1,0 +1,84 @@
+import type { JobKind, JobSchedule } from "../../jobs/job-queue.ts";
+import type { Catalog } from "../catalog.ts";
+import type { Announcer } from "./announcer.ts";
+import type { HealthBook } from "./health-book.ts";
+import { leftRecord } from "./health-record.ts";
+import type { History } from "./history.ts";
+import type { IncidentBook } from "./incident-book.ts";
+import type { Incident } from "./monitor.ts";
+
+/** Keeps what is stored in order. */
+export interface Upkeep {
+  readonly kind: JobKind;
+  readonly schedule: JobSchedule;
+  /** Forgets an endpoint: its incident is closed, state and history go. @throws FedwayError `STORE_FAILED` */
+  forget(endpoint: string): Promise<void>;
+}
+
+/** What upkeep works with. */
+export interface UpkeepOptions {
+  readonly catalog: Pick<Catalog, "entries" | "byId">;
+  readonly book: HealthBook;
+  readonly incidents: IncidentBook;
+  readonly history: Pick<History, "rollUp" | "remove">;
+  readonly announcer: Pick<Announcer, "settle">;
+  readonly now: () => number;
+}
+
+const name = "monitor-upkeep";
+const everyMs = 3_600_000;
+/** An endpoint that one process does not find in the catalogue may be in that of another one. */
+const goneAfterMs = 24 * 3_600_000;
+const orphanAfterMs = 600_000;
+const mostOrphans = 1_000;
+
+/** Roll-ups, old incidents, and endpoints that have left the catalogue. */
+export function createUpkeep(options: UpkeepOptions): Upkeep {
+  const { book, catalog, history, incidents, now } = options;
+  const forget = (endpoint: string): Promise<void> => forgetEndpoint(options, endpoint);
+  const run: JobKind["run"] = async (_payload, { signal, progress }) => {
+    const ids = catalog.entries.map(({ id }) => id);
+    progress({ stage: "summing up", done: 0, total: ids.length });
+    await history.rollUp(ids, now(), signal);
+    progress({ stage: "removing", done: ids.length, total: ids.length });
+    const gone = [...book.entries()]
+      .filter(([id, { last }]) => catalog.byId(id) === undefined && now() - (last?.atMs ?? 0) > goneAfterMs)
+      .map(([id]) => id);
+    for (const id of gone) {
+      signal.throwIfAborted();
+      await forget(id);
+    }
+    const orphans = await closeOrphans(options);
+    return { summedUp: ids.length, gone: gone.length, orphans, pruned: await incidents.prune(signal) };
+  };
+  return {
+    kind: { name, validate: () => undefined, run },
+    schedule: { name, kind: name, payload: {}, everyMs },
+    forget,
+  };
+}
+
+async function forgetEndpoint({ book, announcer, history, now }: UpkeepOptions, endpoint: string): Promise<void> {
+  const atMs = now();
+  await book.change(
+    endpoint,
+    (record) => record && leftRecord(endpoint, record, { url: record.url, atMs, by: "removed" }),
+  );
+  await history.remove(endpoint);
+  // What cannot be told now keeps the record until it can.
+  await announcer.settle(endpoint);
+  const left = book.get(endpoint);
+  if (left !== undefined && left.outbox.length === 0) await book.remove(endpoint, left);
+}
+
+/** Incidents that no endpoint's state knows of, as after a loss of parts of the store: nobody else would close them. */
+async function closeOrphans({ book, incidents, now }: UpkeepOptions): Promise<number> {
+  const isOrphan = ({ id, endpoint, openedMs, closedMs }: Incident): boolean => {
+    const record = book.get(endpoint);
+    const known = record?.open?.id === id || record?.outbox.some(({ incident }) => incident.id === id) === true;
+    return closedMs === undefined && !known && now() - openedMs > orphanAfterMs;
+  };
+  const orphans = await incidents.list({ limit: mostOrphans, fits: isOrphan });
+  for (const orphan of orphans) await incidents.write({ ...orphan, closedMs: now(), closedBy: "removed" });
+  return orphans.length;
+}

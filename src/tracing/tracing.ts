@@ -1,0 +1,40 @@
+/** What a span says of its work: closed sets, numbers and catalogue ids; never query texts, URLs or anything a client sent. */
+export type AttributeValue = string | number | boolean;
+
+/** How a span is started. */
+export interface SpanOptions {
+  /** `server`: a request that came in; `client`: one that went out. Default: work inside. */
+  readonly kind?: "server" | "client";
+  /** `context` of the span that this one belongs to. */
+  readonly parent?: SpanContext;
+  /** The `traceparent` header that came in (W3C Trace Context); one that is not exactly right is ignored. */
+  readonly traceparent?: string | undefined;
+  readonly attributes?: Readonly<Record<string, AttributeValue>>;
+}
+
+/** Names a span, to start others under it. Opaque, so that it can be carried by rooms that know nothing of tracing. */
+export type SpanContext = unknown;
+
+/** A piece of work that is under way. Nothing throws. */
+export interface Span {
+  readonly context: SpanContext;
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  setAttribute(name: string, value: AttributeValue): void;
+  /** Ends it; `error`, a code of a closed set, says that the work failed. Only the first end counts. */
+  end(error?: string): void;
+}
+
+/**
+ * Makes spans. There is no tracer that does nothing: where no traces are wanted there is no tracer, and `tracer?.startSpan`
+ * then evaluates nothing at all. Not in the port: sending the trace on to endpoints, which are strangers and are told nothing.
+ */
+export interface Tracer {
+  startSpan(name: string, options?: SpanOptions): Span;
+}
+
+/** A tracer that sends its spans somewhere. */
+export interface Tracing extends Tracer {
+  /** Sends what is left, for a limited time. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type BuiltService, startBuiltService } from "../support/built-program.ts";
+import { withToken, clusterToken } from "../support/cluster.ts";
+import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { openSlowLink, type SlowLink } from "../support/slow-link.ts";
+
+const env = { FEDWAY_ADMIN_TOKEN: clusterToken, FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "warn" };
+const headers = { "Content-Type": "application/json" };
+
+const closings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closings.splice(0).toReversed()) await close();
+});
+
+/** The README's smallest question to an example endpoint. */
+async function answers(service: BuiltService): Promise<number> {
+  const query = "ASK { SERVICE <http://127.0.0.1:3000/hosted/people/sparql> { ?s ?p ?o } }";
+  const response = await fetch(`${service.url}/sparql`, {
+    method: "POST",
+    body: new URLSearchParams({ query: query.replace("http://127.0.0.1:3000", service.url) }),
+  });
+  return response.status;
+}
+
+function add(service: BuiltService, id: string, description: string): Promise<Response> {
+  const body = JSON.stringify({ id, title: id, description, url: `https://${id}.example.org/sparql` });
+  return fetch(`${service.url}/api/endpoints`, withToken({ method: "POST", body, headers }));
+}
+
+const statusOf = async (service: BuiltService, id: string): Promise<number> =>
+  (await fetch(`${service.url}/api/endpoints/${id}`)).status;
+
+describe("a full disk", () => {
+  it("refuses changes with a clear error, keeps what was acknowledged and goes on answering", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "fedway-full-"));
+    closings.push(() => rm(folder, { recursive: true }));
+    // No file may grow beyond 1 MiB; the write fails as on a full disk, instead of a signal.
+    const full = await startBuiltService(
+      { ...env, FEDWAY_DATA_DIR: folder },
+      `trap '' XFSZ; ulimit -f 1024; exec "$@"`,
+    );
+    closings.push(() => full.stop());
+    const text = "What an entry is about. ".repeat(60);
+    const acknowledged: string[] = [];
+    let refusal: Response | undefined;
+    for (let index = 0; index < 1_000 && refusal === undefined; index++) {
+      const response = await add(full, `entry-${index}`, `${index} ${text}`);
+      if (response.status === 201) acknowledged.push(`entry-${index}`);
+      else refusal = response;
+    }
+    process.stdout.write(`${acknowledged.length} entries were acknowledged before the disk was full\n`);
+    expect(acknowledged.length).toBeGreaterThan(10);
+    expect(refusal?.status).toBe(503);
+    expect(await refusal?.json()).toMatchObject({ code: "STORE_FAILED" });
+    expect(await answers(full)).toBe(200);
+    for (const id of acknowledged) expect(await statusOf(full, id)).toBe(200);
+    await full.stop();
+
+    const roomy = await startBuiltService({ ...env, FEDWAY_DATA_DIR: folder });
+    closings.push(() => roomy.stop());
+    for (const id of acknowledged) expect(await statusOf(roomy, id)).toBe(200);
+    expect((await add(roomy, "one-more", "There is room again.")).status).toBe(201);
+  });
+});
+
+describe("a slow store", () => {
+  let redis: RedisServer;
+  let link: SlowLink;
+
+  it("slows down changes, and nothing else", async () => {
+    redis = await startRedis();
+    closings.push(() => redis.stop());
+    link = await openSlowLink(redis.port);
+    closings.push(() => link.close());
+    const service = await startBuiltService({ ...env, REDIS_URL: `redis://127.0.0.1:${link.port}` });
+    closings.push(() => service.stop());
+    link.setDelay(400);
+    const startedMs = performance.now();
+    for (let index = 0; index < 10; index++) expect(await answers(service)).toBe(200);
+    const queriesMs = performance.now() - startedMs;
+    expect((await add(service, "slowly", "It takes its time.")).status).toBe(201);
+    const changeMs = performance.now() - startedMs - queriesMs;
+    process.stdout.write(`ten queries ${queriesMs.toFixed(0)} ms, one change ${changeMs.toFixed(0)} ms\n`);
+    expect(changeMs).toBeGreaterThan(800);
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    link.setDelay(0);
+    expect(await statusOf(service, "slowly")).toBe(200);
+  });
+});

@@ -1,0 +1,195 @@
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { copied, execForm, type Instruction, only, pairs, type Stage } from "./dockerfile.ts";
+
+/** A stage of a Dockerfile carried out in a folder, which stands for the image's root. */
+export interface ImageRoot {
+  readonly path: string;
+  /** Where in the image the command starts. */
+  readonly workdir: string;
+  /** `ENV`, with paths that lie in the image turned into paths of this machine. */
+  readonly env: Readonly<Record<string, string>>;
+  /** `CMD` */
+  readonly command: readonly string[];
+  /** The command of `HEALTHCHECK` */
+  readonly healthcheck: readonly string[];
+}
+
+/** How a command ended. */
+export interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+
+const isRoot = process.getuid?.() === 0;
+
+/** What a base image brings here: Node under its usual name. Everything else comes from this machine. */
+function createBase(path: string): void {
+  mkdirSync(join(path, "usr/local/bin"), { recursive: true });
+  cpSync(process.execPath, join(path, "usr/local/bin/node"));
+}
+
+const searchPath = (path: string): string => `${join(path, "usr/local/bin")}:/usr/local/bin:/usr/bin:/bin`;
+
+function changeOwner(path: string, owner: string | undefined): void {
+  if (owner === undefined || !isRoot) return;
+  const { status, stderr } = spawnSync("chown", ["-R", owner, path], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`chown ${owner}: ${stderr}`);
+}
+
+interface Building {
+  readonly context: string;
+  readonly ignored: (path: string) => boolean;
+  readonly roots: ReadonlyMap<string, string>;
+  readonly path: string;
+  workdir: string;
+}
+
+/** Copies from an earlier stage by hard links: node_modules has tens of thousands of files. */
+function copyStage(path: string, destination: string): void {
+  const { status, stderr } = spawnSync("cp", ["-a", "--link", "--no-target-directory", path, destination], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** Like Docker: a folder's content goes into the target, a file into a target that ends in a slash. */
+function copy(building: Building, instruction: Instruction): void {
+  const { sources, target } = copied(instruction);
+  const { from, chown } = instruction.flags;
+  const origin = from === undefined ? building.context : building.roots.get(from);
+  if (origin === undefined) throw new Error(`line ${instruction.line}: there is no stage ${from}`);
+  const folder = target.startsWith("/") ? join(building.path, target) : join(building.path, building.workdir, target);
+  for (const source of sources) {
+    const path = join(origin, source);
+    if (!existsSync(path)) throw new Error(`line ${instruction.line}: there is no ${source}`);
+    const isFolder = !target.endsWith("/") && sources.length === 1;
+    const destination = isFolder ? folder : join(folder, source.split("/").at(-1) ?? "");
+    mkdirSync(dirname(destination), { recursive: true });
+    if (from === undefined) {
+      const filter = (file: string): boolean => !building.ignored(relative(building.context, file));
+      cpSync(path, destination, { recursive: true, verbatimSymlinks: true, filter });
+    } else copyStage(path, destination);
+    changeOwner(destination, chown);
+  }
+}
+
+/** What `npm test`, vitest and Fedway put into the environment says nothing about an image that is being built. */
+const ofTheTests =
+  /^(npm_(lifecycle|package|node|command|execpath|config_\w*prefix)|FEDWAY_|NODE_(ENV|OPTIONS)|VITEST|INIT_CWD)/;
+
+/** The environment of `RUN`: how this machine reaches the package registry is left as it is. */
+function buildEnvironment(path: string): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !ofTheTests.test(name));
+  // Packages that this machine has are not downloaded again.
+  return { ...Object.fromEntries(own), PATH: searchPath(path), npm_config_prefer_offline: "true" };
+}
+
+/** Runs a command as `RUN` has it: by the shell, in the working folder. */
+function runShell(building: Building, { text, line }: Instruction): void {
+  const { status, stdout, stderr } = spawnSync("/bin/sh", ["-c", text], {
+    cwd: join(building.path, building.workdir),
+    encoding: "utf8",
+    env: buildEnvironment(building.path),
+    timeout: 240_000,
+  });
+  if (status !== 0) throw new Error(`line ${line}: ${text} ended with ${status}\n${stdout}\n${stderr}`);
+}
+
+function carryOut(building: Building, instruction: Instruction): void {
+  if (instruction.keyword === "WORKDIR") {
+    building.workdir = instruction.text;
+    mkdirSync(join(building.path, instruction.text), { recursive: true });
+  }
+  if (instruction.keyword === "COPY") copy(building, instruction);
+  if (instruction.keyword === "RUN") runShell(building, instruction);
+}
+
+function describe(stage: Stage, building: Building): ImageRoot {
+  const { path, workdir } = building;
+  const env = Object.entries(pairs(stage, "ENV")).map(([name, value]) => {
+    const inImage = value.startsWith("/") ? join(path, value) : value;
+    return [name, existsSync(inImage) ? inImage : value] as const;
+  });
+  return {
+    path,
+    workdir: join(path, workdir),
+    env: { ...Object.fromEntries(env), PATH: searchPath(path) },
+    command: execForm(only(stage, "CMD").text) ?? [],
+    healthcheck: execForm(only(stage, "HEALTHCHECK").text.replace(/^CMD /, "")) ?? [],
+  };
+}
+
+/**
+ * Carries out WORKDIR, COPY and RUN of all stages, each in a folder of its own below one scratch folder.
+ * @throws Error with the line and what a command wrote
+ */
+export function buildImageRoot(
+  stages: readonly Stage[],
+  { context, ignored }: { readonly context: string; readonly ignored: (path: string) => boolean },
+): { readonly root: ImageRoot; readonly remove: () => void } {
+  const scratch = mkdtempSync(join(tmpdir(), "fedway-image-"));
+  // Another user starts the command below.
+  chmodSync(scratch, 0o755);
+  const roots = new Map<string, string>();
+  let root: ImageRoot | undefined;
+  for (const [at, stage] of stages.entries()) {
+    const building: Building = { context, ignored, roots, path: join(scratch, `stage-${at}`), workdir: "/" };
+    createBase(building.path);
+    for (const instruction of stage.instructions) carryOut(building, instruction);
+    if (stage.name !== undefined) roots.set(stage.name, building.path);
+    if (at === stages.length - 1) root = describe(stage, building);
+  }
+  if (!root) throw new Error("The Dockerfile has no stage.");
+  const remove = (): void => {
+    // Only root may remove what lies in folders without leave to write.
+    spawnSync("chmod", ["-R", "u+w", scratch]);
+    rmSync(scratch, { recursive: true, force: true });
+  };
+  return { root, remove };
+}
+
+/** Takes everybody's leave to write from a tree; symbolic links are left alone. */
+export function makeReadOnly(path: string): void {
+  const { status, stderr } = spawnSync("chmod", ["-R", "a-w", path], { encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** A command line that runs as user and group 1000 without any capability; as whoever runs the tests, when that is not root. */
+export function unprivileged(command: readonly string[]): readonly [string, readonly string[]] {
+  const [program = "", ...args] = command;
+  if (!isRoot) return [program, args];
+  const options = ["--reuid=1000", "--regid=1000", "--clear-groups", "--no-new-privs", "--inh-caps=-all"];
+  return ["setpriv", [...options, "--bounding-set=-all", program, ...args]];
+}
+
+/** Runs a command in the image's root to its end, as the image's user. HOME is not set. */
+export function runInImage(
+  root: ImageRoot,
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Ended {
+  const [program, args] = unprivileged(command);
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    cwd: root.workdir,
+    env: { ...root.env, ...env },
+    encoding: "utf8",
+    timeout: 30_000,
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** Starts the image's command as the image's user, with nothing in the environment but the image's and what is given. */
+export function startImage(root: ImageRoot, env: Readonly<Record<string, string>>) {
+  const [program, args] = unprivileged(root.command);
+  const child = spawn(program, args, {
+    cwd: root.workdir,
+    env: { ...root.env, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => (log = (log + chunk.toString()).slice(-65_536)));
+  return { child, log: () => log };
+}

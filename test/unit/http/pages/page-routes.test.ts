@@ -1,0 +1,303 @@
+import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import type { HttpDeps } from "../../../../src/http/http-deps.ts";
+import { assetPaths } from "../../../../src/http/pages/assets.ts";
+import { exampleQuery } from "../../../../src/http/pages/try-it.ts";
+import { createHttpServer, type HttpServer } from "../../../../src/http/server.ts";
+import { fakeNowMs, createFakeDeps } from "../../../support/http-deps.ts";
+import { pageDeps } from "../../../support/page-deps.ts";
+
+const serverOf = async (more: Partial<HttpDeps> = {}): Promise<HttpServer> =>
+  createHttpServer(await createFakeDeps({ ...pageDeps(), ...more }));
+
+const shared = serverOf();
+
+type Asked = { readonly method?: "GET" | "HEAD"; readonly headers?: Readonly<Record<string, string>> };
+
+async function get(path: string, asked: Asked = {}, server: Promise<HttpServer> = shared) {
+  const { method = "GET", headers = {} } = asked;
+  return (await server).inject({ method, url: path, headers });
+}
+
+const textOf = async (path: string, more?: Partial<HttpDeps>): Promise<string> =>
+  (await get(path, {}, more && serverOf(more))).payload;
+
+const incidentPath = `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`;
+const pages = [
+  "/",
+  "/?q=proteins",
+  "/endpoints/people",
+  "/endpoints/hostile",
+  "/endpoints/dark",
+  "/status",
+  incidentPath,
+  "/docs",
+];
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+describe.each(pages)("%s", (path) => {
+  it("loads its own stylesheet and icon only, and runs nothing", async () => {
+    const { statusCode, headers, payload } = await get(path);
+    expect(statusCode).toBe(200);
+    expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(headers["content-security-policy"]).toBe(policy);
+    expect(payload).not.toMatch(/<script|<style|<img|<iframe|<object|<[^>]* style=|<[^>]* on[a-z]+=/);
+    const loaded = [...payload.matchAll(/<link rel="(?:stylesheet|icon)"[^>]* href="([^"]+)"/g)].map(([, url]) => url);
+    expect(loaded).toStrictEqual([assetPaths.stylesheet, assetPaths.icon]);
+  });
+
+  it("leads to the web or to paths of this service", async () => {
+    const links = [...(await textOf(path)).matchAll(/(?:href|action)="([^"]*)"/g)].map(([, url = ""]) => url);
+    expect(links.length).toBeGreaterThan(8);
+    expect(links.filter((url) => !/^(?:https?:\/\/|\/(?!\/)|#)/.test(url))).toStrictEqual([]);
+  });
+
+  it("has a name, a language, landmarks and one first heading", async () => {
+    const text = await textOf(path);
+    expect(text).toMatch(/<html lang="en">/);
+    expect(text).toMatch(/<title>[^<]+Fedway[^<]*<\/title>|<title>Fedway[^<]+<\/title>/);
+    for (const landmark of ["<header", "<nav", "<main", "<footer", "<h1"]) {
+      expect(text.split(landmark).length - 1, landmark).toBeGreaterThan(0);
+    }
+    expect(text.match(/<h1/g)).toHaveLength(1);
+    expect(text).toContain('<meta name="color-scheme" content="light dark">');
+  });
+
+  it("is not sent again when it is there", async () => {
+    const { headers } = await get(path);
+    const etag = String(headers.etag);
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    const again = await get(path, { headers: { "if-none-match": `"other", ${etag}` } });
+    expect([again.statusCode, again.payload, again.headers.etag]).toStrictEqual([304, "", etag]);
+    expect((await get(path, { headers: { "if-none-match": '"other"' } })).statusCode).toBe(200);
+  });
+
+  it("answers HEAD without the page", async () => {
+    const { statusCode, headers, payload } = await get(path, { method: "HEAD" });
+    expect([statusCode, payload, headers["content-security-policy"]]).toStrictEqual([200, "", policy]);
+  });
+
+  it("is compressed when that is wanted", async () => {
+    const { headers, rawPayload } = await get(path, { headers: { "accept-encoding": "gzip" } });
+    expect([headers["content-encoding"], headers.vary]).toStrictEqual(["gzip", "Accept-Encoding"]);
+    expect(gunzipSync(rawPayload).toString()).toBe(await textOf(path));
+  });
+
+  it("uses classes that the stylesheet has", async () => {
+    const style = (await get(assetPaths.stylesheet)).payload;
+    const used = [...(await textOf(path)).matchAll(/class="([^"]+)"/g)].flatMap(([, names = ""]) => names.split(" "));
+    expect(used.length).toBeGreaterThan(10);
+    const plain = new Set(["unknown", "all", "operation"]);
+    expect([...new Set(used)].filter((name) => !plain.has(name) && !style.includes(`.${name}`))).toStrictEqual([]);
+  });
+});
+
+describe("assets", () => {
+  it("are kept for good under the name of this version", async () => {
+    const { headers } = await get(assetPaths.stylesheet);
+    expect(headers).toMatchObject({
+      "content-type": "text/css; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+    });
+    const again = await get(assetPaths.stylesheet, { headers: { "if-none-match": String(headers.etag) } });
+    expect([again.statusCode, again.payload]).toStrictEqual([304, ""]);
+    expect((await get(assetPaths.icon)).headers["content-type"]).toBe("image/svg+xml");
+  });
+
+  it("of another version are those that are here, not to be kept", async () => {
+    const { statusCode, headers } = await get("/assets/fedway.0123456789abcdef.css");
+    expect([statusCode, headers["cache-control"]]).toStrictEqual([200, "no-cache"]);
+  });
+
+  it("that do not exist are not found", async () => {
+    for (const name of ["fedway.css", "fedway.0123456789abcdef.js", "..%2fpackage.json"]) {
+      expect((await get(`/assets/${name}`)).statusCode, name).toBe(404);
+    }
+  });
+
+  it("load nothing themselves", async () => {
+    const style = (await get(assetPaths.stylesheet)).payload;
+    expect(style.length).toBeGreaterThan(5000);
+    expect(style).not.toMatch(/url\(|@import|https?:/);
+  });
+});
+
+const shouldRefuse = (path: string, status: number, ...texts: readonly string[]): void =>
+  it(`${path} is refused with a page`, async () => {
+    const { statusCode, headers, payload } = await get(path);
+    expect([statusCode, headers["content-type"]]).toStrictEqual([status, "text/html; charset=utf-8"]);
+    expect(headers["content-security-policy"]).toBe(policy);
+    expect(headers["cache-control"]).toBe("no-store");
+    for (const text of texts) expect(payload).toContain(text);
+  });
+
+describe("refusals", () => {
+  shouldRefuse("/endpoints/peple", 404, 'href="/endpoints/people"', "ENDPOINT_UNKNOWN");
+  shouldRefuse("/endpoints/%3Cscript%3E", 404, "&lt;script&gt;", 'href="/"');
+  shouldRefuse("/incidents/none", 404, "INCIDENT_UNKNOWN");
+  shouldRefuse("/status?sort=uptme", 400, "Did you mean uptime?");
+  shouldRefuse("/?offset=x", 400, "REQUEST_INVALID");
+
+  it("what nobody expected tells no internals, but the log does", async () => {
+    const deps = await createFakeDeps({ ...pageDeps() });
+    const broken = {
+      ...deps.monitor,
+      all: () => {
+        throw new Error("secret path");
+      },
+    };
+    const answer = await (await createHttpServer({ ...deps, monitor: broken })).inject("/status");
+    expect(answer.statusCode).toBe(500);
+    expect(answer.payload).toContain("INTERNAL");
+    expect(answer.payload).not.toContain("secret");
+    expect(deps.lines).toContainEqual({ err: expect.objectContaining({ message: "secret path" }) });
+  });
+});
+
+const failing = async () => Promise.reject(new FedwayError("STORE_FAILED", "The store is away."));
+
+describe("what cannot be read is said, and the rest is shown", () => {
+  it("of an endpoint", async () => {
+    const { monitor } = pageDeps();
+    if (monitor === undefined) throw new Error("no monitor");
+    const text = await textOf("/endpoints/people", { monitor: { ...monitor, incidents: failing, score: failing } });
+    expect(text.match(/This could not be read now/g)).toHaveLength(2);
+    expect(text).not.toContain("None is recorded.");
+    expect(text).toContain("Last 90 days");
+  });
+
+  it("of the status", async () => {
+    const { monitor } = pageDeps();
+    if (monitor === undefined) throw new Error("no monitor");
+    const text = await textOf("/status", { monitor: { ...monitor, incidents: failing } });
+    expect(text).toContain("Incidents cannot be read now.");
+    expect(text).not.toContain("There is no open incident");
+    expect(text).toContain("People of the north");
+  });
+});
+
+const rowOf = (text: string, name: string): string =>
+  text.split("<tr>").find((row) => row.includes(`>${name}<`)) ?? `no row ${name}`;
+
+describe("unknown", () => {
+  it("is neither up nor nothing on the status page", async () => {
+    const row = rowOf(await textOf("/status"), "Coins that nobody has probed");
+    expect(row).toContain('<span class="badge unknown">unknown</span>');
+    expect(row.match(/no data/g)).toHaveLength(3);
+    expect(row).toContain("25 hours: 25 without data");
+    expect(row).not.toMatch(/%|class="[gmb]"/);
+  });
+
+  it("is neither up nor nothing on the endpoint's page", async () => {
+    const text = await textOf("/endpoints/dark");
+    expect(text).toContain("90 days: 90 without data");
+    expect(text).toContain("No latency is known");
+    expect(text).toContain("It has never been probed.");
+    expect(text).not.toMatch(/\d %/);
+  });
+
+  it("counts are unknown, and lower bounds are marked", async () => {
+    const text = await textOf("/endpoints/people");
+    expect(rowOf(text, "distinct objects").match(/unknown/g)).toHaveLength(2);
+    expect(rowOf(text, "distinct subjects")).toMatch(/≥ 40.*lower bound/);
+    expect(rowOf(text, "triples")).toMatch(/100.*exact/);
+  });
+
+  it("what was not probed is not wrong", async () => {
+    const text = await textOf("/endpoints/people");
+    expect(rowOf(text, "MINUS")).toContain('<span class="verdict wrong">wrong</span>');
+    expect(rowOf(text, "Subqueries")).toContain("not probed");
+    expect(text).toContain("The probing ended early.");
+  });
+});
+
+describe("the monitor itself", () => {
+  const shouldSay = (heartbeat: Parameters<typeof pageDeps>[0], text: string): void =>
+    it(text, async () => {
+      for (const path of ["/status", "/endpoints/people"])
+        expect(await textOf(path, pageDeps(heartbeat))).toContain(text);
+    });
+  shouldSay({ heartbeat: { alive: false } }, "Monitoring stopped at <time");
+  shouldSay({ heartbeat: { enabled: false } }, "Monitoring is switched off.");
+
+  it("is silent while it runs", async () => expect(await textOf("/status")).not.toContain("Monitoring "));
+
+  it("tells its gaps", async () => {
+    const gaps = [{ fromMs: fakeNowMs - 7_200_000, toMs: fakeNowMs - 3_600_000 }];
+    expect(await textOf("/status", pageDeps({ heartbeat: { gaps } }))).toContain("1 gap in the record");
+  });
+});
+
+describe("the catalogue", () => {
+  it("marks descriptions that Fedway made", async () => {
+    const text = await textOf("/?q=proteins+without+words");
+    expect(text).toMatch(/Describes [^<]+<span class="made"[^>]*>generated from its data/);
+    expect(await textOf("/?q=people+north")).not.toContain("generated from its data");
+  });
+
+  it("says why something was found", async () =>
+    expect(await textOf("/?q=ancient&keyword=coins")).toMatch(
+      /Found by title <mark>ancient<\/mark>.*keyword <mark>coins/,
+    ));
+
+  it("keeps wishes in forms and pages", async () => {
+    const text = await textOf("/?q=dataset&interface=sparql");
+    expect(text).toContain('value="dataset"');
+    expect(text).toContain('<option value="sparql" selected>');
+    expect(text).toContain('href="/?q=dataset&amp;interface=sparql&amp;offset=25"');
+    expect(text).toContain("1 to 25 of 60");
+  });
+
+  it("says that nothing fits, and that a page is beyond the last", async () => {
+    expect(await textOf("/?q=xyzzy")).toContain("No endpoint fits all of this.");
+    expect(await textOf("/?offset=1000")).toContain("There is no such page.");
+  });
+
+  it("shows the README's first query where its endpoints are hosted", async () => {
+    const file = new URL("../../../../catalog/examples/queries/1-three-endpoints.rq", import.meta.url);
+    const query = (await readFile(file, "utf8")).replaceAll(/^#.*\n/gm, "").trim();
+    expect(exampleQuery("http://127.0.0.1:3000")).toBe(query);
+    const hosted = { contentTypes: [] } as unknown as ReturnType<HttpDeps["hosted"]>;
+    expect(await textOf("/", { hosted: () => hosted })).toContain("LIMIT 12&#39;");
+    expect(await textOf("/")).not.toContain("LIMIT 12");
+  });
+});
+
+describe("incidents", () => {
+  it("stand on top of the status page", async () => {
+    const text = await textOf("/status");
+    expect(text.indexOf("4 open incidents")).toBeGreaterThan(0);
+    expect(text.indexOf("4 open incidents")).toBeLessThan(text.indexOf("<table>"));
+    expect(text).toContain(`href="${incidentPath}"`);
+  });
+
+  it("are counted by the states when not all were read", async () => {
+    const { monitor } = pageDeps();
+    if (monitor === undefined) throw new Error("no monitor");
+    const one = async () => (await monitor.incidents({ open: true })).slice(0, 1);
+    const text = await textOf("/status", { monitor: { ...monitor, incidents: one } });
+    expect(text).toContain("4 open incidents");
+    expect(text).toContain("3 older ones not shown.");
+  });
+
+  it("show their evidence", async () => {
+    const text = await textOf(incidentPath);
+    expect(text).toContain("Incident of Museums, once");
+    expect(text).toContain("&lt;img src=x onerror=&quot;alert(1)&quot;&gt; instead of results");
+    expect(text).toMatch(/an error of its server.*503.*early probe/);
+  });
+});
+
+it("sorts the status by the wish and says so to screen readers", async () => {
+  const text = await textOf("/status?sort=uptime&order=desc");
+  expect(text).toContain(
+    '<th scope="col" class="n" aria-sort="descending"><a href="/status?sort=uptime&amp;order=asc">',
+  );
+  expect(text.match(/aria-sort/g)).toHaveLength(1);
+  const shown = await textOf("/status?state=down");
+  expect(shown.match(/<tr><th scope="row">/g)).toHaveLength(4);
+});

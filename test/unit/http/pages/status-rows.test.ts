@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import {
+  readStatusWish,
+  sortedRows,
+  type StatusRow,
+  statusPath,
+  statusRow,
+  type StatusWish,
+} from "../../../../src/http/pages/status-rows.ts";
+import type { EndpointHealth, HourSummary } from "../../../../src/registry/monitor/monitor.ts";
+
+const hour = (probes: number, good: number, p50Ms?: number): HourSummary => ({
+  fromMs: 0,
+  probes,
+  good,
+  ...(p50Ms !== undefined && { p50Ms }),
+  faults: {},
+});
+const row = (endpoint: string, more: Partial<EndpointHealth> = {}): StatusRow =>
+  statusRow({ endpoint, url: `http://${endpoint}.example/`, state: "up", streak: 0, hours: [], ...more }, endpoint);
+
+describe("figures", () => {
+  it("of all hours together", () =>
+    expect(row("a", { hours: [hour(4, 4, 10), hour(4, 1, 30)] })).toMatchObject({ probes: 8, good: 5, latencyMs: 20 }));
+  it("the median of the hours that have one", () =>
+    expect(row("a", { hours: [hour(1, 1, 9), hour(1, 0), hour(1, 1, 1), hour(1, 1, 4)] }).latencyMs).toBe(4));
+  it("nothing is known without a probe", () => expect(row("a")).toMatchObject({ probes: 0, latencyMs: undefined }));
+});
+
+describe("order", () => {
+  const rows = [
+    row("b", { hours: [hour(4, 2, 50)], sinceMs: 2 }),
+    row("nothing", { state: "unknown" }),
+    row("c10", { hours: [hour(4, 4, 90)], sinceMs: 3, state: "down" }),
+    row("A", { hours: [hour(4, 4, 90)], sinceMs: 1 }),
+    row("c9", { hours: [hour(4, 0)], sinceMs: 4, state: "down" }),
+  ];
+  const shouldSort = (wish: StatusWish, ...expected: readonly string[]): void =>
+    it(`by ${wish.sort}, ${wish.order}`, () =>
+      expect(sortedRows(rows, wish).map(({ title }) => title)).toStrictEqual(expected));
+  shouldSort({ sort: "name", order: "asc" }, "A", "b", "c9", "c10", "nothing");
+  shouldSort({ sort: "name", order: "desc" }, "nothing", "c10", "c9", "b", "A");
+  shouldSort({ sort: "state", order: "asc" }, "c9", "c10", "nothing", "A", "b");
+  shouldSort({ sort: "state", order: "desc" }, "A", "b", "nothing", "c9", "c10");
+  shouldSort({ sort: "uptime", order: "asc" }, "c9", "b", "A", "c10", "nothing");
+  shouldSort({ sort: "uptime", order: "desc" }, "A", "c10", "b", "c9", "nothing");
+  shouldSort({ sort: "latency", order: "asc" }, "b", "A", "c10", "c9", "nothing");
+  shouldSort({ sort: "latency", order: "desc" }, "A", "c10", "b", "c9", "nothing");
+  shouldSort({ sort: "since", order: "asc" }, "A", "b", "c10", "c9", "nothing");
+  shouldSort({ sort: "since", order: "desc" }, "c9", "c10", "b", "A", "nothing");
+});
+
+describe("wishes", () => {
+  const shouldRead = (query: string, wish: StatusWish, path: string): void =>
+    it(`?${query}`, () => {
+      const read = readStatusWish(new URLSearchParams(query));
+      expect(read).toStrictEqual(wish);
+      expect(statusPath(read)).toBe(path);
+      expect(readStatusWish(new URL(path, "http://x.example").searchParams)).toStrictEqual(wish);
+    });
+  shouldRead("", { sort: "name", order: "asc" }, "/status");
+  shouldRead("sort=&order=&state=", { sort: "name", order: "asc" }, "/status");
+  shouldRead("sort=uptime&order=desc", { sort: "uptime", order: "desc" }, "/status?sort=uptime&order=desc");
+  shouldRead("sort=since", { sort: "since", order: "desc" }, "/status?sort=since&order=desc");
+  shouldRead("state=down&utm=1", { sort: "name", order: "asc", state: "down" }, "/status?state=down");
+
+  it("unknown values are refused with the like", () =>
+    expect(() => readStatusWish(new URLSearchParams("sort=uptme"))).toThrow(
+      expect.objectContaining({
+        code: "REQUEST_INVALID",
+        details: expect.objectContaining({ next: "Did you mean uptime?" }),
+      }),
+    ));
+});
