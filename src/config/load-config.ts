@@ -1,7 +1,8 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { Config } from "./config.ts";
-import { configReference, type Setting, settings } from "./settings.ts";
+import type { Setting } from "./setting-parsers.ts";
+import { configReference, settings } from "./settings.ts";
 
 export { configReference };
 

@@ -25,6 +25,7 @@ async function measureMonitoring(quick: boolean, measures: Measure[]): Promise<v
   const service = await startBuiltService({
     FEDWAY_CATALOG: endpoints.folder,
     FEDWAY_EXAMPLES: "off",
+    FEDWAY_MONITOR: "on",
     FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     FEDWAY_PROBE_EVERY_MS: String(everyMs),
     FEDWAY_LOG_LEVEL: "warn",
@@ -95,7 +96,7 @@ async function pageTimes(url: string, rounds: number): Promise<readonly Measure[
 }
 
 async function measureSoak(quick: boolean, measures: Measure[]): Promise<void> {
-  const service = await startBuiltService({ FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "info" });
+  const service = await startBuiltService({ FEDWAY_LOG_LEVEL: "info" });
   try {
     const report = await soak({
       url: service.url,

@@ -223,6 +223,7 @@ beforeAll(async () => {
     loadConfig({
       PORT: "0",
       FEDWAY_CATALOG: folder,
+      FEDWAY_MONITOR: "off",
       FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",

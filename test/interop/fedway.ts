@@ -52,6 +52,7 @@ export async function startFedway(
     loadConfig({
       PORT: "0",
       FEDWAY_CATALOG: scratch.path,
+      FEDWAY_MONITOR: "off",
       FEDWAY_DATA_DIR: join(scratch.path, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",

@@ -52,7 +52,8 @@ export async function startBuiltService(
   const [program = "", ...args] = shell === undefined ? command : ["/bin/bash", "-c", shell, "bash", ...command];
   const child = spawn(program, args, {
     cwd: root,
-    env: environment({ PORT: String(port), ...env }),
+    // Probes would count among the requests of tests that are about something else.
+    env: environment({ PORT: String(port), FEDWAY_MONITOR: "off", ...env }),
     stdio: ["ignore", "ignore", "pipe"],
   });
   let log = "";

@@ -56,6 +56,7 @@ export async function startCluster({ endpoints, webs, workers, env = {} }: Clust
         REDIS_URL: redis.url,
         FEDWAY_CATALOG: folder,
         FEDWAY_EXAMPLES: "off",
+        FEDWAY_MONITOR: "on",
         FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
         FEDWAY_ADMIN_TOKEN: clusterToken,
         FEDWAY_LOG_LEVEL: "warn",
@@ -93,7 +94,7 @@ export async function startCluster({ endpoints, webs, workers, env = {} }: Clust
 
 /** A change or a wish, with the token. */
 export const withToken = (
-  init: RequestInit & { readonly headers?: Readonly<Record<string, string>> } = {},
+  init: Omit<RequestInit, "headers"> & { readonly headers?: Readonly<Record<string, string>> } = {},
 ): RequestInit => ({
   ...init,
   headers: { Authorization: `Bearer ${clusterToken}`, ...init.headers },

@@ -22,9 +22,9 @@ export type Fate = "steady" | "flaky" | "down" | "silent" | "young" | "holey" | 
 
 export const fates: readonly Fate[] = [
   "steady",
-  "flaky",
-  "down",
   "silent",
+  "down",
+  "flaky",
   "young",
   "holey",
   "recovered",

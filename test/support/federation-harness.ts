@@ -74,6 +74,7 @@ export async function startFederation(
   const app = await createApp(
     loadConfig({
       FEDWAY_CATALOG: folder,
+      FEDWAY_MONITOR: "off",
       FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",

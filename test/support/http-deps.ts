@@ -37,8 +37,8 @@ export function openTestCatalog(store: Store): Promise<EditableCatalog> {
 /** When the fake monitor stands still. */
 export const fakeNowMs = Date.UTC(2026, 2, 12, 14, 5);
 
-function searchOf(catalog: EditableCatalog, monitor: HttpDeps["monitor"]): SearchIndex {
-  const search = createSearchIndex({ statusOf: (id) => monitor.health(id)?.state ?? "unknown" });
+function searchOf(catalog: EditableCatalog): SearchIndex {
+  const search = createSearchIndex();
   const update = (): void => search.setEndpoints(catalog.entries);
   update();
   catalog.onChange(update);
@@ -57,7 +57,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
   return {
     config: fakeSettings,
     catalog,
-    search: searchOf(catalog, monitor),
+    search: searchOf(catalog),
     monitor,
     descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
     capabilities: { get: async () => undefined, request: noJobs },

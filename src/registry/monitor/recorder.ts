@@ -24,7 +24,7 @@ export interface ProbedEndpoint {
 
 /** What a recorder works with. */
 export interface RecorderOptions {
-  readonly book: HealthBook;
+  readonly book: Pick<HealthBook, "change">;
   readonly history: Pick<History, "record" | "remove">;
   readonly announcer: Pick<Announcer, "settle">;
   readonly rules: HealthRules;
@@ -95,32 +95,45 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
 /** What is to be done for one observation; called again after a failure it goes on where that was. */
 function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: Observation): () => Promise<void> {
-  const { book, history, announcer, emit, onFault } = options;
+  const { history, announcer, emit, onFault } = options;
   const { id } = target;
-  let changed: HealthChange | undefined;
-  let moved: boolean | undefined;
+  const state: Applied = { moved: false };
   let recorded = false;
   return async () => {
-    changed ??= await change(options, target, observation);
-    moved ??= changed.before !== undefined && changed.before.url !== target.url;
-    if (moved) await history.remove(id);
-    moved = false;
+    state.change ??= await apply(options, { target, observation, state });
+    if (state.moved) await history.remove(id);
+    state.moved = false;
+    const notices = newNotices(state.change);
     if (!recorded) {
       await history.record(id, observation);
       recorded = true;
       emit({ kind: "probed", endpoint: id, observation });
-      for (const notice of newNotices(changed)) emit(notice);
+      for (const notice of notices) emit(notice);
     }
     // What fails here waits in the outbox and is made up for.
-    if ((book.get(id)?.outbox.length ?? 0) > 0) await announcer.settle(id).catch(onFault);
+    if (notices.length > 0) await announcer.settle(id).catch(onFault);
   };
 }
 
-function change({ book, rules }: RecorderOptions, { id, url }: ProbedEndpoint, observation: Observation) {
+interface Applied {
+  change?: HealthChange;
+  /** The endpoint had another URL: what its history tells is not of this one. */
+  moved: boolean;
+}
+
+interface Applying {
+  readonly target: ProbedEndpoint;
+  readonly observation: Observation;
+  readonly state: Applied;
+}
+
+function apply({ book, rules }: RecorderOptions, { target, observation, state }: Applying): Promise<HealthChange> {
+  const { id, url } = target;
   const { atMs, source } = observation;
   return book.change(id, (record) => {
     // The store had taken it all the same, though it said otherwise.
     if (record?.last?.atMs === atMs && record.last.source === source && record.url === url) return undefined;
+    state.moved = record !== undefined && record.url !== url;
     return probedRecord(id, { record: recordFor(id, record, { url, atMs }), observation }, rules);
   });
 }

@@ -159,6 +159,8 @@ async function startFedway(
       NODE_ENV: "production",
       FEDWAY_CATALOG: join(runDir, "catalog"),
       FEDWAY_EXAMPLES: "off",
+      // A probe in the middle of a round would be counted as a request of it.
+      FEDWAY_MONITOR: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     },
     ready: () => answers(`${origin}/health/ready`),

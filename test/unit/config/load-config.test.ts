@@ -188,9 +188,11 @@ describe("configReference", () => {
   const readme = new URL("../../../README.md", import.meta.url);
   it("is the table of the README", () => {
     const text = readFileSync(readme, "utf8");
-    const documented = [...text.matchAll(/^\| `(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm)].map(
-      ([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }),
-    );
+    const documented = [
+      ...text.matchAll(
+        /^\| `(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm,
+      ),
+    ].map(([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }));
     expect(documented).toStrictEqual(
       configReference.map(({ name, default: fallback, meaning }) => ({ name, default: fallback || "unset", meaning })),
     );

@@ -445,3 +445,33 @@ it("endpoints of one host are probed one after the other, and what finds no time
   expect(most).toBe(1);
   expect(dropped.length).toBeGreaterThan(5);
 });
+
+it("a store whose answers are lost: what it took is not counted twice, and is told", async () => {
+  const state = { loses: false };
+  const lossy: Store = {
+    ...store,
+    async put(key, value, options) {
+      const version = await store.put(key, value, options);
+      if (state.loses && key === "monitor/health/e4") {
+        state.loses = false;
+        throw new FedwayError("STORE_FAILED", "It was written, but nobody could say so.");
+      }
+      return version;
+    },
+  };
+  const told: string[] = [];
+  const monitor = await start("one", { store: lossy, tell: async ({ kind }) => void told.push(kind) });
+  down.add("e4");
+  await clock.advance(1_000);
+  for (let turn = 0; turn < 4; turn += 1) {
+    state.loses = true;
+    await clock.advance(settings.everyMs);
+  }
+  await clock.advance(2 * minuteMs);
+  const made = probes.filter(({ endpoint }) => endpoint === "e4").length;
+  expect(made).toBeGreaterThanOrEqual(4);
+  const hours = monitor.health("e4")?.hours ?? [];
+  expect(hours.reduce((sum, hour) => sum + hour.probes, 0)).toBe(made);
+  expect((await monitor.availability("e4"))?.windows[0]?.probes).toBe(made);
+  expect(told).toEqual(["incident-opened"]);
+});

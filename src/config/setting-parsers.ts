@@ -1,0 +1,157 @@
+import { isIP } from "node:net";
+
+/** How one environment variable is read. */
+export interface Setting<T> {
+  /** Name of the variable. */
+  readonly name: string;
+  /** Text that holds when the variable is unset or empty; it is read like any other value. */
+  readonly default: string;
+  /** One sentence for `--help` and the README. */
+  readonly meaning: string;
+  /** What a right value looks like, for the message about a wrong one. */
+  readonly expected: string;
+  /** The value is never repeated in a message. */
+  readonly secret?: boolean;
+  /** The value, or `undefined` when the text is not what is expected. */
+  readonly parse: (text: string) => { readonly value: T } | undefined;
+}
+
+/** What a value looks like and how it is read. */
+export type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
+
+const flags: Readonly<Record<string, boolean>> = {
+  on: true,
+  true: true,
+  yes: true,
+  "1": true,
+  off: false,
+  false: false,
+  no: false,
+  "0": false,
+};
+
+const factors: Readonly<Record<string, number>> = { "": 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 };
+
+export const text = (expected: string): Parser<string> => ({
+  expected,
+  parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: found }),
+});
+
+export const optionalText = (expected: string): Parser<string | undefined> => ({
+  expected,
+  parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: found === "" ? undefined : found }),
+});
+
+export const integer = (min: number, max: number): Parser<number> => ({
+  expected: `a whole number from ${min} to ${max}`,
+  parse: (found) => {
+    const value = /^\d{1,15}$/.test(found) ? Number(found) : Number.NaN;
+    return value >= min && value <= max ? { value } : undefined;
+  },
+});
+
+export const bytes = (min: number, max: number): Parser<number> => ({
+  expected: `a number of bytes from ${min} to ${max}, or with a unit such as 512 KiB, 1 MiB, 2 GiB`,
+  parse: (found) => {
+    const parts = /^(\d{1,15}) ?(|[kmg]ib)$/i.exec(found);
+    const value = Number(parts?.[1]) * (factors[parts?.[2]?.toLowerCase() ?? ""] ?? Number.NaN);
+    return value >= min && value <= max ? { value } : undefined;
+  },
+});
+
+export const flag: Parser<boolean> = {
+  expected: "on or off",
+  parse: (found) => {
+    const value = flags[found.toLowerCase()];
+    return value === undefined ? undefined : { value };
+  },
+};
+
+export const oneOf = <const T extends string>(...allowed: readonly T[]): Parser<T> => ({
+  expected: `one of ${allowed.join(", ")}`,
+  parse: (found) => {
+    const value = allowed.find((name) => name === found);
+    return value === undefined ? undefined : { value };
+  },
+});
+
+export const httpUrl: Parser<string | undefined> = {
+  expected: "an absolute http or https URL without user, query and fragment",
+  parse: (found) => {
+    if (found === "") return { value: undefined };
+    const url = URL.canParse(found) ? new URL(found) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) return undefined;
+    if (url.username || url.password || url.search || url.hash) return undefined;
+    return { value: url.href.replace(/\/+$/, "") };
+  },
+};
+
+export const redisUrl: Parser<string | undefined> = {
+  expected: "a redis or rediss URL",
+  // It may hold a password.
+  secret: true,
+  parse: (found) => {
+    if (found === "") return { value: undefined };
+    return /^rediss?:$/.test(URL.parse(found)?.protocol ?? "") ? { value: found } : undefined;
+  },
+};
+
+export const adminToken: Parser<string | undefined> = {
+  expected: "at least 16 printable characters without spaces",
+  secret: true,
+  parse: (found) => {
+    if (found === "") return { value: undefined };
+    return /^[\x21-\x7e]{16,512}$/.test(found) ? { value: found } : undefined;
+  },
+};
+
+const isWebhookUrl = (url: URL | null): url is URL =>
+  url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.hash;
+
+export const webhookUrls: Parser<readonly string[]> = {
+  expected: "absolute http or https URLs without user and fragment, separated by commas",
+  // Such URLs often hold the key that lets their bearer post.
+  secret: true,
+  parse: (found) => {
+    const urls = found.split(",").map((part) => part.trim());
+    const parsed = urls.filter((url) => url !== "").map((url) => URL.parse(url));
+    return parsed.every(isWebhookUrl) ? { value: parsed.map(({ href }) => href) } : undefined;
+  },
+};
+
+/** An address range in CIDR notation; a single address becomes the range that holds only it. */
+function cidr(found: string): string | undefined {
+  const [address = "", length, ...rest] = found.split("/");
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || rest.length > 0) return undefined;
+  if (length === undefined) return `${address}/${bits}`;
+  return /^\d{1,3}$/.test(length) && Number(length) <= bits ? `${address}/${length}` : undefined;
+}
+
+function cidrList(found: string): readonly string[] | undefined {
+  const ranges = found
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(cidr);
+  return ranges.every((range) => range !== undefined) ? ranges : undefined;
+}
+
+export const cidrs: Parser<readonly string[]> = {
+  expected: "addresses or address ranges separated by commas, such as 10.0.0.0/8,fd00::/8",
+  parse: (found) => {
+    const value = cidrList(found);
+    return value && { value };
+  },
+};
+
+export const trustProxy: Parser<boolean | number | readonly string[]> = {
+  expected: "off, the number of proxies in front (1 to 10), or their address ranges separated by commas",
+  parse: (found) => {
+    if (/^([1-9]|10)$/.test(found)) return { value: Number(found) };
+    const asFlag = flags[found.toLowerCase()];
+    if (asFlag !== undefined) return { value: asFlag };
+    const value = cidrList(found);
+    return value && value.length > 0 ? { value } : undefined;
+  },
+};
