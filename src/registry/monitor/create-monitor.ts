@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Monitor } from "./monitor.ts";
 import type { MonitorOptions } from "./monitor-options.ts";
-import { createParts, probeNew } from "./monitor-parts.ts";
+import { createParts } from "./monitor-parts.ts";
 
 /** A monitor that does nothing before it is started. */
 export function createMonitor(options: MonitorOptions): Monitor {
@@ -18,7 +18,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
       await parts.refresh();
       if (closing.signal.aborted) return;
       for (const loop of parts.loops) loop.start();
-      if (settings.enabled) stopListening = catalog.onChange?.(() => probeNew(parts));
+      if (settings.enabled) stopListening = catalog.onChange?.(() => parts.probeNew());
     },
     witness(report) {
       if (settings.enabled && !closing.signal.aborted) witness.report(report);

@@ -22,6 +22,7 @@ const settleEveryMs = 30_000;
 const leastStaleMs = 120_000;
 /** New endpoints that are probed at once; more have their turn within an interval. */
 const mostNew = 20;
+const newEveryMs = 5_000;
 
 /** What all parts of one monitor share. */
 interface Core extends Omit<MonitorOptions, "onFault" | "owner"> {
@@ -48,6 +49,8 @@ export interface Parts extends Pick<Core, "catalog" | "book" | "maintenance" | "
   readonly upkeep: Upkeep;
   readonly witness: Witness;
   readonly loops: readonly Loop[];
+  /** Calls for probes of endpoints that nothing is known of yet. */
+  readonly probeNew: () => void;
   /** Takes in what is stored. @throws FedwayError `STORE_FAILED` */
   readonly refresh: () => Promise<void>;
 }
@@ -76,9 +79,10 @@ export function createParts(options: MonitorOptions): Parts {
     await maintenance.refresh();
     await heartbeat.refresh();
   };
-  const loops = createLoops(core, { prober, announcer, refresh });
+  const probeNew = createNewcomers(core, prober);
+  const loops = createLoops(core, { prober, announcer, refresh, probeNew });
   const upkeep = createUpkeep({ ...core, announcer });
-  return { ...core, reader, recorder, queue, prober, upkeep, witness, loops, refresh };
+  return { ...core, reader, recorder, queue, prober, upkeep, witness, loops, refresh, probeNew };
 }
 
 function createCore(options: MonitorOptions): Core {
@@ -108,9 +112,10 @@ interface LoopWork {
   readonly prober: Prober;
   readonly announcer: Announcer;
   readonly refresh: () => Promise<void>;
+  readonly probeNew: () => void;
 }
 
-function createLoops(core: Core, { prober, announcer, refresh }: LoopWork): readonly Loop[] {
+function createLoops(core: Core, { prober, announcer, refresh, probeNew }: LoopWork): readonly Loop[] {
   const { clock, settings, work, soleOwner, tickMs = 1_000, refreshMs = 5_000, onFault } = core;
   const loop = (everyMs: number, run: () => Promise<void>): Loop => createLoop({ clock, everyMs, run, onFault });
   const probes = work && settings.enabled;
@@ -119,16 +124,27 @@ function createLoops(core: Core, { prober, announcer, refresh }: LoopWork): read
     if (probes) await prober.takeWishes();
   };
   return [
-    ...(probes ? [loop(tickMs, () => prober.tick())] : []),
+    ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => probeNew())] : []),
     ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
     ...(soleOwner ? [] : [loop(refreshMs, read)]),
   ];
 }
 
-/** Endpoints that nothing is known of yet need not wait for their turn. */
-export function probeNew({ catalog, book, prober, onFault }: Parts): void {
-  const unknown = catalog.entries.filter(({ id, url }) => book.get(id)?.url !== url);
-  for (const { id } of unknown.slice(0, mostNew)) prober.early(id).catch(onFault);
+/**
+ * Calls for probes of endpoints that nothing is known of yet, which need not wait for their turn: once each, and a few
+ * at a time, as a catalogue may be large and new.
+ */
+function createNewcomers({ catalog, book, onFault }: Core, prober: Prober): () => void {
+  let called = new Set<string>();
+  return () => {
+    const unknown = catalog.entries.filter(({ id, url }) => book.get(id)?.url !== url);
+    called = called.intersection(new Set(unknown.map(({ id, url }) => `${id} ${url}`)));
+    const next = unknown.filter(({ id, url }) => !called.has(`${id} ${url}`)).slice(0, mostNew);
+    for (const { id, url } of next) {
+      called.add(`${id} ${url}`);
+      prober.early(id).catch(onFault);
+    }
+  };
 }
 
 function emitTo(

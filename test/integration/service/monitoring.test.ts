@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   type IncidentAnswer,
   type MonitoredService,
@@ -72,8 +72,8 @@ const setFaults = (broken: boolean): void => {
   for (const { id, fault } of cases) servers.get(id)?.setFault(broken ? fault : undefined);
 };
 
-async function allAre(wanted: string): Promise<void> {
-  for (const id of ids) await expect.poll(() => service.stateOf(id), patience).toBe(wanted);
+async function allAre(wanted: string, of: readonly string[] = ids): Promise<void> {
+  for (const id of of) await vi.waitFor(async () => expect(await service.stateOf(id)).toBe(wanted), patience);
 }
 
 const incidentOf = async (id: string): Promise<IncidentAnswer> => {
@@ -115,8 +115,7 @@ const endpointsTold = (type: string): readonly string[] =>
 
 describe("endpoints that answer", () => {
   beforeAll(async () => {
-    await allAre("up");
-    await expect.poll(() => service.stateOf("steady"), patience).toBe("up");
+    await allAre("up", [...ids, "steady"]);
   }, 60_000);
 
   it("are up everywhere", async () => {

@@ -128,11 +128,14 @@ describe("several processes", () => {
     expect(reader.health("e5")).toEqual(worker.health("e5"));
     expect(reader.heartbeat()).toMatchObject({ alive: true });
     probes = [];
+    const before = events.length;
     down.add("e5");
     for (let n = 0; n < 10; n += 1) reader.witness({ endpoint: "e5", outcome: "connect", ms: 10 });
     await clock.advance(6_000);
     expect(probes.filter(({ endpoint }) => endpoint === "e5").length).toBeGreaterThanOrEqual(1);
-    const early = events.filter((event) => event.kind === "probed" && event.observation.source === "early");
+    const early = events
+      .slice(before)
+      .filter((event) => event.kind === "probed" && event.observation.source === "early");
     expect(early).toHaveLength(1);
     await clock.advance(6_000);
     expect(reader.health("e5")).toMatchObject({ state: "up", streak: 1 });
@@ -142,12 +145,15 @@ describe("several processes", () => {
     const all = [await start("one"), await start("two"), await start("three")];
     await clock.advance(settings.everyMs * 1.5);
     probes = [];
+    const before = events.length;
     down.add("e1");
     for (let second = 0; second < 29; second += 1) {
       for (const one of all) for (let n = 0; n < 5; n += 1) one.witness({ endpoint: "e1", outcome: "reset", ms: 3 });
       await clock.advance(1_000);
     }
-    const early = events.filter((event) => event.kind === "probed" && event.observation.source === "early");
+    const early = events
+      .slice(before)
+      .filter((event) => event.kind === "probed" && event.observation.source === "early");
     expect(early).toHaveLength(1);
     const history = createHistory({ store });
     const seen = await history.recent("e1", { fromMs: startMs });
@@ -468,10 +474,21 @@ it("a store whose answers are lost: what it took is not counted twice, and is to
     await clock.advance(settings.everyMs);
   }
   await clock.advance(2 * minuteMs);
-  const made = probes.filter(({ endpoint }) => endpoint === "e4").length;
+  // The first of all came early, as nothing was known of the endpoint; only turns are counted.
+  const made = probes.filter(({ endpoint }) => endpoint === "e4").length - 1;
   expect(made).toBeGreaterThanOrEqual(4);
   const hours = monitor.health("e4")?.hours ?? [];
   expect(hours.reduce((sum, hour) => sum + hour.probes, 0)).toBe(made);
   expect((await monitor.availability("e4"))?.windows[0]?.probes).toBe(made);
   expect(told).toEqual(["incident-opened"]);
+});
+
+it("endpoints that nothing is known of are probed soon after the start, once each", async () => {
+  const monitor = await start("one");
+  await clock.advance(30_000);
+  expect(monitor.all().map(({ state }) => state)).toStrictEqual(ids.map(() => "up"));
+  const early = events.filter((event) => event.kind === "probed" && event.observation.source === "early");
+  const of = early.map((event) => (event.kind === "probed" ? event.endpoint : ""));
+  expect(new Set(of).size).toBe(of.length);
+  expect(of.length).toBeGreaterThan(20);
 });
