@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
-import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
+import { createHttpServer } from "../../src/http/server.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
 import { pageDeps } from "../support/page-deps.ts";
 
@@ -63,19 +63,33 @@ async function visitIn(
   return { page, complaints, strays };
 }
 
-/** Starts the service and the browser for a test file. */
+/** What pages are asked of. */
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the shell over fakes, and the browser, for a test file. */
 export function useStage(options: Parameters<typeof pageDeps>[0] = {}): Stage {
+  return useStageOf(async () => {
+    const server = await createHttpServer(await createFakeDeps(pageDeps(options)));
+    return { url: await server.listen(), close: () => server.close(0) };
+  });
+}
+
+/** Starts this service and the browser for a test file. */
+export function useStageOf(start: () => Promise<Served>): Stage {
   let browser: Browser | undefined;
-  let server: HttpServer | undefined;
+  let served: Served | undefined;
   let url = "";
   beforeAll(async () => {
-    server = await createHttpServer(await createFakeDeps(pageDeps(options)));
-    url = await server.listen();
+    served = await start();
+    url = served.url;
     browser = await openBrowser();
   });
   afterAll(async () => {
     await browser?.close();
-    await server?.close(0);
+    await served?.close();
   });
   return {
     get url() {
