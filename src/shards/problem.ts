@@ -1,0 +1,79 @@
+import type { Precedence, Reading, Rule } from "./rule.ts";
+
+/** A query of the benchmark. */
+export interface ShardQuery {
+  readonly id: string;
+  readonly text: string;
+  /** Its question in natural language. */
+  readonly question?: string;
+  /** Ids of queries with the same text, this one first. */
+  readonly same: readonly string[];
+}
+
+/** A triple pattern as the placement of triples sees it: what is constant. N-Triples terms; undefined for variables. */
+export interface Pattern {
+  readonly subject?: string;
+  readonly predicate?: string;
+  readonly object?: string;
+  /** The same variable stands at several places: those are equal. */
+  readonly equal?: readonly (readonly ["subject" | "predicate" | "object", "subject" | "predicate" | "object"])[];
+}
+
+/** What sharding looks at in a query. */
+export interface QueryFeatures {
+  readonly query: ShardQuery;
+  /** P(q): IRIs of its predicates, sorted. */
+  readonly predicates: readonly string[];
+  /** C(q): IRIs of its classes, sorted. */
+  readonly classes: readonly string[];
+  /** S(q): number of its subject variables. */
+  readonly subjectVariables: number;
+  /** Its triple patterns, property paths as the patterns that they may ask for; inside EXISTS too. */
+  readonly patterns: readonly Pattern[];
+}
+
+/** A candidate rule and the queries that it covers, by their place in `Problem.queries`. */
+export interface Candidate {
+  readonly rule: Rule;
+  readonly covers: readonly number[];
+}
+
+/**
+ * Triples that no rule can tell apart: one set of classes of the subject, one predicate, one bucket of the subject's hash.
+ */
+export interface Cell {
+  /** Class IRIs of the subject, sorted; empty for an untyped one. */
+  readonly types: readonly string[];
+  readonly predicate: string;
+  /** md5 of the subject's IRI, first 8 hex digits, mod the number of buckets. */
+  readonly bucket: number;
+  readonly triples: number;
+}
+
+/** What is to be solved. */
+export interface Problem {
+  readonly queries: readonly QueryFeatures[];
+  /** Canonical order: by kind, then by IRIs. */
+  readonly candidates: readonly Candidate[];
+  /** Only in guaranteed mode. */
+  readonly placement?: {
+    readonly precedence: Precedence;
+    readonly cells: readonly Cell[];
+    /** Of each query: the cells with a triple that one of its patterns matches. */
+    readonly touches: readonly (readonly number[])[];
+  };
+}
+
+/** What the solver found. */
+export interface Solution {
+  readonly reading: Reading;
+  /** Chosen rules in canonical order. */
+  readonly rules: readonly Rule[];
+  readonly cost: number;
+  /** No choice of rules costs less; equal to `cost` when `proven`. */
+  readonly lowerBound: number;
+  readonly proven: boolean;
+  /** Queries without any candidate (paper), or that no choice of rules can make federated (guaranteed), with the reason. */
+  readonly impossible: readonly { readonly query: number; readonly reason: string }[];
+  readonly seconds: number;
+}
