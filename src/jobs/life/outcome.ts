@@ -70,7 +70,10 @@ async function writeOutcome(core: JobCore, run: ActiveRun, outcome: Outcome): Pr
     const { error: _, ...rest } = withoutOwner(withProgress(record, run));
     return { ...rest, state: "done", finishedAtMs: clock.now(), ...(resultKey !== undefined && { resultKey }) };
   });
-  if (!written && resultKey !== undefined) await documents.removeResult(resultKey);
+  if (written || resultKey === undefined) return;
+  // A try that was reported as failed may have written the outcome: then the result is the job's.
+  const found = await documents.read(run.id);
+  if (found?.record.resultKey !== resultKey) await documents.removeResult(resultKey);
 }
 
 function afterFailure(

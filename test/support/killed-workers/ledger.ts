@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
 
-/** What a run does, one after the other; `held` says that it will go no further. */
-export type RunStep = "begun" | "effect" | "received" | "answered" | "ended" | "held";
+/** What a run does, one after the other; `failed` ones may be tried again, `held` ones go no further. */
+export type RunStep = "begun" | "effect" | "received" | "answered" | "ended" | "failed" | "held";
 
 /** One line of a ledger. */
 export interface LedgerEntry {
@@ -65,12 +65,21 @@ export type Phase =
   | "before delivering"
   | "while delivering"
   | "after delivering"
-  | "at the outcome";
+  | "at the outcome"
+  | "failed";
 
 /** Names of webhook jobs, which are delivery ids, end with the receiver. */
 export const isDelivery = (job: string): boolean => job.includes(".opened.");
 
-const runSteps: ReadonlySet<string> = new Set<RunStep>(["begun", "effect", "received", "answered", "ended", "held"]);
+const runSteps: ReadonlySet<string> = new Set<RunStep>([
+  "begun",
+  "effect",
+  "received",
+  "answered",
+  "ended",
+  "failed",
+  "held",
+]);
 
 /** All runs that began, in that order. */
 export function runsOf(entries: readonly LedgerEntry[]): readonly Run[] {
@@ -93,6 +102,7 @@ export function runsOf(entries: readonly LedgerEntry[]): readonly Run[] {
 
 /** Where the run was last. */
 export function phaseOf({ job, steps }: Run): Phase {
+  if (steps.has("failed")) return "failed";
   if (steps.has("ended")) return "at the outcome";
   if (!isDelivery(job)) return steps.has("effect") ? "after the effect" : "before the effect";
   if (steps.has("answered")) return "after delivering";

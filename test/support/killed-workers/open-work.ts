@@ -56,7 +56,9 @@ export async function openWork(place: WorkPlace, ledger: Ledger): Promise<Work> 
   return {
     queue: { ...queue, enqueue },
     store,
-    webhooks: createWebhookService(webhookOptions(place, { store, jobs: { enqueue }, send: client.post })),
+    webhooks: createWebhookService(
+      webhookOptions(place, { store, jobs: { enqueue }, send: (message) => client.post(message) }),
+    ),
     async close() {
       await queue.close();
       await client.close();

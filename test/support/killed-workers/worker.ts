@@ -16,12 +16,14 @@ let holdAt: RunStep | undefined;
 let feeding = task.feeds;
 let enqueued = 0;
 
-/** Notes that a run has come so far, where it then stays if it was told so. */
-async function reach(step: RunStep, { id, attempt }: JobContext): Promise<void> {
-  ledger.note({ worker, step, job: id, attempt });
+const note = (step: RunStep, { id, attempt }: JobContext): void => ledger.note({ worker, step, job: id, attempt });
+
+/** Notes that a stamp has come so far, where it then stays if it was told so. */
+async function reach(step: RunStep, context: JobContext): Promise<void> {
+  note(step, context);
   if (holdAt !== step) return;
   holdAt = undefined;
-  ledger.note({ worker, step: "held", job: id, attempt });
+  note("held", context);
   await new Promise(() => {});
 }
 
@@ -46,29 +48,17 @@ const stamp: JobKind = {
   validate: () => {},
   concurrency: 4,
   async run(_, context) {
-    await reach("begun", context);
     context.progress({ stage: "thinking", done: 0, total: 2 });
+    await reach("begun", context);
     await pause(context.signal);
     const effect = await leaveEffect(context);
-    await reach("effect", context);
     context.progress({ stage: "thinking again", done: 1, total: 2 });
+    await reach("effect", context);
     await pause(context.signal);
     context.progress({ stage: "thought", done: 2, total: 2 });
-    await reach("ended", context);
     return { effect };
   },
 };
-
-/** The kind with its runs in the ledger. */
-const noted = (kind: JobKind): JobKind => ({
-  ...kind,
-  async run(payload, context) {
-    await reach("begun", context);
-    const result = await kind.run(payload, context);
-    await reach("ended", context);
-    return result;
-  },
-});
 
 /** Enqueues one job more. */
 async function feed({ queue, webhooks }: Work, kind: string): Promise<void> {
@@ -79,43 +69,51 @@ async function feed({ queue, webhooks }: Work, kind: string): Promise<void> {
   else await webhooks.tell({ kind: "incident-opened", incident: incident({ id }) });
 }
 
-/** A kind whose runs each leave a job to those who come after them. */
-const fed = (work: Work, kind: JobKind): JobKind => ({
+/** The kind with the ends of its runs in the ledger, each of which leaves a job to those who come after it. */
+const noted = (work: Work, kind: JobKind): JobKind => ({
   ...kind,
   async run(payload, context) {
-    const result = await kind.run(payload, context);
-    // Not waited for: the outcome is to be written while something else is going on.
-    feed(work, kind.name).catch((error: unknown) => ledger.note({ worker, step: "fault", text: String(error) }));
-    return result;
+    if (kind !== stamp) note("begun", context);
+    try {
+      const result = await kind.run(payload, context);
+      note("ended", context);
+      // Not waited for: the outcome is to be written while something else is going on.
+      feed(work, kind.name).catch((error: unknown) => ledger.note({ worker, step: "fault", text: String(error) }));
+      return result;
+    } catch (error) {
+      note("failed", context);
+      throw error;
+    }
   },
 });
 
 async function start(): Promise<Work> {
   const work = await openWork(task, ledger);
-  await work.queue.start([stamp, ...work.webhooks.kinds.map(noted)].map((kind) => fed(work, kind)));
+  await work.queue.start([stamp, ...work.webhooks.kinds].map((kind) => noted(work, kind)));
   for (let index = 0; index < 12; index += 1) await feed(work, index % 3 === 2 ? "webhook" : stamp.name);
   return work;
 }
 
-async function drain({ queue, close }: Work): Promise<void> {
+async function drain(work: Work): Promise<void> {
   feeding = false;
   const open = async (): Promise<number> =>
-    (await Promise.all((["waiting", "running"] as const).map((state) => queue.list({ state, limit: 1 })))).flat().length;
+    (await Promise.all((["waiting", "running"] as const).map((state) => work.queue.list({ state, limit: 1 })))).flat()
+      .length;
   while ((await open()) > 0) await sleep(50);
-  await close();
+  await work.close();
   process.disconnect();
 }
 
-let work: Promise<Work> | undefined;
+let begun: Promise<Work> | undefined;
 
 async function obey(message: WorkerMessage): Promise<void> {
   if (message.order === "hold") holdAt = message.at;
   if (message.order === "go") {
-    work = start();
-    await work;
+    begun = start();
+    await begun;
     process.send?.("working");
   }
-  if (message.order === "drain" && work !== undefined) await drain(await work);
+  if (message.order === "drain" && begun !== undefined) await drain(await begun);
 }
 
 process.on("message", (message) => void obey(message as WorkerMessage));
