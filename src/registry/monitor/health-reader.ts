@@ -20,6 +20,8 @@ export interface HealthReaderOptions {
   readonly score: ((endpoint: string) => Promise<Score | undefined>) | undefined;
   readonly now: () => number;
   readonly staleMs: number;
+  /** With `enabled` off nobody knows how an endpoint is now, whatever was found before. */
+  readonly settings: { readonly enabled: boolean };
 }
 
 const longStripMs = 90 * 24 * 3_600_000;
@@ -30,13 +32,15 @@ const mostListed = 1_000;
 export function createHealthReader(options: HealthReaderOptions): MonitorReader {
   const { catalog, book, incidents, maintenance, heartbeat, history, now } = options;
   const hoursOf = rememberedHours();
+  const stateIn = (record: HealthRecord) =>
+    options.settings.enabled ? known(record, now(), options.staleMs) : formerly(record);
   const healthOf = (entry: CatalogEntry): EndpointHealth => {
     const record = book.get(entry.id);
     const until = maintenance.untilMs(entry.id, now());
     return {
       endpoint: entry.id,
       url: entry.url,
-      ...(record?.url === entry.url ? known(record, now(), options.staleMs) : { state: "unknown" as const, streak: 0 }),
+      ...(record?.url === entry.url ? stateIn(record) : { state: "unknown" as const, streak: 0 }),
       ...(until !== undefined && { maintenanceUntilMs: until }),
       hours: record?.url === entry.url ? hoursOf(record, now()) : [],
     };
@@ -83,6 +87,8 @@ function known(record: HealthRecord, nowMs: number, staleMs: number) {
   }
   return { state, ...(sinceMs !== undefined && { sinceMs }), ...(last && { last }), streak, ...incident };
 }
+
+const formerly = ({ last }: HealthRecord) => ({ state: "unknown" as const, ...(last && { last }), streak: 0 });
 
 function openIncident(book: HealthBook, endpoint: string, id?: string): Incident | undefined {
   const record = book.get(endpoint);

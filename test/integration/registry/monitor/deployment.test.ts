@@ -422,6 +422,17 @@ it("maintenance: probes count nowhere, and what was before goes on after it", as
   expect(monitor.health("e9")?.maintenanceUntilMs).toBeUndefined();
 });
 
+it("switched off, it calls nothing down that was down before", async () => {
+  const before = await start("one");
+  down.add("e3");
+  await clock.advance(5 * settings.everyMs);
+  expect(before.health("e3")).toMatchObject({ state: "down" });
+  await before.close();
+  const after = await start("two", { settings: { ...settings, enabled: false } });
+  expect(after.health("e3")).toMatchObject({ state: "unknown", streak: 0, last: { ok: false } });
+  expect(after.health("e3")).not.toHaveProperty("incident");
+});
+
 it("switched off, it probes nothing and says so", async () => {
   const monitor = await start("one", { settings: { ...settings, enabled: false } });
   monitor.witness({ endpoint: "e1", outcome: "ok", ms: 1 });
