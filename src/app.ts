@@ -5,9 +5,12 @@ import { createLog } from "./app/create-log.ts";
 import { type Clients, openClients } from "./app/open-clients.ts";
 import { measured, openJobs } from "./app/open-jobs.ts";
 import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
+import { createOpened, type Opened } from "./app/opened.ts";
 import { openRegistry, type Registry } from "./app/open-registry.ts";
+import { type HostedShards, hostShards, openShards, type Shards } from "./app/open-shards.ts";
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
+import { createServiceLife } from "./app/service-life.ts";
 import { type StateWatch, watchState } from "./app/watch-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
@@ -35,36 +38,18 @@ import type { LocalDispatch } from "./transport/sparql-client.ts";
 export interface App {
   readonly queries: QueryService;
   readonly catalog: Catalog;
-  /** Starts background work and the HTTP server; resolves to its URL. */
+  /**
+   * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
+   * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
+   */
   listen(): Promise<string>;
   /** A snapshot of what is stored of all endpoints. @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   publishSnapshot(options: { readonly reviewed: boolean }): Promise<Snapshot>;
-  /** Says that it is not ready, waits for `drainMs`, lets answers under way end, then ends everything that was started. */
+  /**
+   * Says that it is not ready, waits for `drainMs`, lets answers under way end, then ends everything that was started; who
+   * asks again waits for the same end.
+   */
   close(): Promise<void>;
-}
-
-type Closing = () => void | Promise<void>;
-
-/** What was opened, to be closed in reverse order. */
-class Opened {
-  readonly #closings: Closing[] = [];
-
-  add(closing: Closing): void {
-    this.#closings.push(closing);
-  }
-
-  /** Closes everything, also when something fails; the first failure is thrown at the end. */
-  async close(): Promise<void> {
-    const failures: unknown[] = [];
-    for (const closing of this.#closings.splice(0).toReversed()) {
-      try {
-        await closing();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
-  }
 }
 
 /**
@@ -73,11 +58,12 @@ class Opened {
  *   configured; nothing that was opened is left
  */
 export async function createApp(config: Config): Promise<App> {
-  const opened = new Opened();
+  const opened = createOpened();
   try {
     return await wire(config, opened);
   } catch (error) {
-    await opened.close();
+    // What else fails now says nothing about why.
+    await opened.close().catch(() => {});
     throw error;
   }
 }
@@ -91,9 +77,11 @@ async function wire(config: Config, opened: Opened): Promise<App> {
   opened.add(() => state.close());
   const examples = config.examples ? await hostExamples(config) : undefined;
   if (examples) opened.add(() => examples.close());
+  const hostedShards = await hostShards({ config, log, soleOwner: state.soleOwner });
+  opened.add(() => hostedShards.close());
   const tracing = await openTracing(config);
   if (tracing) opened.add(() => tracing.close());
-  const known = await openKnowledge({ config, log, metrics, state, examples, tracing }, opened);
+  const known = await openKnowledge({ config, log, metrics, state, examples, hostedShards, tracing }, opened);
   const { clients, registry, monitoring } = known;
   const engine = createEngine(config, clients);
   opened.add(() => engine.close());
@@ -113,7 +101,7 @@ async function wire(config: Config, opened: Opened): Promise<App> {
     now,
   });
   metrics.watchRunning(() => queries.running);
-  return serve({ ...known, config, log, state, examples, metrics, tracing, queries }, opened);
+  return serve({ ...known, config, log, state, examples, hostedShards, metrics, tracing, queries }, opened);
 }
 
 interface Foundation {
@@ -122,6 +110,7 @@ interface Foundation {
   readonly metrics: Metrics;
   readonly state: State;
   readonly examples: ExampleFederation | undefined;
+  readonly hostedShards: HostedShards;
   readonly tracing: Tracing | undefined;
 }
 
@@ -130,14 +119,15 @@ interface Knowledge {
   readonly jobs: JobQueue;
   readonly registry: Registry;
   readonly monitoring: Monitoring;
+  readonly shards: Shards;
   /** Only where others could empty the state. */
   readonly stateWatch: StateWatch | undefined;
 }
 
 /** The way out, and all that is known of what is out there. */
 async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowledge> {
-  const { config, log, metrics, state, examples, tracing } = parts;
-  const local = localDispatch(config, examples);
+  const { config, log, metrics, state, examples, hostedShards, tracing } = parts;
+  const local = localDispatch(config, examples, hostedShards);
   // The registry and the clients come before the monitor, which needs both.
   let monitoring: Monitoring | undefined;
   const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
@@ -156,9 +146,12 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
   monitoring = openMonitoring({ config, log, state, clients, local, registry, jobs, metrics });
   opened.add(() => monitoring?.close());
+  const { host } = hostedShards;
+  const shards = openShards({ config, log, soleOwner: state.soleOwner, host, registry, jobs, onFault });
+  opened.add(() => shards.close());
   const stateWatch = state.soleOwner ? undefined : await watchSharedState(parts, registry);
   if (stateWatch) opened.add(() => stateWatch.close());
-  return { clients, jobs, registry, monitoring, stateWatch };
+  return { clients, jobs, registry, monitoring, shards, stateWatch };
 }
 
 function watchSharedState({ log, state: { store } }: Foundation, registry: Registry): Promise<StateWatch> {
@@ -181,7 +174,14 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
   const { config, log, state, examples, metrics, registry, monitoring, queries, tracing } = parts;
   const { catalog, search, descriptions, capabilities, linksets } = registry;
   const { monitor, webhooks } = monitoring;
-  const phase = { listening: false, closing: false };
+  const life = createServiceLife({
+    opened,
+    startWork: () => startWork(parts),
+    answer: () => http.listen(),
+    announce: (url) => state.announce(url),
+    drain: () => http.drain(),
+    waitDrained: () => sleep(config.drainMs),
+  });
   const http = await createHttpServer({
     config,
     queries,
@@ -195,46 +195,38 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     publishSnapshot: (options) => monitoring.publish(options),
     jobs: parts.jobs,
     hosted: (id) => examples?.endpoints.get(id),
+    shards: parts.shards.service,
     metrics,
-    ready: () => readiness({ catalog, examples, closing: phase.closing, stateWatch: parts.stateWatch, monitor }),
+    ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch: parts.stateWatch, monitor }),
     version: packageVersion(),
     logger: log,
     ...(tracing && { tracer: tracing }),
   });
   // A query may take as long as it may, also when the service is asked to end meanwhile.
-  opened.add(() => http.close(phase.listening ? config.limits.timeoutMs + 1_000 : 0));
+  opened.add(() => http.close(life.answering ? config.limits.timeoutMs + 1_000 : 0));
   return {
     queries,
     catalog,
-    async listen() {
-      await startWork(parts);
-      const url = await http.listen();
-      phase.listening = true;
-      await state.announce(url);
-      return url;
-    },
+    listen: () => life.begin(),
     async publishSnapshot(options) {
       await monitor.load();
       return monitoring.publish(options);
     },
-    async close() {
-      phase.closing = true;
-      if (phase.listening) {
-        http.drain();
-        await sleep(config.drainMs);
-      }
-      await opened.close();
-    },
+    close: () => life.close(),
   };
 }
 
 /** Background work begins when the service is there for others; a command that asks one query does none. */
-async function startWork({ config, jobs, metrics, registry, monitoring }: ServedParts): Promise<void> {
+async function startWork({ config, jobs, metrics, registry, monitoring, shards }: ServedParts): Promise<void> {
   const work = config.role !== "web";
-  await jobs.start(measured([...registry.kinds, ...monitoring.kinds], metrics), { work });
-  if (work && config.monitor.enabled) {
-    for (const schedule of [...monitoring.schedules, registry.capabilities.schedule]) await jobs.schedule(schedule);
+  await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
+  if (work) {
+    for (const schedule of [...monitoring.schedules, registry.capabilities.schedule]) {
+      // Schedules outlive processes: one that is not wanted any more must be taken back.
+      await (config.monitor.enabled ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
+    }
   }
+  await shards.start();
   await monitoring.monitor.start();
 }
 
@@ -275,12 +267,16 @@ function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): vo
   });
 }
 
-/** This service's own `/hosted/{id}/sparql` URLs are answered in-process; the catalogue names them by the public URL. */
-function localDispatch({ publicUrl }: Config, examples: ExampleFederation | undefined): LocalDispatch {
+/** This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public URL. */
+function localDispatch(
+  { publicUrl }: Config,
+  examples: ExampleFederation | undefined,
+  shards: HostedShards,
+): LocalDispatch {
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples?.endpoints ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
   return (url) => {
     const endpoint = hosted.get(url);
-    return endpoint && ((query) => endpoint.query(query));
+    return endpoint ? (query) => endpoint.query(query) : shards.local(url);
   };
 }

@@ -1,31 +1,40 @@
-import { createApp } from "./app.ts";
+import type { App } from "./app.ts";
 import { loadConfig } from "./config/load-config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
 
-/** Runs the service until SIGINT or SIGTERM; a second signal ends it at once. */
+let app: App | undefined;
+let stopping = false;
+
+/** Runs the service until SIGINT or SIGTERM; a second signal, or one before there is a service, ends it at once. */
 async function main(): Promise<void> {
-  const config = loadConfig(process.env);
-  const app = await createApp(config);
+  // Before all else is loaded: the first process of a container is not ended by a signal that it does not handle.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  const { createApp } = await import("./app.ts");
+  app = await createApp(loadConfig(process.env));
   const url = await app.listen();
   process.stderr.write(`Fedway listens at ${url} with ${app.catalog.entries.length} endpoints; see ${url}/docs\n`);
-  const stop = () => {
-    app.close().then(
-      () => process.exit(0),
-      (error: unknown) => fail(error),
-    );
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+}
+
+function stop(): void {
+  if (stopping) process.exit(1);
+  stopping = true;
+  // What a process leaves behind that has not begun to work is what a killed one leaves.
+  if (app === undefined) process.exit(0);
+  app.close().then(() => process.exit(0), fail);
 }
 
 function fail(thrown: unknown): never {
   const error = toFedwayError(thrown);
-  process.stderr.write(`fedway: ${error.code}: ${error.message}\n${error.details.next ?? ""}\n`);
-  if (error.code === "INTERNAL" && error.cause instanceof Error) process.stderr.write(`${error.cause.stack}\n`);
+  const { cause } = error;
+  const lines = [`fedway: ${error.code}: ${error.message}`, error.details.next];
+  if (cause instanceof Error) lines.push(error.code === "INTERNAL" ? cause.stack : `Cause: ${cause.message}`);
+  process.stderr.write(`${lines.filter((line) => line !== undefined).join("\n")}\n`);
   process.exit(1);
 }
 
 try {
   await main();
 } catch (error) {
-  fail(error);
+  // A start that was broken off ends with the service.
+  if (!stopping) fail(error);
 }

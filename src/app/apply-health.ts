@@ -30,6 +30,8 @@ export interface AppliedHealth {
 const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
 
 const defaultPollMs = 2_000;
+/** Two tries of a probe and the pause between them: its result may come so late after its beginning. */
+const longestProbeMs = 62_000;
 
 /** A breaker that an open incident holds open. */
 interface Hold {
@@ -111,8 +113,9 @@ class HealthApplication implements AppliedHealth {
     // Each failed probe holds it once: what opens or closes the breaker after that is not undone.
     if (this.#holds.get(endpoint)?.probedMs === last.atMs) return;
     this.#holds.set(endpoint, { url, probedMs: last.atMs });
-    const nextTurnMs = Math.min(last.atMs, clock.now()) + everyMs * (1 + jitter);
-    breakers.holdOpen({ id: endpoint, url }, nextTurnMs, reasonOf(health, incident));
+    // From the end of the probe, as the next one takes as long until its result is there.
+    const endedMs = Math.min(last.atMs + longestProbeMs, clock.now());
+    breakers.holdOpen({ id: endpoint, url }, endedMs + everyMs * (1 + jitter), reasonOf(health, incident));
   }
 
   #release(id: string): void {

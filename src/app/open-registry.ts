@@ -96,7 +96,10 @@ function politeProber({ clients, local }: Pick<RegistryParts, "clients" | "local
 }
 
 /** Calls back with the id of every endpoint that leaves the catalogue, until the returned function is called. */
-function followRemovals(catalog: EditableCatalog, removed: (id: string) => void): () => void {
+export function followRemovals(
+  catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">,
+  removed: (id: string) => void,
+): () => void {
   let known = catalog.entries;
   return catalog.onChange(() => {
     const before = known;
@@ -136,8 +139,9 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   });
   const finder = createLinksetFinder({ asker, clock: { now } });
   const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
-  const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   await capabilities.refresh();
+  // The first thing that goes on by itself, so nothing may fail after it.
+  const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   const ignoreRemovals = followRemovals(catalog, (id) => {
     Promise.all([descriptions.remove(id), capabilities.remove(id)]).catch(onFault);
   });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
@@ -27,7 +28,9 @@ export const redisPrefix = "fedway:";
  */
 export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | "redisUrl">): Promise<State> {
   if (redisUrl !== undefined) {
-    const store = await createRedisStore({ url: redisUrl, prefix: redisPrefix });
+    const store = await createRedisStore({ url: redisUrl, prefix: redisPrefix }).catch((error: unknown) => {
+      throw unreachable(error);
+    });
     return { store, soleOwner: false, announce: async () => {}, close: () => store.close() };
   }
   const folder = await holdDataFolder(dataDir);
@@ -46,4 +49,13 @@ export async function openState({ dataDir, redisUrl }: Pick<Config, "dataDir" | 
     await folder.release();
     throw error;
   }
+}
+
+/** What a store advises those who use it is of no use to those who start a service. */
+function unreachable(error: unknown): unknown {
+  if (!(error instanceof FedwayError) || error.code !== "STORE_FAILED") return error;
+  return new FedwayError(error.code, error.message, {
+    ...error.details,
+    next: "Nothing was started. Check REDIS_URL, and that Redis runs there and lets this account in.",
+  });
 }

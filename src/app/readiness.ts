@@ -48,7 +48,8 @@ function stateCheck(watch: ReadinessParts["stateWatch"]): Check {
   if (watch?.lostAtMs !== undefined) {
     return { ok: true, detail: `was lost at ${iso(watch.lostAtMs)}: what was changed over the API before is gone` };
   }
-  return { ok: true, detail: "kept" };
+  // Nobody watches a data folder: what is not known is not said to be well.
+  return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
 }
 
 function monitorCheck(monitor: ReadinessParts["monitor"]): Check {

@@ -43,22 +43,28 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
   const { store, now, everyMs = 5_000, onLost, onFault } = options;
   let life = await lifeOf(store);
   const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
+  /** The state that was found instead and is not taken up yet. */
+  let found = life;
   let looking = false;
+  let closed = false;
 
   const look = async (): Promise<void> => {
-    const found = await lifeOf(store);
-    delete seen.failingSinceMs;
-    if (found === life) return;
-    seen.lostAtMs = Math.round(now());
-    await onLost();
+    const current = await lifeOf(store);
+    if (closed) return;
+    if (current !== found) seen.lostAtMs = Math.round(now());
+    found = current;
+    if (current !== life) await onLost();
     // Only now: when taking up the new state fails, the next look tries again.
-    life = found;
+    life = current;
+    delete seen.failingSinceMs;
   };
   const timer = setInterval(() => {
     if (looking) return;
     looking = true;
     look()
       .catch((error: unknown) => {
+        // The store is closed after this.
+        if (closed) return;
         seen.failingSinceMs ??= Math.round(now());
         onFault(error);
       })
@@ -74,6 +80,9 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     get failingSinceMs() {
       return seen.failingSinceMs;
     },
-    close: () => clearInterval(timer),
+    close() {
+      closed = true;
+      clearInterval(timer);
+    },
   };
 }

@@ -4,6 +4,10 @@ import type { Catalog } from "../registry/catalog.ts";
 import type { CatalogReport } from "../registry/check-catalog.ts";
 import type { DescribeBudget, DescribeOptions } from "../registry/describe/describer.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { BuildProgress } from "../shards/build-progress.ts";
+import type { ShardReport } from "../shards/report/shard-report.ts";
+import type { ShardMode } from "../shards/spec.ts";
+import type { Verification } from "../shards/verify/verification.ts";
 import type { RetrievedVoid } from "../registry/void/void-retriever.ts";
 
 /** The service as the command line uses it. */
@@ -41,6 +45,42 @@ export interface DescribedOnce {
   readonly interrupted: boolean;
 }
 
+/** How shards are built from the command line. */
+export interface BuildShardsOptions {
+  /** Choose rules and predict sizes, write nothing. */
+  readonly dryRun: boolean;
+  readonly mode?: ShardMode;
+  /** The folder of the result, instead of the one that is described. */
+  readonly output?: string;
+  /** Folders that may be read beside that of the description and the current one. */
+  readonly allow: readonly string[];
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: BuildProgress) => void;
+}
+
+/** How shards are verified from the command line. */
+export interface VerifyShardsOptions extends Pick<BuildShardsOptions, "signal" | "onProgress"> {
+  /** What the shards were made of; empty: the files that the build noted, where they lay then. */
+  readonly inputs: readonly string[];
+}
+
+/** What came of a build. */
+export interface ShardOutcome {
+  readonly report: ShardReport;
+  /** Absent when nothing was written. */
+  readonly folder?: string;
+}
+
+/** What the commands about shards do. */
+export interface ShardCommands {
+  /** @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `DATASET_INVALID`, `DISK_FULL`, `SOLVER_FAILED`, `CANCELLED` */
+  build(specFile: string, options: BuildShardsOptions): Promise<ShardOutcome>;
+  /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
+  report(folder: string): Promise<ShardOutcome>;
+  /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
+  verify(folder: string, options: VerifyShardsOptions): Promise<Verification>;
+}
+
 /** Who holds the data folder; without `url` it cannot be talked to. */
 export interface FolderHolder {
   readonly pid?: number;
@@ -71,6 +111,8 @@ export interface CliIo {
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
+  /** Loaded when it is needed. */
+  shards(): Promise<ShardCommands>;
   /** Aborts when the user interrupts or the process is asked to end. */
   readonly interrupted: AbortSignal;
 }

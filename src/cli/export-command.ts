@@ -45,7 +45,7 @@ async function publishHere(io: CliIo, reviewed: boolean): Promise<unknown> {
 async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise<unknown> {
   const { adminToken } = io;
   const response = await io
-    .fetch(`${service}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, {
+    .fetch(`${service.replace(/\/+$/, "")}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, {
       method: "POST",
       signal: io.interrupted,
       ...(adminToken !== undefined && { headers: { Authorization: `Bearer ${adminToken}` } }),
@@ -53,7 +53,11 @@ async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise
     .catch((error: unknown) => {
       throw unreachable(error, io.interrupted);
     });
-  const body: unknown = await (await checked(response)).json().catch(() => undefined);
+  const answer = await checked(response);
+  const body: unknown = await answer.json().catch((error: unknown) => {
+    if (error instanceof SyntaxError) return undefined;
+    throw unreachable(error, io.interrupted);
+  });
   if (typeof body === "object" && body !== null) return body;
   throw new FedwayError("ENDPOINT_MALFORMED", "The service's answer is no snapshot.");
 }

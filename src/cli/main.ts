@@ -47,6 +47,10 @@ const io: CliIo = {
     const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);
   },
+  async shards() {
+    const { createShardCommands } = await import("../app/shard-commands.ts");
+    return createShardCommands(configOf());
+  },
 };
 
 // A reader that closes the pipe (`| head`) has what it wanted.

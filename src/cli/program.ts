@@ -8,6 +8,7 @@ import { write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
+import { addShards } from "./shards-program.ts";
 
 const queryArgument = "a file, - for standard input, or the query itself";
 
@@ -104,6 +105,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   addCatalog(program, io, done);
   addBackup(program, io, done);
   addExport(program, io, done);
+  addShards(program, io, done);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

@@ -16,6 +16,8 @@ export interface Config {
   readonly publicUrl: string;
   /** `FEDWAY_EXAMPLES`: host the example federation. */
   readonly examples: boolean;
+  /** `FEDWAY_SHARDS`: folders of finished shards, beside those in the data folder. */
+  readonly shards: readonly string[];
   /** `FEDWAY_EGRESS`: which SERVICE targets are allowed. */
   readonly egress: "catalog" | "public";
   /** `FEDWAY_ALLOW_ADDRESSES`: CIDRs that may be dialled although they are not global. */

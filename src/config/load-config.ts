@@ -11,8 +11,11 @@ type Read = <T>(setting: Setting<T>) => T;
 
 const names: readonly string[] = configReference.map(({ name }) => name);
 
-/** A value as a message may show it: short, on one line. */
-const shown = (value: string): string => JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+/** A value as a message may show it: short, on one line, without what stands for a user and a password in a URL. */
+function shown(value: string): string {
+  const harmless = value.replace(/\/\/.*@/s, "//[secret]@");
+  return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless);
+}
 
 /** A reader that notes what is wrong and goes on with the default, so that all problems are found at once. */
 const reader =
@@ -58,6 +61,7 @@ function readConfig(read: Read): Config {
     adminToken: read(settings.adminToken),
     publicUrl: read(settings.publicUrl) ?? ownUrl(host, port),
     examples: read(settings.examples),
+    shards: read(settings.shards),
     egress: read(settings.egress),
     allowAddresses: read(settings.allowAddresses),
     trustProxy: read(settings.trustProxy),

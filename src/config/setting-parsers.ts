@@ -42,6 +42,15 @@ export const optionalText = (expected: string): Parser<string | undefined> => ({
   parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: found === "" ? undefined : found }),
 });
 
+export const folders: Parser<readonly string[]> = {
+  expected: "folders separated by commas",
+  parse: (found) => {
+    if (/[\p{Cc}]/u.test(found)) return undefined;
+    const value = found.split(",").map((part) => part.trim());
+    return { value: value.filter((path) => path !== "") };
+  },
+};
+
 export const integer = (min: number, max: number): Parser<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   parse: (found) => {

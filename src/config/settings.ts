@@ -3,6 +3,7 @@ import {
   bytes,
   cidrs,
   flag,
+  folders,
   httpUrl,
   integer,
   oneOf,
@@ -56,6 +57,12 @@ export const settings = {
     ...httpUrl,
   },
   examples: { name: "FEDWAY_EXAMPLES", default: "on", meaning: "Host the example federation.", ...flag },
+  shards: {
+    name: "FEDWAY_SHARDS",
+    default: "",
+    meaning: "Folders of finished shards, separated by commas, hosted beside those in FEDWAY_DATA_DIR/shards.",
+    ...folders,
+  },
   role: {
     name: "ROLE",
     default: "all",

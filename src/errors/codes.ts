@@ -59,6 +59,11 @@ export const errorCatalog = {
   ENTRY_CONFLICT: request(409, "The catalogue has such an entry already"),
   PRECONDITION_FAILED: request(412, "The document has changed since it was read"),
   SNAPSHOT_IMPLAUSIBLE: request(409, "The snapshot is not plausible"),
+  SHARDS_UNKNOWN: request(404, "There are no such shards here"),
+  SHARDS_BUSY: request(409, "The shards are being built already"),
+  SHARDS_INVALID: request(422, "The shards are damaged or unfinished"),
+  DATASET_INVALID: request(422, "The dataset cannot be read"),
+  DISK_FULL: own(507, "There is too little room on the disk", false),
   WEBHOOK_FAILED: own(502, "The receiver of a webhook did not take the message", true),
   WEBHOOK_GIVEN_UP: own(502, "A webhook was given up", false),
   WRITE_REFUSED: request(403, "Changes are not allowed from here"),
@@ -85,6 +90,7 @@ export const errorCatalog = {
   CATALOG_INVALID: own(500, "The catalogue is not valid", false),
   STORE_FAILED: own(503, "The service's own storage failed", true),
   STORE_HELD: own(503, "Another process holds the data folder", false),
+  SOLVER_FAILED: own(500, "The answer-set solver failed", false),
   INTERNAL: own(500, "Something went wrong inside Fedway", true),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -85,7 +85,8 @@ export async function startStoreWorker(options: StoreWorkerOptions): Promise<Sto
 
 /** N-Quads text passes through the heap once as a string of one or two bytes a character. */
 function heapForText({ source }: WorkerBoot): number {
-  return source.kind === "text" ? Math.ceil((source.text.length * 4) / bytesPerMb) : 0;
+  const length = source.kind === "text" ? source.text.length : (source.bytes ?? 0);
+  return Math.ceil((length * 4) / bytesPerMb);
 }
 
 async function ask(worker: Worker, inbox: Inbox, query: WorkerQuery): Promise<StoreReply> {

@@ -12,6 +12,8 @@ export type HostedSource =
       /** Exported function `(argument: string) => string` that gives N-Triples or N-Quads, always the same. */
       readonly name: string;
       readonly argument: string;
+      /** About as many bytes of text come out; absent: few. */
+      readonly bytes?: number;
     };
 
 /** What a worker is started with. */

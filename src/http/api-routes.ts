@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/query-service.ts";
-import { anyOriginHeaders } from "./common-headers.ts";
+import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import { clientSignal, type Exchange } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
@@ -21,9 +21,12 @@ import { endpointUnknown } from "./sparql-routes.ts";
 /** The answers of a route of the JSON API, for its documentation; what is sent is typed by the use case. */
 export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
 
-/** Answers with JSON that any origin may read. */
-export const sendJson = (reply: FastifyReply, value: unknown, status = 200): FastifyReply =>
-  reply.code(status).headers(anyOriginHeaders).type("application/json").send(value);
+/** Answers with JSON that any origin may read; on guarded routes none. */
+export function sendJson(reply: FastifyReply, value: unknown, status = 200): FastifyReply {
+  const isGuarded = reply.request.routeOptions.config?.guarded === true;
+  const headers = isGuarded ? plainHeaders : anyOriginHeaders;
+  return reply.code(status).headers(headers).type("application/json").send(value);
+}
 
 function checkQuery(deps: HttpDeps, text: string, endpoint: string | undefined): void {
   const { catalog, config } = deps;

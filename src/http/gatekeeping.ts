@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
+import type { HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
@@ -59,11 +60,22 @@ function preflightAnswer(
   };
 }
 
+/** What is decided by. */
+export interface GatekeepingOptions {
+  /** Requests a minute per client; 0 is no limit. */
+  readonly rateLimit: number;
+  readonly role: HttpSettings["role"];
+  readonly sendProblem: SendProblem;
+}
+
+/** Where to look instead of a path that leads nowhere. */
+const elsewhere = (role: GatekeepingOptions["role"]): string =>
+  role === "worker"
+    ? "This process is a worker, which answers about its health only; ask one with ROLE=web or all."
+    : "/docs lists all routes.";
+
 /** Answers what is decided before a body is read: preflights, unknown paths, wrong methods, too many requests. */
-export function addGatekeeping(
-  app: FastifyInstance,
-  { rateLimit, sendProblem }: { readonly rateLimit: number; readonly sendProblem: SendProblem },
-): void {
+export function addGatekeeping(app: FastifyInstance, { rateLimit, role, sendProblem }: GatekeepingOptions): void {
   const table = createRouteTable();
   const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now: () => performance.now() }) : undefined;
 
@@ -88,7 +100,7 @@ export function addGatekeeping(
     }
     const found = table.at(pathOf(request));
     if (found === undefined) {
-      sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: "/docs lists all routes." }));
+      sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(role) }));
     } else if (request.method === "OPTIONS") {
       reply.hijack();
       const answer = preflightAnswer(found, request.headers["access-control-request-method"]);

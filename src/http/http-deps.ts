@@ -8,6 +8,7 @@ import type { WebhookService } from "../registry/monitor/webhook-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
+import type { ShardDataset } from "../shards/shard-folder.ts";
 import type { Tracer } from "../tracing/tracing.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
@@ -67,6 +68,33 @@ export interface CapabilityReader {
   request(id: string): Promise<Job>;
 }
 
+/** A finished file of a shard. */
+export interface ShardDownload {
+  readonly path: string;
+  readonly fileName: string;
+  readonly mediaType: string;
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Shards: what is hosted, and building more. */
+export interface ShardService {
+  readonly datasets: readonly ShardDataset[];
+  dataset(id: string): ShardDataset | undefined;
+  endpoint(dataset: string, shard: string): HostedEndpoint | undefined;
+  download(dataset: string, shard: string): ShardDownload | undefined;
+  /** `report.json` of a dataset. @throws FedwayError `SHARDS_UNKNOWN` */
+  report(dataset: string): Promise<unknown>;
+  /** The report as an HTML page. @throws FedwayError `SHARDS_UNKNOWN` */
+  reportPage(dataset: string): Promise<string>;
+  /**
+   * Asks for shards to be built; a job that builds the same target already is an error.
+   * @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `STORE_FAILED`
+   */
+  build(wish: unknown, options: { readonly dryRun: boolean }): Promise<Job>;
+}
+
 /** What the HTTP shell is built from. */
 export interface HttpDeps {
   readonly config: HttpSettings;
@@ -83,6 +111,8 @@ export interface HttpDeps {
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
+  /** Absent: none are hosted here. */
+  readonly shards?: ShardService;
   readonly metrics: HttpMetrics;
   readonly ready: () => Readiness;
   readonly version: string;

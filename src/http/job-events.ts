@@ -9,11 +9,11 @@ import { IdPath } from "./schemas.ts";
 const limits = {
   /** Streams open at once. */
   streams: 500,
-  /** A comment is sent when nothing else was, so that proxies keep the connection. */
+  /** How often a sign of life is sent, so that proxies keep the connection, and what was missed is made up for. */
   quietMs: 15_000,
   /** What browsers wait before they connect again. */
   retryMs: 2_000,
-  /** Not taken by the client; one that lags behind gets the latest state only. */
+  /** Not taken by the client; one that lags behind gets the latest state when it has caught up. */
   pendingBytes: 65_536,
 };
 
@@ -22,31 +22,36 @@ const isOver = ({ state }: Job): boolean => state === "done" || state === "faile
 /** One event (HTML Living Standard, 9.2.6). JSON has no line breaks of its own. */
 const event = (name: string, job: Job): string => `event: ${name}\ndata: ${JSON.stringify(job)}\n\n`;
 
+const streamHeaders = {
+  ...anyOriginHeaders,
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  // Proxies that gather answers would hold events back.
+  "X-Accel-Buffering": "no",
+};
+
 /** One open stream; `end` may be called at any time and more than once. */
 interface Stream {
+  /** Tells a state that was not told before. */
   send(job: Job): void;
+  /** Shows that the connection lives. */
+  breathe(): void;
   end(): void;
 }
 
-function openStream(reply: FastifyReply, onEnd: () => void): Stream {
-  const { raw } = reply;
-  reply.hijack();
-  raw.writeHead(200, {
-    ...anyOriginHeaders,
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    // Proxies that gather answers would hold events back.
-    "X-Accel-Buffering": "no",
-  });
+function openStream(raw: FastifyReply["raw"], onEnd: () => void): Stream {
+  raw.writeHead(200, streamHeaders);
   raw.write(`retry: ${limits.retryMs}\n\n`);
   let open = true;
-  const quiet = setInterval(() => {
-    if (raw.writableLength < limits.pendingBytes) raw.write(": still here\n\n");
-  }, limits.quietMs);
+  let told = "";
+  const write = (text: string): boolean => {
+    if (!open || raw.writableLength >= limits.pendingBytes) return false;
+    raw.write(text);
+    return true;
+  };
   const end = (): void => {
     if (!open) return;
     open = false;
-    clearInterval(quiet);
     onEnd();
     raw.end();
   };
@@ -57,25 +62,37 @@ function openStream(reply: FastifyReply, onEnd: () => void): Stream {
       if (isOver(job)) {
         raw.write(event("end", job));
         end();
-      } else if (raw.writableLength < limits.pendingBytes) raw.write(event("progress", job));
+        return;
+      }
+      const text = event("progress", job);
+      if (text !== told && write(text)) told = text;
     },
+    breathe: () => void write(": still here\n\n"),
     end,
   };
 }
 
+/** Streams that are open, until there is to be none any more. */
+interface OpenStreams {
+  readonly all: Set<Stream>;
+  closing: boolean;
+}
+
 /**
  * `GET /api/jobs/{id}/events`: a job as server-sent events: `progress` with the job whenever it changes, `end` with the
- * finished job and its result, after which the stream ends. The first event comes at once.
+ * finished job and its result, after which the stream ends. The first event comes at once. The stream of a job that is
+ * lost ends without an `end`.
  */
 export function addJobEvents(
   app: FastifyInstance,
   { jobs }: Pick<HttpDeps, "jobs">,
   unknownJob: () => FedwayError,
 ): void {
-  const streams = new Set<Stream>();
+  const streams: OpenStreams = { all: new Set(), closing: false };
   // Open streams would keep the service from stopping; browsers connect again, to whoever answers then.
   app.addHook("preClose", (done) => {
-    for (const stream of streams) stream.end();
+    streams.closing = true;
+    for (const stream of streams.all) stream.end();
     done();
   });
   app.get<{ Params: { id: string } }>("/api/jobs/:id/events", {
@@ -83,38 +100,53 @@ export function addJobEvents(
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
       const { id } = request.params;
       if ((await jobs.get(id)) === undefined) throw unknownJob();
-      if (streams.size >= limits.streams) {
+      if (request.method === "HEAD") return reply.headers(streamHeaders).send();
+      if (streams.all.size >= limits.streams) {
         throw new FedwayError("SERVICE_BUSY", `${limits.streams} event streams are open already.`, {
           next: `GET /api/jobs/${id} gives the state of the job at once.`,
           retryAfterMs: 5_000,
         });
       }
-      follow({ reply, id, jobs, streams });
+      reply.hijack();
+      // A client that left meanwhile closes nothing any more.
+      if (!reply.raw.destroyed) follow({ raw: reply.raw, id, jobs, streams });
       return reply;
     },
   });
 }
 
-const nothing = (): void => undefined;
-
 interface Following {
-  readonly reply: FastifyReply;
+  readonly raw: FastifyReply["raw"];
   readonly id: string;
   readonly jobs: HttpDeps["jobs"];
-  readonly streams: Set<Stream>;
+  readonly streams: OpenStreams;
 }
 
-function follow({ reply, id, jobs, streams }: Following): void {
-  let ignore = nothing;
-  const stream = openStream(reply, () => {
-    streams.delete(stream);
+function follow({ raw, id, jobs, streams }: Following): void {
+  let heard = 0;
+  const look = async (): Promise<void> => {
+    const before = heard;
+    const job = await jobs.get(id);
+    if (job === undefined) stream.end();
+    // What was heard meanwhile is newer.
+    else if (heard === before) stream.send(job);
+  };
+  const stream = openStream(raw, () => {
+    clearInterval(timer);
+    streams.all.delete(stream);
     ignore();
   });
-  streams.add(stream);
-  ignore = jobs.watch(id, (job) => stream.send(job));
+  const timer = setInterval(() => {
+    stream.breathe();
+    // While the store fails there is nothing to tell.
+    look().catch(() => {});
+  }, limits.quietMs);
+  streams.all.add(stream);
+  const ignore = jobs.watch(id, (job) => {
+    heard += 1;
+    stream.send(job);
+  });
   // Read again, as the job may have ended before it was watched.
-  jobs.get(id).then(
-    (job) => (job === undefined ? stream.end() : stream.send(job)),
-    () => stream.end(),
-  );
+  look().catch(() => stream.end());
+  if (streams.closing) stream.end();
 }

@@ -102,13 +102,21 @@ function addIncidents(untyped: FastifyInstance, deps: HttpDeps): void {
   });
 }
 
+/** A day, or a time with its zone: without one it would be that of whoever reads it. */
+const moment = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Days such as 30 February are counted on into the next month, and so are another day. */
+function isInCalendar(day: string): boolean {
+  const ms = Date.parse(day);
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
 /** Milliseconds of a moment that somebody sent. @throws FedwayError `REQUEST_INVALID` */
 function momentOf(name: string, text: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN;
+  const [, day] = moment.exec(text) ?? [];
+  const ms = day !== undefined && isInCalendar(day) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return ms;
-  throw new FedwayError("REQUEST_INVALID", `"${name}" is not a moment in ISO 8601.`, {
+  throw new FedwayError("REQUEST_INVALID", `"${name}" is not a moment in ISO 8601 with its time zone.`, {
     next: "Send a moment such as 2026-01-31T22:00:00Z.",
   });
 }

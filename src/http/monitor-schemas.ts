@@ -105,8 +105,10 @@ export const IncidentList = Type.Object({ incidents: Type.Array(IncidentRecord) 
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
 export const MaintenanceWish = Type.Object(
   {
-    from: Type.Optional(Type.String({ maxLength: 40, description: "ISO 8601; now when left out." })),
-    to: Type.String({ maxLength: 40, description: "ISO 8601." }),
+    from: Type.Optional(
+      Type.String({ maxLength: 40, description: "ISO 8601 with time zone, or a day in UTC; now when left out." }),
+    ),
+    to: Type.String({ maxLength: 40, description: "As from." }),
     reason: Type.Optional(Type.String({ maxLength: 300 })),
   },
   strict,

@@ -7,11 +7,13 @@ import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
+import { createDrain, type Drain } from "./drain.ts";
 import { observeExchanges } from "./exchange.ts";
 import { addFederationRoutes } from "./federation-routes.ts";
 import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { addGatekeeping } from "./gatekeeping.ts";
+import { listenFailure } from "./listen-failure.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
@@ -20,12 +22,23 @@ import { createProblemSender, problemReply, toHttpError } from "./problem-reply.
 import { addProtocolBodies, protocolError } from "./protocol-body.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
-import { addHostedRoute, addQueryRoutes, endpointUnknown, idOf, routedUrl, type SparqlShell } from "./sparql-routes.ts";
+import { addShardRoutes } from "./shard-routes.ts";
+import {
+  addHostedRoute,
+  addQueryRoutes,
+  addShardRoute,
+  endpointUnknown,
+  idOf,
+  routedUrl,
+  shardOf,
+  shardUnknown,
+  type SparqlShell,
+} from "./sparql-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
 export interface HttpServer {
-  /** Starts listening; resolves to the URL that was bound. */
+  /** Starts listening; resolves to the URL that was bound. @throws FedwayError `CONFIG_INVALID` when the place is not to be had */
   listen(): Promise<string>;
   /** Origin under which clients reach the service; the bound port replaces a port of 0. */
   readonly url: string;
@@ -152,13 +165,24 @@ function addSparql(app: FastifyInstance, shell: SparqlShell): void {
       if (!endpoint) throw endpointUnknown(idOf(request), []);
       await answerHosted({ request, reply, endpoint }, operation, hostedTimeoutMs);
     });
+    addShardRoute(scope, shell, async (request, reply, operation) => {
+      const { dataset, shard } = shardOf(request);
+      const endpoint = shell.deps.shards?.endpoint(dataset, shard);
+      if (!endpoint) throw shardUnknown(dataset, shard);
+      await answerHosted({ request, reply, endpoint }, operation, hostedTimeoutMs);
+    });
   });
 }
 
-async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+async function closeWithin(app: FastifyInstance, drain: Drain, graceMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  await app.close();
-  clearTimeout(timer);
+  try {
+    drain.begin();
+    await drain.taken();
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**
@@ -167,6 +191,7 @@ async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void>
  */
 export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   const app = build(deps);
+  const drain = createDrain(app.server);
   const sendProblem = createProblemSender({ runOf: (error) => deps.queries.runOf(error), log: deps.logger });
   let bound = "";
   const publicUrl = (): string => {
@@ -175,7 +200,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   };
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
-  addGatekeeping(app, { rateLimit: deps.config.limits.rateLimit, sendProblem });
+  const { limits: configured, role } = deps.config;
+  addGatekeeping(app, { rateLimit: configured.rateLimit, role, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
   if (deps.config.role === "worker") addHealth(app, deps);
@@ -187,15 +213,14 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
       return publicUrl();
     },
     async listen() {
-      bound = await app.listen({ host: deps.config.host, port: deps.config.port });
+      const { host, port } = deps.config;
+      bound = await app.listen({ host, port }).catch((error: unknown) => {
+        throw listenFailure(error, { host, port });
+      });
       return bound;
     },
-    drain() {
-      app.server.prependListener("request", (_request, response) => {
-        response.shouldKeepAlive = false;
-      });
-    },
-    close: async (graceMs = 10_000) => closeWithin(app, graceMs),
+    drain: () => drain.begin(),
+    close: async (graceMs = 10_000) => closeWithin(app, drain, graceMs),
   };
 }
 
@@ -208,6 +233,7 @@ function addRoutes(app: FastifyInstance, { deps, sendProblem, publicUrl }: Sparq
   addCatalogWrites(app, catalogShell);
   addRegistryRoutes(app, deps, publicUrl);
   addJobRoutes(app, deps);
+  addShardRoutes(app, deps, publicUrl);
   addMonitorRoutes(app, deps);
   addSystemRoutes(app, deps);
   addPublicationRoutes(app, deps, publicUrl);

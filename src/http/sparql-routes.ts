@@ -37,7 +37,7 @@ interface SparqlRoute {
   readonly answer: Answering;
 }
 
-const sparqlTarget = /^(?:\/(?:endpoints|federations|hosted)\/[^/?]+)?\/sparql\/?\?/;
+const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\/[^/?]+)?\/sparql\/?\?/;
 
 /**
  * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and
@@ -72,11 +72,14 @@ function headersOf(answer: QueryAnswer): readonly string[] {
   return headers;
 }
 
+function parameter(params: unknown, name: string): string {
+  if (typeof params !== "object" || params === null) return "";
+  const found: unknown = Reflect.get(params, name);
+  return typeof found === "string" ? found : "";
+}
+
 /** The `id` in the path. */
-export const idOf = (request: FastifyRequest): string => {
-  const { params } = request;
-  return typeof params === "object" && params !== null && "id" in params ? String(params.id) : "";
-};
+export const idOf = ({ params }: FastifyRequest): string => parameter(params, "id");
 
 const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
 
@@ -230,5 +233,36 @@ export function addHostedRoute(app: FastifyInstance, shell: SparqlShell, answer:
       );
     },
     answer,
+  });
+}
+
+/** The dataset and the shard in the path. */
+export const shardOf = ({ params }: FastifyRequest): { readonly dataset: string; readonly shard: string } => ({
+  dataset: parameter(params, "dataset"),
+  shard: parameter(params, "shard"),
+});
+
+/** `/shards/{dataset}/{shard}/sparql`: a shard in this process, without planning. */
+export function addShardRoute(app: FastifyInstance, shell: SparqlShell, answer: Answering): void {
+  addRoute(app, shell, {
+    url: "/shards/:dataset/:shard/sparql",
+    federated: false,
+    summary: "Query a shard that this service hosts",
+    check: (request) => {
+      const { dataset, shard } = shardOf(request);
+      if (!shell.deps.shards?.endpoint(dataset, shard)) throw shardUnknown(dataset, shard);
+    },
+    answer,
+  });
+}
+
+/** The error for shards that are not here. */
+export function shardUnknown(dataset: string, shard?: string): FedwayError {
+  const what =
+    shard === undefined
+      ? `no shards of "${shortened(dataset)}"`
+      : `no shard "${shortened(shard)}" of "${shortened(dataset)}"`;
+  return new FedwayError("SHARDS_UNKNOWN", `This service hosts ${what}.`, {
+    next: "GET /api/shards lists what there is.",
   });
 }

@@ -20,10 +20,12 @@ class N3Decoder implements GraphDecoder {
   #quads: RDF.Quad[] = [];
   #error: Error | undefined;
 
-  constructor(name: "Turtle" | "N-Triples", baseIri?: string) {
+  constructor(name: "Turtle" | "TriG" | "N-Triples", baseIri?: string, factory?: RDF.DataFactory) {
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
-    new Parser({ format: name, ...(baseIri !== undefined && { baseIRI: baseIri }) }).parse(
+    const base = baseIri !== undefined && { baseIRI: baseIri };
+    // A factory gets labels as they are written, without the parser's own prefix.
+    new Parser({ format: name, ...base, ...(factory !== undefined && { factory, blankNodePrefix: "" }) }).parse(
       this.#source,
       (error, quad) => {
         if (error) this.#error ??= error;
@@ -98,6 +100,8 @@ class TransformDecoder implements GraphDecoder {
 
   /** Waits for one step, but never longer than the parser lives. */
   #settled(step: (done: () => void) => void): Promise<void> {
+    // After an error nothing is told any more.
+    if (this.#error !== undefined) return Promise.resolve();
     return new Promise((resolve) => {
       const done = (): void => {
         this.#parser.off("error", done);
@@ -139,25 +143,28 @@ const refusingLoader = {
     Promise.reject(malformed(`The endpoint's JSON-LD answer needs the remote context ${url.slice(0, 200)}.`)),
 };
 
-/** RDF 1.1 Turtle. */
-export const createTurtleDecoder = (baseIri?: string): GraphDecoder => new N3Decoder("Turtle", baseIri);
+/** RDF 1.1 Turtle. With a factory of terms, blank nodes are made by it: with their label, or without one. */
+export const createTurtleDecoder = (baseIri?: string, factory?: RDF.DataFactory): GraphDecoder =>
+  new N3Decoder("Turtle", baseIri, factory);
+
+/** RDF 1.1 TriG. */
+export const createTriGDecoder = (baseIri?: string, factory?: RDF.DataFactory): GraphDecoder =>
+  new N3Decoder("TriG", baseIri, factory);
 
 /** RDF 1.1 N-Triples. */
 export const createNTriplesDecoder = (): GraphDecoder => new N3Decoder("N-Triples");
 
 /** The JSON-LD parser says null for "no datatype", which n3 does not understand. */
-const nullTolerantFactory: RDF.DataFactory = {
-  ...DataFactory,
+const nullTolerant = (factory: RDF.DataFactory): RDF.DataFactory => ({
+  ...factory,
   literal: (value, kind) =>
-    typeof kind === "string" || (kind && "termType" in kind)
-      ? DataFactory.literal(value, kind)
-      : DataFactory.literal(value),
-};
+    typeof kind === "string" || (kind && "termType" in kind) ? factory.literal(value, kind) : factory.literal(value),
+});
 
 /** JSON-LD 1.1; remote contexts are refused. */
-export function createJsonLdDecoder(baseIri?: string): GraphDecoder {
+export function createJsonLdDecoder(baseIri?: string, factory: RDF.DataFactory = DataFactory): GraphDecoder {
   const parser = new JsonLdParser({
-    dataFactory: nullTolerantFactory,
+    dataFactory: nullTolerant(factory),
     documentLoader: refusingLoader,
     ...(baseIri !== undefined && { baseIRI: baseIri }),
   });
@@ -165,8 +172,8 @@ export function createJsonLdDecoder(baseIri?: string): GraphDecoder {
 }
 
 /** RDF/XML; document type declarations are refused. */
-export function createRdfXmlDecoder(baseIri?: string): GraphDecoder {
+export function createRdfXmlDecoder(baseIri?: string, factory: RDF.DataFactory = DataFactory): GraphDecoder {
   const base = baseIri === undefined ? {} : { baseIRI: baseIri };
-  const parser = new EntityFreeRdfXmlParser({ dataFactory: DataFactory, trackPosition: true, ...base });
+  const parser = new EntityFreeRdfXmlParser({ dataFactory: factory, trackPosition: true, ...base });
   return new TransformDecoder("RDF/XML", parser, createXmlScanner({ sparqlResults: false }));
 }

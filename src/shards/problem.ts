@@ -15,6 +15,8 @@ export interface Pattern {
   readonly subject?: string;
   readonly predicate?: string;
   readonly object?: string;
+  /** What the predicate may not be (negated property sets): IRIs without brackets, sorted. */
+  readonly exceptPredicates?: readonly string[];
   /** The same variable stands at several places: those are equal. */
   readonly equal?: readonly (readonly ["subject" | "predicate" | "object", "subject" | "predicate" | "object"])[];
 }
@@ -76,4 +78,14 @@ export interface Solution {
   /** Queries without any candidate (paper), or that no choice of rules can make federated (guaranteed), with the reason. */
   readonly impossible: readonly { readonly query: number; readonly reason: string }[];
   readonly seconds: number;
+  /** What was minimised, in order; only in guaranteed mode. */
+  readonly criteria?: readonly Criterion[];
+}
+
+/** A named objective of the solver (`shards/objectives.lp`) and what it came to. */
+export interface Criterion {
+  readonly name: "fewest_unfederated" | "fewest_rules" | "fewest_shards" | "most_kinds" | "least_skew";
+  readonly cost: number;
+  /** None of the choices that are as good in the criteria before costs less. */
+  readonly proven: boolean;
 }

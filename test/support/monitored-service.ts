@@ -92,7 +92,7 @@ export async function createMonitoredFolder(endpoints: Readonly<Record<string, s
       const kept = { FEDWAY_CATALOG: folder.path, FEDWAY_DATA_DIR: join(folder.path, "data") };
       return monitored(await startService({}, { ...kept, ...watchful, ...env }));
     },
-    remove: folder.remove,
+    remove: () => folder.remove(),
   };
 }
 

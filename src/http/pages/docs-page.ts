@@ -1,4 +1,4 @@
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../../html/html.ts";
 import { page } from "./layout.ts";
 
 /** A value of the OpenAPI document, read with care: it is data like any other. */

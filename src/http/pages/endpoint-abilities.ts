@@ -5,7 +5,7 @@ import {
   type ProbeOutcome,
 } from "../../registry/capabilities/capabilities.ts";
 import { latencyText, momentOf, numberText } from "./figures.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../../html/html.ts";
 
 const names: Readonly<Record<ProbedConstruct, string>> = {
   values: "VALUES",

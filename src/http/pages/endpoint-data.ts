@@ -4,7 +4,7 @@ import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
 import { catalogPathBy } from "./catalog-wish.ts";
 import { momentOf, numberText } from "./figures.ts";
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../../html/html.ts";
 
 /** What is known of an endpoint's data, and how current it is. */
 export interface ShownData {

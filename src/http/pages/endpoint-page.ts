@@ -8,7 +8,7 @@ import { dataBody, type ShownData } from "./endpoint-data.ts";
 import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
 import { moment, numberText } from "./figures.ts";
 import { heartbeatBanner } from "./heartbeat.ts";
-import { type Html, html, link } from "./html.ts";
+import { type Html, html, link } from "../../html/html.ts";
 import { evidenceTable, incidentTable } from "./incident-parts.ts";
 import { badge, page, section } from "./layout.ts";
 import { type Reading, shownReading } from "./reading.ts";

@@ -117,11 +117,18 @@ describe("an endpoint with an open incident", () => {
     apply();
     later(60_000);
     expect(told).toHaveLength(1);
-    knowDown("a", "timeout");
+    knowDown("a", "timeout", noon + 62_000);
     later(2_000);
     expect(told.slice(1)).toEqual([
-      `hold a ${url} until 17.5: down since 2026-01-01T11:59:00.000Z, incident incident-a`,
+      `hold a ${url} until ${62 / 60 + 16.5}: down since 2026-01-01T11:59:00.000Z, incident incident-a`,
     ]);
+  });
+  it("is left alone from the end of a probe that took long, but of no longer one than there is", () => {
+    knowDown("a", "timeout", noon - 60_000);
+    apply();
+    knowDown("a", "timeout", noon - 122_000);
+    later(2_000);
+    expect(told.map((text) => /until [\d.]+/.exec(text)?.[0])).toEqual(["until 16.5", "until 15.5"]);
   });
   it("is not left alone any longer when its latest probe was good or answered wrongly", () => {
     knowDown("a", "connect");

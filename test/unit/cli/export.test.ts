@@ -45,6 +45,25 @@ describe("fedway export", () => {
     expect(run.code).toBe(0);
   });
 
+  it("takes a URL that ends with a slash", async () => {
+    const run = await cli(["export", "--url", "http://127.0.0.1:9/fedway/"], { fetch: () => answer(snapshot) });
+    expect(run.calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:9/fedway/api/snapshot"]);
+  });
+
+  it("says that an answer broke off, which is not an answer of another kind", async () => {
+    const half = new ReadableStream({
+      start(stream) {
+        stream.enqueue(Buffer.from('{"schema":1,'));
+        stream.error(new TypeError("terminated"));
+      },
+    });
+    const run = await cli(["export", "--url", "http://127.0.0.1:9"], { fetch: () => new Response(half) });
+    expect(run).toMatchObject({ code: 1, out: "" });
+    // These runs are interrupted from the beginning.
+    expect(run.err).toMatch(/^CANCELLED: /);
+    expect(run.err).not.toContain("no snapshot");
+  });
+
   it("writes into a file and says how much", async () => {
     const folder = await mkdtemp(join(tmpdir(), "fedway-export-"));
     const file = join(folder, "status.json");

@@ -1,5 +1,5 @@
 import { Readable, Writable } from "node:stream";
-import type { CliApp, CliIo, FolderHolder } from "../../../src/cli/cli-io.ts";
+import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../../src/cli/cli-io.ts";
 import { runCli } from "../../../src/cli/program.ts";
 import type { CatalogReport } from "../../../src/registry/check-catalog.ts";
 import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "../../support/fake-query-service.ts";
@@ -27,6 +27,7 @@ export interface Setup {
   readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly backup?: CliIo["backup"];
+  readonly shards?: Partial<ShardCommands>;
 }
 
 const sink = (chunks: Buffer[]): Writable =>
@@ -74,6 +75,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     backup: setup.backup ?? unexpected,
+    shards: async () => ({ build: unexpected, report: unexpected, verify: unexpected, ...setup.shards }),
     openApp: async (given) => {
       overrides.push(given);
       return setup.openApp ? setup.openApp() : app;

@@ -38,6 +38,7 @@ describe("defaults", () => {
       adminToken: undefined,
       publicUrl: "http://127.0.0.1:3000",
       examples: true,
+      shards: [],
       role: "all",
       drainMs: 0,
       monitor: {
@@ -71,6 +72,15 @@ describe("defaults", () => {
       log: { level: "info", queries: false },
     }));
 
+  it("user and password of a URL are not repeated in messages", () => {
+    for (const name of ["OTEL_EXPORTER_OTLP_ENDPOINT", "FEDWAY_PUBLIC_URL"]) {
+      const message = refusal({ [name]: "https://user:a-secret@collector.example:4318" });
+      expect(message).toContain(`${name} is "https://[secret]@collector.example:4318"; expected `);
+    }
+    const long = refusal({ FEDWAY_PUBLIC_URL: `https://user:${"a-secret".repeat(50)}@x.example` });
+    expect(long).not.toContain("a-secret");
+  });
+
   it("secrets are not repeated in messages", () => {
     for (const env of [
       { REDIS_URL: "rediss//:hunter2@x" },
@@ -101,6 +111,7 @@ describe("values", () => {
   shouldRead("HOST=0.0.0.0", (c) => c.publicUrl, "http://127.0.0.1:3000");
   shouldRead("FEDWAY_EXAMPLES=off", (c) => c.examples, false);
   shouldRead("FEDWAY_EXAMPLES=TRUE", (c) => c.examples, true);
+  shouldRead("FEDWAY_SHARDS=/data/a, ./b ,", (c) => c.shards, ["/data/a", "./b"]);
   shouldRead("FEDWAY_EGRESS=public", (c) => c.egress, "public");
   shouldRead("FEDWAY_ALLOW_ADDRESSES=10.0.0.0/8, ::1", (c) => c.allowAddresses, ["10.0.0.0/8", "::1/128"]);
   shouldRead("FEDWAY_TRUST_PROXY=2", (c) => c.trustProxy, 2);
@@ -149,8 +160,8 @@ describe("wrong values", () => {
   shouldRefuse("FEDWAY_MAX_QUERY_BYTES", "12");
   shouldRefuse("FEDWAY_EGRESS", "all");
   shouldRefuse("FEDWAY_EXAMPLES", "maybe");
+  shouldRefuse("FEDWAY_SHARDS", "a\nb");
   shouldRefuse("FEDWAY_PUBLIC_URL", "ftp://x.example");
-  shouldRefuse("FEDWAY_PUBLIC_URL", "https://user:secret@x.example");
   shouldRefuse("FEDWAY_PUBLIC_URL", "https://x.example/?a=b");
   shouldRefuse("FEDWAY_PUBLIC_URL", "x.example");
   shouldRefuse("FEDWAY_ALLOW_ADDRESSES", "10.0.0.0/33");
@@ -178,7 +189,7 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(36);
+    expect(configReference).toHaveLength(37);
     for (const { name, meaning } of configReference) {
       expect(name).toMatch(/^(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);

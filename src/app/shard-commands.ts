@@ -1,0 +1,45 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { BuildShardsOptions, ShardCommands } from "../cli/cli-io.ts";
+import type { Config } from "../config/config.ts";
+import { readReport } from "../shards/finished-folder.ts";
+import { readShardSpec } from "../shards/spec.ts";
+import { type LocatedSpec, locateSpec } from "../shards/spec-paths.ts";
+import { runBuild } from "./run-build.ts";
+import { readSpecFile } from "./shard-jobs.ts";
+import { verifyFolder } from "./verify-folder.ts";
+
+/** What the command line does with shards, without a service. */
+export function createShardCommands(config: Pick<Config, "dataDir">): ShardCommands {
+  return {
+    async build(specFile, options) {
+      const spec = await locate(config, specFile, options);
+      return runBuild(spec, options);
+    },
+    async report(path) {
+      const folder = resolve(path);
+      return { report: await readReport(folder), folder };
+    },
+    verify: verifyFolder,
+  };
+}
+
+/** Who calls a command may name any place on the command line; a description, which may come from others, may not. */
+async function locate(
+  { dataDir }: Pick<Config, "dataDir">,
+  specFile: string,
+  { mode, output, allow }: BuildShardsOptions,
+): Promise<LocatedSpec> {
+  const { output: described, ...spec } = readShardSpec(await readSpecFile(specFile));
+  const wanted = output === undefined ? described : undefined;
+  const baseDir = dirname(await realpath(specFile));
+  return locateSpec(
+    { ...spec, ...(mode !== undefined && { mode }), ...(wanted !== undefined && { output: wanted }) },
+    {
+      baseDir,
+      readable: [baseDir, process.cwd(), ...allow],
+      output: output ?? join(dataDir, "shards", spec.dataset),
+      writable: [baseDir, process.cwd(), join(dataDir, "shards")],
+    },
+  );
+}

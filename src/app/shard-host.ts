@@ -1,0 +1,107 @@
+import { readdir, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { toFedwayError } from "../errors/fedway-error.ts";
+import type { HostedLimits } from "../hosting/create-hosted-endpoint.ts";
+import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.ts";
+import { fileSource } from "../hosting/file-data.ts";
+import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import { type FinishedShard, openShardFolder, type ShardDataset } from "../shards/shard-folder.ts";
+
+/** The shards that this process hosts. */
+export interface ShardHost {
+  readonly datasets: readonly ShardDataset[];
+  dataset(id: string): ShardDataset | undefined;
+  endpoint(dataset: string, shard: string): HostedEndpoint | undefined;
+  /** Looks which finished shards there are now; true when something has changed. */
+  scan(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** How shards are hosted. */
+export interface ShardHostOptions {
+  /** Its sub-folders are those of datasets. */
+  readonly root: string;
+  /** Folders of datasets elsewhere. */
+  readonly folders: readonly string[];
+  readonly limits: HostedLimits;
+  /** Folders that cannot be hosted, once each. */
+  readonly onRefused: (folder: string, reason: string) => void;
+}
+
+/** Worker threads at once, of all shards together. */
+const maxOpen = 24;
+
+interface Hosted {
+  readonly dataset: ShardDataset;
+  readonly stamp: string;
+  readonly endpoints: ReadonlyMap<string, HostedEndpoint>;
+}
+
+/** A host that knows nothing until `scan` was called. What is damaged or unfinished is never hosted. */
+export function createShardHost(options: ShardHostOptions): ShardHost {
+  const pool = createEndpointPool({ limits: options.limits, maxOpen });
+  const refused = new Map<string, string>();
+  let hosted: ReadonlyMap<string, Hosted> = new Map();
+  let last: Promise<unknown> = Promise.resolve();
+
+  const scan = async (): Promise<boolean> => {
+    const found = new Map<string, Hosted>();
+    for (const folder of await foldersOf(options)) {
+      const stamp = await stampOf(folder);
+      if (stamp === undefined || refused.get(folder) === stamp) continue;
+      const known = hosted.values().find(({ dataset }) => dataset.folder === folder);
+      try {
+        const one = known?.stamp === stamp ? known : await host(folder, stamp, pool);
+        if (found.has(one.dataset.dataset)) throw new Error("Another folder has shards of this dataset.");
+        found.set(one.dataset.dataset, one);
+      } catch (error) {
+        refused.set(folder, stamp);
+        options.onRefused(folder, error instanceof Error ? error.message : toFedwayError(error).message);
+      }
+    }
+    const before = hosted;
+    hosted = found;
+    const gone = [...before].filter(([id, one]) => found.get(id) !== one);
+    await Promise.all(gone.flatMap(([, one]) => [...one.endpoints.values()].map((each) => each.close())));
+    return gone.length > 0 || found.size !== before.size;
+  };
+  return {
+    get datasets() {
+      return [...hosted.values()].map(({ dataset }) => dataset);
+    },
+    dataset: (id) => hosted.get(id)?.dataset,
+    endpoint: (dataset, shard) => hosted.get(dataset)?.endpoints.get(shard),
+    scan() {
+      const result = last.then(scan);
+      last = result.catch(() => undefined);
+      return result;
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** The others are those of builds under way. */
+const isFinished = (name: string): boolean => !/\.(?:building|replaced)$/u.test(name);
+
+async function foldersOf({ root, folders }: ShardHostOptions): Promise<readonly string[]> {
+  const below = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const own = below.filter((each) => each.isDirectory() && isFinished(each.name)).map(({ name }) => join(root, name));
+  return [...new Set([...folders, ...own.toSorted()].map((folder) => resolve(folder)))];
+}
+
+/** Changes when the manifest does; undefined where there is none, which is no folder of finished shards. */
+async function stampOf(folder: string): Promise<string | undefined> {
+  const found = await stat(join(folder, "manifest.json")).catch(() => undefined);
+  return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
+}
+
+async function host(folder: string, stamp: string, pool: EndpointPool): Promise<Hosted> {
+  const dataset = await openShardFolder(folder);
+  const endpoints = new Map(dataset.shards.map((shard) => [shard.id, endpointOf(dataset, shard, pool)]));
+  return { dataset, stamp, endpoints };
+}
+
+function endpointOf({ dataset }: ShardDataset, shard: FinishedShard, pool: EndpointPool): HostedEndpoint {
+  const { id, triples, path, sha256, lineBytes } = shard;
+  return pool.endpoint({ id: `${dataset}/${id}`, triples, source: fileSource([{ path, sha256 }], lineBytes) });
+}

@@ -1,0 +1,160 @@
+import { open } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Config } from "../config/config.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import type { ShardReport } from "../shards/report/shard-report.ts";
+import { readShardSpec, type ShardSpec } from "../shards/spec.ts";
+import { locateSpec, readablePath } from "../shards/spec-paths.ts";
+import { runBuild } from "./run-build.ts";
+
+/** What a build job is given. */
+export interface BuildPayload {
+  readonly spec: ShardSpec;
+  /** Folder of the paths in the description, below `shards-input/`. */
+  readonly base: string;
+  readonly dryRun: boolean;
+}
+
+/** What a build job gives: the figures; all of it is in the report. */
+export interface BuildJobResult {
+  readonly dataset: string;
+  readonly dryRun: boolean;
+  readonly triples: number;
+  readonly rules: number;
+  readonly lowerBound: number;
+  readonly proven: boolean;
+  readonly shards: number;
+  readonly queries: number;
+  readonly notFederated: number;
+  readonly leftOut: number;
+}
+
+const kindName = "build-shards";
+const maxSpecBytes = 200_000;
+
+/** Files that builds over the API may read. */
+const inputFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "shards-input");
+const outputFolder = ({ dataDir }: Pick<Config, "dataDir">, dataset: string): string =>
+  join(dataDir, "shards", dataset);
+
+/**
+ * Reads what somebody wants to have built: a description, or `{"file": ...}` that names one below `shards-input/`.
+ * @throws FedwayError `REQUEST_INVALID`
+ */
+export async function buildWish(config: Config, wish: unknown, dryRun: boolean): Promise<BuildPayload> {
+  const { json, base } = await describedBy(config, wish);
+  const payload = { spec: readShardSpec(json), base, dryRun };
+  await locate(config, payload);
+  return payload;
+}
+
+async function describedBy(config: Config, wish: unknown): Promise<{ readonly json: unknown; readonly base: string }> {
+  if (typeof wish !== "object" || wish === null || !("file" in wish)) return { json: wish, base: "" };
+  const { file } = wish;
+  if (typeof file !== "string" || Object.keys(wish).length > 1) {
+    throw new FedwayError("REQUEST_INVALID", "file has to be the name of a description, and nothing stands beside it.");
+  }
+  const folder = inputFolder(config);
+  const path = await readablePath(file, { baseDir: folder, readable: [folder] });
+  const root = await readablePath(".", { baseDir: folder, readable: [folder] });
+  return { json: await readSpecFile(path), base: relative(root, dirname(path)) };
+}
+
+/** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
+export async function readSpecFile(path: string): Promise<unknown> {
+  const text = await readBounded(path);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new FedwayError("REQUEST_INVALID", "The description of the shards is not JSON.", { cause });
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path).catch((cause: unknown) => {
+    throw new FedwayError("REQUEST_INVALID", "The description of the shards cannot be read.", { cause });
+  });
+  try {
+    if (!(await file.stat()).isFile())
+      throw new FedwayError("REQUEST_INVALID", "The description of the shards is no file.");
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxSpecBytes + 1), 0, maxSpecBytes + 1, 0);
+    if (bytesRead <= maxSpecBytes) return buffer.toString("utf8", 0, bytesRead);
+    throw new FedwayError("REQUEST_INVALID", `The description of the shards is larger than ${maxSpecBytes} bytes.`);
+  } finally {
+    await file.close();
+  }
+}
+
+function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" | "base">) {
+  const folder = inputFolder(config);
+  return locateSpec(spec, {
+    baseDir: join(folder, base),
+    readable: [folder],
+    output: outputFolder(config, spec.dataset),
+    writable: [],
+  });
+}
+
+/**
+ * Enqueues a build. The same wish again gives the job that is under way.
+ * @throws FedwayError `SHARDS_BUSY` when another build of the dataset is under way
+ */
+export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue" | "get">, payload: BuildPayload): Promise<Job> {
+  const id = `${payload.dryRun ? "predict" : "build"}-shards.${payload.spec.dataset}`;
+  const job = await jobs.enqueue(kindName, payload, { id });
+  if (JSON.stringify(job.payload) === JSON.stringify(payload)) return job;
+  throw new FedwayError("SHARDS_BUSY", `Other shards of ${payload.spec.dataset} are being built already.`, {
+    next: `Wait for the job ${id}, or cancel it: DELETE /api/jobs/${id}.`,
+  });
+}
+
+/** What the job works with. */
+export interface BuildKindParts {
+  readonly config: Config;
+  /** Called when new shards are there. */
+  readonly onBuilt: () => Promise<void>;
+}
+
+/** The job that builds the shards of one dataset into the data folder. */
+export function buildKind({ config, onBuilt }: BuildKindParts): JobKind {
+  return {
+    name: kindName,
+    validate(payload) {
+      payloadOf(payload);
+    },
+    async run(payload, { signal, progress }: JobContext): Promise<BuildJobResult> {
+      const wish = payloadOf(payload);
+      const spec = await locate(config, wish);
+      const { report } = await runBuild(spec, { dryRun: wish.dryRun, signal, onProgress: progress });
+      if (!wish.dryRun) await onBuilt();
+      return resultOf(report, wish.dryRun);
+    },
+  };
+}
+
+function payloadOf(payload: unknown): BuildPayload {
+  const found = typeof payload === "object" && payload !== null ? payload : {};
+  const base = "base" in found ? found.base : undefined;
+  const dryRun = "dryRun" in found ? found.dryRun : undefined;
+  if (typeof base !== "string" || typeof dryRun !== "boolean" || !("spec" in found)) {
+    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a description of the shards.`);
+  }
+  return { spec: readShardSpec(found.spec), base, dryRun };
+}
+
+function resultOf(report: ShardReport, dryRun: boolean): BuildJobResult {
+  const { dataset, statistics, rules, optimum, shards, queries, leftOut } = report;
+  return {
+    dataset: dataset.id,
+    dryRun,
+    triples: statistics.triples,
+    rules: rules.length,
+    lowerBound: optimum.lowerBound,
+    proven: optimum.proven,
+    shards: shards.length,
+    queries: queries.length,
+    notFederated: queries.filter(({ federated }) => !federated).length,
+    leftOut: leftOut.length,
+  };
+}

@@ -1,0 +1,89 @@
+import { type Command, Option } from "commander";
+import { type CliIo, UsageError } from "./cli-io.ts";
+import { runServe } from "./commands.ts";
+import { examples } from "./option-values.ts";
+import {
+  type BuildCommandOptions,
+  runShardBuild,
+  runShardReport,
+  runShardVerify,
+  type VerifyCommandOptions,
+} from "./shard-commands.ts";
+
+type Done = (code: number) => void;
+
+/** Adds `shards build`, `shards report`, `shards verify` and `shards serve`. */
+export function addShards(program: Command, io: CliIo, done: Done): void {
+  const shards = program
+    .command("shards")
+    .description("turn a dataset and its queries into a federated benchmark")
+    .addHelpText("after", () =>
+      examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
+    );
+  addBuild(shards, io, done);
+  shards
+    .command("report")
+    .description("say what became of a build")
+    .argument("<folder>", "folder of finished shards")
+    .option("--json", "the whole report as JSON")
+    .addHelpText("after", () => examples("shards report .fedway/shards/harbour"))
+    .action(async (folder: string, options: { readonly json?: boolean }) =>
+      done(await runShardReport(io, folder, options)),
+    );
+  shards
+    .command("verify")
+    .description("check finished shards: checksums, nothing twice, nothing missing, every query's answer")
+    .argument("<folder>", "folder of finished shards")
+    .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
+    .option("--json", "the result as JSON")
+    .addHelpText("after", () => examples("shards verify .fedway/shards/harbour"))
+    .action(async (folder: string, options: VerifyCommandOptions) => done(await runShardVerify(io, folder, options)));
+  shards
+    .command("serve")
+    .description("start the service with these shards, each behind an endpoint of its own (FEDWAY_SHARDS)")
+    .argument("<folder...>", "folders of finished shards")
+    .option("--host <host>", "address to listen on (HOST)")
+    .option("-p, --port <port>", "port to listen on (PORT)")
+    .addHelpText("after", () => examples("shards serve .fedway/shards/harbour --port 8080"))
+    .action(async (folders: string[], options: { readonly host?: string; readonly port?: string }) =>
+      done(await runServe(io, serveOverrides(folders, options))),
+    );
+}
+
+function addBuild(shards: Command, io: CliIo, done: Done): void {
+  shards
+    .command("build")
+    .description("choose the rules and write the shards; a build that was interrupted goes on where it was")
+    .argument("<spec>", "JSON file that names the dataset, its files and its queries")
+    .option("--dry-run", "choose the rules and predict the sizes, write nothing")
+    .addOption(
+      new Option("-m, --mode <mode>", "make every query federated, or follow the paper as it is").choices([
+        "guaranteed",
+        "paper",
+      ]),
+    )
+    .option(
+      "-o, --output <folder>",
+      "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/shards/<dataset>)",
+    )
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option("--json", "the outcome as JSON")
+    .addHelpText("after", () =>
+      examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),
+    )
+    .action(async (spec: string, options: BuildCommandOptions) => done(await runShardBuild(io, spec, options)));
+}
+
+function serveOverrides(
+  folders: readonly string[],
+  { host, port }: { readonly host?: string; readonly port?: string },
+): Readonly<Record<string, string>> {
+  const split = folders.find((folder) => folder.includes(","));
+  if (split !== undefined)
+    throw new UsageError(`the name of the folder "${split}" has a comma; name it through a link`);
+  return {
+    FEDWAY_SHARDS: folders.join(","),
+    ...(host !== undefined && { HOST: host }),
+    ...(port !== undefined && { PORT: port }),
+  };
+}

@@ -1,0 +1,136 @@
+import { createReadStream } from "node:fs";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyInstance } from "fastify";
+import type { ShardDataset } from "../shards/shard-folder.ts";
+import { answers, sendJson } from "./api-routes.ts";
+import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
+import type { HttpDeps, ShardService } from "./http-deps.ts";
+import { Job } from "./registry-schemas.ts";
+import { Problem } from "./schemas.ts";
+import { BuildWish, Dataset, DatasetList, DatasetPath, ShardPath } from "./shard-schemas.ts";
+import { shardUnknown } from "./sparql-routes.ts";
+import { guarded, requireWriteAccess } from "./write-access.ts";
+
+const tags = ["Shards"];
+
+/** The page has its own style inside, which its own policy names by hash; this one is about everything else. */
+const reportHeaders = {
+  ...plainHeaders,
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-cache",
+};
+
+interface Shell {
+  readonly shards: ShardService;
+  readonly publicUrl: () => string;
+}
+
+function known({ shards }: Shell, id: string): ShardDataset {
+  const dataset = shards.dataset(id);
+  if (dataset === undefined) throw shardUnknown(id);
+  return dataset;
+}
+
+function summaryOf({ dataset, title, triples, licence, citation, source }: ShardDataset, { publicUrl }: Shell) {
+  const federation = `${publicUrl()}/federations/${dataset}/sparql`;
+  const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
+  return { dataset, title, triples, licence, ...about, federation };
+}
+
+function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
+  return shards.map(({ id, key, triples, bytes, sha256 }) => ({
+    id,
+    key,
+    triples,
+    bytes,
+    sha256,
+    endpoint: `${publicUrl()}/shards/${dataset}/${id}/sparql`,
+    file: `${publicUrl()}/api/shards/${dataset}/${id}`,
+  }));
+}
+
+function addReading(untyped: FastifyInstance, shell: Shell): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  const { shards } = shell;
+  app.get("/api/shards", {
+    schema: { tags, summary: "List the datasets that are hosted as shards", response: answers(DatasetList) },
+    handler: async (_request, reply) =>
+      sendJson(reply, {
+        datasets: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
+      }),
+  });
+  app.get("/api/shards/:dataset", {
+    schema: {
+      tags,
+      summary: "Get a dataset: its shards and the report",
+      params: DatasetPath,
+      response: answers(Dataset),
+    },
+    handler: async (request, reply) => {
+      const dataset = known(shell, request.params.dataset);
+      const report = await shards.report(dataset.dataset);
+      return sendJson(reply, { ...summaryOf(dataset, shell), shards: shardsOf(dataset, shell), report });
+    },
+  });
+  app.get("/api/shards/:dataset/report", {
+    schema: { tags, summary: "Read the report of a dataset as a page", params: DatasetPath },
+    handler: async (request, reply) => {
+      const { dataset } = known(shell, request.params.dataset);
+      return reply
+        .headers(reportHeaders)
+        .type("text/html; charset=utf-8")
+        .send(await shards.reportPage(dataset));
+    },
+  });
+}
+
+function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/shards/:dataset/:shard", {
+    schema: { tags, summary: "Download the data of one shard", params: ShardPath },
+    handler: async (request, reply) => {
+      const { dataset, shard } = request.params;
+      const file = shards.download(dataset, shard);
+      if (file === undefined) throw shardUnknown(dataset, shard);
+      return reply
+        .headers({
+          ...anyOriginHeaders,
+          "Content-Length": file.bytes,
+          "Content-Disposition": `attachment; filename="${file.fileName}"`,
+          ETag: `"${file.sha256}"`,
+          // Exactly as many bytes as were said, also when the file should have grown.
+        })
+        .type(file.mediaType)
+        .send(createReadStream(file.path, { end: Math.max(0, file.bytes - 1) }));
+    },
+  });
+}
+
+function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.post("/api/shards", {
+    ...guarded,
+    onRequest: requireWriteAccess(deps),
+    schema: {
+      tags,
+      summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
+      querystring: BuildWish,
+      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+    },
+    handler: async (request, reply) => {
+      const job = await shards.build(request.body, { dryRun: request.query.dryRun ?? false });
+      return reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
+    },
+  });
+}
+
+/** Shards of datasets: what there is, their data and reports, and having more of them built. */
+export function addShardRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
+  const { shards } = deps;
+  if (shards === undefined) return;
+  const shell = { shards, publicUrl };
+  addReading(app, shell);
+  addDownload(app, shell);
+  addBuilding(app, deps, shell);
+}

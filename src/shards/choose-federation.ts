@@ -1,0 +1,176 @@
+import { performance } from "node:perf_hooks";
+import { irisOfRule, ruleKey } from "./candidates.ts";
+import type { ChooseOptions } from "./choose-rules.ts";
+import { numbersOf } from "./encode/cover-program.ts";
+import { evaluateChoice } from "./encode/evaluate-choice.ts";
+import { type Aims, criteria, federationFacts, federationProgram } from "./encode/federation-program.ts";
+import { type Places, placesOf } from "./encode/places.ts";
+import type { Criterion, Problem, Solution } from "./problem.ts";
+import type { Rule } from "./rule.ts";
+
+type Placement = NonNullable<Problem["placement"]>;
+
+/** Conflicts that the search for less skew may take: counted, not timed, so that the same input gives the same rules. */
+const skewEffort = 20_000;
+/** So many queries are explained one by one; solving each of them again must not outlast the search itself. */
+const maxExplained = 50;
+
+/** A problem in numbers, and how to ask the solver about it. */
+interface Session {
+  readonly rules: readonly Rule[];
+  readonly numbered: Places;
+  /** The queries that are asked for, by their place in `Problem.queries`. */
+  readonly queries: readonly number[];
+  readonly ask: (aims: Aims, more?: readonly string[]) => Promise<Answer>;
+}
+
+interface Answer {
+  readonly chosen: readonly number[] | undefined;
+  readonly complete: boolean;
+  readonly lower: number;
+}
+
+/** Guaranteed mode: the criteria one after the other, each kept at its value while the next ones are minimised. */
+export async function chooseFederation(
+  problem: Problem,
+  placement: Placement,
+  options: ChooseOptions,
+): Promise<Solution> {
+  const startMs = performance.now();
+  const hopeless = directReasons(placement);
+  const session = openSession(problem, { placement, hopeless, options });
+  const found = await minimiseAll(session);
+  const { unfederated } = evaluateChoice(session.numbered, session.rules, found.chosen);
+  const explained = await explain(session, unfederated);
+  const [, rules] = found.criteria;
+  return {
+    reading: options.reading,
+    rules: found.chosen.flatMap((rule) => session.rules[rule] ?? []),
+    cost: found.chosen.length,
+    lowerBound: found.fewestRules,
+    proven: rules?.proven ?? false,
+    impossible: [...hopeless, ...explained].toSorted((left, right) => left.query - right.query),
+    seconds: (performance.now() - startMs) / 1000,
+    criteria: found.criteria,
+  };
+}
+
+function openSession(
+  problem: Problem,
+  given: { readonly placement: Placement; readonly hopeless: Solution["impossible"]; readonly options: ChooseOptions },
+): Session {
+  const { placement, options } = given;
+  const rules = claimingRules(problem, placement);
+  const lost = new Set(given.hopeless.map(({ query }) => query));
+  const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
+  const touches = queries.map((query) => placement.touches[query] ?? []);
+  const numbered = placesOf(rules, { ...placement, touches });
+  const facts = federationFacts(rules, rules.map(ruleKey), numbered);
+  const endMs = performance.now() + options.timeoutMs;
+  return {
+    rules,
+    numbered,
+    queries,
+    async ask(aims, more = ["--opt-strategy=usc"]) {
+      // Half of what is left: later questions get their share, too.
+      const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
+      const { signal, solver } = options;
+      const settings = { timeoutMs, options: more, ...(signal && { signal }) };
+      const { models, ended, lowerBound } = await solver.solve(federationProgram(facts, rules.length, aims), settings);
+      const model = models.at(-1);
+      return {
+        chosen: model && numbersOf(model.atoms, "choose"),
+        complete: ended === "complete",
+        lower: lowerBound?.[0] ?? 0,
+      };
+    },
+  };
+}
+
+/** Candidates that claim at least one triple, in canonical order; the others can only add to the number of rules. */
+function claimingRules(problem: Problem, { cells }: Placement): readonly Rule[] {
+  const classes = new Set(cells.flatMap(({ types }) => types));
+  const predicates = new Set(cells.map(({ predicate }) => predicate));
+  return problem.candidates
+    .map(({ rule }) => rule)
+    .filter((rule) => irisOfRule(rule).some((iri) => (rule.kind === "vertical" ? predicates : classes).has(iri)));
+}
+
+/** Queries that need no solver to be told apart: whatever is chosen, they see one shard or none. */
+function directReasons({ touches, cells }: Placement): Solution["impossible"] {
+  return touches.flatMap((found, query) => {
+    const [only] = found;
+    const cell = only === undefined ? undefined : cells[only];
+    if (found.length > 1) return [];
+    if (cell === undefined) return [{ query, reason: "No triple of the dataset matches any of its patterns." }];
+    const subjects = cell.types.length === 0 ? "untyped subjects" : `instances of ${cell.types.join(" and ")}`;
+    const reason = `All the triples that it matches have the predicate ${cell.predicate} and ${subjects} in one bucket: no rule separates them.`;
+    return [{ query, reason }];
+  });
+}
+
+interface Found {
+  readonly chosen: readonly number[];
+  readonly criteria: readonly Criterion[];
+  /** Lower bound of the number of rules. */
+  readonly fewestRules: number;
+}
+
+async function minimiseAll(session: Session): Promise<Found> {
+  const { numbered, rules, ask } = session;
+  const atMost = new Map<Criterion["name"], number>();
+  const results: Criterion[] = [];
+  let chosen: readonly number[] = [];
+  let fewestRules = 0;
+  // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
+  let allProven = true;
+  for (const name of criteria) {
+    const found = await minimise(session, { name, atMost, chosen });
+    chosen = found.chosen;
+    const { [name]: cost } = evaluateChoice(numbered, rules, chosen).costs;
+    allProven &&= found.proven;
+    results.push({ name, cost, proven: allProven });
+    if (name === "fewest_rules" && results[0]?.proven === true) fewestRules = found.proven ? cost : found.lower;
+    atMost.set(name, cost);
+  }
+  const canonical = await ask({ atMost, canonical: true });
+  return { chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen, criteria: results, fewestRules };
+}
+
+/** One criterion: core-guided first, which proves; when that takes too long, branch and bound, which finds. */
+async function minimise(
+  session: Session,
+  { name, atMost, chosen }: { name: Criterion["name"]; atMost: Aims["atMost"] & {}; chosen: readonly number[] },
+): Promise<{ readonly chosen: readonly number[]; readonly proven: boolean; readonly lower: number }> {
+  const { numbered, rules, ask } = session;
+  const costOf = (choice: readonly number[]): number => evaluateChoice(numbered, rules, choice).costs[name];
+  if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
+  const limit = name === "least_skew" ? [`--solve-limit=${skewEffort}`] : [];
+  const proof = await ask({ minimise: name, atMost }, ["--opt-strategy=usc", ...limit]);
+  if (proof.complete) return { chosen: proof.chosen ?? chosen, proven: true, lower: proof.lower };
+  const search = await ask({ minimise: name, atMost }, ["--opt-strategy=bb", ...limit]);
+  const choices = [chosen, proof.chosen, search.chosen].filter((choice) => choice !== undefined);
+  const best = choices.reduce((left, right) => (costOf(right) < costOf(left) ? right : left));
+  const lower = Math.max(proof.lower, search.lower);
+  return { chosen: best, proven: search.complete || lower >= costOf(best), lower };
+}
+
+/** Why these queries are left with one shard; `unfederated` are numbers of the session. */
+async function explain(session: Session, unfederated: readonly number[]): Promise<Solution["impossible"]> {
+  const reasons: { query: number; reason: string }[] = [];
+  for (const [at, query] of unfederated.entries()) {
+    const alone = at < maxExplained ? await session.ask({ alone: query }) : undefined;
+    reasons.push({ query: session.queries[query] ?? -1, reason: reasonOf(alone) });
+  }
+  return reasons;
+}
+
+function reasonOf(alone: Answer | undefined): string {
+  if (alone?.complete && alone.chosen === undefined) {
+    return "At every choice of candidate rules all the triples that it matches lie in one shard.";
+  }
+  if (alone?.chosen !== undefined) {
+    return "Rules that would separate the triples that it matches put those of other queries into one shard.";
+  }
+  return "No choice of rules was found that makes it federated together with the others.";
+}

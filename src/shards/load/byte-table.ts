@@ -1,0 +1,125 @@
+const pageBytes = 4 * 1024 * 1024;
+
+/**
+ * Numbers byte strings in the order in which they come: the same bytes, the same number. Holds each once, with about 25
+ * bytes beside it.
+ */
+export class ByteTable {
+  size = 0;
+  readonly #seed: number;
+  readonly #pages: Buffer[] = [];
+  /** Free bytes begin here, in the last page. */
+  #used = pageBytes;
+  /** Of each number: its page, its place there, its length, its hash. */
+  #page = new Uint32Array(1024);
+  #start = new Uint32Array(1024);
+  #length = new Uint32Array(1024);
+  #hash = new Uint32Array(1024);
+  /** Open addressing; numbers are one higher, 0 is free. */
+  #slots = new Uint32Array(4096);
+
+  constructor(seed = Math.floor(Math.random() * 0x1_0000_0000)) {
+    this.#seed = seed;
+  }
+
+  /** The number of these bytes, which are added when they are new. */
+  intern(bytes: Buffer, from: number, to: number): number {
+    const hash = hashBytes(bytes, from, to, this.#seed);
+    const slot = this.#slotOf(bytes, from, to, hash);
+    const found = this.#slots[slot]!;
+    if (found !== 0) return found - 1;
+    const number = this.#store(bytes, from, to, hash);
+    this.#slots[slot] = number + 1;
+    if (this.size * 2 > this.#slots.length) this.#growSlots();
+    return number;
+  }
+
+  /** The number of these bytes, or -1. */
+  find(bytes: Buffer, from: number, to: number): number {
+    return this.#slots[this.#slotOf(bytes, from, to, hashBytes(bytes, from, to, this.#seed))]! - 1;
+  }
+
+  /** Whether these bytes are those of a number. */
+  isAt(number: number, bytes: Buffer, from: number, to: number): boolean {
+    const length = to - from;
+    if (this.#length[number] !== length) return false;
+    const page = this.#pages[this.#page[number]!]!;
+    const start = this.#start[number]!;
+    // IRIs of one dataset differ at their ends.
+    for (let at = length - 1; at >= 0; at -= 1) if (page[start + at] !== bytes[from + at]) return false;
+    return true;
+  }
+
+  bytesOf(number: number): Buffer {
+    const start = this.#start[number]!;
+    return this.#pages[this.#page[number]!]!.subarray(start, start + this.#length[number]!);
+  }
+
+  textOf(number: number): string {
+    return this.bytesOf(number).toString("utf8");
+  }
+
+  #slotOf(bytes: Buffer, from: number, to: number, hash: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (;;) {
+      const found = this.#slots[slot]!;
+      if (found === 0) return slot;
+      if (this.#hash[found - 1] === hash && this.isAt(found - 1, bytes, from, to)) return slot;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  #store(bytes: Buffer, from: number, to: number, hash: number): number {
+    const number = this.size;
+    const length = to - from;
+    if (number === this.#page.length) this.#growEntries();
+    if (this.#used + length > pageBytes) {
+      this.#pages.push(Buffer.allocUnsafe(Math.max(pageBytes, length)));
+      this.#used = 0;
+    }
+    bytes.copy(this.#pages.at(-1)!, this.#used, from, to);
+    this.#page[number] = this.#pages.length - 1;
+    this.#start[number] = this.#used;
+    this.#length[number] = length;
+    this.#hash[number] = hash;
+    this.#used += length;
+    this.size += 1;
+    return number;
+  }
+
+  #growEntries(): void {
+    this.#page = grown(this.#page);
+    this.#start = grown(this.#start);
+    this.#length = grown(this.#length);
+    this.#hash = grown(this.#hash);
+  }
+
+  #growSlots(): void {
+    const slots = new Uint32Array(this.#slots.length * 2);
+    const mask = slots.length - 1;
+    for (let number = 0; number < this.size; number += 1) {
+      let slot = this.#hash[number]! & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = number + 1;
+    }
+    this.#slots = slots;
+  }
+}
+
+/** A longer array that begins with the same numbers. */
+export function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
+  const longer = new Uint32Array(array.length * 2);
+  longer.set(array);
+  return longer;
+}
+
+function hashBytes(bytes: Buffer, from: number, to: number, seed: number): number {
+  let hash = seed;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ bytes[at]!, 0x0100_0193);
+  hash ^= hash >>> 16;
+  hash = Math.imul(hash, 0x85eb_ca6b);
+  hash ^= hash >>> 13;
+  hash = Math.imul(hash, 0xc2b2_ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

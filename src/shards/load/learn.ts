@@ -1,0 +1,166 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { ByteTable, grown } from "./byte-table.ts";
+import { ClassSets } from "./class-sets.ts";
+import { type Input, namedInputs } from "./input.ts";
+import { type PassOptions, type ReadInput, readStatements } from "./read-statements.ts";
+import { hasGraph, type Statement } from "./statement.ts";
+import { SubjectSample } from "./subject-sample.ts";
+
+const rdfType = Buffer.from("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>");
+const less = 0x3c;
+
+/** Subjects without a type that are remembered; beyond that only their triples are known to be there. */
+const maxUntyped = 1_000_000;
+const shownExamples = 5;
+
+/** What one pass over the inputs tells about the dataset. */
+export interface Learned {
+  readonly inputs: readonly ReadInput[];
+  /** Statements in the inputs, repetitions too. */
+  readonly statements: number;
+  /** Bytes of these statements as canonical lines. */
+  readonly statementBytes: number;
+  /** There are statements in named graphs, so that N-Quads are written. */
+  readonly hasGraphs: boolean;
+  readonly subjects: SubjectClasses;
+  readonly typedSubjects: number;
+  readonly untyped: UntypedSubjects;
+  /** Class IRIs, in the order in which they came. */
+  readonly classes: readonly string[];
+  /** Subjects of statements at even distances, in the order of their bytes: tells where to part the dataset. */
+  readonly sample: readonly Buffer[];
+}
+
+/** Subjects that no class is known of. */
+export interface UntypedSubjects {
+  readonly subjects: number;
+  /** There may be more. */
+  readonly isAtLeast: boolean;
+  /** IRIs of some of them. */
+  readonly examples: readonly string[];
+}
+
+/** The classes of subjects, in about 80 bytes a subject. */
+export interface SubjectClasses {
+  /** The number of a subject, brackets included; -1 for one without a type that was not remembered. */
+  find(bytes: Buffer, from: number, to: number): number;
+  /** Whether these bytes are the subject of this number. */
+  isAt(subject: number, bytes: Buffer, from: number, to: number): boolean;
+  /** How many numbers there are. */
+  readonly size: number;
+  /** The number of a subject's set of classes; 0, the empty set, for -1. */
+  classSetOf(subject: number): number;
+  /** Of each set of classes their IRIs, sorted. */
+  readonly classSets: readonly (readonly string[])[];
+}
+
+export interface LearnOptions extends PassOptions {
+  readonly maxUntyped?: number;
+}
+
+/**
+ * Reads the inputs once to learn the classes of their subjects. Memory grows with the number of typed subjects (and of
+ * untyped ones up to a cap), not with that of triples.
+ * @throws FedwayError `DATASET_INVALID` for inputs that cannot be read or that hold no triple
+ */
+export async function learn(inputs: readonly Input[], options: LearnOptions = {}): Promise<Learned> {
+  const learner = new Learner(options.maxUntyped ?? maxUntyped);
+  const named = namedInputs(inputs);
+  const found = await readStatements(named, (statement) => learner.take(statement), { ...options, phase: "learn" });
+  if (learner.statements === 0) {
+    throw new FedwayError("DATASET_INVALID", "The dataset has no triples.", {
+      next: `Look at what the inputs hold: ${named.map(({ name }) => name).join(", ")}`.slice(0, 500),
+    });
+  }
+  return learner.learned(found);
+}
+
+class Learner {
+  statements = 0;
+  #statementBytes = 0;
+  #hasGraphs = false;
+  readonly #maxUntyped: number;
+  readonly #subjects = new ByteTable();
+  readonly #classes = new ByteTable();
+  readonly #sets = new ClassSets();
+  /** Of each subject, the number of its set of classes. */
+  #setOf = new Uint32Array(1024);
+  readonly #sample = new SubjectSample();
+  #typed = 0;
+  #mayMissUntyped = false;
+  /** The subject of the statement before. */
+  #last = -1;
+
+  constructor(most: number) {
+    this.#maxUntyped = most;
+  }
+
+  take(statement: Statement): void {
+    const { bytes, start, subjectEnd, predicateEnd, objectEnd, end } = statement;
+    this.statements += 1;
+    this.#statementBytes += end - start;
+    if (hasGraph(statement)) this.#hasGraphs = true;
+    this.#sample.take(statement);
+    const isType =
+      predicateEnd - subjectEnd - 1 === rdfType.length &&
+      bytes[subjectEnd + rdfType.length - 1] === 0x65 &&
+      bytes[objectEnd - 1] !== 0x22 &&
+      bytes[predicateEnd + 1] === less &&
+      rdfType.compare(bytes, subjectEnd + 1, predicateEnd) === 0;
+    const subject = this.#subject(statement, isType);
+    if (!isType) return;
+    const classNumber = this.#classes.intern(bytes, predicateEnd + 1, objectEnd);
+    const before = this.#setOf[subject]!;
+    if (before === 0) this.#typed += 1;
+    this.#setOf[subject] = this.#sets.with(before, classNumber);
+  }
+
+  #subject({ bytes, start, subjectEnd }: Statement, isType: boolean): number {
+    if (this.#last >= 0 && this.#subjects.isAt(this.#last, bytes, start, subjectEnd)) return this.#last;
+    const isFull = this.#subjects.size - this.#typed >= this.#maxUntyped;
+    if (isFull && !isType) {
+      this.#last = this.#subjects.find(bytes, start, subjectEnd);
+      if (this.#last < 0) this.#mayMissUntyped = true;
+      return this.#last;
+    }
+    this.#last = this.#subjects.intern(bytes, start, subjectEnd);
+    if (this.#last >= this.#setOf.length) this.#setOf = grown(this.#setOf);
+    return this.#last;
+  }
+
+  learned(inputs: readonly ReadInput[]): Learned {
+    const classes = Array.from({ length: this.#classes.size }, (_, index) => inner(this.#classes.textOf(index)));
+    const subjects = this.#subjects;
+    const setOf = this.#setOf.slice(0, subjects.size);
+    return {
+      inputs,
+      statements: this.statements,
+      statementBytes: this.#statementBytes,
+      hasGraphs: this.#hasGraphs,
+      subjects: {
+        find: (bytes, from, to) => subjects.find(bytes, from, to),
+        isAt: (subject, bytes, from, to) => subjects.isAt(subject, bytes, from, to),
+        size: subjects.size,
+        classSetOf: (subject) => (subject < 0 ? 0 : (setOf[subject] ?? 0)),
+        classSets: this.#sets.named((classNumber) => classes[classNumber] ?? ""),
+      },
+      typedSubjects: this.#typed,
+      untyped: this.#untyped(setOf),
+      classes,
+      sample: this.#sample.sorted(),
+    };
+  }
+
+  #untyped(setOf: Uint32Array): UntypedSubjects {
+    const examples: string[] = [];
+    for (let subject = 0; subject < setOf.length && examples.length < shownExamples; subject += 1) {
+      if (setOf[subject] === 0) examples.push(inner(this.#subjects.textOf(subject)));
+    }
+    // A subject that was not remembered when it came without a type may have got one later.
+    const isAtLeast = this.#mayMissUntyped;
+    return { subjects: setOf.length - this.#typed, isAtLeast, examples };
+  }
+}
+
+/** An IRI without its angle brackets. */
+const inner = (text: string): string => text.slice(1, -1);

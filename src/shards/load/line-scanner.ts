@@ -1,0 +1,107 @@
+import { type LineTerms, TermScanner } from "./term-scanner.ts";
+import type { Statement, Visit } from "./statement.ts";
+import { SyntaxFault } from "./syntax-fault.ts";
+import { TermWriter } from "./term-writer.ts";
+
+const space = 0x20;
+const lineFeed = 0x0a;
+const return_ = 0x0d;
+const dot = 0x2e;
+const hash = 0x23;
+
+/** What a scanner is told. */
+export interface LineScannerOptions {
+  /** Statements may name a graph. */
+  readonly graphs: boolean;
+  /** See `skolemBase`. */
+  readonly skolemBase: string;
+}
+
+/**
+ * Reads N-Triples and N-Quads (RDF 1.1) a line at a time, straight from the bytes, which have to be UTF-8. A line that is
+ * canonical already is handed on where it lies; others are written anew.
+ */
+export class LineScanner {
+  /** Lines that are done with. */
+  lines = 0;
+  readonly #terms: TermScanner;
+  readonly #writer: TermWriter;
+  readonly #statement: Statement;
+
+  constructor({ graphs, skolemBase }: LineScannerOptions) {
+    this.#terms = new TermScanner(graphs);
+    this.#writer = new TermWriter(skolemBase);
+    const bytes = Buffer.alloc(0);
+    this.#statement = { bytes, start: 0, subjectEnd: 0, predicateEnd: 0, objectEnd: 0, end: 0 };
+  }
+
+  /**
+   * Scans whole lines.
+   * @returns the place of the first byte behind the last line feed
+   * @throws SyntaxFault
+   */
+  scan(bytes: Buffer, from: number, to: number, visit: Visit): number {
+    let at = from;
+    while (at < to) {
+      const end = bytes.indexOf(lineFeed, at);
+      if (end < 0 || end >= to) return at;
+      this.#line(bytes, at, end, visit);
+      this.lines += 1;
+      at = end + 1;
+    }
+    return at;
+  }
+
+  /** Scans the last line of a file, which may lack its line feed. */
+  finish(bytes: Buffer, from: number, to: number, visit: Visit): void {
+    if (from < to) this.#line(bytes, from, to, visit);
+  }
+
+  /** One line, or several that only carriage returns part. `bytes[end]` is a line feed, or the end of the file. */
+  #line(bytes: Buffer, from: number, end: number, visit: Visit): void {
+    let at = from;
+    while (at < end) {
+      const first = bytes[at]!;
+      if (first === hash) at = afterReturn(bytes, at, end);
+      else if (first === space || first === 0x09 || first === return_) at += 1;
+      else at = this.#statementAt(bytes, at, end, visit);
+    }
+  }
+
+  /** The place behind the statement that begins at `from`, and behind its end of line. */
+  #statementAt(bytes: Buffer, from: number, end: number, visit: Visit): number {
+    const terms = this.#terms.scan(bytes, from, end);
+    let at = terms.dotAt;
+    if (at >= end || bytes[at] !== dot) throw new SyntaxFault("a dot is expected");
+    at += 1;
+    if (at === end && terms.isCanonical && bytes[end] === lineFeed) {
+      this.#inPlace(bytes, terms, end);
+      visit(this.#statement);
+      return end;
+    }
+    while (at < end && (bytes[at] === space || bytes[at] === 0x09)) at += 1;
+    if (at < end && bytes[at] !== return_ && bytes[at] !== hash) {
+      throw new SyntaxFault("there is something behind the dot");
+    }
+    this.#writer.write(bytes, terms, this.#statement);
+    visit(this.#statement);
+    return afterReturn(bytes, at, end);
+  }
+
+  #inPlace(bytes: Buffer, terms: LineTerms, end: number): void {
+    const statement = this.#statement;
+    statement.bytes = bytes;
+    statement.start = terms.starts[0]!;
+    statement.subjectEnd = terms.ends[0]!;
+    statement.predicateEnd = terms.ends[1]!;
+    statement.objectEnd = terms.ends[2]!;
+    statement.end = end + 1;
+  }
+}
+
+/** Behind the next carriage return: it ends a line, and a comment, as a line feed does. */
+function afterReturn(bytes: Buffer, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] !== return_) at += 1;
+  return at < end ? at + 1 : end;
+}

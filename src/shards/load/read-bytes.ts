@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { invalidInput, type NamedInput } from "./input.ts";
+
+/** What reading a file to its end gives. */
+export interface FileFacts {
+  /** Bytes of the file as it lies there. */
+  readonly bytes: number;
+  /** Their sha256, in hex. */
+  readonly sha256: string;
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told of bytes of the file, compressed or not, as they are read. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+  /** Awaited now and then by readers of statements, between two of them. */
+  readonly afterChunk?: (() => Promise<void>) | undefined;
+}
+
+const chunkBytes = 256 * 1024;
+
+/**
+ * The bytes of a file, decompressed when it is gzip, a chunk at a time; returns the facts about the file. A chunk is only
+ * there until the next is asked for.
+ * @throws FedwayError `DATASET_INVALID` for a file that cannot be read or whose gzip is cut off or damaged; whatever the
+ *   signal's reason is when that is aborted
+ */
+export async function* readBytes(input: NamedInput, options: ReadOptions = {}): AsyncGenerator<Buffer, FileFacts> {
+  const { signal, onBytes } = options;
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const counted = (chunk: Buffer): void => {
+    hash.update(chunk);
+    bytes += chunk.length;
+    onBytes?.(chunk.length);
+  };
+  let file: FileHandle | undefined;
+  try {
+    file = await open(input.path, "r");
+    const source = (await startsAsGzip(file)) ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted);
+    for await (const chunk of source) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw asInputError(input, error);
+  } finally {
+    await file?.close();
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}
+
+type Counted = (chunk: Buffer) => void;
+
+/** Each chunk lies where the one before was: no memory is taken while a file is read. */
+async function* reusingChunks(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    const chunk = buffer.subarray(0, bytesRead);
+    counted(chunk);
+    yield chunk;
+  }
+}
+
+/** Chunks that a stream may keep. */
+async function* chunksOf(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
+  for await (const chunk of reusingChunks(file, counted)) yield Buffer.from(chunk);
+}
+
+function gunzipped(source: AsyncIterable<Buffer>): Readable {
+  // The callback hears of what goes wrong in front; the reader of the last stream hears of it as well.
+  return pipeline(source, createGunzip({ chunkSize: chunkBytes }), () => {});
+}
+
+async function startsAsGzip(file: FileHandle): Promise<boolean> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EISDIR: "this is a folder",
+  EACCES: "the file may not be read",
+  Z_BUF_ERROR: "the gzip is cut off",
+  Z_DATA_ERROR: "the gzip is damaged",
+};
+
+function asInputError(input: NamedInput, error: unknown): FedwayError {
+  if (error instanceof FedwayError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return invalidInput(input.name, reasons[code] ?? "the file cannot be read", { cause: error });
+}

@@ -1,0 +1,124 @@
+import { isUtf8 } from "node:buffer";
+import { invalidInput, type NamedInput } from "./input.ts";
+import { LineScanner } from "./line-scanner.ts";
+import { type FileFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
+import { skolemBase } from "./skolem.ts";
+import type { Visit } from "./statement.ts";
+import { SyntaxFault } from "./syntax-fault.ts";
+
+/** A longer line is an error: it would have to be held in memory. */
+export const maxLineBytes = 64 * 1024 * 1024;
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Bytes of lines that are not yet whole, followed by a new chunk. */
+class LineBuffer {
+  bytes = Buffer.allocUnsafe(1024 * 1024);
+  length = 0;
+
+  add(chunk: Buffer): void {
+    if (this.length + chunk.length > this.bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.length + chunk.length));
+      this.bytes.copy(grown, 0, 0, this.length);
+      this.bytes = grown;
+    }
+    chunk.copy(this.bytes, this.length);
+    this.length += chunk.length;
+  }
+
+  drop(count: number): void {
+    this.bytes.copyWithin(0, count, this.length);
+    this.length -= count;
+  }
+}
+
+/**
+ * Reads N-Triples or N-Quads.
+ * @throws FedwayError `DATASET_INVALID` with the number of the line
+ */
+export async function readLines(
+  input: NamedInput,
+  visit: Visit,
+  options: ReadOptions,
+): Promise<FileFacts> {
+  const reader = new LineReader(input, visit);
+  const chunks = readBytes(input, options);
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) {
+        reader.finish();
+        return next.value;
+      }
+      reader.push(next.value);
+      await options.afterChunk?.();
+    }
+  } finally {
+    await chunks.return({ bytes: 0, sha256: "" });
+  }
+}
+
+/** Scans what is whole, and holds the rest. */
+class LineReader {
+  readonly #input: NamedInput;
+  readonly #visit: Visit;
+  readonly #scanner: LineScanner;
+  readonly #held = new LineBuffer();
+  #isFirst = true;
+  /** A line that spans many chunks is not searched again from its beginning. */
+  #searched = 0;
+
+  constructor(input: NamedInput, visit: Visit) {
+    this.#input = input;
+    this.#visit = visit;
+    this.#scanner = new LineScanner({ graphs: input.format === "n-quads", skolemBase: skolemBase(input.name) });
+  }
+
+  push(chunk: Buffer): void {
+    const held = this.#held;
+    held.add(chunk);
+    if (this.#isFirst && held.length >= byteOrderMark.length) {
+      this.#isFirst = false;
+      if (byteOrderMark.compare(held.bytes, 0, byteOrderMark.length) === 0) held.drop(byteOrderMark.length);
+    }
+    const lastFeed = held.bytes.subarray(this.#searched, held.length).lastIndexOf(0x0a);
+    if (lastFeed >= 0) {
+      const end = this.#searched + lastFeed + 1;
+      this.#scan(end, false);
+      held.drop(end);
+    }
+    this.#searched = held.length;
+    if (held.length > maxLineBytes) throw this.#fault(`the line is longer than ${maxLineBytes} bytes`);
+  }
+
+  finish(): void {
+    this.#scan(this.#held.length, true);
+  }
+
+  #scan(end: number, isLast: boolean): void {
+    const { bytes } = this.#held;
+    try {
+      if (!isUtf8(bytes.subarray(0, end))) skipToInvalid(bytes, end, this.#scanner);
+      const rest = this.#scanner.scan(bytes, 0, end, this.#visit);
+      if (isLast) this.#scanner.finish(bytes, rest, end, this.#visit);
+    } catch (error) {
+      throw error instanceof SyntaxFault ? this.#fault(error.message, error) : error;
+    }
+  }
+
+  #fault(reason: string, cause?: unknown): Error {
+    return invalidInput(this.#input.name, reason, { line: this.#scanner.lines + 1, cause });
+  }
+}
+
+/** Counts the lines in front of the first one that is not UTF-8. */
+function skipToInvalid(bytes: Buffer, end: number, scanner: LineScanner): never {
+  let at = 0;
+  for (;;) {
+    const feed = bytes.indexOf(0x0a, at);
+    const lineEnd = feed < 0 || feed >= end ? end : feed + 1;
+    if (!isUtf8(bytes.subarray(at, lineEnd)) || lineEnd === end) throw new SyntaxFault("this is not UTF-8 text");
+    scanner.lines += 1;
+    at = lineEnd;
+  }
+}

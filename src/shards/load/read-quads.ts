@@ -1,0 +1,156 @@
+import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { dataFactory } from "../../rdf/data-factory.ts";
+import {
+  createJsonLdDecoder,
+  createRdfXmlDecoder,
+  createTriGDecoder,
+  createTurtleDecoder,
+  type GraphDecoder,
+} from "../../results/parse-graphs.ts";
+import { invalidInput, type InputFormat, type NamedInput } from "./input.ts";
+import { type FileFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
+import { skolemBase, skolemLabel, skolemNumber } from "./skolem.ts";
+import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
+
+/** What a parser may take without giving a statement; it holds these bytes in memory. */
+const maxHeldBytes = 64 * 1024 * 1024;
+/** Small pieces keep what a parser gives at once small, and tell well where it stumbled. */
+const pieceBytes = 32 * 1024;
+
+const xsdString = "http://www.w3.org/2001/XMLSchema#string";
+
+type Factory = (baseIri?: string, factory?: RDF.DataFactory) => GraphDecoder;
+
+const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, Factory>> = {
+  turtle: createTurtleDecoder,
+  trig: createTriGDecoder,
+  "rdf-xml": createRdfXmlDecoder,
+  "json-ld": createJsonLdDecoder,
+};
+
+/**
+ * Reads Turtle, TriG, RDF/XML or JSON-LD.
+ * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser tells it
+ */
+export async function readQuads(
+  input: NamedInput,
+  visit: Visit,
+  options: ReadOptions,
+): Promise<FileFacts> {
+  if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
+  const decoder = decoders[input.format](input.baseIri, skolemisingFactory());
+  const writer = new QuadWriter(skolemBase(input.name));
+  const chunks = readBytes(input, options);
+  const place = { line: 1, heldBytes: 0 };
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      const pieces = next.done === true ? [undefined] : piecesOf(next.value);
+      for (const piece of pieces) {
+        for (const statement of await statementsOf(piece, { input, decoder, writer, place })) visit(statement);
+      }
+      if (next.done === true) return next.value;
+      await options.afterChunk?.();
+    }
+  } finally {
+    await chunks.return({ bytes: 0, sha256: "" });
+  }
+}
+
+const piecesOf = (chunk: Buffer): readonly Buffer[] =>
+  Array.from({ length: Math.ceil(chunk.length / pieceBytes) }, (_, index) =>
+    chunk.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  );
+
+interface Reading {
+  readonly input: NamedInput;
+  readonly decoder: GraphDecoder;
+  readonly writer: QuadWriter;
+  readonly place: { line: number; heldBytes: number };
+}
+
+/** What comes out for a piece, or for the end of the file. */
+async function statementsOf(piece: Buffer | undefined, reading: Reading): Promise<Iterable<Statement>> {
+  const { decoder, writer, place, input } = reading;
+  try {
+    const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));
+    const lines = quads.map((quad) => writer.lineOf(quad));
+    place.line += piece === undefined ? 0 : linesIn(piece);
+    place.heldBytes = quads.length > 0 || piece === undefined ? 0 : place.heldBytes + piece.length;
+    if (place.heldBytes > maxHeldBytes) throw new Error(`there is no statement in ${maxHeldBytes} bytes`);
+    return lines;
+  } catch (error) {
+    throw asSyntaxError(input, error, place.line);
+  }
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines += 1;
+  return lines;
+}
+
+/** Blank nodes get the name that stands behind the input's skolem base. */
+function skolemisingFactory(): RDF.DataFactory {
+  let anonymous = 0;
+  const blankNode = (label?: string): RDF.BlankNode => {
+    if (label !== undefined) return dataFactory.blankNode(skolemLabel(label));
+    anonymous += 1;
+    return dataFactory.blankNode(skolemNumber(anonymous));
+  };
+  return { ...dataFactory, blankNode };
+}
+
+/** Writes quads as canonical lines. */
+class QuadWriter {
+  readonly #skolemBase: string;
+
+  constructor(base: string) {
+    this.#skolemBase = base;
+  }
+
+  lineOf(quad: RDF.Quad): Statement {
+    const subject = this.#text(quad.subject);
+    const predicate = this.#text(quad.predicate);
+    const object = this.#text(quad.object);
+    const graph = quad.graph.termType === "DefaultGraph" ? "" : ` ${this.#text(quad.graph)}`;
+    const bytes = Buffer.from(`${subject} ${predicate} ${object}${graph} .\n`);
+    const subjectEnd = Buffer.byteLength(subject);
+    const predicateEnd = subjectEnd + 1 + Buffer.byteLength(predicate);
+    const objectEnd = predicateEnd + 1 + Buffer.byteLength(object);
+    return { bytes, start: 0, subjectEnd, predicateEnd, objectEnd, end: bytes.length };
+  }
+
+  #text(term: RDF.Term): string {
+    if (term.termType === "NamedNode") return iri(term.value);
+    if (term.termType === "BlankNode") return `<${this.#skolemBase}${term.value}>`;
+    if (term.termType === "Literal") return literal(term);
+    throw new Error(`a ${term.termType} as a term is not read`);
+  }
+}
+
+function iri(value: string): string {
+  if (absoluteIri.test(value)) return `<${value}>`;
+  throw new Error(`the IRI <${value.slice(0, 200)}> is not absolute or has characters that IRIs may not have`);
+}
+
+function literal(term: RDF.Literal): string {
+  if (!term.value.isWellFormed()) throw new Error("a literal has half of a surrogate pair");
+  const value = canonicalString(term.value);
+  if (term.direction !== undefined && term.direction !== null && term.direction !== "") {
+    throw new Error("a literal with a base direction is not read");
+  }
+  if (term.language !== "") return `${value}@${term.language.toLowerCase()}`;
+  return term.datatype.value === xsdString ? value : `${value}^^${iri(term.datatype.value)}`;
+}
+
+/** The decoders speak of endpoints' answers, and some of them of lines. */
+function asSyntaxError(input: NamedInput, error: unknown, line: number): FedwayError {
+  const message = error instanceof Error ? error.message : "it cannot be read";
+  const reason = message.replace(/^The endpoint's \S+ answer (?:is malformed: )?/u, "").replace(/\.$/u, "");
+  const named = /^(.*?) on line (\d{1,9})$/su.exec(reason);
+  const isAt = named === null ? {} : { line: Number(named[2]) };
+  const text = named === null ? `${reason} (at or behind line ${line})` : (named[1] ?? reason);
+  return invalidInput(input.name, text, { line, ...isAt, cause: error });
+}

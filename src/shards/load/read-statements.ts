@@ -1,0 +1,79 @@
+import { stat } from "node:fs/promises";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { invalidInput, type NamedInput } from "./input.ts";
+import type { FileFacts } from "./read-bytes.ts";
+import { readLines } from "./read-lines.ts";
+import { readQuads } from "./read-quads.ts";
+import type { Visit } from "./statement.ts";
+
+/** What is done, of a pass over the inputs or over what was made of them. */
+export interface Progress {
+  readonly phase: "learn" | "cells" | "split" | "sort" | "compress" | "verify";
+  /** Statements so far, in this phase. */
+  readonly triples: number;
+  /** Bytes so far, in this phase; of the inputs as they lie there, compressed or not, where those are read. */
+  readonly bytes: number;
+  readonly totalBytes: number;
+}
+
+/** What each pass over the inputs can be told. */
+export interface PassOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called a few times a megabyte. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** An input as it was found. */
+export interface ReadInput extends NamedInput, FileFacts {}
+
+export interface Pass extends PassOptions {
+  readonly phase: Progress["phase"];
+  /** Awaited now and then, between statements: what the visits gathered can be written then. */
+  readonly afterChunk?: () => Promise<void>;
+}
+
+/**
+ * Reads inputs one after the other and gives each statement to `visit`, which is called in the order of the files.
+ * @returns the inputs with their checksums
+ * @throws FedwayError `DATASET_INVALID`, also for an input that is not what an earlier pass found
+ */
+export async function readStatements(
+  inputs: readonly (NamedInput & Partial<FileFacts>)[],
+  visit: Visit,
+  pass: Pass,
+): Promise<readonly ReadInput[]> {
+  const progress = { phase: pass.phase, triples: 0, bytes: 0, totalBytes: await sizeOf(inputs) };
+  const counting: Visit = (statement) => {
+    progress.triples += 1;
+    visit(statement);
+  };
+  const onBytes = (bytes: number): void => {
+    progress.bytes += bytes;
+    pass.onProgress?.({ ...progress });
+  };
+  const found: ReadInput[] = [];
+  for (const input of inputs) {
+    pass.signal?.throwIfAborted();
+    const isLines = input.format === "n-triples" || input.format === "n-quads";
+    const options = { signal: pass.signal, onBytes, afterChunk: pass.afterChunk };
+    const facts = await (isLines ? readLines(input, counting, options) : readQuads(input, counting, options));
+    if (input.sha256 !== undefined && input.sha256 !== facts.sha256) {
+      throw new FedwayError("DATASET_INVALID", `${input.name}: the file was changed while it was being read.`);
+    }
+    found.push({ ...input, ...facts });
+  }
+  pass.onProgress?.({ ...progress });
+  return found;
+}
+
+async function sizeOf(inputs: readonly NamedInput[]): Promise<number> {
+  let bytes = 0;
+  for (const input of inputs) {
+    const found = await stat(input.path).catch((cause: unknown) => {
+      throw invalidInput(input.name, "the file cannot be read", { cause });
+    });
+    if (!found.isFile()) throw invalidInput(input.name, "this is not a file");
+    bytes += found.size;
+  }
+  return bytes;
+}

@@ -1,0 +1,18 @@
+/** Characters that have no place in an IRI, and the sign that escapes them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be escaped
+const notInIri = /[%\u0000-\u0020<>"{}|^`\\]/gu;
+
+const percent = (character: string): string => encodeURIComponent(character);
+
+/**
+ * The IRI, in front of `a:<number>` or `b:<label>`, that stands for blank nodes of an input (RDF 1.1, section 3.5). It
+ * depends on the input's name only: labelled nodes keep theirs whatever the order of statements and files.
+ */
+export const skolemBase = (inputName: string): string =>
+  `urn:fedway:genid:${encodeURIComponent(inputName.toWellFormed())}:`;
+
+/** What a labelled blank node is called behind `skolemBase`. */
+export const skolemLabel = (label: string): string => `b:${label.toWellFormed().replaceAll(notInIri, percent)}`;
+
+/** What the n-th node without a label is called behind `skolemBase`. */
+export const skolemNumber = (number: number): string => `a:${number}`;

@@ -1,0 +1,56 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+
+/** In front of each line: the number of its shard and its length, little-endian. */
+export const recordHead = 8;
+
+/** Files of records, written through one buffer each. Every file is there from the start, empty or not. */
+export class RecordWriter {
+  readonly #files: number[] = [];
+  readonly #buffers: Buffer[] = [];
+  readonly #used: Uint32Array;
+
+  constructor(paths: readonly string[], bufferBytes: number) {
+    this.#used = new Uint32Array(paths.length);
+    for (const path of paths) {
+      this.#files.push(openSync(path, "w"));
+      this.#buffers.push(Buffer.allocUnsafe(bufferBytes));
+    }
+  }
+
+  write(file: number, shard: number, line: { bytes: Buffer; start: number; end: number }): void {
+    const length = line.end - line.start;
+    let buffer = this.#buffers[file]!;
+    if (this.#used[file]! + recordHead + length > buffer.length) {
+      this.#flush(file);
+      if (recordHead + length > buffer.length) buffer = Buffer.allocUnsafe(recordHead + length);
+    }
+    const at = this.#used[file]!;
+    buffer.writeUInt32LE(shard, at);
+    buffer.writeUInt32LE(length, at + 4);
+    line.bytes.copy(buffer, at + recordHead, line.start, line.end);
+    if (buffer === this.#buffers[file]) this.#used[file] = at + recordHead + length;
+    else writeAll(this.#files[file]!, buffer);
+  }
+
+  #flush(file: number): void {
+    const used = this.#used[file]!;
+    this.#used[file] = 0;
+    if (used > 0) writeAll(this.#files[file]!, this.#buffers[file]!.subarray(0, used));
+  }
+
+  /** Writes what is left. */
+  finish(): void {
+    for (let file = 0; file < this.#files.length; file += 1) this.#flush(file);
+    this.close();
+  }
+
+  close(): void {
+    for (const descriptor of this.#files.splice(0)) closeSync(descriptor);
+  }
+}
+
+/** Writes all of the bytes: one call may write only a part. */
+export function writeAll(descriptor: number, bytes: Buffer): void {
+  let at = 0;
+  while (at < bytes.length) at += writeSync(descriptor, bytes, at);
+}

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+
+/** What a finished file is. */
+export interface SealedFile {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface SealOptions {
+  readonly gzip: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of bytes of the lines as they are read. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+const chunkBytes = 1024 * 1024;
+
+/**
+ * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and tells its size and checksum when
+ * it is on the disk. A file that was compressed before is not compressed again.
+ */
+export async function sealFile(path: string, { gzip, signal, onBytes }: SealOptions): Promise<SealedFile> {
+  const sealed = gzip ? `${path}.gz` : path;
+  if (gzip && (await isThere(path))) {
+    const aside = `${sealed}.part`;
+    const source = createReadStream(path, { highWaterMark: chunkBytes });
+    source.on("data", (chunk) => onBytes(chunk.length));
+    await pipeline(source, createGzip(), createWriteStream(aside, { flush: true }), { signal });
+    await rename(aside, sealed);
+    await rm(path);
+  }
+  return checksumOf(sealed, { signal, onBytes: gzip ? () => {} : onBytes });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  await file?.close();
+  return file !== undefined;
+}
+
+/** Size and sha256 of a file, which it waits for to be on the disk. */
+async function checksumOf(path: string, { signal, onBytes }: Omit<SealOptions, "gzip">): Promise<SealedFile> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+    for await (const chunk of file.createReadStream({ highWaterMark: chunkBytes, autoClose: false })) {
+      signal?.throwIfAborted();
+      hash.update(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      onBytes((chunk as Buffer).length);
+    }
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}

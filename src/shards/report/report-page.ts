@@ -1,0 +1,126 @@
+import { type Html, html, link, type Piece } from "../../html/html.ts";
+import type { Criterion } from "../problem.ts";
+import type { FanOut, ShardStatistics } from "../statistics/shard-statistics.ts";
+import { compositionChart, fanOutChart } from "./charts.ts";
+import { touchMatrix } from "./matrix.ts";
+import { figureTable, lackingQueries, leftOutQueries, queryTable, readingTable } from "./report-tables.ts";
+import { ruleTable, shardTable } from "./rule-tables.ts";
+import { reportPolicy, reportStyle } from "./report-style.ts";
+import type { ShardReport } from "./shard-report.ts";
+import { amountText, brief, createNames, numberText, partsOfKey, shareText } from "./words.ts";
+
+/** A page of its own: nothing runs, nothing is loaded. */
+export function standalonePage(title: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${reportPolicy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>${title}</title>
+<style>${{ html: reportStyle }}</style></head><body>
+${body}</body></html>
+`.html;
+}
+
+const section = (title: string, content: Piece, look = "card"): Html =>
+  html`<section class="${look}"><h2>${title}</h2>
+${content}</section>
+`;
+
+/** What the rules took, and whether fewer would do. */
+function optimumText({ optimum: { cost, lowerBound, proven } }: ShardReport): string {
+  return proven
+    ? "no choice of rules is smaller: proven"
+    : `a choice of ${amountText(lowerBound, "rule")} is not ruled out: gap ${cost - lowerBound}`;
+}
+
+const criterionWords = {
+  fewest_unfederated: "queries that touch fewer than two shards",
+  fewest_rules: "rules",
+  fewest_shards: "shards",
+  most_kinds: "kinds of rules that are missing",
+  least_skew: "steps of size that the largest shard exceeds",
+} as const satisfies Readonly<Record<Criterion["name"], string>>;
+
+/** What was minimised, in order, each as far as it could be proven. */
+function criteriaList({ optimum: { criteria } }: ShardReport): Html | undefined {
+  if (criteria === undefined || criteria.length === 0) return undefined;
+  const items = criteria.map(
+    ({ name, cost, proven }) =>
+      html`<li>${criterionWords[name]}: ${numberText(cost)}, ${proven ? "proven to be the least" : "not proven to be the least"}</li>`,
+  );
+  return html`<p class="small">Minimised in this order:</p><ol class="small">${items}</ol>`;
+}
+
+const tile = (title: string, value: string): Html => html`<div><dt>${title}</dt><dd>${value}</dd></div>`;
+
+function tiles(report: ShardReport): Html {
+  const { statistics } = report;
+  const federated = report.figures.find(({ id }) => id === "federated")?.value;
+  return html`<dl class="tiles">${tile("Rules", numberText(statistics.rules))}${tile(
+    report.predicted ? "Shards, predicted" : "Shards",
+    numberText(statistics.shards),
+  )}${tile("Triples", numberText(statistics.triples))}${tile("Questions", numberText(statistics.questions))}${tile(
+    "Distinct queries",
+    numberText(statistics.distinctQueries),
+  )}${tile("Federated", federated === undefined ? "unknown" : shareText(federated.mean))}</dl>
+`;
+}
+
+/** The published figures are of the published method. */
+const modeNote = ({ mode }: ShardReport): Html | undefined =>
+  mode === "paper"
+    ? undefined
+    : html`<p class="small muted">The published figures are of the paper's method. In guaranteed mode rules are chosen by where the triples lie, not by cover, so that the implied fan-out says little.</p>`;
+
+const foreign = (name: string, text: string | undefined): Html | undefined =>
+  text === undefined ? undefined : html`<br>${name}: ${link(text, brief(text))}`;
+
+function head(report: ShardReport): Html {
+  const { dataset, mode, precedence, reading } = report;
+  const modeText =
+    mode === "guaranteed"
+      ? "rules chosen so that each query that can be federated is"
+      : "rules chosen as published, without a guarantee";
+  return html`<header><h1>Shards of ${brief(dataset.title, 200)}</h1>
+<p class="lead">${mode === "guaranteed" ? "Guaranteed" : "Paper"} mode: ${modeText}; reading “${brief(reading.name, 80)}”. Triples are claimed in the order ${precedence.join(", ")}. ${
+    report.predicted ? "Nothing was written: sizes are predicted. " : ""
+  }The choice has ${amountText(report.optimum.cost, "rule")}; ${optimumText(report)}.</p>
+<p class="small muted">Dataset ${brief(dataset.id, 80)}${foreign("Licence", dataset.licence)}${foreign("Source", dataset.source)}${foreign("Cite as", dataset.citation)}</p></header>
+`;
+}
+
+function lackBanner({ queries }: ShardReport): Html | undefined {
+  const lacking = queries.filter(({ federated }) => !federated).length;
+  if (lacking === 0) return undefined;
+  return html`<div class="banner" role="note"><p><strong>${amountText(lacking, "query", "queries")} of ${numberText(queries.length)} ${lacking === 1 ? "needs" : "need"} no federation</strong> with these shards; <a href="#lacking">the reasons</a> are below.</p></div>
+`;
+}
+
+const chart = (title: string, fanOut: FanOut | undefined): Html | undefined =>
+  fanOut === undefined ? undefined : html`<div><h3>${title}</h3>${fanOutChart(fanOut)}</div>`;
+
+function fanOuts({ realisedFanOut, relevantFanOut, impliedFanOut }: ShardStatistics): Html {
+  return html`<div class="fans">${chart("Realised: shards with a match", realisedFanOut)}${chart("Implied by the covering rules", impliedFanOut)}${chart("By vocabulary", relevantFanOut)}</div>`;
+}
+
+/** The report as one HTML file. Everything in it that came from outside is escaped; IRIs are shortened where that is unique. */
+export function reportPage(report: ShardReport): string {
+  const keys = [...report.shards.map(({ key }) => key), ...report.queries.flatMap(({ implied }) => implied)];
+  const nameOf = createNames([
+    ...report.rules.flatMap(({ iris }) => iris),
+    ...keys.flatMap((key) => partsOfKey(key).iri ?? []),
+  ]);
+  const { statistics } = report;
+  const body = html`${head(report)}<main>${tiles(report)}${lackBanner(report)}
+${section("Figures beside the published ones", [modeNote(report), figureTable(report.figures)])}
+${section("Kinds of rules", compositionChart(statistics.composition, statistics.rules))}
+${section("Rules", [ruleTable(report, nameOf), criteriaList(report)], "card tall")}
+${section("Shards", shardTable(report, nameOf), "card tall")}
+${section("Fan-out", fanOuts(statistics))}
+${section("Which query touches which shards", touchMatrix(report), "card tall")}
+${lackingQueries(report, nameOf)}
+${section("Queries", queryTable(report), "card tall")}
+${section("Readings of the paper side by side", readingTable(report.readings))}
+${leftOutQueries(report.leftOut)}</main>
+<footer>Method and published figures: Dobriy et al., Agentic SPARQL, section 4. All figures are in report.json (${report.format}, version ${report.version}).</footer>
+`;
+  return standalonePage(`Shards of ${brief(report.dataset.title, 200)}`, body);
+}

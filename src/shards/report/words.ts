@@ -1,0 +1,91 @@
+import type { PublishedFigure } from "../statistics/published.ts";
+import type { ComparedFigure } from "../statistics/compared-figures.ts";
+import { elsewhere } from "../statistics/implied-shards.ts";
+
+const longestText = 400;
+
+// They would change the direction of what stands beside them.
+const turning = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** A text from outside, on one line and not too long for a page. */
+export function brief(text: string, most = longestText): string {
+  const line = text.replaceAll(/\s+/gu, " ").replaceAll(turning, "\uFFFD").trim();
+  return line.length <= most ? line : `${line.slice(0, most).toWellFormed()} …`;
+}
+
+const whole = new Intl.NumberFormat("en");
+const decimal = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+
+/** `1,234`. */
+export const numberText = (value: number): string => whole.format(value);
+
+/** `1 shard`, `3 shards`. */
+export const amountText = (value: number, one: string, several = `${one}s`): string =>
+  `${numberText(value)} ${value === 1 ? one : several}`;
+
+/** A fraction of 1 as `4.84 %`; what is not all is never 100 %, what is not nothing never 0 %. */
+export function shareText(share: number): string {
+  if (share === 0 || share === 1) return `${share * 100} %`;
+  return `${Math.min(99.99, Math.max(0.01, share * 100)).toFixed(2)} %`;
+}
+
+/** `3.7`, or of several observations `mean 3.7, median 4, 2 to 8`; what is not known is not said. */
+export function figureText({ mean, median, min, max }: PublishedFigure, unit: ComparedFigure["unit"]): string {
+  const text = (value: number): string => (unit === "share" ? shareText(value) : decimal.format(value));
+  const range = min === undefined || max === undefined ? undefined : `${text(min)} to ${text(max)}`;
+  if (min !== undefined && min === max) return text(min);
+  return [
+    mean === undefined ? undefined : `${median === undefined ? "" : "mean "}${text(mean)}`,
+    median === undefined ? undefined : `median ${text(median)}`,
+    range,
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ");
+}
+
+/** Short names of IRIs. */
+export type NameOf = (iri: string) => string;
+
+const localOf = (iri: string): string => /[^/#]+$/u.exec(iri.slice(0, 2000))?.[0] ?? iri;
+
+/** What follows the last `/`, or after it the `#`, where no other of these IRIs ends alike; else the whole IRI. */
+export function createNames(iris: Iterable<string>): NameOf {
+  const users = new Map<string, number>();
+  for (const iri of new Set(iris)) users.set(localOf(iri), (users.get(localOf(iri)) ?? 0) + 1);
+  return (iri) => brief(users.get(localOf(iri)) === 1 ? localOf(iri) : iri, 120);
+}
+
+/** What a shard key is made of. */
+export interface KeyParts {
+  readonly kind: "horizontal" | "class" | "vertical" | "base" | "elsewhere";
+  readonly iri?: string;
+  readonly bucket?: string;
+}
+
+/** The parts of `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>`, `base`, `elsewhere`. */
+export function partsOfKey(key: string): KeyParts {
+  if (key === elsewhere) return { kind: "elsewhere" };
+  const iri = key.slice(2);
+  if (key.startsWith("c/")) return { kind: "class", iri };
+  if (key.startsWith("v/")) return { kind: "vertical", iri };
+  if (!key.startsWith("h/")) return { kind: "base" };
+  const end = iri.lastIndexOf("/");
+  return { kind: "horizontal", iri: iri.slice(0, end), bucket: iri.slice(end + 1) };
+}
+
+/** `instances of Person, bucket 0`, `triples with price`, ... */
+export function shardWords(key: string, nameOf: NameOf): string {
+  const { kind, iri = "", bucket = "" } = partsOfKey(key);
+  switch (kind) {
+    case "horizontal":
+      return `instances of ${nameOf(iri)}, bucket ${brief(bucket, 10)}`;
+    case "class":
+      return `instances of ${nameOf(iri)}`;
+    case "vertical":
+      return `triples with ${nameOf(iri)}`;
+    case "base":
+      return "base: what no rule claims";
+    default:
+      return elsewhere;
+  }
+}

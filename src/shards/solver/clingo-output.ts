@@ -1,0 +1,51 @@
+import type { ClingoProgress } from "./clingo-protocol.ts";
+
+/** Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it. */
+export interface ClingoOutput {
+  /** One line without its end. */
+  feed(line: string): void;
+  /** clingo's word for the whole search; empty until it has said it. */
+  readonly result: string;
+  /** Nothing is left to search. */
+  readonly complete: boolean;
+}
+
+const listStart = /^\s*"(Value|Costs|Lower)": \[$/u;
+const wordLine = /^\s*"(Result|More)": "([^"]*)"/u;
+
+/**
+ * Tells of each model when its atoms, and of its costs when they are complete. A reader of whole JSON objects would come
+ * too late: clingo closes a model's brace only when it goes on to the next thing, which may be never.
+ */
+export function createClingoOutput(tell: (progress: ClingoProgress) => void): ClingoOutput {
+  const words = new Map<string, string>();
+  let list: { readonly name: string; readonly text: string[] } | undefined;
+
+  const endList = (name: string, text: string): void => {
+    const items: readonly unknown[] = JSON.parse(`[${text}]`);
+    if (name === "Value") tell({ kind: "model", atoms: items.map(String) });
+    else if (name === "Costs") tell({ kind: "costs", costs: items.map(Number) });
+    else tell({ kind: "bound", lower: items.map(Number) });
+  };
+  return {
+    feed(line) {
+      if (list !== undefined) {
+        if (/^\s*\],?$/u.test(line)) {
+          endList(list.name, list.text.join(""));
+          list = undefined;
+        } else list.text.push(line);
+        return;
+      }
+      const name = listStart.exec(line)?.[1];
+      if (name !== undefined) list = { name, text: [] };
+      const [, key, word] = wordLine.exec(line) ?? [];
+      if (key !== undefined && word !== undefined) words.set(key, word);
+    },
+    get result() {
+      return words.get("Result") ?? "";
+    },
+    get complete() {
+      return words.get("More") === "no";
+    },
+  };
+}

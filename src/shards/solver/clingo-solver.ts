@@ -1,0 +1,138 @@
+import { performance } from "node:perf_hooks";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } from "../answer-set-solver.ts";
+import type { ClingoMessage, ClingoProgress } from "./clingo-protocol.ts";
+import { type ClingoThread, startClingoThread } from "./clingo-thread.ts";
+
+/** Limits of `createClingoSolver`. */
+export interface ClingoSolverOptions {
+  /** Cap of clingo's own memory; 1 GiB by default. */
+  readonly memoryBytes?: number;
+}
+
+const defaultMemoryBytes = 2 ** 30;
+
+/**
+ * clingo (WebAssembly) in a worker thread. clingo-wasm ignores `--time-limit`, and nothing reaches a thread that
+ * computes: whoever wants to stop it ends the thread, and the next program gets a new one.
+ */
+export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetSolver {
+  const memoryBytes = limits.memoryBytes ?? defaultMemoryBytes;
+  const closing = new AbortController();
+  let thread: ClingoThread | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const drop = async (): Promise<void> => {
+    const lost = thread;
+    thread = undefined;
+    await lost?.terminate();
+  };
+  const solveNow = async (program: string, options: SolveOptions): Promise<SolveResult> => {
+    if (closing.signal.aborted) throw closedError();
+    thread ??= startClingoThread({ memoryBytes });
+    const search = startSearch(thread, program, { ...options, closing: closing.signal });
+    const { result, usable } = await search;
+    if (!usable) await drop();
+    if (closing.signal.aborted) throw closedError();
+    if (result instanceof FedwayError) throw result;
+    return result;
+  };
+  return {
+    solve(program, options = {}) {
+      const result = last.then(() => solveNow(program, options));
+      last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      closing.abort();
+      await last;
+      await drop();
+    },
+  };
+}
+
+const closedError = (): FedwayError => new FedwayError("CANCELLED", "The answer-set solver is shutting down.");
+
+const solverError = (words: string): FedwayError =>
+  new FedwayError("SOLVER_FAILED", `The answer-set solver failed: ${words}`);
+
+interface Outcome {
+  readonly result: SolveResult | FedwayError;
+  /** The thread waits for the next program. */
+  readonly usable: boolean;
+}
+
+/** What has been heard from a search so far. */
+interface Heard {
+  readonly models: AnswerSet[];
+  lower: readonly number[] | undefined;
+}
+
+function startSearch(
+  thread: ClingoThread,
+  program: string,
+  options: SolveOptions & { readonly closing: AbortSignal },
+): Promise<Outcome> {
+  const startMs = performance.now();
+  const heard: Heard = { models: [], lower: undefined };
+  const seconds = (): number => (performance.now() - startMs) / 1000;
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const cut = (ended: SolveEnd) => (): void =>
+    resolve({ usable: false, result: summary(heard, { ended, satisfiable: undefined, seconds: seconds() }) });
+  const abort = cut("aborted");
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(cut("deadline"), options.timeoutMs);
+  const signals = [options.signal, options.closing].filter((signal) => signal !== undefined);
+  for (const signal of signals) signal.addEventListener("abort", abort, { once: true });
+
+  const listen = (message: ClingoMessage): void => {
+    if (message.kind === "done") {
+      const ended = message.complete ? "complete" : "limit";
+      const satisfiable = message.result !== "UNSATISFIABLE";
+      resolve({ usable: true, result: summary(heard, { ended, satisfiable, seconds: seconds() }) });
+    } else if (message.kind === "failed") {
+      // A failure may leave clingo's memory in pieces, or at its cap.
+      resolve({ usable: false, result: solverError(message.message) });
+    } else note(heard, message, options.keepModels ?? 1);
+  };
+  if (signals.some((signal) => signal.aborted)) abort();
+  else thread.run({ program, options: options.options ?? [] }, { listen, lost: (why) => fail(resolve, why) });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    for (const signal of signals) signal.removeEventListener("abort", abort);
+  });
+}
+
+function fail(resolve: (outcome: Outcome) => void, why: string): void {
+  resolve({ usable: false, result: solverError(why) });
+}
+
+function note(heard: Heard, progress: ClingoProgress, keep: number): void {
+  const { models } = heard;
+  const last = models.at(-1);
+  if (progress.kind === "bound") heard.lower = progress.lower;
+  else if (progress.kind === "costs") {
+    if (last !== undefined) models[models.length - 1] = { ...last, costs: progress.costs };
+  } else {
+    models.push({ atoms: progress.atoms, costs: [] });
+    if (models.length > keep) models.shift();
+  }
+}
+
+function summary(
+  { models, lower }: Heard,
+  end: { readonly ended: SolveEnd; readonly satisfiable: boolean | undefined; readonly seconds: number },
+): SolveResult {
+  const costs = models.at(-1)?.costs ?? [];
+  const complete = end.ended === "complete";
+  const optimal = complete && costs.length > 0;
+  const lowerBound = optimal ? costs : lower;
+  return {
+    models: [...models],
+    ended: end.ended,
+    optimal,
+    unsatisfiable: complete && end.satisfiable === false,
+    costs,
+    ...(lowerBound !== undefined && { lowerBound }),
+    seconds: end.seconds,
+  };
+}

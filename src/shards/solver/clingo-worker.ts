@@ -1,0 +1,75 @@
+/**
+ * The worker thread of the solver. Input: `workerData` (`ClingoBoot`), then `ClingoRequest` messages. Output:
+ * `ClingoMessage`s. It runs from source (Node strips the types) and compiled, and imports nothing from outside.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { createClingoOutput } from "./clingo-output.ts";
+import type { ClingoBoot, ClingoMessage, ClingoRequest } from "./clingo-protocol.ts";
+
+/** What the module of clingo-wasm offers (its `clingo.d.ts`, which it does not export). */
+interface ClingoModule {
+  ccall(name: "run", result: "number", types: readonly string[], values: readonly string[]): number;
+}
+interface ModuleOptions {
+  readonly print: (line: string) => void;
+  readonly printErr: (line: string) => void;
+}
+declare const WebAssembly: { readonly Memory: { readonly prototype: WasmMemory } };
+interface WasmMemory {
+  readonly buffer: { readonly byteLength: number };
+  grow: (this: WasmMemory, pages: number) => number;
+}
+
+const boot: ClingoBoot = workerData;
+const pageBytes = 65_536;
+const maxMessageLength = 2_000;
+/** Exit codes of clasp for a run that failed: out of memory, internal error, wrong program or option. */
+const failures: ReadonlySet<number> = new Set([33, 65, 128]);
+
+/**
+ * Emscripten asks its memory to grow and takes an exception for "out of memory". Resource limits of workers do not count
+ * WebAssembly memory, so this is what bounds the solver. The prototype is this thread's own.
+ */
+const { prototype } = WebAssembly.Memory;
+const { grow } = prototype;
+prototype.grow = function growWithinCap(pages) {
+  if (this.buffer.byteLength + pages * pageBytes > boot.memoryBytes) throw new RangeError("over the memory cap");
+  return grow.call(this, pages);
+};
+
+function send(message: ClingoMessage): void {
+  parentPort?.postMessage(message, []);
+}
+
+let output = createClingoOutput(send);
+let complaints: string[] = [];
+
+// The package's entry point starts a thread of its own, with a pool of more, and tells of a model only when the next one
+// comes. This is the module inside, the build for one thread.
+const { default: createModule }: { default: (options: ModuleOptions) => Promise<ClingoModule> } = await import(
+  new URL("./clingo.js", import.meta.resolve("clingo-wasm")).href
+);
+const clingo = await createModule({
+  print: (line) => output.feed(line),
+  printErr: (line) => {
+    if (complaints.length < 100) complaints.push(line);
+  },
+});
+
+function solve({ program, options }: ClingoRequest): ClingoMessage {
+  output = createClingoOutput(send);
+  complaints = [];
+  const status = clingo.ccall("run", "number", ["string", "string"], [program, `--outf=2 ${options.join(" ")} 0`]);
+  const { result, complete } = output;
+  if (!failures.has(status) && result !== "") return { kind: "done", result, complete };
+  const words = complaints.join("\n") || `it ended with code ${status}`;
+  return { kind: "failed", message: words.slice(0, maxMessageLength) };
+}
+
+parentPort?.on("message", (request: ClingoRequest) => {
+  try {
+    send(solve(request));
+  } catch (thrown) {
+    send({ kind: "failed", message: thrown instanceof Error ? thrown.message : String(thrown) });
+  }
+});

@@ -1,0 +1,193 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+import type { Precedence, Reading, RuleKind } from "./rule.ts";
+
+/** Whether every query is made to need federation, or the published method is followed as it is. */
+export type ShardMode = "guaranteed" | "paper";
+
+/** What may differ between readings. */
+export type ReadingOptions = Omit<Reading, "name">;
+
+/** What is to be built, as it was written; paths are as written too. */
+export interface ShardSpec {
+  /** Names the dataset in URLs, folders and the catalogue: `[a-z0-9][a-z0-9._-]{0,31}`. */
+  readonly dataset: string;
+  readonly title: string;
+  /** RDF files, one or more. */
+  readonly inputs: readonly string[];
+  /** A JSON or CSV file, or a folder of `.rq` files. */
+  readonly queries: string;
+  /** Only queries with these values in these fields: one file may hold those of several datasets. */
+  readonly only?: Readonly<Record<string, string>>;
+  readonly ontology?: string;
+  /** Name of a reading, or what differs from the literal one. */
+  readonly reading?: string | Partial<ReadingOptions>;
+  readonly mode: ShardMode;
+  readonly precedence?: Precedence;
+  /** Buckets of horizontal rules, 2 to 64. */
+  readonly buckets?: number;
+  /** Folder of the result; absent: the data folder's place for this dataset. */
+  readonly output?: string;
+  /** Shards are compressed with gzip. */
+  readonly gzip: boolean;
+  /** IRI of the licence of the source. */
+  readonly licence: string;
+  /** How the source wants to be cited. */
+  readonly citation?: string;
+  /** IRI of where the source comes from. */
+  readonly source?: string;
+}
+
+const maxInputs = 1_000;
+const maxTextLength = 2_000;
+/** Ids of datasets. */
+export const datasetPattern = /^[a-z0-9][a-z0-9._-]{0,31}$/u;
+/** Absolute IRIs. */
+export const iriPattern = /^[a-z][a-z0-9+.-]{0,30}:[^\s<>"{}|^`\\]{1,2000}$/iu;
+// Control characters, and those that change the direction of what follows.
+const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+
+const invalid = (message: string, next?: string): FedwayError =>
+  new FedwayError("REQUEST_INVALID", `The description of the shards: ${message}`, next === undefined ? {} : { next });
+
+/** One field: its value, or the reason why it is none. */
+type Read<Value> = (value: unknown, name: string) => Value;
+
+const text: Read<string> = (value, name) => {
+  if (typeof value !== "string" || value.trim() === "") throw invalid(`${name} has to be a text.`);
+  if (value.length > maxTextLength) throw invalid(`${name} is longer than ${maxTextLength} characters.`);
+  if (unprintable.test(value) || !value.isWellFormed()) throw invalid(`${name} has characters that are not printable.`);
+  return value;
+};
+
+const iri: Read<string> = (value, name) => {
+  const found = text(value, name);
+  if (!iriPattern.test(found)) throw invalid(`${name} has to be an IRI.`);
+  return found;
+};
+
+const dataset: Read<string> = (value, name) => {
+  const found = text(value, name);
+  if (datasetPattern.test(found)) return found;
+  throw invalid(`${name} has to be 1 to 32 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit.`);
+};
+
+const flag: Read<boolean> = (value, name) => {
+  if (typeof value !== "boolean") throw invalid(`${name} has to be true or false.`);
+  return value;
+};
+
+const buckets: Read<number> = (value, name) => {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 2 || value > 64) {
+    throw invalid(`${name} has to be a whole number from 2 to 64.`);
+  }
+  return value;
+};
+
+const inputs: Read<readonly string[]> = (value, name) => {
+  if (!Array.isArray(value) || value.length === 0) throw invalid(`${name} has to be a list of files, one or more.`);
+  if (value.length > maxInputs) throw invalid(`${name} names more than ${maxInputs} files.`);
+  const files = value.map((each) => text(each, name));
+  if (new Set(files).size < files.length) throw invalid(`${name} names a file twice.`);
+  return files;
+};
+
+function choice<const Values extends readonly string[]>(values: Values): Read<Values[number]> {
+  return (value, name) => {
+    const found = values.find((each) => each === value);
+    if (found === undefined) throw invalid(`${name} has to be one of ${values.join(", ")}.`);
+    return found;
+  };
+}
+
+const kinds = ["vertical", "class", "horizontal"] as const satisfies readonly RuleKind[];
+
+const precedence: Read<Precedence> = (value, name) => {
+  const found = Array.isArray(value) ? value.map((each) => choice(kinds)(each, name)) : [];
+  const [first, second, third] = found;
+  if (found.length !== 3 || new Set(found).size !== 3 || !first || !second || !third) {
+    throw invalid(`${name} has to name ${kinds.join(", ")}, each once.`);
+  }
+  return [first, second, third];
+};
+
+const only: Read<Readonly<Record<string, string>>> = (value, name) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`${name} has to be an object.`);
+  return Object.fromEntries(Object.entries(value).map(([field, wanted]) => [text(field, name), text(wanted, name)]));
+};
+
+const ruleForm = choice(["pair", "single"]);
+const readingFields: { readonly [Name in keyof ReadingOptions]: Read<ReadingOptions[Name]> } = {
+  classRule: ruleForm,
+  verticalRule: ruleForm,
+  typeIsPredicate: flag,
+  horizontalCoversJoins: flag,
+  infer: flag,
+  exists: flag,
+  buckets,
+};
+
+const reading: Read<string | Partial<ReadingOptions>> = (value, name) =>
+  typeof value === "string" ? text(value, name) : fieldsOf(value, readingFields, name);
+
+const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<ShardSpec>[Name]> } = {
+  dataset,
+  title: text,
+  inputs,
+  queries: text,
+  only,
+  ontology: text,
+  reading,
+  mode: choice(["guaranteed", "paper"]),
+  precedence,
+  buckets,
+  output: text,
+  gzip: flag,
+  licence: iri,
+  citation: text,
+  source: iri,
+};
+
+type Readers<Fields> = { readonly [Name in keyof Fields]: Read<Fields[Name]> };
+
+/** The known fields of an object; a field that is not known is an error. */
+function fieldsOf<Fields>(value: unknown, readers: Readers<Fields>, what: string): Partial<Fields> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`${what} has to be an object.`);
+  const known = Object.keys(readers);
+  const found: Partial<Fields> = {};
+  for (const [name, each] of Object.entries(value)) {
+    if (!isKeyOf(name, readers)) throw unknownField(name, known, what);
+    if (each !== undefined) found[name] = readers[name](each, name);
+  }
+  return found;
+}
+
+const isKeyOf = <Fields extends object>(name: PropertyKey, fields: Fields): name is keyof Fields =>
+  Object.hasOwn(fields, name);
+
+function unknownField(name: string, known: readonly string[], what: string): FedwayError {
+  const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  const [like] = nearest(name, known, 1);
+  const next = like === undefined ? `Known fields: ${known.join(", ")}.` : `Did you mean "${like}"?`;
+  return invalid(`${what} has the unknown field ${JSON.stringify(shown)}.`, next);
+}
+
+/**
+ * Reads what is to be built from JSON that was parsed. Paths are not looked at: see `locateSpec`.
+ * @throws FedwayError `REQUEST_INVALID` that names the field
+ */
+export function readShardSpec(json: unknown): ShardSpec {
+  const fields = fieldsOf<Required<ShardSpec>>(json, specFields, "it");
+  const { inputs: files, queries, licence } = fields;
+  const id = fields.dataset;
+  if (id === undefined) throw missing("dataset", "a short name such as planets");
+  if (files === undefined) throw missing("inputs", "a list of RDF files");
+  if (queries === undefined) throw missing("queries", "a JSON or CSV file, or a folder of .rq files");
+  if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
+  const defaults = { title: id, mode: "guaranteed", gzip: false } as const;
+  return { ...defaults, ...fields, dataset: id, inputs: files, queries, licence };
+}
+
+const missing = (name: string, what: string): FedwayError => invalid(`${name} is missing.`, `Give ${what}.`);

@@ -1,0 +1,153 @@
+import type { RuleKind } from "../rule.ts";
+import { type PublishedFigure, published } from "./published.ts";
+import { type FanOut, questionsWith, type ShardStatistics } from "./shard-statistics.ts";
+import { type Summary, summaryOf, weightedSummary } from "./summary.ts";
+
+/** A figure beside the published one. */
+export interface ComparedFigure {
+  readonly id: string;
+  readonly title: string;
+  /** Exactly what was counted. */
+  readonly definition: string;
+  /** Shares are fractions of 1. */
+  readonly unit: "number" | "share";
+  /** Undefined where there is nothing to count. A single value has `count` 1. */
+  readonly value: Summary | undefined;
+  /** Undefined where nothing comparable was published. */
+  readonly published: PublishedFigure | undefined;
+}
+
+type Words = Pick<ComparedFigure, "id" | "title" | "definition" | "unit">;
+
+const kinds: readonly RuleKind[] = ["vertical", "class", "horizontal"];
+
+const words = {
+  rules: { id: "rules", title: "Rules per dataset", definition: "Chosen rules of all kinds.", unit: "number" },
+  shards: {
+    id: "shards",
+    title: "Shards per dataset",
+    definition: "Shards with at least one triple, the base shard included.",
+    unit: "number",
+  },
+  sizeVariation: {
+    id: "size-variation",
+    title: "Variation of shard sizes",
+    definition: "Population standard deviation of the triples of the shards that are not empty, over their mean.",
+    unit: "number",
+  },
+  impliedFanOut: {
+    id: "implied-fan-out",
+    title: "Implied fan-out per question",
+    definition:
+      "Different shards made by the chosen rules that cover the question's query; a rule of a single class or predicate makes its shard and “elsewhere”.",
+    unit: "number",
+  },
+  relevantFanOut: {
+    id: "relevant-fan-out",
+    title: "Fan-out by vocabulary per question",
+    definition: "Shards that hold a predicate of the query, or instances of a class that it asks for.",
+    unit: "number",
+  },
+  realisedFanOut: {
+    id: "realised-fan-out",
+    title: "Realised fan-out per question",
+    definition: "Shards with a match for at least one triple pattern of the query.",
+    unit: "number",
+  },
+  noMatch: {
+    id: "no-match",
+    title: "Questions without a match",
+    definition: "Realised fan-out 0.",
+    unit: "share",
+  },
+  oneShard: {
+    id: "one-shard",
+    title: "Questions that touch exactly one shard",
+    definition: "Realised fan-out 1.",
+    unit: "share",
+  },
+  federated: {
+    id: "federated",
+    title: "Federated questions",
+    definition: "Realised fan-out 2 or more.",
+    unit: "share",
+  },
+} as const satisfies Readonly<Record<string, Words>>;
+
+const kindShare = (kind: RuleKind, value: Summary | undefined): ComparedFigure => ({
+  id: `${kind}-share`,
+  title: `${kind[0]?.toUpperCase() ?? ""}${kind.slice(1)} rules`,
+  definition: "Share of a dataset's rules.",
+  unit: "share",
+  value,
+  published: published[kind],
+});
+
+const defined = (values: readonly (number | undefined)[]): Summary | undefined =>
+  summaryOf(values.filter((value) => value !== undefined));
+
+const ratio = (part: number, whole: number): number | undefined => (whole === 0 ? undefined : part / whole);
+
+/** The observations of several fan-outs as one. */
+const pooled = (fanOuts: readonly (FanOut | undefined)[]): Summary | undefined =>
+  weightedSummary(
+    fanOuts
+      .flatMap((fanOut) => fanOut?.distribution ?? [])
+      .filter(({ questions }) => questions > 0)
+      .map(({ shards, questions }) => ({ value: shards, weight: questions })),
+  );
+
+/** A share of the questions of all datasets together. */
+function shareOfQuestions(
+  datasets: readonly ShardStatistics[],
+  counted: (fanOut: FanOut) => number,
+): Summary | undefined {
+  const part = datasets.reduce((sum, { realisedFanOut }) => sum + counted(realisedFanOut), 0);
+  const whole = datasets.reduce((sum, { realisedFanOut }) => sum + realisedFanOut.questions, 0);
+  return defined([ratio(part, whole)]);
+}
+
+const federatedQuestions = (fanOut: FanOut): number =>
+  fanOut.questions - questionsWith(fanOut, 0) - questionsWith(fanOut, 1);
+
+/**
+ * The figures of one dataset or of several beside the published ones. Per dataset: rules, shares of the kinds, shards,
+ * variation (each dataset counts once). Per question: fan-outs (each question of all datasets counts once).
+ */
+export function comparedFigures(datasets: readonly ShardStatistics[]): readonly ComparedFigure[] {
+  const each = (read: (of: ShardStatistics) => number | undefined): Summary | undefined => defined(datasets.map(read));
+  const relevant = pooled(datasets.map(({ relevantFanOut }) => relevantFanOut));
+  return [
+    { ...words.rules, value: each(({ rules }) => rules), published: published.rules },
+    ...kinds.map((kind) =>
+      kindShare(
+        kind,
+        each(({ composition, rules }) => ratio(composition[kind], rules)),
+      ),
+    ),
+    { ...words.shards, value: each(({ shards }) => shards), published: published.shards },
+    { ...words.sizeVariation, value: each(({ sizeVariation }) => sizeVariation), published: published.sizeVariation },
+    {
+      ...words.impliedFanOut,
+      value: pooled(datasets.map(({ impliedFanOut }) => impliedFanOut)),
+      published: published.impliedFanOut,
+    },
+    ...(relevant === undefined ? [] : [{ ...words.relevantFanOut, value: relevant, published: undefined }]),
+    {
+      ...words.realisedFanOut,
+      value: pooled(datasets.map(({ realisedFanOut }) => realisedFanOut)),
+      published: undefined,
+    },
+    {
+      ...words.noMatch,
+      value: shareOfQuestions(datasets, (of) => questionsWith(of, 0)),
+      published: published.noMatch,
+    },
+    {
+      ...words.oneShard,
+      value: shareOfQuestions(datasets, (of) => questionsWith(of, 1)),
+      published: published.oneShard,
+    },
+    { ...words.federated, value: shareOfQuestions(datasets, federatedQuestions), published: undefined },
+  ];
+}

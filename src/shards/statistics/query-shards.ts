@@ -1,0 +1,104 @@
+import { ruleKey } from "../candidates.ts";
+import type { PlacementOf } from "../placement.ts";
+import type { Cell, Pattern, Problem, QueryFeatures, ShardQuery } from "../problem.ts";
+import type { Rule } from "../rule.ts";
+import { impliedShards, sortedKeys } from "./implied-shards.ts";
+
+/** What the rules say of a query, and what the data say. */
+export interface QueryShards {
+  readonly query: ShardQuery;
+  /** Chosen rules that cover it. */
+  readonly rules: readonly Rule[];
+  /** Chosen rules that made a shard it touches, whether they cover it or not. */
+  readonly apartBy: readonly Rule[];
+  /** Keys of the shards that the covering rules make; sorted. */
+  readonly implied: readonly string[];
+  /** Keys of the shards with a match for at least one of its triple patterns; sorted. */
+  readonly touched: readonly string[];
+  /** Keys of the shards that hold one of its predicates or classes: what selection by VoID would ask; sorted. */
+  readonly relevant?: readonly string[];
+}
+
+const keysOf = (cells: readonly Cell[], placement: PlacementOf): readonly string[] =>
+  cells.map(({ types, predicate, bucket }) => placement(types, predicate, bucket));
+
+/** Of each query, the shards with a match, from the cells with a match. */
+export function touchedShards(
+  { cells, touches }: NonNullable<Problem["placement"]>,
+  placement: PlacementOf,
+): readonly (readonly string[])[] {
+  const keys = keysOf(cells, placement);
+  return touches.map((touched) => sortedKeys(touched.map((cell) => keyAt(keys, cell))));
+}
+
+function keyAt(keys: readonly string[], cell: number): string {
+  const key = keys[cell];
+  if (key === undefined) throw new RangeError(`there is no cell ${cell} among ${keys.length}`);
+  return key;
+}
+
+const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const iriOf = (term: string | undefined): string | undefined =>
+  term?.startsWith("<") === true ? term.slice(1, -1) : term;
+
+/** Whether triples of the cell have the vocabulary of the pattern, whatever its other constants are. */
+function hasVocabulary(cell: Cell, pattern: Pattern): boolean {
+  const predicate = iriOf(pattern.predicate);
+  if (predicate === undefined) return pattern.exceptPredicates?.includes(cell.predicate) !== true;
+  if (cell.predicate !== predicate) return false;
+  const named = iriOf(pattern.object);
+  return predicate !== typePredicate || named === undefined || cell.types.includes(named);
+}
+
+/** Of each query, the shards that hold one of its predicates, or instances of a class where it asks for the class. */
+export function relevantShards(
+  queries: readonly QueryFeatures[],
+  cells: readonly Cell[],
+  placement: PlacementOf,
+): readonly (readonly string[])[] {
+  const keys = keysOf(cells, placement);
+  return queries.map(({ patterns }) =>
+    sortedKeys(keys.filter((_, at) => patterns.some((pattern) => hasVocabulary(cells[at]!, pattern)))),
+  );
+}
+
+/** Of each query, the chosen rules that cover it, in the order of the rules. */
+function coveringRules({ queries, candidates }: Problem, rules: readonly Rule[]): readonly (readonly Rule[])[] {
+  const covers = new Map(candidates.map((candidate) => [ruleKey(candidate.rule), new Set(candidate.covers)]));
+  const ofRule = rules.map((rule) => covers.get(ruleKey(rule)));
+  return queries.map((_, query) => rules.filter((_rule, at) => ofRule[at]?.has(query) === true));
+}
+
+/** What is known of the queries; the lists are in the order of `problem.queries`. */
+export interface QueryShardsInput {
+  readonly problem: Problem;
+  /** The chosen ones. */
+  readonly rules: readonly Rule[];
+  readonly touched: readonly (readonly string[])[];
+  readonly relevant?: readonly (readonly string[])[];
+}
+
+/**
+ * Puts together what is known of each query.
+ * @throws RangeError when a list has another length than the queries
+ */
+export function queryShardsOf({ problem, rules, touched, relevant }: QueryShardsInput): readonly QueryShards[] {
+  const covering = coveringRules(problem, rules);
+  const made = rules.map((rule) => impliedShards([rule]));
+  for (const list of [touched, relevant ?? touched]) {
+    if (list.length !== problem.queries.length) {
+      throw new RangeError(`shards of ${list.length} queries were given, there are ${problem.queries.length}`);
+    }
+  }
+  return problem.queries.map(({ query }, at) => {
+    const known = relevant?.[at];
+    return {
+      query,
+      rules: covering[at] ?? [],
+      apartBy: rules.filter((_rule, rule) => made[rule]?.some((key) => touched[at]?.includes(key)) === true),
+      implied: impliedShards(covering[at] ?? []),
+      touched: sortedKeys(touched[at] ?? []),
+      ...(known === undefined ? {} : { relevant: sortedKeys(known) }),
+    };
+  });
+}

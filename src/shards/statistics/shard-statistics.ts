@@ -1,0 +1,93 @@
+import type { Rule, RuleKind } from "../rule.ts";
+import type { QueryShards } from "./query-shards.ts";
+import { coefficientOfVariation, type Summary, summaryOf, weightedSummary } from "./summary.ts";
+
+/** A shard as it was written, or as it is predicted. */
+export interface SizedShard {
+  readonly key: string;
+  readonly triples: number;
+}
+
+/** How many questions touch a number of shards. */
+export interface FanOutCount {
+  readonly shards: number;
+  readonly questions: number;
+}
+
+/** Fan-outs of questions: each question counts, also one whose query others have too. */
+export interface FanOut {
+  readonly questions: number;
+  /** Undefined without questions. */
+  readonly summary: Summary | undefined;
+  /** From 0 to the largest fan-out, without gaps. */
+  readonly distribution: readonly FanOutCount[];
+}
+
+/** The figures of one dataset (Dobriy et al., Agentic SPARQL, section 4). */
+export interface ShardStatistics {
+  readonly questions: number;
+  readonly distinctQueries: number;
+  readonly rules: number;
+  readonly composition: Readonly<Record<RuleKind, number>>;
+  /** Shards with at least one triple. */
+  readonly shards: number;
+  /** Shards that the rules make and nothing fell into. */
+  readonly emptyShards: number;
+  readonly triples: number;
+  /** Triples of the shards that are not empty. */
+  readonly sizes: Summary | undefined;
+  /** Of these sizes: population standard deviation over the mean. */
+  readonly sizeVariation: number | undefined;
+  /** Shards made by the rules that cover the query. */
+  readonly impliedFanOut: FanOut;
+  /** Shards with the query's predicates or classes; undefined where that was not looked at. */
+  readonly relevantFanOut: FanOut | undefined;
+  /** Shards with a match for a pattern of the query. */
+  readonly realisedFanOut: FanOut;
+}
+
+/** What the figures are made from. */
+export interface StatisticsInput {
+  readonly rules: readonly Rule[];
+  readonly shards: readonly SizedShard[];
+  readonly queries: readonly QueryShards[];
+}
+
+/** Questions that ask a query, itself included. */
+export const questionsOf = ({ query }: QueryShards): number => Math.max(query.same.length, 1);
+
+function fanOutOf(queries: readonly QueryShards[], fanOut: (query: QueryShards) => number): FanOut {
+  const observed = queries.map((query) => ({ value: fanOut(query), weight: questionsOf(query) }));
+  const summary = weightedSummary(observed);
+  const counts: number[] = Array.from({ length: (summary?.max ?? -1) + 1 }, () => 0);
+  for (const { value, weight } of observed) counts[value] = (counts[value] ?? 0) + weight;
+  return {
+    questions: summary?.count ?? 0,
+    summary,
+    distribution: counts.map((questions, shards) => ({ shards, questions })),
+  };
+}
+
+/** All figures of one dataset. */
+export function statisticsOf({ rules, shards, queries }: StatisticsInput): ShardStatistics {
+  const sizes = shards.map(({ triples }) => triples).filter((triples) => triples > 0);
+  const ofKind = (kind: RuleKind): number => rules.filter((rule) => rule.kind === kind).length;
+  const lookedAt = queries.length > 0 && queries.every(({ relevant }) => relevant !== undefined);
+  return {
+    questions: queries.reduce((sum, query) => sum + questionsOf(query), 0),
+    distinctQueries: queries.length,
+    rules: rules.length,
+    composition: { vertical: ofKind("vertical"), class: ofKind("class"), horizontal: ofKind("horizontal") },
+    shards: sizes.length,
+    emptyShards: shards.length - sizes.length,
+    triples: sizes.reduce((sum, triples) => sum + triples, 0),
+    sizes: summaryOf(sizes),
+    sizeVariation: coefficientOfVariation(sizes),
+    impliedFanOut: fanOutOf(queries, ({ implied }) => implied.length),
+    relevantFanOut: lookedAt ? fanOutOf(queries, ({ relevant }) => relevant?.length ?? 0) : undefined,
+    realisedFanOut: fanOutOf(queries, ({ touched }) => touched.length),
+  };
+}
+
+/** Questions with exactly this fan-out. */
+export const questionsWith = ({ distribution }: FanOut, shards: number): number => distribution[shards]?.questions ?? 0;

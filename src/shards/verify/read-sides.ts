@@ -1,0 +1,131 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
+import { readStatements } from "../load/read-statements.ts";
+import type { Visit } from "../load/statement.ts";
+import type { Manifest } from "../materialise/manifest.ts";
+import { inputNumber } from "./compare-triples.ts";
+import type { DigestSpool } from "./digest-spool.ts";
+import type { Findings } from "./verification.ts";
+
+/** Where the shards are, and what they were made of. */
+export interface Sides {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly inputs: readonly Input[];
+}
+
+/** What reading needs. */
+export interface Reading {
+  readonly spool: DigestSpool;
+  readonly findings: Findings;
+  readonly signal: AbortSignal;
+  /** Statements and bytes since the last call. */
+  readonly onProgress: (triples: number, bytes: number) => void;
+}
+
+/** A file as the manifest has it. */
+interface Expected {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly triples?: number;
+}
+
+/** Files that a shard's name stands for, as inputs. */
+export const shardInputs = ({ folder, manifest }: Pick<Sides, "folder" | "manifest">): readonly NamedInput[] =>
+  manifest.shards.map(({ id, file }) => ({ path: join(folder, file), name: id, format: manifest.format }));
+
+/** Reads one file to its end; undefined when it cannot be read, which is a finding. */
+async function readOne(
+  input: NamedInput,
+  { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: () => Promise<void> },
+  { spool, findings, signal, onProgress }: Reading,
+): Promise<(Expected & { readonly triples: number }) | undefined> {
+  let [triples, bytes] = [0, 0];
+  const settle = async (): Promise<void> => {
+    await spool.settle();
+    await afterChunk?.();
+  };
+  try {
+    const [facts] = await readStatements([input], visit, {
+      phase: "verify",
+      signal,
+      afterChunk: settle,
+      onProgress: (now) => {
+        onProgress(now.triples - triples, now.bytes - bytes);
+        ({ triples, bytes } = now);
+      },
+    });
+    await settle();
+    return { sha256: facts?.sha256 ?? "", bytes: facts?.bytes ?? 0, triples };
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message } = toFedwayError(error);
+    // Whatever else fails, the disk for instance, is no fault of the file.
+    if (code !== "DATASET_INVALID") throw error;
+    findings.wrongIs(input.name, message);
+    return undefined;
+  }
+}
+
+function compareFacts(name: string, found: Expected, [expected, findings]: readonly [Expected, Findings]): void {
+  if (found.bytes !== expected.bytes) {
+    findings.wrongIs(name, `The file has ${found.bytes} bytes, the manifest says ${expected.bytes}.`);
+  } else if (found.sha256 !== expected.sha256) {
+    findings.wrongIs(name, "The checksum of the file is not the manifest's.");
+  }
+  if (expected.triples !== undefined && found.triples !== expected.triples) {
+    findings.wrongIs(name, `The file has ${found.triples} triples, the manifest says ${expected.triples}.`);
+  }
+}
+
+/** Reads the shards; false when one cannot be read to its end. */
+export async function readShards(sides: Sides, reading: Reading): Promise<boolean> {
+  let isWhole = true;
+  for (const [at, input] of shardInputs(sides).entries()) {
+    const found = await readOne(input, { visit: (statement) => reading.spool.add(statement, at + 1) }, reading);
+    const expected = sides.manifest.shards[at];
+    isWhole &&= found !== undefined;
+    if (found !== undefined && expected !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
+  }
+  return isWhole;
+}
+
+/** Writes the lines of statements to a file, so that a store can load them as the shards have them. */
+function createCopy(file: FileHandle): { readonly add: Visit; readonly settle: () => Promise<void> } {
+  let lines: Buffer[] = [];
+  return {
+    add: ({ bytes, start, end }) => {
+      lines.push(Buffer.from(bytes.subarray(start, end)));
+    },
+    settle: async () => {
+      const ready = lines;
+      lines = [];
+      if (ready.length > 0) await file.appendFile(Buffer.concat(ready));
+    },
+  };
+}
+
+/** Reads the inputs, and copies them to `copyPath` where one is given; false when one cannot be read to its end. */
+export async function readInputs(sides: Sides, reading: Reading, copyPath?: string): Promise<boolean> {
+  const file = copyPath === undefined ? undefined : await open(copyPath, "wx");
+  const copy = file === undefined ? undefined : createCopy(file);
+  let isWhole = true;
+  try {
+    for (const input of namedInputs(sides.inputs)) {
+      const visit: Visit = (statement) => {
+        reading.spool.add(statement, inputNumber);
+        copy?.add(statement);
+      };
+      const found = await readOne(input, { visit, ...(copy && { afterChunk: copy.settle }) }, reading);
+      isWhole &&= found !== undefined;
+      const expected = sides.manifest.inputs.find(({ name }) => name === input.name);
+      if (expected === undefined) reading.findings.wrongIs(input.name, "The manifest knows no such input.");
+      else if (found !== undefined) compareFacts(input.name, found, [{ ...expected }, reading.findings]);
+    }
+  } finally {
+    await file?.close();
+  }
+  return isWhole;
+}

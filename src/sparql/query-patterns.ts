@@ -1,0 +1,63 @@
+import type { Triple } from "sparqljs";
+import { editText } from "./edit-text.ts";
+import { pathSteps, type QueryPattern } from "./path-steps.ts";
+import { type ParsedQuery, parseQuery } from "./parse-query.ts";
+import { resolveIri } from "./resolve-iri.ts";
+
+/** A pattern with its place in the query. */
+export interface PlacedPattern extends QueryPattern {
+  /** It stands inside EXISTS or NOT EXISTS, of whatever expression. */
+  readonly inExists: boolean;
+}
+
+/**
+ * The triple patterns of a query in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,
+ * subqueries, EXISTS. Those of SERVICE clauses are left out, as they ask other data; so is the template of CONSTRUCT.
+ * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4). IRIs are absolute and
+ * without the backslashes of escaped local names; literals are as the parser gives them.
+ */
+export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
+  const found: PlacedPattern[] = [];
+  const pending: Visit[] = [{ node: withAbsoluteIris(query).ast, inExists: false }];
+  let fresh = 0;
+  const freshName = (): string => `_:path${fresh++}`;
+  for (let visit = pending.pop(); visit; visit = pending.pop()) {
+    const { node } = visit;
+    if (typeof node !== "object" || node === null || isSkipped(node)) continue;
+    if (isTriple(node)) {
+      for (const pattern of pathSteps(node, freshName)) found.push({ ...pattern, inExists: visit.inExists });
+      continue;
+    }
+    const inExists = visit.inExists || isExists(node);
+    for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, inExists });
+  }
+  return found;
+}
+
+interface Visit {
+  readonly node: unknown;
+  readonly inExists: boolean;
+}
+
+const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;
+const isSkipped = (node: object): boolean => "termType" in node || ("type" in node && node.type === "service");
+const isExists = (node: object): boolean =>
+  "operator" in node && (node.operator === "exists" || node.operator === "notexists");
+
+function innerNodes(node: object): readonly unknown[] {
+  if (Array.isArray(node)) return node;
+  return Object.entries(node).flatMap(([key, value]: [string, unknown]) => (key === "template" ? [] : [value]));
+}
+
+/** The parser itself does not resolve against BASE as it should: dot segments stay. */
+function withAbsoluteIris(query: ParsedQuery): ParsedQuery {
+  const { tokens, prologue } = query;
+  if (prologue.base === undefined) return query;
+  const edits = tokens.flatMap((token, at) => {
+    if (at < prologue.length || (token.kind !== "iri" && token.kind !== "pname")) return [];
+    // The blanks keep `<` before a name from becoming a token with it.
+    return [{ range: { from: at, to: at + 1 }, replacement: ` <${resolveIri(prologue, token)}> ` }];
+  });
+  edits.push({ range: { from: 0, to: prologue.length }, replacement: "" });
+  return parseQuery(editText(query, edits));
+}

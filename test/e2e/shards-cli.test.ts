@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCommand, startBuiltService } from "../support/built-program.ts";
+
+let folder: string;
+let env: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fedway-e2e-shards-"));
+  env = { FEDWAY_DATA_DIR: folder };
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const spec = "shards/example/spec.json";
+
+describe("fedway shards", () => {
+  it("predicts, builds, reports and verifies the example", async () => {
+    const dry = await runCommand(["shards", "build", spec, "--dry-run"], env);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing was written") });
+    const built = await runCommand(["shards", "build", spec], env);
+    expect(built).toMatchObject({ code: 0, stdout: expect.stringMatching(/^harbour: 416 triples, 14 questions/) });
+    const target = join(folder, "shards", "harbour");
+    expect(await readFile(join(target, "report.html"), "utf8")).toMatch(/^<!doctype html>/);
+    const report = await runCommand(["shards", "report", target], env);
+    expect(report).toMatchObject({ code: 0, stdout: built.stdout });
+    const verified = await runCommand(["shards", "verify", target], env);
+    expect(verified).toMatchObject({ code: 0, stdout: expect.stringMatching(/the shards hold\n$/) });
+  }, 60_000);
+
+  it("tells what is wrong with a description", async () => {
+    const { code, stdout, stderr } = await runCommand(["shards", "build", "package.json"], env);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/unknown field/);
+  });
+});
+
+describe("the built service", () => {
+  it("hosts what was built, in worker threads of the built program", async () => {
+    const service = await startBuiltService({ ...env, FEDWAY_EXAMPLES: "off" });
+    try {
+      const query =
+        "PREFIX h: <https://harbour.example/vocabulary#> SELECT ?name WHERE { ?port a h:Port ; h:name ?name }";
+      const answer = await fetch(`${service.url}/federations/harbour/sparql?${new URLSearchParams({ query })}`, {
+        headers: { accept: "text/csv" },
+      });
+      expect((await answer.text()).trim().split(/\r?\n/).slice(1).toSorted()).toEqual([
+        "Aldvik",
+        "Brúna",
+        "Corrie",
+        "Dunmoor",
+        "Elvsund",
+        "Farrow",
+      ]);
+    } finally {
+      await service.stop();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type App, createApp } from "../../../src/app.ts";
+import { loadConfig } from "../../../src/config/load-config.ts";
+import { dataFolderHolder } from "../../../src/store/data-folder.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
+import { startSourceProgram } from "../../support/source-program.ts";
+
+let folder: Awaited<ReturnType<typeof createCatalogFolder>>;
+let dataDir: string;
+let servers: Server[] = [];
+
+beforeEach(async () => {
+  folder = await createCatalogFolder();
+  await folder.write({ "alpha.ttl": endpointTurtle("alpha", "http://127.0.0.1:9/sparql") });
+  dataDir = await mkdtemp(join(tmpdir(), "fedway-data-"));
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  await folder.remove();
+  await rm(dataDir, { recursive: true });
+});
+
+const environment = (more: Readonly<Record<string, string>> = {}) => ({
+  PORT: "0",
+  FEDWAY_CATALOG: folder.path,
+  FEDWAY_DATA_DIR: dataDir,
+  FEDWAY_EXAMPLES: "off",
+  FEDWAY_MONITOR: "off",
+  FEDWAY_LOG_LEVEL: "silent",
+  ...more,
+});
+
+const open = (more: Readonly<Record<string, string>> = {}): Promise<App> => createApp(loadConfig(environment(more)));
+
+/** A server that takes connections and says nothing; its port. */
+async function silentPort(): Promise<string> {
+  const server = createServer((socket) => socket.on("error", () => {}));
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? String(address.port) : "";
+}
+
+async function storedSchedules(): Promise<readonly string[]> {
+  const store = await openSqliteStore({ path: join(dataDir, "store.db") });
+  try {
+    return (await store.list("jobs/schedule/")).map(({ key }) => key.slice("jobs/schedule/".length));
+  } finally {
+    await store.close();
+  }
+}
+
+describe("a start", () => {
+  it("at a port that is taken says so, and leaves nothing open", async () => {
+    const port = await silentPort();
+    const app = await open({ PORT: port });
+    await expect(app.listen()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(`127.0.0.1:${port}`),
+      details: { next: expect.stringContaining("PORT") },
+    });
+    expect(await dataFolderHolder(dataDir)).toBeUndefined();
+    await app.close();
+  });
+
+  it("that fails half-way leaves nothing open", async () => {
+    const hooks = { FEDWAY_WEBHOOKS: "https://hooks.example/1", FEDWAY_WEBHOOK_SECRET: "whsec_%%%%%%%%%%%%%%%%" };
+    await expect(open(hooks)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    expect(await dataFolderHolder(dataDir)).toBeUndefined();
+    const app = await open();
+    await app.close();
+  });
+
+  it("that is broken off is closed when it can be, and leaves nothing open", async () => {
+    const app = await open();
+    const listening = app.listen().catch((error: unknown) => error);
+    await Promise.all([app.close(), app.close()]);
+    expect(await listening).toMatchObject({ code: "CANCELLED" });
+    expect(await dataFolderHolder(dataDir)).toBeUndefined();
+  });
+
+  it("without the monitor takes the schedules back that an earlier one has left", async () => {
+    const watching = await open({ FEDWAY_MONITOR: "on" });
+    await watching.listen();
+    await watching.close();
+    expect(await storedSchedules()).toContain("monitor-upkeep");
+    const idle = await open();
+    await idle.listen();
+    await idle.close();
+    expect(await storedSchedules()).toStrictEqual([]);
+  });
+});
+
+describe("the program", () => {
+  it("that cannot reach Redis says what to look at, without the password", async () => {
+    const port = await silentPort();
+    for (const server of servers.splice(0)) server.close();
+    const program = startSourceProgram(environment({ REDIS_URL: `redis://:a-secret-word@127.0.0.1:${port}` }));
+    expect(await program.ended).toBe(1);
+    expect(program.log()).toMatch(/^fedway: STORE_FAILED: /);
+    expect(program.log()).toContain("REDIS_URL");
+    expect(program.log()).toContain("ECONNREFUSED");
+    expect(program.log()).not.toMatch(/answered all the same|a-secret-word/);
+  });
+
+  it("ends at once and in peace when it is told so before it is there", async () => {
+    const server = createServer((socket) => socket.on("error", () => {}));
+    servers.push(server);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const program = startSourceProgram(environment({ REDIS_URL: `redis://127.0.0.1:${port}` }));
+    // It waits for Redis, which says nothing.
+    await once(server, "connection");
+    expect(await program.stop()).toBe(0);
+    expect(program.log()).toBe("");
+  });
+
+  it("ends in order when it is told so while it answers", async () => {
+    const program = startSourceProgram(environment());
+    await program.url;
+    expect(await program.stop()).toBe(0);
+    expect(await dataFolderHolder(dataDir)).toBeUndefined();
+  });
+});

@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { HttpDeps } from "../../../src/http/http-deps.ts";
+import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
+import { fakeSettings } from "../../support/fake-query-service.ts";
+import { createFakeDeps } from "../../support/http-deps.ts";
+
+// What changes something, or tells what only the operator is to know, asks who is there: every route, also those to come.
+
+const token = "a-token-of-these-tests";
+const foreign = "https://elsewhere.example";
+/** These take queries, which anybody may send. */
+const queryRoutes =
+  /^\/(sparql|(endpoints|federations|hosted)\/\{id\}\/sparql|shards\/.*\/sparql|api\/(query|explain|check))$/;
+/** Reading them is the operator's business, too. */
+const secretReads: ReadonlySet<string> = new Set(["GET /api/webhooks/dead"]);
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+async function serve(config: Partial<HttpDeps["config"]> = {}): Promise<HttpServer> {
+  return createHttpServer(await createFakeDeps({ config: { ...fakeSettings, ...config } }));
+}
+
+/** All routes, as the service itself describes them. */
+async function allRoutes(server: HttpServer): Promise<readonly Route[]> {
+  const { paths } = (await server.inject("/openapi.json")).json<{ paths: Record<string, object> }>();
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+  );
+}
+
+const isGuarded = (route: Route): boolean =>
+  secretReads.has(nameOf(route)) || (route.method !== "GET" && !queryRoutes.test(route.path));
+
+function send(server: HttpServer, { method, path }: Route, headers: Readonly<Record<string, string>>) {
+  return server.inject({
+    method: method as "POST",
+    url: path.replaceAll(/\{\w+\}/g, "alpha"),
+    remoteAddress: "127.0.0.1",
+    headers: { host: "127.0.0.1:3000", ...headers },
+  });
+}
+
+let guarded: readonly Route[];
+let all: readonly Route[];
+
+beforeAll(async () => {
+  const server = await serve();
+  all = await allRoutes(server);
+  guarded = all.filter(isGuarded);
+  await server.close(0);
+});
+
+/** One request to each guarded route. */
+const shouldBeRefused = (
+  name: string,
+  config: Partial<HttpDeps["config"]>,
+  headers: Readonly<Record<string, string>>,
+): void =>
+  it(`refuse ${name}`, async () => {
+    const server = await serve(config);
+    const passed: string[] = [];
+    for (const route of guarded) {
+      const response = await send(server, route, headers);
+      const isRefused = response.statusCode === 403 && response.json<{ code: string }>().code === "WRITE_REFUSED";
+      const isOpen = "access-control-allow-origin" in response.headers;
+      if (!isRefused || isOpen) passed.push(`${nameOf(route)}: ${response.statusCode}`);
+    }
+    expect(passed).toStrictEqual([]);
+    await server.close(0);
+  });
+
+describe("routes that change something", () => {
+  it("are found", () => {
+    expect(all.length).toBeGreaterThan(40);
+    const names = guarded.map(nameOf);
+    expect(names.length).toBeGreaterThan(12);
+    expect(names).toStrictEqual(
+      expect.arrayContaining([
+        "DELETE /api/endpoints/{id}",
+        "DELETE /api/jobs/{id}",
+        "DELETE /api/maintenance/{id}",
+        "GET /api/webhooks/dead",
+        "PATCH /api/endpoints/{id}",
+        "POST /api/endpoints",
+        "POST /api/endpoints/{id}/capabilities",
+        "POST /api/endpoints/{id}/describe",
+        "POST /api/endpoints/{id}/maintenance",
+        "POST /api/snapshot",
+        "POST /api/webhooks/dead/{id}",
+        "PUT /api/federations/{id}",
+      ]),
+    );
+  });
+
+  shouldBeRefused("another site", {}, { origin: foreign });
+  shouldBeRefused("a page that has no site", {}, { origin: "null" });
+  shouldBeRefused("a name that was made to point here", {}, { host: "rebound.example:3000" });
+  shouldBeRefused("what came through a proxy", {}, { "x-forwarded-for": "192.0.2.7" });
+  shouldBeRefused("everybody without the token", { adminToken: token }, {});
+  shouldBeRefused("another token", { adminToken: token }, { authorization: `Bearer ${token}x` });
+  shouldBeRefused(
+    "another site, whatever the public URL",
+    { publicUrl: "https://fedway.example" },
+    { origin: foreign },
+  );
+
+  it("give scripts of other sites no leave", async () => {
+    const server = await serve({ adminToken: token });
+    for (const { method, path } of guarded) {
+      const preflight = { origin: foreign, "access-control-request-method": method };
+      const { headers } = await send(server, { method: "OPTIONS", path }, preflight);
+      expect([path, headers["access-control-allow-origin"]]).toStrictEqual([path, undefined]);
+    }
+    await server.close(0);
+  });
+});
+
+const shouldAnswerWithoutLeave = (method: string, path: string, more: Partial<HttpDeps> = {}): void =>
+  it(`${method} ${path} is answered without leave for other sites`, async () => {
+    const server = await createHttpServer(await createFakeDeps(more));
+    const { statusCode, headers } = await send(server, { method, path }, {});
+    expect(statusCode).toBe(200);
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers).not.toHaveProperty("access-control-allow-origin");
+    await server.close(0);
+  });
+
+describe("what the operator is told", () => {
+  shouldAnswerWithoutLeave("GET", "/api/webhooks/dead");
+  shouldAnswerWithoutLeave("POST", "/api/snapshot", { publishSnapshot: async () => ({ schema: 1 }) });
+});
+
+describe("a worker", () => {
+  it("has no route but those of its health", async () => {
+    const server = await serve({ role: "worker" });
+    const found: string[] = [];
+    for (const route of all) {
+      const { statusCode } = await send(server, route, {});
+      if (statusCode !== 404) found.push(nameOf(route));
+    }
+    expect(found.toSorted()).toStrictEqual(["GET /health/live", "GET /health/ready", "GET /metrics"]);
+    const refused = await send(server, { method: "GET", path: "/sparql" }, {});
+    expect(refused.json()).toMatchObject({ code: "NOT_FOUND", next: expect.stringContaining("ROLE=web") });
+    await server.close(0);
+  });
+});

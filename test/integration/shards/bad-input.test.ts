@@ -1,0 +1,117 @@
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { lockTarget } from "../../../src/shards/target-lock.ts";
+import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+
+let workspace: ShardWorkspace;
+beforeEach(async () => {
+  workspace = await openWorkspace();
+});
+afterEach(() => workspace.remove());
+
+/** Nothing is left but what was there, besides work that another build goes on with. */
+async function shouldRefuse(code: string, message: RegExp): Promise<void> {
+  await expect(workspace.build()).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  const left = await readdir(join(workspace.dataDir, "shards")).catch(() => []);
+  expect(left).toEqual([]);
+}
+
+const write = (name: string, text: string): Promise<void> => writeFile(join(workspace.input, name), text);
+
+describe("a build refuses", () => {
+  it("an unknown field", async () => {
+    await workspace.describe({ quries: "q.json" });
+    await shouldRefuse("REQUEST_INVALID", /unknown field "quries"/);
+  });
+
+  it("a description that is no JSON", async () => {
+    await write("spec.json", "{");
+    await shouldRefuse("REQUEST_INVALID", /not JSON/);
+  });
+
+  it("a path that leads out by a link", async () => {
+    await rm(join(workspace.input, "harbour.nt"));
+    await symlink("/etc/hostname", join(workspace.input, "harbour.nt"));
+    await shouldRefuse("REQUEST_INVALID", /leads out of the folders that may be read/);
+  });
+
+  it("no queries", async () => {
+    await write("queries.json", "[]");
+    await shouldRefuse("REQUEST_INVALID", /quer/i);
+  });
+
+  it("queries of which none parses", async () => {
+    await write("queries.json", JSON.stringify([{ id: "a", sparql: "SELECT" }]));
+    await shouldRefuse("REQUEST_INVALID", /quer/i);
+  });
+
+  it("an empty graph", async () => {
+    await write("harbour.nt", "# nothing\n");
+    await shouldRefuse("DATASET_INVALID", /no triples/);
+  });
+
+  it("a graph that does not parse, with the line", async () => {
+    await write("harbour.nt", "<urn:x:1> <urn:x:p> <urn:x:2> .\n<urn:x:1> nonsense .\n");
+    await shouldRefuse("DATASET_INVALID", /harbour\.nt, line 2/);
+  });
+
+  it("a reading that is not known", async () => {
+    await workspace.describe({ reading: "poetic" });
+    await shouldRefuse("REQUEST_INVALID", /no reading "poetic"/);
+  });
+
+  it("a target with something else in it", async () => {
+    const target = join(workspace.dataDir, "mine");
+    await mkdir(target);
+    await writeFile(join(target, "thesis.txt"), "years of work");
+    await expect(workspace.build({ output: target })).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+    expect(await readdir(target)).toEqual(["thesis.txt"]);
+  });
+
+  it("a target that another build is working on", async () => {
+    const target = join(workspace.dataDir, "shards", "harbour");
+    const lock = await lockTarget(target, { now: () => Date.now() });
+    await expect(workspace.build()).rejects.toMatchObject({ code: "SHARDS_BUSY" });
+    await lock.release();
+    expect((await workspace.build()).folder).toBe(target);
+  });
+});
+
+describe("a build that is cancelled", () => {
+  it("leaves no shards, and the next one finishes", async () => {
+    const aborter = new AbortController();
+    const cancelled = workspace.build({
+      signal: aborter.signal,
+      onProgress: ({ stage }) => {
+        if (stage === "choosing the rules") aborter.abort();
+      },
+    });
+    await expect(cancelled).rejects.toThrow();
+    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual([]);
+    const { folder = "" } = await workspace.build();
+    expect((await workspace.verify(folder)).outcome).toBe("held");
+  });
+});
+
+describe("a dry run", () => {
+  it("predicts and writes nothing", async () => {
+    const { folder, report } = await workspace.build({ dryRun: true });
+    expect(folder).toBeUndefined();
+    expect(await readdir(workspace.dataDir)).toEqual(["shards-input"]);
+    const built = await workspace.build();
+    const sizes = (shards: typeof report.shards) => shards.map(({ key, triples }) => ({ key, triples }));
+    expect(report.predicted).toBe(true);
+    expect(sizes(report.shards)).toEqual(sizes(built.report.shards));
+  });
+});
+
+describe("the paper's mode", () => {
+  it("follows the method as it is published", async () => {
+    await workspace.describe({ reading: "literal" });
+    const { report } = await workspace.build({ mode: "paper" });
+    expect(report).toMatchObject({ mode: "paper", reading: { name: "literal" }, optimum: { proven: true } });
+    expect(report.readings.map(({ reading }) => reading.name)).toContain("single-class");
+    expect(report.readings.filter(({ used }) => used)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHostedEndpoint } from "../../../src/hosting/create-hosted-endpoint.ts";
+import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
+import { type RunningService, startService } from "../../support/running-service.ts";
+import { type ExampleQuery, exampleQueries, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+
+let workspace: ShardWorkspace;
+let folder: string;
+let queries: readonly ExampleQuery[];
+let whole: HostedEndpoint;
+let service: RunningService;
+const stages = new Set<string>();
+
+beforeAll(async () => {
+  workspace = await openWorkspace();
+  queries = await exampleQueries();
+  const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
+  folder = built.folder ?? "";
+  whole = await createHostedEndpoint({
+    id: "whole",
+    source: { kind: "text", text: await readFile(join(workspace.input, "harbour.nt"), "utf8") },
+    limits: { timeoutMs: 10_000, memoryMb: 256, maxAnswerBytes: 10_000_000, maxQueue: 10 },
+  });
+  service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
+}, 60_000);
+afterAll(async () => {
+  await service.close();
+  await whole.close();
+  await workspace.remove();
+});
+
+/** Rows as texts in any order. */
+function rowsOf(body: string): readonly string[] {
+  const { results } = JSON.parse(body) as { results: { bindings: Record<string, { type: string; value: string }>[] } };
+  return results.bindings.map((row) => JSON.stringify(Object.entries(row).toSorted())).toSorted();
+}
+
+const json = "application/sparql-results+json";
+
+async function wholeRows(query: string): Promise<readonly string[]> {
+  const signal = new AbortController().signal;
+  const { body } = await whole.query({ query, kind: "bindings", accept: json, signal, timeoutMs: 10_000 });
+  return rowsOf(body.toString());
+}
+
+const get = async (path: string): Promise<unknown> => (await fetch(`${service.url}${path}`)).json();
+
+describe("the example, built", () => {
+  it("lies in the data folder, without anything left of the building", async () => {
+    expect(folder).toBe(join(workspace.dataDir, "shards", "harbour"));
+    expect((await readdir(join(workspace.dataDir, "shards"))).toSorted()).toEqual(["harbour"]);
+    expect((await readdir(folder)).toSorted()).toEqual([
+      "manifest.json",
+      "origins.json",
+      "report.html",
+      "report.json",
+      "shards",
+    ]);
+    expect([...stages]).toEqual(
+      expect.arrayContaining(["reading the queries", "learning the classes", "choosing the rules", "sorting"]),
+    );
+  });
+
+  it("makes every query federated that can be, and names the one that has no answer", async () => {
+    const { queries: reported, optimum, statistics } = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
+    expect(reported.filter(({ federated }: { federated: boolean }) => !federated)).toMatchObject([
+      { id: "submarines", reason: expect.stringMatching(/\S/) },
+    ]);
+    expect(optimum).toMatchObject({ proven: true });
+    expect(statistics).toMatchObject({ triples: 416, questions: 14 });
+  });
+
+  it("holds: nothing twice, nothing missing, the same answers", async () => {
+    const { outcome, checks } = await workspace.verify(folder);
+    expect(checks.map(({ name, outcome: each }) => `${name} ${each}`)).toEqual([
+      "files held",
+      "disjoint held",
+      "complete held",
+      "answers held",
+    ]);
+    expect(outcome).toBe("held");
+    expect(checks.find(({ name }) => name === "answers")?.checked).toBe(queries.length);
+  });
+
+  it("gives the same bytes when it is built again", async () => {
+    const digest = async (): Promise<string> => {
+      const hash = createHash("sha256");
+      for (const name of ["manifest.json", "report.json", "report.html"])
+        hash.update(await readFile(join(folder, name)));
+      return hash.digest("hex");
+    };
+    const before = await digest();
+    await workspace.build();
+    expect(await digest()).toBe(before);
+  });
+});
+
+describe("the service over it", () => {
+  it("hosts every shard, with an entry in the catalogue and a federation", async () => {
+    const { datasets } = (await get("/api/shards")) as { datasets: object[] };
+    expect(datasets).toMatchObject([{ dataset: "harbour", title: "Ferries of an invented coast", triples: 416 }]);
+    const { shards } = (await get("/api/shards/harbour")) as { shards: { id: string; triples: number }[] };
+    expect(shards.length).toBeGreaterThan(1);
+    expect(shards.reduce((sum, { triples }) => sum + triples, 0)).toBe(416);
+    const federation = await get("/api/federations/harbour");
+    expect(JSON.stringify(federation)).toContain(`harbour-${shards[0]?.id}`);
+    const entry = (await get(`/api/endpoints/harbour-${shards[0]?.id}`)) as Record<string, unknown>;
+    expect(entry).toMatchObject({
+      description: expect.stringMatching(/^Of Ferries of an invented coast, .*: [\d,]+ triples?\.$/),
+      license: "https://creativecommons.org/publicdomain/zero/1.0/",
+    });
+    for (const { id, triples } of shards) {
+      const query = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }";
+      const answer = await service.query(query, { path: `/shards/harbour/${id}/sparql` });
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ results: { bindings: [{ n: { value: String(triples) } }] } });
+    }
+  });
+
+  it("gives over the federation the answers of the whole", async () => {
+    let withRows = 0;
+    for (const { id, sparql } of queries) {
+      const answer = await service.query(sparql, { path: "/federations/harbour/sparql" });
+      const rows = rowsOf(await answer.text());
+      expect({ id, rows }).toEqual({ id, rows: await wholeRows(sparql) });
+      if (rows.length > 0) withRows += 1;
+    }
+    expect(withRows).toBe(13);
+  });
+
+  it("describes the shards (VoID) by itself, with the licence", async () => {
+    const { shards } = (await get("/api/shards/harbour")) as { shards: { id: string; triples: number }[] };
+    const path = `/api/endpoints/harbour-${shards[0]?.id}/void`;
+    const described = await found(async () => {
+      const response = await fetch(`${service.url}${path}`, { headers: { accept: "text/turtle" } });
+      return response.ok ? response.text() : undefined;
+    });
+    expect(described).toContain("publicdomain/zero/1.0");
+    expect(described).toMatch(new RegExp(`void:triples ${shards[0]?.triples}\\b`));
+  }, 20_000);
+
+  it("gives the report and the data", async () => {
+    const page = await fetch(`${service.url}/api/shards/harbour/report`);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await page.text()).toMatch(/^<!doctype html>/);
+    const { shards } = (await get("/api/shards/harbour")) as {
+      shards: { id: string; sha256: string; bytes: number }[];
+    };
+    for (const { id, sha256, bytes } of shards) {
+      const file = await fetch(`${service.url}/api/shards/harbour/${id}`);
+      const body = Buffer.from(await file.arrayBuffer());
+      expect({ length: body.length, sum: createHash("sha256").update(body).digest("hex") }).toEqual({
+        length: bytes,
+        sum: sha256,
+      });
+      expect(file.headers.get("content-type")).toBe("application/n-triples");
+    }
+  });
+
+  it.each([
+    ["/shards/harbour/none/sparql?query=ASK%7B%7D"],
+    ["/shards/none/base/sparql?query=ASK%7B%7D"],
+    ["/api/shards/none"],
+    ["/api/shards/none/report"],
+    ["/api/shards/harbour/none"],
+    ["/api/shards/..%2F..%2Fetc/passwd"],
+  ])("knows nothing at %s", async (path) => {
+    const response = await fetch(`${service.url}${path}`);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "SHARDS_UNKNOWN" });
+  });
+});
+
+describe("shards that were damaged", () => {
+  it("are never served, and verification says what is wrong", async () => {
+    const damaged = await openWorkspace();
+    try {
+      const { folder: target = "" } = await damaged.build();
+      const [file = ""] = await readdir(join(target, "shards"));
+      await appendFile(join(target, "shards", file), "<urn:x:1> <urn:x:p> <urn:x:2> .\n");
+      const running = await startService({}, { FEDWAY_DATA_DIR: damaged.dataDir });
+      const { datasets } = (await (await fetch(`${running.url}/api/shards`)).json()) as { datasets: object[] };
+      await running.close();
+      expect(datasets).toEqual([]);
+      const { outcome, checks } = await damaged.verify(target);
+      expect(outcome).toBe("broken");
+      expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
+      expect(checks.find(({ name }) => name === "complete")).toMatchObject({ outcome: "broken", wrong: 1 });
+    } finally {
+      await damaged.remove();
+    }
+  }, 30_000);
+
+  it("are made again by building once more", async () => {
+    const damaged = await openWorkspace();
+    try {
+      const { folder: target = "" } = await damaged.build();
+      const manifest = await readFile(join(target, "manifest.json"));
+      const [file = ""] = await readdir(join(target, "shards"));
+      await writeFile(join(target, "shards", file), "");
+      await damaged.build();
+      expect(await readFile(join(target, "manifest.json"))).toEqual(manifest);
+      expect((await damaged.verify(target)).outcome).toBe("held");
+    } finally {
+      await damaged.remove();
+    }
+  }, 30_000);
+});
+
+async function found<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
+  for (;;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}

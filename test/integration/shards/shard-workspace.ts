@@ -1,0 +1,56 @@
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createShardCommands } from "../../../src/app/shard-commands.ts";
+import { verifyFolder } from "../../../src/app/verify-folder.ts";
+import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
+import { loadConfig } from "../../../src/config/load-config.ts";
+import type { Verification } from "../../../src/shards/verify/verification.ts";
+
+/** The example of the repository. */
+export const exampleFolder = fileURLToPath(new URL("../../../shards/example/", import.meta.url));
+
+export interface ExampleQuery {
+  readonly id: string;
+  readonly sparql: string;
+}
+
+export const exampleQueries = async (): Promise<readonly ExampleQuery[]> =>
+  JSON.parse(await readFile(join(exampleFolder, "queries.json"), "utf8")) as readonly ExampleQuery[];
+
+/** A data folder of its own, with the example among what may be read. */
+export interface ShardWorkspace {
+  readonly dataDir: string;
+  /** Where the example's files lie, to be changed at will. */
+  readonly input: string;
+  build(options?: Partial<BuildShardsOptions>): Promise<ShardOutcome>;
+  verify(folder: string, inputs?: readonly string[]): Promise<Verification>;
+  /** Changes the description. */
+  describe(changes: object): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const never = new AbortController().signal;
+const ignore = (): void => {};
+
+export async function openWorkspace(): Promise<ShardWorkspace> {
+  const dataDir = await realpath(await mkdtemp(join(tmpdir(), "fedway-shards-")));
+  const input = join(dataDir, "shards-input");
+  await mkdir(input);
+  await cp(exampleFolder, input, { recursive: true });
+  const commands = createShardCommands(loadConfig({ FEDWAY_DATA_DIR: dataDir }));
+  const spec = join(input, "spec.json");
+  return {
+    dataDir,
+    input,
+    build: (options = {}) =>
+      commands.build(spec, { dryRun: false, allow: [], signal: never, onProgress: ignore, ...options }),
+    verify: (folder, inputs = []) => verifyFolder(folder, { inputs, signal: never, onProgress: ignore }),
+    async describe(changes) {
+      const before: object = JSON.parse(await readFile(spec, "utf8"));
+      await writeFile(spec, JSON.stringify({ ...before, ...changes }));
+    },
+    remove: () => rm(dataDir, { recursive: true, force: true }),
+  };
+}

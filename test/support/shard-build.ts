@@ -1,0 +1,67 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Learned } from "../../src/shards/load/learn.ts";
+import { learn } from "../../src/shards/load/learn.ts";
+import { type MaterialiseOptions, materialise, type MaterialiseRequest } from "../../src/shards/materialise/materialise.ts";
+import type { Manifest } from "../../src/shards/materialise/manifest.ts";
+import type { Reading } from "../../src/shards/rule.ts";
+
+/** The literal reading of the paper. */
+export const literalReading: Reading = {
+  name: "literal",
+  classRule: "pair",
+  verticalRule: "pair",
+  typeIsPredicate: true,
+  horizontalCoversJoins: false,
+  infer: false,
+  exists: false,
+  buckets: 2,
+};
+
+/** A new folder below the system's for temporary files; the caller removes it. */
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), "fedway-shards-"));
+
+/** Writes a file of that name into a new folder and returns its path. */
+export function writeInput(folder: string, name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A request with what tests do not care about filled in. */
+export const requestFor = (
+  learned: Learned,
+  target: string,
+  request: Partial<MaterialiseRequest> = {},
+): MaterialiseRequest => ({
+  learned,
+  target,
+  rules: [],
+  reading: literalReading,
+  precedence: ["horizontal", "vertical", "class"],
+  source: { title: "Test", licence: "https://example.org/licence" },
+  gzip: false,
+  ...request,
+});
+
+/** Learns and materialises files into `<folder>/out`. */
+export async function buildShards(
+  folder: string,
+  paths: readonly string[],
+  request: Partial<MaterialiseRequest> = {},
+  options: MaterialiseOptions = {},
+): Promise<Manifest> {
+  const learned = await learn(paths.map((path) => ({ path })));
+  return materialise(requestFor(learned, join(folder, "out"), request), options);
+}
+
+/** Every file below a folder by its path there, as text of one byte a character. */
+export function filesIn(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const entries = files.map((entry): [string, string] => {
+    const path = join(entry.parentPath, entry.name);
+    return [path.slice(folder.length + 1), readFileSync(path, "latin1")];
+  });
+  return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}

@@ -1,0 +1,108 @@
+import type { Candidate, Cell, Problem } from "../../src/shards/problem.ts";
+import type { Precedence, Rule, RuleKind } from "../../src/shards/rule.ts";
+
+/** Random numbers for tests: seeded, in [0, 1) (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** `n` queries of which only the number counts. */
+export function blankQueries(n: number): Problem["queries"] {
+  return Array.from({ length: n }, (_, at) => ({
+    query: { id: `q${at}`, text: "", same: [`q${at}`] },
+    predicates: [],
+    classes: [],
+    subjectVariables: 1,
+    patterns: [],
+  }));
+}
+
+/** Horizontal rules on classes in canonical order, each with the queries that it covers. */
+export function coverProblem(covers: readonly (readonly number[])[], queries: number): Problem {
+  const candidates = covers.map(
+    (found, at): Candidate => ({
+      rule: { kind: "horizontal", class: `c${String(at).padStart(4, "0")}`, buckets: 2 },
+      covers: [...new Set(found)].toSorted((left, right) => left - right),
+    }),
+  );
+  return { queries: blankQueries(queries), candidates };
+}
+
+/** Queries that each have `each` rules out of `rules`, drawn with a preference for some rules when `skewed`. */
+export function randomCover(
+  size: { readonly queries: number; readonly rules: number; readonly each: number },
+  seed: number,
+  skewed = false,
+): Problem {
+  const random = randomOf(seed);
+  const covers: number[][] = Array.from({ length: size.rules }, () => []);
+  for (let query = 0; query < size.queries; query += 1) {
+    const drawn = new Set<number>();
+    while (drawn.size < size.each) drawn.add(Math.floor(random() ** (skewed ? 3 : 1) * size.rules));
+    for (const rule of drawn) covers[rule]?.push(query);
+  }
+  return coverProblem(covers, size.queries);
+}
+
+const precedences: readonly Precedence[] = [
+  ["horizontal", "vertical", "class"],
+  ["class", "horizontal", "vertical"],
+  ["vertical", "class", "horizontal"],
+];
+
+/** A small problem in guaranteed mode: at most 12 candidates over 4 classes and 4 predicates. */
+export function randomPlacement(seed: number): Problem & { readonly placement: NonNullable<Problem["placement"]> } {
+  const random = randomOf(seed);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] ?? (from[0] as T);
+  const classes = ["urn:A", "urn:B", "urn:C", "urn:D"];
+  const predicates = ["urn:p", "urn:q", "urn:r", "urn:s"];
+  const rules = [
+    ...pairs(predicates).map((pair): Rule => ({ kind: "vertical", predicates: pair })),
+    ...pairs(classes).map((pair): Rule => ({ kind: "class", classes: pair })),
+    ...classes.map((iri): Rule => ({ kind: "horizontal", class: iri, buckets: 2 })),
+  ].filter(() => random() < (seed % 2 === 0 ? 0.6 : 0.15));
+  const cells = new Map<string, Cell>();
+  for (let at = 0; at < 12; at += 1) {
+    const types = classes.filter(() => random() < 0.35);
+    const cell = { types, predicate: pick(predicates), bucket: Math.floor(random() * 2) };
+    cells.set(JSON.stringify(cell), { ...cell, triples: 1 + Math.floor(random() * 20) });
+  }
+  const count = 1 + Math.floor(random() * 6);
+  const touches = Array.from({ length: count }, () =>
+    [...cells.keys()].flatMap((_, at) => (random() < (seed % 3 === 0 ? 0.3 : 0.17) ? [at] : [])),
+  );
+  return {
+    queries: blankQueries(count),
+    candidates: rules.slice(0, 12).map((rule) => ({ rule, covers: [] })),
+    placement: { precedence: pick(precedences), cells: [...cells.values()], touches },
+  };
+}
+
+const pairs = (of: readonly string[]): readonly (readonly string[])[] =>
+  of.flatMap((first, at) => of.slice(at + 1).map((second) => [first, second]));
+
+/** All subsets of the numbers below `n`, by bits. */
+export function* subsets(n: number): Generator<readonly number[]> {
+  for (let bits = 0; bits < 2 ** n; bits += 1) {
+    yield Array.from({ length: n }, (_, at) => at).filter((at) => (bits & (1 << at)) !== 0);
+  }
+}
+
+/** Kinds among these rules. */
+export const kindsIn = (rules: readonly Rule[]): ReadonlySet<RuleKind> => new Set(rules.map(({ kind }) => kind));
+
+/** Lists of numbers, compared place by place; a longer one is greater than its beginning. */
+export function compareLists(left: readonly number[], right: readonly number[]): number {
+  for (const [at, value] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (value !== other) return value - other;
+  }
+  return left.length - right.length;
+}

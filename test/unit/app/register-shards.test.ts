@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { entryIdOf } from "../../../src/app/describe-shards.ts";
+import { registerShards, unregisterLost } from "../../../src/app/register-shards.ts";
+import type { EditableCatalog } from "../../../src/registry/catalog.ts";
+import { documentOf, withFields } from "../../../src/registry/document-fields.ts";
+import type { FinishedShard, ShardDataset } from "../../../src/shards/shard-folder.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { fakeSettings } from "../../support/fake-query-service.ts";
+import { openTestCatalog } from "../../support/http-deps.ts";
+
+const { publicUrl } = fakeSettings;
+const vocabulary = "https://harbour.example/vocabulary#";
+
+const shard = (id: string, key: string, triples: number): FinishedShard => ({
+  id,
+  key,
+  path: `/data/${id}.nt`,
+  triples,
+  bytes: 1,
+  lineBytes: 1,
+  sha256: "0",
+});
+
+const dataset = (more: Partial<ShardDataset> = {}): ShardDataset => ({
+  dataset: "harbour",
+  title: "Ferries",
+  folder: "/data",
+  version: "one",
+  triples: 1_235,
+  licence: "https://example.org/licence",
+  citation: "A. Author",
+  shards: [
+    shard("base", "base", 1),
+    shard("h.port.1.ab", `h/${vocabulary}Port/1`, 1_000),
+    shard("c.ferry.cd", `c/${vocabulary}Ferry`, 200),
+    shard("v.name.ef", `v/${vocabulary}name`, 34),
+  ],
+  ...more,
+});
+
+let catalog: EditableCatalog;
+let warnings: object[];
+const register = (one: ShardDataset): Promise<readonly string[]> =>
+  registerShards(one, { catalog, publicUrl, log: { warn: (fields: object) => void warnings.push(fields) } });
+const lose = (...left: ShardDataset[]): Promise<void> =>
+  unregisterLost(left, { catalog, publicUrl, log: { warn: (fields: object) => void warnings.push(fields) } });
+
+beforeEach(async () => {
+  catalog = await openTestCatalog(createMemoryStore());
+  warnings = [];
+});
+
+describe("shards in the catalogue", () => {
+  it("have an entry each with a sentence, and a federation over them", async () => {
+    const changed = await register(dataset());
+    expect(changed).toEqual(["harbour-base", "harbour-h.port.1.ab", "harbour-c.ferry.cd", "harbour-v.name.ef"]);
+    expect(changed.map((id) => catalog.byId(id)?.description)).toEqual([
+      "Of Ferries, what no other shard holds: 1 triple.",
+      `Of Ferries, part 2 of the instances of Port (${vocabulary}Port): 1,000 triples.`,
+      `Of Ferries, the instances of Ferry (${vocabulary}Ferry): 200 triples.`,
+      `Of Ferries, the statements with the property name (${vocabulary}name): 34 triples.`,
+    ]);
+    expect(catalog.byId("harbour-base")).toMatchObject({
+      url: `${publicUrl}/shards/harbour/base/sparql`,
+      title: "Ferries: the rest",
+      license: "https://example.org/licence",
+      keywords: ["harbour", "shard"],
+    });
+    const federation = catalog.federation("harbour");
+    expect(federation && catalog.membersOf(federation).map(({ id }) => id)).toEqual(changed.toSorted());
+    const citations = catalog
+      .document("endpoint", "harbour-base")
+      ?.quads.filter(({ predicate }) => predicate.value === "http://purl.org/dc/terms/bibliographicCitation");
+    expect(citations?.map(({ object }) => object.value)).toEqual(["A. Author"]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("keep what an operator wrote until the shards are others", async () => {
+    await register(dataset());
+    const before = catalog.document("endpoint", "harbour-base");
+    const quads = withFields("endpoint", before?.quads ?? [], { notes: ["Slow on Mondays."] });
+    await catalog.write({ kind: "endpoint", id: "harbour-base", mode: "replace", quads });
+    expect(await register(dataset())).toEqual([]);
+    expect(catalog.byId("harbour-base")?.notes).toEqual(["Slow on Mondays."]);
+    expect(await register(dataset({ version: "two" }))).toHaveLength(4);
+    expect(catalog.byId("harbour-base")?.notes).toEqual([]);
+  });
+
+  it("leave an id to an entry that has it already, and say so", async () => {
+    const theirs = documentOf("endpoint", { id: "harbour-base", title: "Mine", url: "https://mine.example/sparql" });
+    await catalog.write({ kind: "endpoint", id: "harbour-base", mode: "create", quads: theirs });
+    expect(await register(dataset())).toHaveLength(3);
+    expect(catalog.byId("harbour-base")?.title).toBe("Mine");
+    expect(warnings).toMatchObject([{ id: "harbour-base" }]);
+  });
+
+  it("leave when they are not hosted any more, and nothing else does", async () => {
+    const others = catalog.entries.length;
+    await register(dataset());
+    await register(dataset({ dataset: "lake", shards: [shard("base", "base", 5)] }));
+    await lose(dataset({ dataset: "lake", shards: [shard("base", "base", 5)] }));
+    expect(catalog.entries.filter(({ keywords }) => keywords.includes("shard")).map(({ id }) => id)).toEqual([
+      "lake-base",
+    ]);
+    expect(catalog.entries).toHaveLength(others + 1);
+    expect([catalog.federation("harbour")?.id, catalog.federation("lake")?.id]).toEqual([undefined, "lake"]);
+  });
+});
+
+describe("ids of entries", () => {
+  it("fit the catalogue and stay different when they are cut", () => {
+    const [one, other] = [
+      entryIdOf("d".repeat(32), `${"s".repeat(40)}.1`),
+      entryIdOf("d".repeat(32), `${"s".repeat(40)}.2`),
+    ];
+    expect([one.length, other.length]).toEqual([64, 64]);
+    expect(one).not.toBe(other);
+    expect(entryIdOf("harbour", "base")).toBe("harbour-base");
+  });
+});

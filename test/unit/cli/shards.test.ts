@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
+import { cli } from "./run-cli.ts";
+
+const h = "https://harbour.example/vocabulary#";
+
+/** The parts of a report that the command line shows. */
+const report = {
+  dataset: { id: "harbour", title: "Ferries" },
+  mode: "guaranteed",
+  reading: { name: "literal" },
+  optimum: { cost: 2, lowerBound: 2, proven: true },
+  statistics: { triples: 416, questions: 15, distinctQueries: 14 },
+  rules: [{ name: "R1", kind: "class", iris: [`${h}Port`, `${h}Ferry`], covers: ["owners"], questions: 2 }],
+  shards: [{ number: 1, id: "base", key: "base", triples: 416 }],
+  queries: [
+    { id: "owners", federated: true },
+    { id: "submarines\u001b[2J", federated: false, reason: "No triple matches.\nReally." },
+  ],
+  leftOut: [{ id: "broken", place: "entry 3", code: "QUERY_SYNTAX", message: "Expected }" }],
+} as unknown as ShardReport;
+
+const outcome: ShardOutcome = { report, folder: "/data/shards/harbour" };
+
+describe("fedway shards build", () => {
+  it("says what came of it", async () => {
+    const asked: [string, Partial<BuildShardsOptions>][] = [];
+    const { code, out } = await cli(["shards", "build", "spec.json"], {
+      shards: {
+        build: async (file, { dryRun, allow, mode, output }) => {
+          asked.push([file, { dryRun, allow, ...(mode && { mode }), ...(output && { output }) }]);
+          return outcome;
+        },
+      },
+    });
+    expect(asked).toEqual([["spec.json", { dryRun: false, allow: [] }]]);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: `harbour: 416 triples, 15 questions with 14 queries
+1 rules (no choice is better), 1 shards; mode guaranteed, reading literal
+rules:
+- class ${h}Port ${h}Ferry: covers 2 questions
+shards:
+- base: 416 triples, base
+not federated:
+- submarines\ufffd[2J: No triple matches. Really.
+left out:
+- broken (entry 3): Expected }
+folder: /data/shards/harbour (report.html is the report to read)
+`,
+    });
+  });
+
+  it("hands every option on and says that nothing was written", async () => {
+    const asked: unknown[] = [];
+    const argv = ["shards", "build", "s.json", "--dry-run", "--mode", "paper", "-o", "out", "--allow", "a", "b"];
+    const { code, out } = await cli(argv, {
+      shards: {
+        build: async (_, { dryRun, allow, mode, output }) => {
+          asked.push({ dryRun, allow, mode, output });
+          return { report: { ...report, optimum: { cost: 4, lowerBound: 3, proven: false } } };
+        },
+      },
+    });
+    expect(asked).toEqual([{ dryRun: true, allow: ["a", "b"], mode: "paper", output: "out" }]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/not proven: between 3 and 4/);
+    expect(out).toMatch(/nothing was written/);
+  });
+
+  it("tells why it failed", async () => {
+    const { code, out, err } = await cli(["shards", "build", "spec.json"], {
+      shards: {
+        build: async () => {
+          throw new FedwayError("SHARDS_BUSY", "These shards are being built by process 7 already.");
+        },
+      },
+    });
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("process 7");
+  });
+
+  it("refuses a mode that is none", async () => {
+    expect((await cli(["shards", "build", "spec.json", "--mode", "fast"])).code).toBe(2);
+  });
+});
+
+describe("fedway shards report", () => {
+  it("gives the text, or the whole as JSON", async () => {
+    const shards = { report: async () => outcome };
+    expect((await cli(["shards", "report", "x"], { shards })).out).toMatch(/^harbour: 416 triples/);
+    expect(JSON.parse((await cli(["shards", "report", "x", "--json"], { shards })).out)).toEqual(report);
+  });
+});
+
+describe("fedway shards verify", () => {
+  it.each([
+    ["held", 0, "files: held (3 looked at)\nthe shards hold\n"],
+    ["broken", 1, "files: broken (3 looked at, 1 wrong)\n- base: its checksum\nthe shards do not hold\n"],
+    [
+      "unknown",
+      1,
+      "files: unknown (3 looked at, 1 not looked at)\n- base: its checksum\nnothing wrong was found, but not all could be looked at\n",
+    ],
+  ] as const)("ends with the outcome: %s", async (outcomeOf, code, out) => {
+    const findings = outcomeOf === "held" ? [] : [{ subject: "base", reason: "its\nchecksum" }];
+    const counts = { checked: 3, wrong: outcomeOf === "broken" ? 1 : 0, notLookedAt: outcomeOf === "unknown" ? 1 : 0 };
+    const check = { name: "files", outcome: outcomeOf, ...counts, findings } as const;
+    const shards = { verify: async () => ({ outcome: outcomeOf, checks: [check] }) };
+    expect(await cli(["shards", "verify", "x"], { shards })).toMatchObject({ code, out });
+  });
+});
+
+describe("fedway shards serve", () => {
+  it("starts the service with these folders", async () => {
+    const { code, overrides } = await cli(["shards", "serve", "a", "b", "--port", "0"]);
+    expect({ code, overrides }).toEqual({ code: 0, overrides: [{ FEDWAY_SHARDS: "a,b", PORT: "0" }] });
+  });
+
+  it("refuses a folder with a comma, which the setting would take for two", async () => {
+    expect(await cli(["shards", "serve", "a,b"])).toMatchObject({ code: 2, overrides: [] });
+  });
+});

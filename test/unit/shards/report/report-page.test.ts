@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { reportPage } from "../../../../src/shards/report/report-page.ts";
+import { reportOf } from "../../../../src/shards/report/shard-report.ts";
+import { hostileInput, problem, reportInput } from "../../../support/shard-benchmark.ts";
+
+const page = reportPage(reportOf(reportInput));
+const text = (of: string): string =>
+  of
+    .replace(/<style>.*<\/style>/s, "")
+    .replaceAll(/<(br|\/t[hd]|\/p|\/li|\/h\d|\/dt|\/dd)>/g, " ")
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/\s+/g, " ");
+
+describe("the page", () => {
+  const shouldSay = (words: string): void => it(words, () => expect(text(page)).toContain(words));
+  shouldSay("Shards of A shop");
+  shouldSay("The choice has 3 rules; no choice of rules is smaller: proven.");
+  shouldSay("Federated 83.33 %");
+  shouldSay("1 query of 4 needs no federation");
+  shouldSay("mean 1.67, median 2, 0 to 2 mean 6.48, median 6, 2 to 14");
+  shouldSay("Questions without a match Realised fan-out 0. 16.67 % 4.84 %");
+  shouldSay("Here, 3 rules: vertical 33.33 %, class 33.33 %, horizontal 33.33 %");
+  shouldSay("Published, mean of 19 datasets: vertical 18.30 %, class 30.42 %, horizontal 51.28 %");
+  shouldSay("instances of Order and Product apart");
+  shouldSay("1 instances of Order c.order.");
+  shouldSay("15 37.50 %");
+  shouldSay("R2 1, 2 1, 2, 6 R1, R2 3");
+  shouldSay("asked 3 times");
+  shouldSay("4 Who flies? 0 No triple of the data matches one of its patterns.");
+  shouldSay("not proven, at least 2");
+  shouldSay("q9 entry 9, line 2, column 7 of the query A } is missing.");
+});
+
+it("shows what is predicted as predicted, and a gap as a gap", () => {
+  const report = reportOf({
+    ...reportInput,
+    predicted: true,
+    solution: { ...reportInput.solution, proven: false, lowerBound: 1 },
+  });
+  expect(text(reportPage(report))).toContain(
+    "Nothing was written: sizes are predicted. The choice has 3 rules; a choice of 1 rule is not ruled out: gap 2.",
+  );
+});
+
+it("names what was minimised, proven or not", () => {
+  const criteria = [
+    { name: "fewest_rules", cost: 3, proven: true },
+    { name: "least_skew", cost: 1_200, proven: false },
+  ] as const;
+  const words = text(reportPage(reportOf({ ...reportInput, solution: { ...reportInput.solution, criteria } })));
+  expect(words).toContain(
+    "rules: 3, proven to be the least steps of size that the largest shard exceeds: 1,200, not proven to be the least",
+  );
+});
+
+it("of nothing says so", () => {
+  const none = reportOf({
+    ...reportInput,
+    problem: { queries: [], candidates: [] },
+    solution: { ...reportInput.solution, rules: [], cost: 0, lowerBound: 0, impossible: [] },
+    shards: [],
+    touched: [],
+    readings: [],
+    leftOut: [],
+  });
+  const words = text(reportPage(none));
+  for (const said of ["Federated unknown", "There are no shards.", "There are no queries.", "No rule was chosen"]) {
+    expect(words).toContain(said);
+  }
+  expect(words).not.toMatch(/NaN|undefined|Infinity/);
+});
+
+describe("the policy", () => {
+  it("allows the one stylesheet, by its hash", () => {
+    const styles = [...page.matchAll(/<style>(.*?)<\/style>/gs)].map((match) => match[1] ?? "");
+    expect(styles).toHaveLength(1);
+    const hash = createHash("sha256")
+      .update(styles[0] ?? "")
+      .digest("base64");
+    expect(page).toContain(`content="default-src &#39;none&#39;; style-src &#39;sha256-${hash}&#39;;`);
+  });
+
+  it("is needed for nothing else: no script, no style attribute, no address that is loaded", () => {
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|\sstyle=|\ssrc=|\son[a-z]+=|url\(|@import/i);
+    expect([...page.matchAll(/href="([^"]*)"/g)].map((match) => match[1])).toStrictEqual([
+      "https://creativecommons.org/licenses/by/4.0/",
+      "#lacking",
+    ]);
+  });
+});
+
+describe("hostile texts", () => {
+  const hostile = reportPage(reportOf(hostileInput));
+
+  it("stay text", () => {
+    const tags = new Set([...hostile.matchAll(/<([a-z0-9]+)/gi)].map((match) => match[1]?.toLowerCase()));
+    expect(tags).toContain("table");
+    for (const tag of ["script", "img", "a"]) expect([tag, tags.has(tag) && tag !== "a"]).toStrictEqual([tag, false]);
+    expect(hostile).not.toMatch(/href="(?!#)/);
+    expect(hostile.match(/&lt;script&gt;/g)?.length ?? 0).toBeGreaterThan(20);
+  });
+
+  it("are cut off", () => expect(hostile.length).toBeLessThan(150_000));
+});
+
+it("a thousand queries are one page of bounded size", () => {
+  const queries = Array.from({ length: 2_500 }, (_, at) => ({
+    ...problem.queries[1]!,
+    query: { ...problem.queries[1]!.query, id: `q${at}` },
+  }));
+  const many = reportPage(
+    reportOf({ ...reportInput, problem: { queries, candidates: [] }, touched: queries.map(() => ["base"]) }),
+  );
+  expect(text(many)).toContain("500 more queries are only in the JSON.");
+  expect(many.match(/<details>/g)).toHaveLength(2_000);
+  expect(many.length).toBeLessThan(3_000_000);
+});
+
+describe("the matrix", () => {
+  const looksIn = (mode: "guaranteed" | "paper"): readonly (string | undefined)[] => {
+    const missed = { ...reportInput, mode, touched: [[], ...reportInput.touched.slice(1)] };
+    const svg = /<div class="panels.*?<\/div>/s.exec(reportPage(reportOf(missed)))?.[0] ?? "";
+    return [...svg.matchAll(/<path class="(\w+)"/g)].map((match) => match[1]);
+  };
+  it("tells in paper mode what rules say from what data say", () =>
+    expect(looksIn("paper")).toStrictEqual(["both", "more", "missed", "nothing"]));
+  it("tells in guaranteed mode what data say", () => expect(looksIn("guaranteed")).toStrictEqual(["both", "nothing"]));
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { readShardSpec } from "../../../src/shards/spec.ts";
+
+const least = { dataset: "harbour", inputs: ["a.nt"], queries: "q.json", licence: "https://example.org/licence" };
+
+function shouldRefuse(json: unknown, message: RegExp, next?: RegExp): void {
+  let thrown: unknown;
+  try {
+    readShardSpec(json);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(FedwayError);
+  const { code, message: found, details } = thrown as FedwayError;
+  expect({ code, found }).toEqual({ code: "REQUEST_INVALID", found: expect.stringMatching(message) });
+  if (next) expect(details.next).toMatch(next);
+}
+
+describe("the description of shards", () => {
+  it("takes the least that is needed, with defaults", () => {
+    expect(readShardSpec(least)).toEqual({ ...least, title: "harbour", mode: "guaranteed", gzip: false });
+  });
+
+  it("takes every field", () => {
+    const all = {
+      ...least,
+      title: "Ferries",
+      only: { dataset: "harbour" },
+      ontology: "o.ttl",
+      reading: { classRule: "single", infer: true },
+      mode: "paper",
+      precedence: ["class", "vertical", "horizontal"],
+      buckets: 4,
+      output: "out",
+      gzip: true,
+      citation: "A. Author, 2020",
+      source: "https://example.org/source",
+    };
+    expect(readShardSpec(all)).toEqual(all);
+  });
+
+  it.each<[string, unknown, RegExp, RegExp?]>([
+    ["no object", [], /has to be an object/],
+    ["null", null, /has to be an object/],
+    ["an unknown field", { ...least, licens: "x" }, /unknown field "licens"/, /Did you mean "licence"/],
+    ["a field of objects", { ...least, constructor: 1 }, /unknown field "constructor"/],
+    ["no dataset", { ...least, dataset: undefined }, /dataset is missing/],
+    ["a dataset that is a path", { ...least, dataset: "../up" }, /dataset has to be/],
+    ["a dataset of upper case", { ...least, dataset: "Harbour" }, /dataset has to be/],
+    ["a dataset with a line break", { ...least, dataset: "a\n" }, /not printable/],
+    ["no inputs", { ...least, inputs: [] }, /inputs has to be a list/],
+    ["inputs that are no list", { ...least, inputs: "a.nt" }, /inputs has to be a list/],
+    ["the same input twice", { ...least, inputs: ["a.nt", "a.nt"] }, /names a file twice/],
+    ["a NUL in a path", { ...least, inputs: ["a\0.nt"] }, /not printable/],
+    ["no queries", { dataset: "a", inputs: ["a"], licence: "urn:x:y" }, /queries is missing/],
+    ["no licence", { dataset: "a", inputs: ["a"], queries: "q" }, /licence is missing/],
+    ["a licence that is no IRI", { ...least, licence: "CC0" }, /licence has to be an IRI/],
+    ["an unknown mode", { ...least, mode: "fast" }, /mode has to be one of guaranteed, paper/],
+    ["a precedence with a kind twice", { ...least, precedence: ["class", "class", "vertical"] }, /each once/],
+    ["a precedence of two", { ...least, precedence: ["class", "vertical"] }, /each once/],
+    ["one bucket", { ...least, buckets: 1 }, /from 2 to 64/],
+    ["half a bucket", { ...least, buckets: 2.5 }, /from 2 to 64/],
+    ["gzip as text", { ...least, gzip: "yes" }, /gzip has to be true or false/],
+    [
+      "an unknown part of a reading",
+      { ...least, reading: { classRules: "pair" } },
+      /unknown field "classRules"/,
+      /classRule"/,
+    ],
+    ["a wrong part of a reading", { ...least, reading: { verticalRule: "triple" } }, /one of pair, single/],
+    ["a filter of numbers", { ...least, only: { year: 1 } }, /only has to be a text/],
+    ["a text of 3,000 characters", { ...least, title: "x".repeat(3_000) }, /longer than 2000/],
+    ["half a surrogate pair", { ...least, title: "\ud800" }, /not printable/],
+  ])("refuses %s", (_, json, message, next) => shouldRefuse(json, message, next));
+});

@@ -1,0 +1,296 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  verifyShards,
+  type StoreFile,
+  type VerifyOptions,
+  type VerifyProgress,
+} from "../../../../src/shards/verify.ts";
+import type { Check, CheckName, Verification } from "../../../../src/shards/verify/verification.ts";
+import { literal } from "../../../support/shard-benchmark.ts";
+
+const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
+const lines = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, at) => line(from + at)).join("");
+const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+let root = "";
+let made = 0;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "fedway-verify-test-"));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+interface Given {
+  readonly input: string;
+  /** What the shards hold. */
+  readonly shards: readonly string[];
+  /** What stands in their files instead. */
+  readonly damaged?: readonly (string | Buffer | undefined)[];
+  readonly gzip?: boolean;
+  /** The checksum that the manifest has for the input. */
+  readonly inputSha256?: string;
+}
+
+async function folderOf({ input, shards, damaged, gzip = false, inputSha256 }: Given): Promise<VerifyOptions> {
+  const folder = join(root, `case-${made++}`);
+  await mkdir(join(folder, "shards"), { recursive: true });
+  await mkdir(join(folder, "scratch"));
+  const entries = shards.map((text, at) => {
+    const bytes = gzip ? gzipSync(text) : Buffer.from(text);
+    const id = `c.s${at}`;
+    const file = `shards/${id}.nt${gzip ? ".gz" : ""}`;
+    const triples = text.split("\n").length - 1;
+    return {
+      bytes,
+      entry: { id, key: `c/${at}`, file, triples, bytes: bytes.length, sha256: sha256(bytes), lineBytes: 0 },
+    };
+  });
+  for (const [at, { bytes, entry }] of entries.entries()) {
+    await writeFile(join(folder, entry.file), damaged?.[at] ?? bytes);
+  }
+  await writeFile(join(folder, "input.nt"), input);
+  const triples = entries.reduce((sum, { entry }) => sum + entry.triples, 0);
+  const manifest = {
+    version: 1,
+    title: "A",
+    licence: "http://l",
+    rules: [],
+    reading: literal,
+    precedence: ["horizontal", "vertical", "class"],
+    format: "n-triples",
+    gzip,
+    inputs: [
+      { name: "input.nt", format: "n-triples", bytes: Buffer.byteLength(input), sha256: inputSha256 ?? sha256(input) },
+    ],
+    statements: triples,
+    triples,
+    untypedSubjects: { count: 0, isAtLeast: false },
+    shards: entries.map(({ entry }) => entry),
+  };
+  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
+  return { folder, inputs: [{ path: join(folder, "input.nt") }], queries: [], scratch: join(folder, "scratch") };
+}
+
+const checkOf = ({ checks }: Verification, name: CheckName): Check | undefined =>
+  checks.find((check) => check.name === name);
+const outcomes = ({ checks }: Verification): Readonly<Record<string, string>> =>
+  Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
+
+async function shouldFind(given: Given, name: CheckName, findings: Check["findings"]): Promise<Verification> {
+  const found = await verifyShards(await folderOf(given));
+  expect(checkOf(found, name)).toMatchObject({ outcome: "broken", findings });
+  expect(found.outcome).toBe("broken");
+  return found;
+}
+
+describe("shards that are right", () => {
+  it("hold; triples that the input repeats count once, escapes and spaces do not matter", async () => {
+    const input = `${lines(0, 2_000)}${line(5)}<http://a/2000>\t<http://p>  "\\u0078"  .\n# a comment\n`;
+    const options = await folderOf({ input, shards: [lines(0, 1_500), lines(1_500, 2_001)] });
+    const steps: VerifyProgress[] = [];
+    const found = await verifyShards({ ...options, onProgress: (step) => steps.push(step) });
+    expect(found.outcome).toBe("held");
+    expect(found.checks.map(({ name, checked, findings }) => [name, checked, findings])).toStrictEqual([
+      ["files", 3, []],
+      ["disjoint", 2_001, []],
+      ["complete", 2_001, []],
+      ["answers", 0, []],
+    ]);
+    expect(steps.findLast(({ stage }) => stage === "read")?.done).toBe(2_002 + 2_001);
+    expect(await readdir(options.scratch ?? "")).toStrictEqual([]);
+  });
+
+  it("hold when they are compressed", async () => {
+    const options = await folderOf({ input: lines(0, 40), shards: [lines(0, 20), lines(20, 40)], gzip: true });
+    expect((await verifyShards(options)).outcome).toBe("held");
+  });
+});
+
+describe("triples", () => {
+  const where = (subject: number): string => line(subject).trim();
+
+  it("that are missing", () =>
+    shouldFind({ input: lines(0, 9), shards: [lines(0, 8)] }, "complete", [
+      { subject: where(8), reason: "in the input, but in no shard" },
+    ]));
+
+  it("that nobody put in", () =>
+    shouldFind({ input: lines(0, 8), shards: [lines(0, 4), lines(4, 9)] }, "complete", [
+      { subject: where(8), reason: "in a shard, but not in the input: c.s1" },
+    ]));
+
+  it("in two shards", async () => {
+    const found = await shouldFind({ input: lines(0, 8), shards: [lines(0, 5), lines(4, 8)] }, "disjoint", [
+      { subject: where(4), reason: "in several shards: c.s0, c.s1" },
+    ]);
+    expect(checkOf(found, "complete")?.outcome).toBe("held");
+  });
+
+  it("twice in one shard", () =>
+    shouldFind({ input: lines(0, 8), shards: [lines(0, 8) + line(3)] }, "disjoint", [
+      { subject: where(3), reason: "more than once in its shard: c.s0, c.s0" },
+    ]));
+
+  it("of which all are counted and five are shown", async () => {
+    const found = await verifyShards(await folderOf({ input: lines(0, 900), shards: [lines(0, 100)] }));
+    expect(checkOf(found, "complete")).toMatchObject({ outcome: "broken", wrong: 800, checked: 900 });
+    expect(checkOf(found, "complete")?.findings).toHaveLength(5);
+  });
+
+  it("that are long are shown cut off", async () => {
+    const found = await verifyShards(
+      await folderOf({ input: line(1) + line(2, "y".repeat(5_000)), shards: [line(1)] }),
+    );
+    expect(checkOf(found, "complete")?.findings[0]?.subject).toHaveLength(300);
+  });
+});
+
+describe("files", () => {
+  it("that were changed", () =>
+    shouldFind({ input: lines(0, 2), shards: [lines(0, 2)], damaged: [line(0) + line(7)] }, "files", [
+      { subject: "c.s0", reason: "The checksum of the file is not the manifest's." },
+    ]));
+
+  it("that are shorter", () =>
+    shouldFind({ input: lines(0, 2), shards: [lines(0, 2)], damaged: [line(0)] }, "files", [
+      { subject: "c.s0", reason: "The file has 30 bytes, the manifest says 60." },
+      { subject: "c.s0", reason: "The file has 1 triples, the manifest says 2." },
+    ]));
+
+  it("that cannot be read leave the rest unknown, not held", async () => {
+    const broken = gzipSync(lines(0, 200)).subarray(0, 40);
+    const given = { input: lines(0, 201), shards: [lines(0, 200), line(200)], gzip: true, damaged: [broken] };
+    const found = await verifyShards(await folderOf(given));
+    expect(outcomes(found)).toStrictEqual({
+      files: "broken",
+      disjoint: "unknown",
+      complete: "unknown",
+      answers: "unknown",
+    });
+    expect(checkOf(found, "files")?.findings).toStrictEqual([
+      { subject: "c.s0", reason: "c.s0: the gzip is cut off." },
+    ]);
+  });
+
+  it("that are gone", async () => {
+    const options = await folderOf({ input: lines(0, 2), shards: [lines(0, 2)] });
+    await rm(join(options.folder, "shards/c.s0.nt"));
+    expect(outcomes(await verifyShards(options))).toMatchObject({ files: "broken", complete: "unknown" });
+  });
+
+  it("of an input that is another by now", () =>
+    shouldFind({ input: lines(0, 2), shards: [lines(0, 2)], inputSha256: sha256("old") }, "files", [
+      { subject: "input.nt", reason: "The checksum of the file is not the manifest's." },
+    ]));
+
+  it("of an input that the manifest does not know", async () => {
+    const options = await folderOf({ input: lines(0, 2), shards: [lines(0, 2)] });
+    const inputs = options.inputs.map((input) => ({ ...input, name: "other.nt" }));
+    expect(checkOf(await verifyShards({ ...options, inputs }), "files")?.findings).toStrictEqual([
+      { subject: "other.nt", reason: "The manifest knows no such input." },
+    ]);
+  });
+});
+
+it("a folder without a manifest is no finished one", async () => {
+  const options = await folderOf({ input: "", shards: [] });
+  await rm(join(options.folder, "manifest.json"));
+  await expect(verifyShards(options)).rejects.toMatchObject({ code: "SHARDS_UNKNOWN" });
+});
+
+it("ends when it is told to, and leaves nothing behind", async () => {
+  const options = await folderOf({ input: lines(0, 9), shards: [lines(0, 9)] });
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(verifyShards({ ...options, signal })).rejects.toThrow("enough");
+  expect(await readdir(options.scratch ?? "")).toStrictEqual([]);
+});
+
+describe("answers", () => {
+  const json = (...values: readonly string[]): string =>
+    JSON.stringify({ results: { bindings: values.map((value) => ({ x: { type: "literal", value } })) } });
+  type Answers = readonly [whole: string | Error, union: string | Error];
+  const text = "SELECT ?x WHERE { ?x ?p ?o }";
+
+  async function answersWith([whole, union]: Answers, query = text): Promise<Check | undefined> {
+    const opened: (readonly StoreFile[])[] = [];
+    let closed = 0;
+    const options = await folderOf({ input: lines(0, 4), shards: [lines(0, 2), lines(2, 4)] });
+    const openStore: VerifyOptions["openStore"] = (files) => {
+      opened.push(files);
+      const answer = files.length === 1 ? whole : union;
+      return Promise.resolve({
+        answer: () =>
+          answer instanceof Error
+            ? Promise.reject(answer)
+            : Promise.resolve({ mediaType: "application/sparql-results+json", body: Buffer.from(answer) }),
+        close: () => Promise.resolve(void (closed += 1)),
+      });
+    };
+    const found = await verifyShards({ ...options, queries: [{ id: "q1", text: query }], openStore });
+    expect(opened.map((files) => files.length)).toStrictEqual([1, 2]);
+    expect(closed).toBe(2);
+    return checkOf(found, "answers");
+  }
+
+  const shouldBe = (
+    name: string,
+    answers: Answers,
+    [outcome, reason, query]: readonly [string, string?, string?],
+  ): void =>
+    it(name, async () => {
+      const check = await answersWith(answers, query);
+      expect([check?.outcome, ...(check?.findings ?? []).map((finding) => finding.reason)]).toStrictEqual(
+        reason === undefined ? [outcome] : [outcome, reason],
+      );
+    });
+
+  shouldBe("the same rows in another order", [json("a", "b"), json("b", "a")], ["held"]);
+  shouldBe("one row more", [json("a"), json("a", "a")], ["broken", "The union gives 2 rows, not 1."]);
+  shouldBe("another row", [json("a"), json("b")], ["broken", "The union gives 1 rows, but other ones."]);
+  shouldBe(
+    "another row of a query that takes some",
+    [json("a"), json("b")],
+    ["unknown", "The rows differ, as those of a query that depends on order or chance may.", `${text} LIMIT 1`],
+  );
+  shouldBe(
+    "fewer rows of such a query",
+    [json("a"), json()],
+    ["broken", "The union gives 0 rows, not 1.", `${text} LIMIT 1`],
+  );
+  shouldBe(
+    "no answer",
+    [json("a"), new Error("secret")],
+    ["unknown", "The union gave no answer: An unexpected error occurred; the log of the service has the details."],
+  );
+  shouldBe(
+    "no answer at all",
+    ["<html>", json("a")],
+    ["unknown", "The whole gave no answer: The answer is not in SPARQL results JSON."],
+  );
+
+  it("are unknown without a store", async () => {
+    const options = await folderOf({ input: line(1), shards: [line(1)] });
+    const found = await verifyShards({ ...options, queries: [{ id: "q1", text }] });
+    expect([found.outcome, outcomes(found)["complete"]]).toStrictEqual(["unknown", "held"]);
+  });
+
+  it("stores are closed when one cannot be opened", async () => {
+    const options = await folderOf({ input: line(1), shards: [line(1)] });
+    let closed = 0;
+    let calls = 0;
+    const openStore: VerifyOptions["openStore"] = () =>
+      (calls += 1) === 1
+        ? Promise.resolve({
+            answer: () => Promise.reject(new Error()),
+            close: () => Promise.resolve(void (closed += 1)),
+          })
+        : Promise.reject(new Error("no room"));
+    await expect(verifyShards({ ...options, queries: [{ id: "q1", text }], openStore })).rejects.toThrow("no room");
+    expect(closed).toBe(1);
+  });
+});
