@@ -1,3 +1,4 @@
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { BuildProgress } from "../shards/build-progress.ts";
 import type { ShardMode } from "../shards/spec.ts";
 import { type CliIo, exitCodes, type ShardOutcome } from "./cli-io.ts";
@@ -26,7 +27,7 @@ export interface VerifyCommandOptions extends Form {
 export async function runShardBuild(io: CliIo, spec: string, options: BuildCommandOptions): Promise<number> {
   const { dryRun = false, mode, output, allow = [] } = options;
   const commands = await io.shards();
-  const outcome = await withProgress(io, (onProgress) =>
+  const outcome = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
       dryRun,
       allow,
@@ -36,6 +37,7 @@ export async function runShardBuild(io: CliIo, spec: string, options: BuildComma
       onProgress,
     }),
   );
+  if (outcome === undefined) return exitCodes.interrupted;
   await write(io.stdout, options.json ? json(outcome) : outcomeText(outcome));
   return exitCodes.ok;
 }
@@ -52,19 +54,31 @@ export async function runShardReport(io: CliIo, folder: string, options: Form): 
 export async function runShardVerify(io: CliIo, folder: string, options: VerifyCommandOptions): Promise<number> {
   const commands = await io.shards();
   const inputs = options.input ?? [];
-  const result = await withProgress(io, (onProgress) =>
+  const result = await unlessInterrupted(io, (onProgress) =>
     commands.verify(folder, { inputs, signal: io.interrupted, onProgress }),
   );
+  if (result === undefined) return exitCodes.interrupted;
   await write(io.stdout, options.json ? json(result) : verifyText(result));
   return result.outcome === "held" ? exitCodes.ok : exitCodes.failed;
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-async function withProgress<Result>(
-  io: CliIo,
-  work: (onProgress: (progress: BuildProgress) => void) => Promise<Result>,
-): Promise<Result> {
+type Work<Result> = (onProgress: (progress: BuildProgress) => void) => Promise<Result>;
+
+/** The result; undefined, with a word about it, when the user ended the work. */
+async function unlessInterrupted<Result>(io: CliIo, work: Work<Result>): Promise<Result | undefined> {
+  try {
+    return await withProgress(io, work);
+  } catch (error) {
+    const isOther = error instanceof FedwayError && error.code !== "CANCELLED";
+    if (isOther || !io.interrupted.aborted) throw error;
+    await write(io.stderr, "Interrupted. A build goes on where it was when it is started again.\n");
+    return undefined;
+  }
+}
+
+async function withProgress<Result>(io: CliIo, work: Work<Result>): Promise<Result> {
   // The other commands start without it.
   const { createProgressDisplay } = await import("./progress.ts");
   const display = createProgressDisplay(io.stderr);

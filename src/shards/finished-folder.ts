@@ -31,11 +31,11 @@ export async function writeFolder(folder: string, { report, page, inputs }: Fold
  * @throws FedwayError `REQUEST_INVALID`
  */
 export async function refuseForeign(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw foreign(folder, error);
   });
-  if (names === undefined) return;
+  if (found === undefined) return;
   await readManifest(folder).catch((cause: unknown) => {
     throw foreign(folder, cause);
   });

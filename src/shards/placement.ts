@@ -69,7 +69,8 @@ function bucketsByClass(rules: readonly Rule[]): ReadonlyMap<string, number> {
 
 function first(types: readonly string[], claimed: { has(type: string): boolean }): string | undefined {
   let found: string | undefined;
-  for (const type of types) if (claimed.has(type) && (found === undefined || compareText(type, found) < 0)) found = type;
+  for (const type of types)
+    if (claimed.has(type) && (found === undefined || compareText(type, found) < 0)) found = type;
   return found;
 }
 

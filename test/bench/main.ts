@@ -1,6 +1,7 @@
 import { runOpsBench } from "./ops.ts";
 import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
+import { runShardsBench } from "./shards.ts";
 import { runVoidBench } from "./void.ts";
 
 /** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
@@ -21,6 +22,10 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   ops: {
     summary: "what probing 2,000 endpoints costs, the status page, and a soak of ten minutes",
     run: runOpsBench,
+  },
+  shards: {
+    summary: "triples per second and memory of loading and materialising, beside parsing with N3.js",
+    run: runShardsBench,
   },
   search: {
     summary: "list, filter and search over a catalogue of 5,000 entries",

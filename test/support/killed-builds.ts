@@ -23,7 +23,10 @@ export const startBuild = (task: BuildTask, shell?: string): ChildProcess =>
   shell === undefined
     ? fork(script, [JSON.stringify(task)], { execArgv: [] })
     : // The shell sets limits and becomes the build.
-      fork(script, [JSON.stringify(task)], { execArgv: ["-c", `${shell}; exec "$@"`, "sh", process.execPath], execPath: "/bin/sh" });
+      fork(script, [JSON.stringify(task)], {
+        execArgv: ["-c", `${shell}; exec "$@"`, "sh", process.execPath],
+        execPath: "/bin/sh",
+      });
 
 /** How a build ended. */
 export interface BuildEnd {

@@ -3,7 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Learned } from "../../src/shards/load/learn.ts";
 import { learn } from "../../src/shards/load/learn.ts";
-import { type MaterialiseOptions, materialise, type MaterialiseRequest } from "../../src/shards/materialise/materialise.ts";
+import {
+  type MaterialiseOptions,
+  materialise,
+  type MaterialiseRequest,
+} from "../../src/shards/materialise/materialise.ts";
 import type { Manifest } from "../../src/shards/materialise/manifest.ts";
 import type { Reading } from "../../src/shards/rule.ts";
 
@@ -40,7 +44,7 @@ export const requestFor = (
   rules: [],
   reading: literalReading,
   precedence: ["horizontal", "vertical", "class"],
-  source: { title: "Test", licence: "https://example.org/licence" },
+  source: { dataset: "test", title: "Test", licence: "https://example.org/licence" },
   gzip: false,
   ...request,
 });

@@ -25,6 +25,6 @@ send({ kind: "cover", chosen });
 const linear = linearBound(instance, chosen.length);
 better(linear);
 if (linear < chosen.length && instance.rules.length <= maxQuadraticRules) {
-  const minorant = quadraticMinorant(instance);
+  const minorant = quadraticMinorant(instance, better);
   if (minorant !== undefined) branchCover(instance, minorant, { target: chosen.length, nodes: maxNodes, better });
 }

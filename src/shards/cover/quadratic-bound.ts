@@ -42,19 +42,29 @@ interface Evaluated {
 /** Beyond this many rules the dense matrices are too slow to be worth it. */
 export const maxQuadraticRules = 600;
 
-const rounds = 200;
+const rounds = 160;
+/** More than what rounding can add up to. */
+const safety = 1e-4;
 const roundsPerBarrier = 20;
 
 /**
  * Multipliers that make the minorant's minimum large: gradient ascent (Adam) with a barrier that keeps Q definite and
  * is lowered step by step. Undefined when no start is definite.
+ * @param better hears of each higher bound of the size of a cover, a whole number
  */
-export function quadraticMinorant(instance: CoverInstance): QuadraticMinorant | undefined {
+export function quadraticMinorant(
+  instance: CoverInstance,
+  better: (lowerBound: number) => void,
+): QuadraticMinorant | undefined {
   const coverers = coverersOf(instance);
   const n = instance.rules.length;
-  let point = startPoint(instance);
+  let point = startPoint(instance, 0.1);
   let now = evaluate(coverers, point, n);
-  let best = now && { value: now.value, now };
+  if (now === undefined) {
+    point = startPoint(instance, 0);
+    now = evaluate(coverers, point, n);
+  }
+  let best = now;
   const ascent = [point.onQuery, point.onSquare, point.onRule].map(({ length }) => createAscent(length));
   let barrier = 0.02;
   for (let round = 1; round <= rounds && now !== undefined; round += 1) {
@@ -65,18 +75,24 @@ export function quadraticMinorant(instance: CoverInstance): QuadraticMinorant | 
     const moved = stepInside(coverers, point, { direction, n });
     if (moved === undefined) break;
     ({ point, now } = moved);
-    if (best === undefined || now.value > best.value) best = { value: now.value, now };
+    if (best === undefined || now.value > best.value) {
+      // The minimum of the minorant over all x is one over the covers.
+      if (Math.ceil(now.value - safety) > Math.ceil((best?.value ?? 0) - safety)) better(Math.ceil(now.value - safety));
+      best = now;
+    }
     if (round % roundsPerBarrier === 0) barrier *= 0.8;
   }
-  return best && minorantOf(best.now, n);
+  return best && minorantOf(best, n);
 }
 
-function startPoint({ rules, queries }: CoverInstance): Point {
+/** Multipliers to start from; the boldness decides how far below the safe diagonal. */
+function startPoint({ rules, queries }: CoverInstance, boldness: number): Point {
+  const square = 0.05;
   return {
     onQuery: new Float64Array(queries).fill(0.001),
-    onSquare: new Float64Array(queries).fill(0.05),
-    // Positive, so that the matrix is definite for sure; the ascent lowers it.
-    onRule: new Float64Array(rules.length).fill(0.001),
+    onSquare: new Float64Array(queries).fill(square),
+    // Without boldness the matrix is definite for sure.
+    onRule: Float64Array.from(rules, ({ length }) => 0.001 - boldness * square * length),
   };
 }
 

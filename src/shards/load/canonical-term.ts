@@ -9,9 +9,14 @@ export function canonicalTerm(text: string): string | undefined {
   let found: string | undefined;
   const line = Buffer.from(`${head}${text} .\n`);
   try {
-    new LineScanner({ graphs: false, skolemBase: "" }).scan(line, 0, line.length, ({ bytes, predicateEnd, objectEnd }) => {
-      found = bytes.toString("utf8", predicateEnd + 1, objectEnd);
-    });
+    new LineScanner({ graphs: false, skolemBase: "" }).scan(
+      line,
+      0,
+      line.length,
+      ({ bytes, predicateEnd, objectEnd }) => {
+        found = bytes.toString("utf8", predicateEnd + 1, objectEnd);
+      },
+    );
   } catch (error) {
     if (!(error instanceof SyntaxFault)) throw error;
   }

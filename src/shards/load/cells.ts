@@ -85,9 +85,13 @@ class CellCounter {
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (this.#cells.length === maxCells) {
-      throw new FedwayError("DATASET_INVALID", `The dataset has more than ${maxCells} combinations of classes and predicates.`, {
-        next: "Build it in paper mode, which does not need them.",
-      });
+      throw new FedwayError(
+        "DATASET_INVALID",
+        `The dataset has more than ${maxCells} combinations of classes and predicates.`,
+        {
+          next: "Build it in paper mode, which does not need them.",
+        },
+      );
     }
     const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, bytes: 0 }) - 1;
     this.#byKey.set(key, number);

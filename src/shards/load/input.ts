@@ -65,7 +65,11 @@ function formatOf(name: string): InputFormat {
 }
 
 /** The error of an input that cannot be read. */
-export function invalidInput(name: string, reason: string, at: { readonly line?: number; readonly cause?: unknown } = {}) {
+export function invalidInput(
+  name: string,
+  reason: string,
+  at: { readonly line?: number; readonly cause?: unknown } = {},
+) {
   const { line, cause } = at;
   const place = line === undefined ? name : `${name}, line ${line}`;
   return new FedwayError("DATASET_INVALID", `${place}: ${reason}.`, {

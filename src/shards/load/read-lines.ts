@@ -36,11 +36,7 @@ class LineBuffer {
  * Reads N-Triples or N-Quads.
  * @throws FedwayError `DATASET_INVALID` with the number of the line
  */
-export async function readLines(
-  input: NamedInput,
-  visit: Visit,
-  options: ReadOptions,
-): Promise<FileFacts> {
+export async function readLines(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   const reader = new LineReader(input, visit);
   const chunks = readBytes(input, options);
   try {

@@ -33,11 +33,7 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
  * Reads Turtle, TriG, RDF/XML or JSON-LD.
  * @throws FedwayError `DATASET_INVALID` with the number of the line, as near as the parser tells it
  */
-export async function readQuads(
-  input: NamedInput,
-  visit: Visit,
-  options: ReadOptions,
-): Promise<FileFacts> {
+export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
   const decoder = decoders[input.format](input.baseIri, skolemisingFactory());
   const writer = new QuadWriter(skolemBase(input.name));

@@ -20,6 +20,6 @@ export class SubjectSample {
   }
 
   sorted(): readonly Buffer[] {
-    return this.#taken.toSorted(Buffer.compare);
+    return this.#taken.toSorted((left, right) => left.compare(right));
   }
 }

@@ -32,7 +32,9 @@ const hyphen = 0x2d;
 const dot = 0x2e;
 
 const asciiClass = (members: RegExp, others: number): Uint8Array =>
-  Uint8Array.from({ length: 256 }, (_, byte) => (byte < 128 ? Number(members.test(String.fromCharCode(byte))) : others));
+  Uint8Array.from({ length: 256 }, (_, byte) =>
+    byte < 128 ? Number(members.test(String.fromCharCode(byte))) : others,
+  );
 
 /** What may stand in an IRI as it is; bytes of longer characters too. */
 const iriBytes = asciiClass(/[^\p{Cc} <>"{}|^`\\]/u, 1);
@@ -225,5 +227,7 @@ const nameOf = ["a subject", "a predicate", "an object", "a graph name"];
 function iriFault(bytes: Buffer, at: number, end: number): SyntaxFault {
   if (at >= end) return new SyntaxFault("an IRI is not closed");
   if (bytes[at] === less) return new SyntaxFault("an IRI is expected; triple terms are not read");
-  return new SyntaxFault(`an IRI may not have the character U+${bytes[at]!.toString(16).toUpperCase().padStart(4, "0")}`);
+  return new SyntaxFault(
+    `an IRI may not have the character U+${bytes[at]!.toString(16).toUpperCase().padStart(4, "0")}`,
+  );
 }

@@ -32,7 +32,7 @@ export class TermWriter {
    */
   write(bytes: Buffer, terms: LineTerms, statement: Statement): void {
     this.#length = 0;
-    const ends = [0, 0, 0, 0];
+    const ends: [number, number, number, number] = [0, 0, 0, 0];
     for (let index = 0; index < terms.count; index += 1) {
       this.#term(bytes, terms, index);
       ends[index] = this.#length;
@@ -41,7 +41,7 @@ export class TermWriter {
     this.#text(".\n");
     statement.bytes = this.#bytes;
     statement.start = 0;
-    [statement.subjectEnd, statement.predicateEnd, statement.objectEnd] = ends as [number, number, number, number];
+    [statement.subjectEnd, statement.predicateEnd, statement.objectEnd] = ends;
     statement.end = this.#length;
   }
 

@@ -34,14 +34,24 @@ const bootId = (): Promise<string | undefined> =>
 /** The state that a build was left in; undefined when there is none to go on with. */
 export async function readState(folder: string, fingerprint: string): Promise<BuildState | undefined> {
   try {
-    // The file is only ever replaced as a whole by this program.
-    const found = JSON.parse(await readFile(join(folder, stateName), "utf8")) as BuildState & { boot?: string };
-    const isTrusted = found.boot !== undefined && found.boot === (await bootId());
-    return isTrusted && found.fingerprint === fingerprint ? found : undefined;
+    const found: unknown = JSON.parse(await readFile(join(folder, stateName), "utf8"));
+    if (!isState(found) || found.boot !== (await bootId())) return undefined;
+    return found.fingerprint === fingerprint ? found : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** The file is only ever replaced as a whole, by this program. */
+const isState = (value: unknown): value is BuildState & { readonly boot: string } =>
+  typeof value === "object" &&
+  value !== null &&
+  "boot" in value &&
+  typeof value.boot === "string" &&
+  "parts" in value &&
+  Array.isArray(value.parts) &&
+  "shards" in value &&
+  Array.isArray(value.shards);
 
 /** Replaces the state: a reader finds the old one or the new one. */
 export async function writeState(folder: string, state: BuildState): Promise<void> {

@@ -94,7 +94,11 @@ function fingerprintOf(request: MaterialiseRequest): string {
 }
 
 /** Whether the target has just this result already; a damaged one is built again. */
-async function isDone({ target }: Place, { replace = false }: MaterialiseRequest, fingerprint: string): Promise<boolean> {
+async function isDone(
+  { target }: Place,
+  { replace = false }: MaterialiseRequest,
+  fingerprint: string,
+): Promise<boolean> {
   const isFree = await stat(target).then(
     () => false,
     () => true,
@@ -229,11 +233,7 @@ async function sealShards(
   return sealed;
 }
 
-function manifestOf(
-  request: MaterialiseRequest,
-  fingerprint: string,
-  shards: readonly ManifestShard[],
-): Manifest {
+function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: readonly ManifestShard[]): Manifest {
   const { learned, rules, reading, precedence, source, gzip } = request;
   return {
     version: 1,

@@ -52,11 +52,14 @@ async function checksumOf(path: string, { signal, onBytes }: Omit<SealOptions, "
   const file = await open(path, "r+");
   try {
     await file.sync();
-    for await (const chunk of file.createReadStream({ highWaterMark: chunkBytes, autoClose: false })) {
+    const buffer = Buffer.allocUnsafe(chunkBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, bytes);
       signal?.throwIfAborted();
-      hash.update(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      onBytes((chunk as Buffer).length);
+      if (bytesRead === 0) break;
+      hash.update(buffer.subarray(0, bytesRead));
+      bytes += bytesRead;
+      onBytes(bytesRead);
     }
   } finally {
     await file.close();

@@ -54,7 +54,7 @@ function insertionSort(lines: Lines, order: Uint32Array, { from, to, depth }: Gr
       const other = order[at - 1]!;
       const otherKey = smallKeys[at - 1 - from]!;
       if (otherKey < key) break;
-      if (otherKey === key && bytes.compare(bytes, start, end, starts[other]! + shared, ends[other]!) <= 0) break;
+      if (otherKey === key && bytes.compare(bytes, start, end, starts[other]! + shared, ends[other]) <= 0) break;
       order[at] = other;
       smallKeys[at - from] = otherKey;
       at -= 1;
@@ -108,7 +108,8 @@ function sortByKey({ bytes, starts, ends }: Lines, order: Uint32Array, { from, t
 
 /** Four bytes as a number that is ordered like them; a line that ends before has zeros there. */
 function keyAt(bytes: Buffer, at: number, end: number): number {
-  if (at + 4 <= end) return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+  if (at + 4 <= end)
+    return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
   let key = 0;
   for (let index = at; index < at + 4; index += 1) key = key * 256 + (index < end ? bytes[index]! : 0);
   return key;

@@ -155,5 +155,5 @@ function sampleOf(path: string): readonly Buffer[] {
     const line = Buffer.from(bytes.subarray(start, Math.min(end, start + maxSplitterBytes)));
     taken.set(line.toString("latin1"), line);
   }
-  return [...taken.values()].toSorted(Buffer.compare);
+  return [...taken.values()].toSorted((left, right) => left.compare(right));
 }

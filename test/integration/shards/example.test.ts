@@ -35,7 +35,9 @@ afterAll(async () => {
 /** Rows as texts in any order. */
 function rowsOf(body: string): readonly string[] {
   const { results } = JSON.parse(body) as { results: { bindings: Record<string, { type: string; value: string }>[] } };
-  return results.bindings.map((row) => JSON.stringify(Object.entries(row).toSorted())).toSorted();
+  return results.bindings
+    .map((row) => JSON.stringify(Object.entries(row).toSorted(([left], [right]) => (left < right ? -1 : 1))))
+    .toSorted();
 }
 
 const json = "application/sparql-results+json";

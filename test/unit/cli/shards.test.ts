@@ -82,6 +82,19 @@ folder: /data/shards/harbour (report.html is the report to read)
     expect(err).toContain("process 7");
   });
 
+  it("says that it was interrupted, and that nothing is lost", async () => {
+    const { code, out, err } = await cli(["shards", "build", "spec.json"], {
+      shards: {
+        build: async (_, { signal }) => {
+          signal.throwIfAborted();
+          return outcome;
+        },
+      },
+    });
+    expect({ code, out }).toEqual({ code: 130, out: "" });
+    expect(err).toMatch(/^Interrupted\. .* goes on/);
+  });
+
   it("refuses a mode that is none", async () => {
     expect((await cli(["shards", "build", "spec.json", "--mode", "fast"])).code).toBe(2);
   });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bucketOf, hashOf, placementOf, shardIdOf } from "../../../src/shards/placement.ts";
 import type { Precedence, Rule } from "../../../src/shards/rule.ts";

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { type LearnOptions, learn } from "../../../../src/shards/load/learn.ts";
@@ -33,7 +33,9 @@ describe("learn", () => {
     expect(classesOf(learned, "x:c")).toEqual([]);
     expect(classesOf(learned, "x:other")).toEqual([]);
     expect(learned.untyped).toEqual({ subjects: 2, isAtLeast: false, examples: ["x:c", "x:d"] });
-    expect(learned.inputs).toMatchObject([{ name: "data.nq", format: "n-quads", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(learned.inputs).toMatchObject([
+      { name: "data.nq", format: "n-quads", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
   });
 
   it("remembers no more untyped subjects than it may, and says so", async () => {
@@ -61,7 +63,9 @@ describe("learn", () => {
       .tuple(fc.nat(6), fc.constantFrom(type, "<x:p>"), fc.nat(3))
       .map(([subject, predicate, object]) => `<x:s${subject}> ${predicate} <x:C${object}> .\n`);
     const some = fc.array(statement, { minLength: 1, maxLength: 30 });
-    const shuffled = some.chain((lines) => fc.tuple(fc.constant(lines), fc.shuffledSubarray(lines, { minLength: lines.length })));
+    const shuffled = some.chain((lines) =>
+      fc.tuple(fc.constant(lines), fc.shuffledSubarray(lines, { minLength: lines.length })),
+    );
     await fc.assert(
       fc.asyncProperty(shuffled, async ([lines, others]) => {
         const [one, other] = [await learnText(lines.join("")), await learnText(others.join(""))];
@@ -96,16 +100,21 @@ function shouldTouch(pattern: Pattern, expected: readonly string[]): void {
 describe("learnCells", () => {
   it("counts triples by classes, predicate and bucket", async () => {
     const { cells, bytes } = await cellsOf([], 3);
-    expect(cells.map(({ types, predicate, bucket, triples }) => [types.join(), predicate.replace(/.*#/u, ""), bucket, triples])).toEqual(
-      [
-        ["", "x:p", bucketOf("x:p", 3), 1],
-        ["", "x:q", bucketOf("x:c", 3), 1],
-        ["x:A", "type", bucketOf("x:a", 3), 1],
-        ["x:A", "x:p", bucketOf("x:a", 3), 2],
-        ["x:B", "type", bucketOf("x:b", 3), 1],
-        ["x:B", "x:p", bucketOf("x:b", 3), 1],
-      ],
-    );
+    expect(
+      cells.map(({ types, predicate, bucket, triples }) => [
+        types.join(),
+        predicate.replace(/.*#/u, ""),
+        bucket,
+        triples,
+      ]),
+    ).toEqual([
+      ["", "x:p", bucketOf("x:p", 3), 1],
+      ["", "x:q", bucketOf("x:c", 3), 1],
+      ["x:A", "type", bucketOf("x:a", 3), 1],
+      ["x:A", "x:p", bucketOf("x:a", 3), 2],
+      ["x:B", "type", bucketOf("x:b", 3), 1],
+      ["x:B", "x:p", bucketOf("x:b", 3), 1],
+    ]);
     expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(Buffer.byteLength(text));
   });
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { Parser, type Quad } from "n3";
 import { describe, expect, it } from "vitest";
 import { literalText } from "../../../../src/rdf/term-text.ts";
@@ -43,7 +43,10 @@ describe("LineScanner", () => {
   shouldRead('<x:s> <x:p> "a"  @en .\n', '<x:s> <x:p> "a"@en .\n');
   shouldRead('<x:s> <x:p> "a"^^<http://www.w3.org/2001/XMLSchema#string> .\n', '<x:s> <x:p> "a" .\n');
   shouldRead('<x:s> <x:p> "\\t\\b\\n\\r\\f\\"\\\\" .\n', '<x:s> <x:p> "\\t\\b\\n\\r\\f\\"\\\\" .\n');
-  shouldRead('<x:s> <x:p> "\\u0041\\U0001F600\\u0022\\u000a\\\'\\u0001\t" .\n', '<x:s> <x:p> "A😀\\"\\n\'\\u0001\\t" .\n');
+  shouldRead(
+    '<x:s> <x:p> "\\u0041\\U0001F600\\u0022\\u000a\\\'\\u0001\t" .\n',
+    '<x:s> <x:p> "A😀\\"\\n\'\\u0001\\t" .\n',
+  );
   shouldRead("<x:\\u0041é> <x:p> <x:o> .\n", "<x:Aé> <x:p> <x:o> .\n");
   shouldRead("_:a.b <x:p> _:é:1.\n", "<urn:x:b:a.b> <x:p> <urn:x:b:é:1> .\n");
   shouldRead('<x:s> <x:p> "o"<x:g>.\n', '<x:s> <x:p> "o" <x:g> .\n', true);
@@ -123,7 +126,25 @@ describe("LineScanner and N3.js", () => {
   const piece = fc.constantFrom(
     ..."a Z 0 9 é 名 😀 \\u0041 \\u00e9 \\U0001F600 \\n \\t \\\" \\\\ - _ . % & = ' # @ ^ ~".split(" "),
   );
-  const rare = fc.constantFrom("\\ud800", "\\u004", "\\x", "\\'", "\\", '"', "<", ">", " ", "\t", "\r", "{", "|", "`", "\0", "\u0085", "\u007f");
+  const rare = fc.constantFrom(
+    "\\ud800",
+    "\\u004",
+    "\\x",
+    "\\'",
+    "\\",
+    '"',
+    "<",
+    ">",
+    " ",
+    "\t",
+    "\r",
+    "{",
+    "|",
+    "`",
+    "\0",
+    "\u0085",
+    "\u007f",
+  );
   const inside = fc.array(fc.oneof({ weight: 40, arbitrary: piece }, { weight: 1, arbitrary: rare }), { maxLength: 8 });
   const body = inside.map((parts) => parts.join(""));
   const mostly = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
@@ -151,7 +172,9 @@ describe("LineScanner and N3.js", () => {
   const lineEnd = fc.constantFrom("\n", "\n", "\r\n", "\n\n", "\r");
   const lineOf3 = fc.tuple(node, gap, iriText, gap, object, gap, end);
   const lineOf4 = fc.tuple(node, gap, iriText, gap, object, gap, node, end);
-  const line = fc.oneof({ weight: 3, arbitrary: lineOf3 }, { weight: 1, arbitrary: lineOf4 }).map((parts) => parts.join(""));
+  const line = fc
+    .oneof({ weight: 3, arbitrary: lineOf3 }, { weight: 1, arbitrary: lineOf4 })
+    .map((parts) => parts.join(""));
   const text = fc.array(fc.tuple(line, lineEnd), { maxLength: 2 }).map((lines) => lines.flat().join(""));
 
   it("read the same statements, and refuse the same texts", () => {

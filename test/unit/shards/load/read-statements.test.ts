@@ -60,10 +60,16 @@ describe("readStatements", () => {
 
   it("gives blank nodes of other files other IRIs, and the same at each reading", async () => {
     const path = writeInput(folder, "again.ttl", "[] <x:p> _:a .");
-    const [first, second, other] = [await linesOf(path), await linesOf(path), await linesOf(path, { name: "o/é .ttl" })];
+    const [first, second, other] = [
+      await linesOf(path),
+      await linesOf(path),
+      await linesOf(path, { name: "o/é .ttl" }),
+    ];
     expect(first.lines).toEqual(["<urn:fedway:genid:again.ttl:a:1> <x:p> <urn:fedway:genid:again.ttl:b:a> .\n"]);
     expect(second.lines).toEqual(first.lines);
-    expect(other.lines).toEqual(["<urn:fedway:genid:o%2F%C3%A9%20.ttl:a:1> <x:p> <urn:fedway:genid:o%2F%C3%A9%20.ttl:b:a> .\n"]);
+    expect(other.lines).toEqual([
+      "<urn:fedway:genid:o%2F%C3%A9%20.ttl:a:1> <x:p> <urn:fedway:genid:o%2F%C3%A9%20.ttl:b:a> .\n",
+    ]);
   });
 
   it("finds size and checksum of the file", async () => {
@@ -107,7 +113,9 @@ describe("readStatements", () => {
   it("notices that a file is not what it was", async () => {
     const path = writeInput(folder, "changed.nt", ntriples);
     const inputs = namedInputs([{ path }]).map((input) => ({ ...input, bytes: 1, sha256: "0" }));
-    await expect(readStatements(inputs, () => {}, { phase: "split" })).rejects.toThrow(/changed\.nt: the file was changed/);
+    await expect(readStatements(inputs, () => {}, { phase: "split" })).rejects.toThrow(
+      /changed\.nt: the file was changed/,
+    );
   });
 });
 
@@ -121,9 +129,17 @@ function shouldRefuse(name: string, text: string | Buffer, message: RegExp, line
 
 describe("readStatements of what is broken", () => {
   shouldRefuse("dot.nt", "<x:a> <x:p> <x:o> .\n\n<x:a> <x:p> <x:o>\n", /^dot\.nt, line 3: a dot is expected\.$/, 3);
-  shouldRefuse("late.nt", `${"<x:a> <x:p> <x:o> .\n".repeat(50_000)}<x:a>`, /^late\.nt, line 50001: a predicate/, 50_001);
+  shouldRefuse(
+    "late.nt",
+    `${"<x:a> <x:p> <x:o> .\n".repeat(50_000)}<x:a>`,
+    /^late\.nt, line 50001: a predicate/,
+    50_001,
+  );
   shouldRefuse("graph.nt", "<x:a> <x:p> <x:o> <x:g> .\n", /line 1: a dot is expected/, 1);
-  const notUtf8 = Buffer.concat([Buffer.from('<x:a> <x:p> "a" .\n<x:a> <x:p> "'), Buffer.from([0xed, 0xa0, 0x80, 0x22])]);
+  const notUtf8 = Buffer.concat([
+    Buffer.from('<x:a> <x:p> "a" .\n<x:a> <x:p> "'),
+    Buffer.from([0xed, 0xa0, 0x80, 0x22]),
+  ]);
   shouldRefuse("bytes.nt", notUtf8, /line 2: this is not UTF-8 text/, 2);
   shouldRefuse("short.nt.gz", gzipSync(ntriples).subarray(0, -9), /short\.nt\.gz: the gzip is cut off/);
   shouldRefuse("head.nt.gz", gzipSync(ntriples).subarray(0, 5), /head\.nt\.gz: the gzip is cut off/);

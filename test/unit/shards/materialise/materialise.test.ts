@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { learn } from "../../../../src/shards/load/learn.ts";
@@ -54,7 +54,13 @@ describe("materialise", () => {
       [`h/x:A/${bucket}`]: `<x:a1> ${type} <x:A> .\n<x:a1> <x:p> "1" .\n<x:a2> ${type} <x:A> .\n<x:a2> <x:p> <x:a1> .\n`,
       "v/x:p": '<x:b> <x:p> <x:b> .\n<x:none> <x:p> "2" .\n',
     });
-    expect(manifest).toMatchObject({ statements: 11, triples: 9, format: "n-triples", untypedSubjects: { count: 1 }, rules });
+    expect(manifest).toMatchObject({
+      statements: 11,
+      triples: 9,
+      format: "n-triples",
+      untypedSubjects: { count: 1 },
+      rules,
+    });
     expect(manifest).toEqual(await readManifest(join(folder, "out")));
     expect(readdirSync(folder).toSorted()).toEqual(["in.nt", "out"]);
   });
@@ -62,14 +68,18 @@ describe("materialise", () => {
   it("says in the manifest what was made of what", async () => {
     const folder = folderForTest();
     const input = writeInput(folder, "in.nt", text);
-    const source = { title: "T", licence: "https://e.org/l", citation: "C", source: "https://e.org/" };
+    const source = { dataset: "t", title: "T", licence: "https://e.org/l", citation: "C", source: "https://e.org/" };
     const manifest = await buildShards(folder, [input], { rules, source });
     const sha256 = createHash("sha256").update(text).digest("hex");
     expect(manifest).toMatchObject({ ...source, precedence, reading: { name: "literal" } });
     expect(manifest.inputs).toEqual([{ name: "in.nt", format: "n-triples", bytes: Buffer.byteLength(text), sha256 }]);
     for (const { id, key, file, bytes, sha256: checksum, triples, lineBytes } of manifest.shards) {
       const content = readFileSync(join(folder, "out", file));
-      expect({ id, bytes, lineBytes }).toEqual({ id: shardIdOf(key), bytes: content.length, lineBytes: content.length });
+      expect({ id, bytes, lineBytes }).toEqual({
+        id: shardIdOf(key),
+        bytes: content.length,
+        lineBytes: content.length,
+      });
       expect(checksum).toBe(createHash("sha256").update(content).digest("hex"));
       expect(triples).toBe(content.toString().split("\n").length - 1);
     }
@@ -83,7 +93,11 @@ describe("materialise", () => {
     expect(await shardsIn(join(packed, "out"))).toEqual(await shardsIn(join(plain, "out")));
     for (const { file, sha256 } of manifest.shards) {
       expect(file).toMatch(/^shards\/[a-z0-9.-]+\.nt\.gz$/);
-      expect(sha256).toBe(createHash("sha256").update(readFileSync(join(packed, "out", file))).digest("hex"));
+      expect(sha256).toBe(
+        createHash("sha256")
+          .update(readFileSync(join(packed, "out", file)))
+          .digest("hex"),
+      );
     }
   });
 
@@ -126,12 +140,24 @@ describe("materialise", () => {
 
 const term = (letter: string, most: number) => fc.nat(most).map((number) => `<x:${letter}${number}>`);
 const anyRule: fc.Arbitrary<Rule> = fc.oneof(
-  fc.record({ kind: fc.constant("horizontal" as const), class: fc.constantFrom("x:A", "x:B", "x:C"), buckets: fc.integer({ min: 2, max: 3 }) }),
-  fc.record({ kind: fc.constant("class" as const), classes: fc.subarray(["x:A", "x:B", "x:C"], { minLength: 1, maxLength: 2 }) }),
-  fc.record({ kind: fc.constant("vertical" as const), predicates: fc.subarray(["x:p0", "x:p1", "x:p2"], { minLength: 1, maxLength: 2 }) }),
+  fc.record({
+    kind: fc.constant("horizontal" as const),
+    class: fc.constantFrom("x:A", "x:B", "x:C"),
+    buckets: fc.integer({ min: 2, max: 3 }),
+  }),
+  fc.record({
+    kind: fc.constant("class" as const),
+    classes: fc.subarray(["x:A", "x:B", "x:C"], { minLength: 1, maxLength: 2 }),
+  }),
+  fc.record({
+    kind: fc.constant("vertical" as const),
+    predicates: fc.subarray(["x:p0", "x:p1", "x:p2"], { minLength: 1, maxLength: 2 }),
+  }),
 );
 const anyLine = fc.oneof(
-  fc.tuple(term("s", 12), fc.constantFrom("A", "B", "C", "D")).map(([subject, name]) => `${subject} ${type} <x:${name}> .\n`),
+  fc
+    .tuple(term("s", 12), fc.constantFrom("A", "B", "C", "D"))
+    .map(([subject, name]) => `${subject} ${type} <x:${name}> .\n`),
   fc.tuple(term("s", 12), term("p", 3), term("s", 12)).map((terms) => `${terms.join(" ")} .\n`),
 );
 const anyPrecedence = fc
@@ -141,29 +167,40 @@ const anyPrecedence = fc
 describe("materialise, of any dataset and rules", () => {
   it("is disjoint and complete, follows the placement, and does not depend on order, parts or memory", async () => {
     const dataset = fc.array(anyLine, { minLength: 1, maxLength: 300, size: "max" });
-    const repeated = dataset.chain((lines) => fc.tuple(fc.constant(lines), fc.shuffledSubarray([...lines, ...lines], { minLength: lines.length * 2 })));
+    const repeated = dataset.chain((lines) =>
+      fc.tuple(fc.constant(lines), fc.shuffledSubarray([...lines, ...lines], { minLength: lines.length * 2 })),
+    );
     await fc.assert(
-      fc.asyncProperty(repeated, fc.array(anyRule, { maxLength: 4 }), anyPrecedence, async ([lines, others], some, order) => {
-        const [one, other] = [newFolder(), newFolder()];
-        try {
-          const request = { rules: some, precedence: order };
-          await buildShards(one, [writeInput(one, "in.nt", lines.join(""))], request);
-          const small = { partBytes: 300, maxPartBytes: 200, noteMs: 0 };
-          await buildShards(other, [writeInput(other, "in.nt", others.join(""))], request, small);
-          const shards = await shardsIn(join(one, "out"));
-          expect(shards).toEqual(expectedShards(lines, some, order));
-          expect(await shardsIn(join(other, "out"))).toEqual(shards);
-        } finally {
-          for (const folder of [one, other]) rmSync(folder, { recursive: true });
-        }
-      }),
+      fc.asyncProperty(
+        repeated,
+        fc.array(anyRule, { maxLength: 4 }),
+        anyPrecedence,
+        async ([lines, others], some, order) => {
+          const [one, other] = [newFolder(), newFolder()];
+          try {
+            const request = { rules: some, precedence: order };
+            await buildShards(one, [writeInput(one, "in.nt", lines.join(""))], request);
+            const small = { partBytes: 300, maxPartBytes: 200, noteMs: 0 };
+            await buildShards(other, [writeInput(other, "in.nt", others.join(""))], request, small);
+            const shards = await shardsIn(join(one, "out"));
+            expect(shards).toEqual(expectedShards(lines, some, order));
+            expect(await shardsIn(join(other, "out"))).toEqual(shards);
+          } finally {
+            for (const folder of [one, other]) rmSync(folder, { recursive: true });
+          }
+        },
+      ),
       { numRuns: 12 },
     );
   }, 60_000);
 });
 
 /** The shards by the definition: every different line at its place. */
-function expectedShards(lines: readonly string[], some: readonly Rule[], order: Precedence): Readonly<Record<string, string>> {
+function expectedShards(
+  lines: readonly string[],
+  some: readonly Rule[],
+  order: Precedence,
+): Readonly<Record<string, string>> {
   const place = placementOf(some, order);
   const shards = new Map<string, string[]>();
   for (const line of [...new Set(lines)].toSorted()) {
@@ -206,14 +243,24 @@ describe("materialise and its target", () => {
     mkdirSync(join(folder, "out"));
     writeFileSync(join(folder, "out", "letter.txt"), "dear");
     const input = writeInput(folder, "in.nt", text);
-    await expect(buildShards(folder, [input], { replace: true })).rejects.toThrow(/something else than finished shards in out/);
+    await expect(buildShards(folder, [input], { replace: true })).rejects.toThrow(
+      /something else than finished shards in out/,
+    );
     expect(filesIn(join(folder, "out"))).toEqual({ "letter.txt": "dear" });
   });
 
   it("asks for room before it writes", async () => {
     const folder = folderForTest();
-    const build = buildShards(folder, [writeInput(folder, "in.nt", text)], {}, { freeBytes: () => Promise.resolve(1e6) });
-    await expect(build).rejects.toMatchObject({ code: "DISK_FULL", message: expect.stringMatching(/need 17 MB .*; 1 MB are free/) });
+    const build = buildShards(
+      folder,
+      [writeInput(folder, "in.nt", text)],
+      {},
+      { freeBytes: () => Promise.resolve(1e6) },
+    );
+    await expect(build).rejects.toMatchObject({
+      code: "DISK_FULL",
+      message: expect.stringMatching(/need 17 MB .*; 1 MB are free/),
+    });
     expect(readdirSync(folder)).toEqual(["in.nt"]);
   });
 

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sortLines } from "../../../../src/shards/materialise/sort-lines.ts";
 
@@ -28,10 +28,22 @@ describe("sortLines", () => {
   const many = Array.from({ length: 3_000 }, (_, index) => index);
   shouldSort("nothing", []);
   shouldSort("one line", ["a\n"]);
-  shouldSort("equal lines", many.map(() => "<x:a> <x:p> <x:o> .\n"));
-  shouldSort("few different lines", many.map((index) => `<x:${index % 7}> <x:p> <x:o> .\n`));
-  shouldSort("lines that differ late", many.map((index) => `${"long ".repeat(40)}${(index * 7919) % 3_000}\n`));
-  shouldSort("lines that begin as others", many.map((index) => `${"é".repeat((index * 31) % 100)}\n`));
+  shouldSort(
+    "equal lines",
+    many.map(() => "<x:a> <x:p> <x:o> .\n"),
+  );
+  shouldSort(
+    "few different lines",
+    many.map((index) => `<x:${index % 7}> <x:p> <x:o> .\n`),
+  );
+  shouldSort(
+    "lines that differ late",
+    many.map((index) => `${"long ".repeat(40)}${(index * 7919) % 3_000}\n`),
+  );
+  shouldSort(
+    "lines that begin as others",
+    many.map((index) => `${"é".repeat((index * 31) % 100)}\n`),
+  );
 
   it("sorts any lines by their bytes", () => {
     const part = fc.constantFrom("<x:", "a", "b", "é", "😀", "\u007f", "> ", "0", "long text ");
