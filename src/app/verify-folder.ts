@@ -24,13 +24,13 @@ export async function verifyFolder(path: string, options: VerifyShardsOptions): 
   const { format } = await readManifest(folder);
   const { queries } = await readReport(folder);
   const inputs = options.inputs.length > 0 ? options.inputs.map((each) => resolve(each)) : await readOrigins(folder);
-  const { signal, onProgress } = options;
+  const { answers, signal, onProgress } = options;
   return verifyShards({
     folder,
     inputs: inputs.map((each) => ({ path: each })),
     queries: queries.map(({ id, text }) => ({ id, text })),
     // Queries are about the default graph: where there are others, nobody can say what the answer should be.
-    ...(format === "n-triples" && { openStore }),
+    ...(answers && format === "n-triples" && { openStore }),
     signal,
     onProgress: (progress) => onProgress(shown(progress)),
   });

@@ -62,6 +62,8 @@ export interface BuildShardsOptions {
 export interface VerifyShardsOptions extends Pick<BuildShardsOptions, "signal" | "onProgress"> {
   /** What the shards were made of; empty: the files that the build noted, where they lay then. */
   readonly inputs: readonly string[];
+  /** Compare the answers of all queries too, which may take long. */
+  readonly answers: boolean;
 }
 
 /** What came of a build. */

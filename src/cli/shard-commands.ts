@@ -21,6 +21,8 @@ interface Form {
 /** Options of `fedway shards verify`. */
 export interface VerifyCommandOptions extends Form {
   readonly input?: readonly string[];
+  /** False with `--no-answers`. */
+  readonly answers?: boolean;
 }
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
@@ -53,9 +55,9 @@ export async function runShardReport(io: CliIo, folder: string, options: Form): 
 /** `fedway shards verify`: a line a check; what does not hold is a failure. Resolves to the exit code. @throws FedwayError */
 export async function runShardVerify(io: CliIo, folder: string, options: VerifyCommandOptions): Promise<number> {
   const commands = await io.shards();
-  const inputs = options.input ?? [];
+  const { input: inputs = [], answers = true } = options;
   const result = await unlessInterrupted(io, (onProgress) =>
-    commands.verify(folder, { inputs, signal: io.interrupted, onProgress }),
+    commands.verify(folder, { inputs, answers, signal: io.interrupted, onProgress }),
   );
   if (result === undefined) return exitCodes.interrupted;
   await write(io.stdout, options.json ? json(result) : verifyText(result));

@@ -35,6 +35,7 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     .description("check finished shards: checksums, nothing twice, nothing missing, every query's answer")
     .argument("<folder>", "folder of finished shards")
     .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
+    .option("--no-answers", "do not ask the queries, of which some may take minutes")
     .option("--json", "the result as JSON")
     .addHelpText("after", () => examples("shards verify .fedway/shards/harbour"))
     .action(async (folder: string, options: VerifyCommandOptions) => done(await runShardVerify(io, folder, options)));

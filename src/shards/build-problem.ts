@@ -4,11 +4,11 @@ import { applicability, candidatesOf } from "./candidates.ts";
 import type { AnswerSetSolver } from "./answer-set-solver.ts";
 import { chooseRules } from "./choose-rules.ts";
 import { type Ontology, ontologyLimits, readOntology } from "./features/ontology.ts";
-import { featuresOf, type ReadQuery, readQuery } from "./features/query-features.ts";
+import { featuresOf, type ReadQuery, readQueries } from "./features/query-features.ts";
 import type { LearnedCells } from "./load/cells.ts";
 import type { Problem } from "./problem.ts";
 import { type LoadedQueries, loadQueries } from "./queries/load-queries.ts";
-import { literalReading, readings } from "./readings.ts";
+import { literalReading, readingNamed, readings } from "./readings.ts";
 import type { SolvedReading } from "./report/shard-report.ts";
 import type { Precedence, Reading } from "./rule.ts";
 import type { ShardSpec } from "./spec.ts";
@@ -23,7 +23,7 @@ export interface Questions extends LoadedQueries {
 /** Reads queries and ontology. @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE` */
 export async function readQuestions(spec: LocatedSpec): Promise<Questions> {
   const loaded = await loadQueries(spec.queries, spec.only === undefined ? {} : { only: spec.only });
-  const read = loaded.queries.map((query) => readQuery(query));
+  const read = await readQueries(loaded.queries);
   if (spec.ontology === undefined) return { ...loaded, read };
   return { ...loaded, read, ontology: readOntology(await ontologyText(spec.ontology)) };
 }
@@ -44,7 +44,7 @@ export function readingOf({ reading, buckets }: Pick<ShardSpec, "reading" | "buc
   const more = buckets === undefined ? {} : { buckets };
   if (reading === undefined) return { ...literalReading, ...more };
   if (typeof reading !== "string") return { ...literalReading, ...reading, ...more, name: "own" };
-  const found = readings.find(({ name }) => name === reading);
+  const found = readingNamed(reading);
   if (found !== undefined) return { ...found, ...more };
   throw new FedwayError("REQUEST_INVALID", `There is no reading ${JSON.stringify(reading.slice(0, 60))}.`, {
     next: `Choose one of ${readings.map(({ name }) => name).join(", ")}, or give its options.`,

@@ -70,6 +70,7 @@ async function main(args: readonly string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const cause = error instanceof Error && error.cause !== undefined ? `\ncaused by: ${String(error.cause)}` : "";
+  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}${cause}\n`);
   process.exitCode = 1;
 }

@@ -80,7 +80,10 @@ function createBox(instance: CoverInstance, minorant: QuadraticMinorant) {
       x[rule] = fixed[rule] === -1 ? clamp(minorant.minimiser[rule] ?? 0) : (fixed[rule] ?? 0);
     }
     descend(minorant, x, fixed);
-    return { decided, bound: boundAt(minorant, x, fixed), next: branchingRule(minorant, x, fixed) };
+    const next = branchingRule(minorant, x, fixed);
+    // Where all is decided, the size itself is the bound.
+    const bound = next < 0 ? fixed.filter((value) => value === 1).length : boundAt(minorant, x, fixed);
+    return { decided, bound, next };
   };
   return { evaluate };
 }

@@ -25,20 +25,20 @@ interface Span {
   readonly to: number;
 }
 
-/** Product of two stretches. Four sums at once: one alone waits for each addition before the next. */
+/** Product of two stretches. Four sums at once: one alone waits for each addition. Inside by construction. */
 function dot(left: Float64Array, right: Float64Array, { at, and, from, to }: Span): number {
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 0;
-  let k = from;
-  for (; k + 3 < to; k += 4) {
-    a += (left[at + k] ?? 0) * (right[and + k] ?? 0);
-    b += (left[at + k + 1] ?? 0) * (right[and + k + 1] ?? 0);
-    c += (left[at + k + 2] ?? 0) * (right[and + k + 2] ?? 0);
-    d += (left[at + k + 3] ?? 0) * (right[and + k + 3] ?? 0);
+  const whole = from + ((to - from) & ~3);
+  for (let k = from; k < whole; k += 4) {
+    a += (left[at + k] as number) * (right[and + k] as number);
+    b += (left[at + k + 1] as number) * (right[and + k + 1] as number);
+    c += (left[at + k + 2] as number) * (right[and + k + 2] as number);
+    d += (left[at + k + 3] as number) * (right[and + k + 3] as number);
   }
-  for (; k < to; k += 1) a += (left[at + k] ?? 0) * (right[and + k] ?? 0);
+  for (let k = whole; k < to; k += 1) a += (left[at + k] as number) * (right[and + k] as number);
   return a + b + (c + d);
 }
 
@@ -52,7 +52,8 @@ function choleskyFactor(matrix: Float64Array, n: number): Float64Array | undefin
     lower[head + column] = root;
     for (let row = column + 1; row < n; row += 1) {
       const at = row * n;
-      lower[at + column] = ((lower[at + column] ?? 0) - dot(lower, lower, { at, and: head, from: 0, to: column })) / root;
+      lower[at + column] =
+        ((lower[at + column] ?? 0) - dot(lower, lower, { at, and: head, from: 0, to: column })) / root;
     }
   }
   return lower;

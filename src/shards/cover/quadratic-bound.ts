@@ -42,7 +42,9 @@ interface Evaluated {
 /** Beyond this many rules the dense matrices are too slow to be worth it. */
 export const maxQuadraticRules = 600;
 
-const rounds = 160;
+const rounds = 400;
+/** From here on steps become shorter. */
+const settlingRound = 100;
 /** More than what rounding can add up to. */
 const safety = 1e-4;
 const roundsPerBarrier = 20;
@@ -72,7 +74,7 @@ export function quadraticMinorant(
     const direction = [gradient.onQuery, gradient.onSquare, gradient.onRule].map((part, at) =>
       ascent[at]?.direction(part, round),
     );
-    const moved = stepInside(coverers, point, { direction, n });
+    const moved = stepInside(coverers, point, { direction, n, longest: 0.02 * Math.min(1, settlingRound / round) });
     if (moved === undefined) break;
     ({ point, now } = moved);
     if (best === undefined || now.value > best.value) {
@@ -80,7 +82,7 @@ export function quadraticMinorant(
       if (Math.ceil(now.value - safety) > Math.ceil((best?.value ?? 0) - safety)) better(Math.ceil(now.value - safety));
       best = now;
     }
-    if (round % roundsPerBarrier === 0) barrier *= 0.8;
+    if (round % roundsPerBarrier === 0) barrier *= 0.9;
   }
   return best && minorantOf(best, n);
 }
@@ -174,10 +176,14 @@ function createAscent(length: number): { direction(gradient: Float64Array, round
 function stepInside(
   coverers: readonly (readonly number[])[],
   point: Point,
-  { direction, n }: { readonly direction: readonly (Float64Array | undefined)[]; readonly n: number },
+  {
+    direction,
+    n,
+    longest,
+  }: { readonly direction: readonly (Float64Array | undefined)[]; readonly n: number; readonly longest: number },
 ): { readonly point: Point; readonly now: Evaluated } | undefined {
   const [query, square, rule] = direction;
-  for (let length = 0.02; length > 1e-6; length /= 2) {
+  for (let length = longest; length > 1e-6; length /= 2) {
     const next: Point = {
       onQuery: point.onQuery.map((value, at) => value * Math.exp(length * (query?.[at] ?? 0))),
       onSquare: point.onSquare.map((value, at) => value * Math.exp(length * (square?.[at] ?? 0))),

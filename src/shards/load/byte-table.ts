@@ -1,3 +1,5 @@
+import type { Statement } from "./statement.ts";
+
 const pageBytes = 4 * 1024 * 1024;
 
 /**
@@ -17,6 +19,9 @@ export class ByteTable {
   #hash = new Uint32Array(1024);
   /** Open addressing; numbers are one higher, 0 is free. */
   #slots = new Uint32Array(4096);
+  /** Slot and hash of the bytes that were looked for last. */
+  #keySlot = 0;
+  #keyHash = 0;
 
   constructor(seed = Math.floor(Math.random() * 0x1_0000_0000)) {
     this.#seed = seed;
@@ -24,29 +29,32 @@ export class ByteTable {
 
   /** The number of these bytes, which are added when they are new. */
   intern(bytes: Buffer, from: number, to: number): number {
-    const hash = hashBytes(bytes, from, to, this.#seed);
-    const slot = this.#slotOf(bytes, from, to, hash);
-    const found = this.#slots[slot]!;
+    this.#seek(bytes, from, to);
+    const found = this.#slots[this.#keySlot]!;
     if (found !== 0) return found - 1;
-    const number = this.#store(bytes, from, to, hash);
-    this.#slots[slot] = number + 1;
+    const number = this.#store(bytes, from, to);
+    this.#slots[this.#keySlot] = number + 1;
     if (this.size * 2 > this.#slots.length) this.#growSlots();
     return number;
   }
 
   /** The number of these bytes, or -1. */
   find(bytes: Buffer, from: number, to: number): number {
-    return this.#slots[this.#slotOf(bytes, from, to, hashBytes(bytes, from, to, this.#seed))]! - 1;
+    this.#seek(bytes, from, to);
+    return this.#slots[this.#keySlot]! - 1;
   }
 
-  /** Whether these bytes are those of a number. */
-  isAt(number: number, bytes: Buffer, from: number, to: number): boolean {
-    const length = to - from;
-    if (this.#length[number] !== length) return false;
+  /** Whether a number is that of a statement's subject. */
+  isSubject(number: number, { bytes, start, subjectEnd }: Statement): boolean {
+    return this.#length[number] === subjectEnd - start && this.#isAt(number, bytes, start);
+  }
+
+  /** Whether the bytes of a number stand at this place. */
+  #isAt(number: number, bytes: Buffer, from: number): boolean {
     const page = this.#pages[this.#page[number]!]!;
     const start = this.#start[number]!;
     // IRIs of one dataset differ at their ends.
-    for (let at = length - 1; at >= 0; at -= 1) if (page[start + at] !== bytes[from + at]) return false;
+    for (let at = this.#length[number]! - 1; at >= 0; at -= 1) if (page[start + at] !== bytes[from + at]) return false;
     return true;
   }
 
@@ -59,18 +67,22 @@ export class ByteTable {
     return this.bytesOf(number).toString("utf8");
   }
 
-  #slotOf(bytes: Buffer, from: number, to: number, hash: number): number {
+  /** Finds the slot of these bytes, or the free one where they would be. */
+  #seek(bytes: Buffer, from: number, to: number): void {
+    const hash = this.#hashed(bytes, from, to);
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     for (;;) {
-      const found = this.#slots[slot]!;
-      if (found === 0) return slot;
-      if (this.#hash[found - 1] === hash && this.isAt(found - 1, bytes, from, to)) return slot;
+      const found = this.#slots[slot]! - 1;
+      if (found < 0) break;
+      if (this.#hash[found] === hash && this.#length[found] === to - from && this.#isAt(found, bytes, from)) break;
       slot = (slot + 1) & mask;
     }
+    this.#keySlot = slot;
+    this.#keyHash = hash;
   }
 
-  #store(bytes: Buffer, from: number, to: number, hash: number): number {
+  #store(bytes: Buffer, from: number, to: number): number {
     const number = this.size;
     const length = to - from;
     if (number === this.#page.length) this.#growEntries();
@@ -82,10 +94,20 @@ export class ByteTable {
     this.#page[number] = this.#pages.length - 1;
     this.#start[number] = this.#used;
     this.#length[number] = length;
-    this.#hash[number] = hash;
+    this.#hash[number] = this.#keyHash;
     this.#used += length;
     this.size += 1;
     return number;
+  }
+
+  #hashed(bytes: Buffer, from: number, to: number): number {
+    let hash = this.#seed;
+    for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ bytes[at]!, 0x0100_0193);
+    hash ^= hash >>> 16;
+    hash = Math.imul(hash, 0x85eb_ca6b);
+    hash ^= hash >>> 13;
+    hash = Math.imul(hash, 0xc2b2_ae35);
+    return (hash ^ (hash >>> 16)) >>> 0;
   }
 
   #growEntries(): void {
@@ -112,14 +134,4 @@ export function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
   const longer = new Uint32Array(array.length * 2);
   longer.set(array);
   return longer;
-}
-
-function hashBytes(bytes: Buffer, from: number, to: number, seed: number): number {
-  let hash = seed;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ bytes[at]!, 0x0100_0193);
-  hash ^= hash >>> 16;
-  hash = Math.imul(hash, 0x85eb_ca6b);
-  hash ^= hash >>> 13;
-  hash = Math.imul(hash, 0xc2b2_ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

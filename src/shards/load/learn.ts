@@ -44,8 +44,8 @@ export interface UntypedSubjects {
 export interface SubjectClasses {
   /** The number of a subject, brackets included; -1 for one without a type that was not remembered. */
   find(bytes: Buffer, from: number, to: number): number;
-  /** Whether these bytes are the subject of this number. */
-  isAt(subject: number, bytes: Buffer, from: number, to: number): boolean;
+  /** Whether a number is that of a statement's subject. */
+  isSubject(subject: number, statement: Statement): boolean;
   /** How many numbers there are. */
   readonly size: number;
   /** The number of a subject's set of classes; 0, the empty set, for -1. */
@@ -115,8 +115,9 @@ class Learner {
     this.#setOf[subject] = this.#sets.with(before, classNumber);
   }
 
-  #subject({ bytes, start, subjectEnd }: Statement, isType: boolean): number {
-    if (this.#last >= 0 && this.#subjects.isAt(this.#last, bytes, start, subjectEnd)) return this.#last;
+  #subject(statement: Statement, isType: boolean): number {
+    if (this.#last >= 0 && this.#subjects.isSubject(this.#last, statement)) return this.#last;
+    const { bytes, start, subjectEnd } = statement;
     const isFull = this.#subjects.size - this.#typed >= this.#maxUntyped;
     if (isFull && !isType) {
       this.#last = this.#subjects.find(bytes, start, subjectEnd);
@@ -139,7 +140,7 @@ class Learner {
       hasGraphs: this.#hasGraphs,
       subjects: {
         find: (bytes, from, to) => subjects.find(bytes, from, to),
-        isAt: (subject, bytes, from, to) => subjects.isAt(subject, bytes, from, to),
+        isSubject: (subject, statement) => subjects.isSubject(subject, statement),
         size: subjects.size,
         classSetOf: (subject) => (subject < 0 ? 0 : (setOf[subject] ?? 0)),
         classSets: this.#sets.named((classNumber) => classes[classNumber] ?? ""),

@@ -15,6 +15,8 @@ export interface LineScannerOptions {
   readonly graphs: boolean;
   /** See `skolemBase`. */
   readonly skolemBase: string;
+  /** Called for each statement. */
+  readonly visit: Visit;
 }
 
 /**
@@ -27,8 +29,10 @@ export class LineScanner {
   readonly #terms: TermScanner;
   readonly #writer: TermWriter;
   readonly #statement: Statement;
+  readonly #visit: Visit;
 
-  constructor({ graphs, skolemBase }: LineScannerOptions) {
+  constructor({ graphs, skolemBase, visit }: LineScannerOptions) {
+    this.#visit = visit;
     this.#terms = new TermScanner(graphs);
     this.#writer = new TermWriter(skolemBase);
     const bytes = Buffer.alloc(0);
@@ -40,12 +44,12 @@ export class LineScanner {
    * @returns the place of the first byte behind the last line feed
    * @throws SyntaxFault
    */
-  scan(bytes: Buffer, from: number, to: number, visit: Visit): number {
+  scan(bytes: Buffer, from: number, to: number): number {
     let at = from;
     while (at < to) {
       const end = bytes.indexOf(lineFeed, at);
       if (end < 0 || end >= to) return at;
-      this.#line(bytes, at, end, visit);
+      this.#line(bytes, at, end);
       this.lines += 1;
       at = end + 1;
     }
@@ -53,30 +57,30 @@ export class LineScanner {
   }
 
   /** Scans the last line of a file, which may lack its line feed. */
-  finish(bytes: Buffer, from: number, to: number, visit: Visit): void {
-    if (from < to) this.#line(bytes, from, to, visit);
+  finish(bytes: Buffer, from: number, to: number): void {
+    if (from < to) this.#line(bytes, from, to);
   }
 
   /** One line, or several that only carriage returns part. `bytes[end]` is a line feed, or the end of the file. */
-  #line(bytes: Buffer, from: number, end: number, visit: Visit): void {
+  #line(bytes: Buffer, from: number, end: number): void {
     let at = from;
     while (at < end) {
       const first = bytes[at]!;
       if (first === hash) at = afterReturn(bytes, at, end);
       else if (first === space || first === 0x09 || first === return_) at += 1;
-      else at = this.#statementAt(bytes, at, end, visit);
+      else at = this.#statementAt(bytes, at, end);
     }
   }
 
   /** The place behind the statement that begins at `from`, and behind its end of line. */
-  #statementAt(bytes: Buffer, from: number, end: number, visit: Visit): number {
+  #statementAt(bytes: Buffer, from: number, end: number): number {
     const terms = this.#terms.scan(bytes, from, end);
     let at = terms.dotAt;
     if (at >= end || bytes[at] !== dot) throw new SyntaxFault("a dot is expected");
     at += 1;
     if (at === end && terms.isCanonical && bytes[end] === lineFeed) {
       this.#inPlace(bytes, terms, end);
-      visit(this.#statement);
+      this.#visit(this.#statement);
       return end;
     }
     while (at < end && (bytes[at] === space || bytes[at] === 0x09)) at += 1;
@@ -84,7 +88,7 @@ export class LineScanner {
       throw new SyntaxFault("there is something behind the dot");
     }
     this.#writer.write(bytes, terms, this.#statement);
-    visit(this.#statement);
+    this.#visit(this.#statement);
     return afterReturn(bytes, at, end);
   }
 

@@ -57,7 +57,6 @@ export async function readLines(input: NamedInput, visit: Visit, options: ReadOp
 /** Scans what is whole, and holds the rest. */
 class LineReader {
   readonly #input: NamedInput;
-  readonly #visit: Visit;
   readonly #scanner: LineScanner;
   readonly #held = new LineBuffer();
   #isFirst = true;
@@ -66,8 +65,8 @@ class LineReader {
 
   constructor(input: NamedInput, visit: Visit) {
     this.#input = input;
-    this.#visit = visit;
-    this.#scanner = new LineScanner({ graphs: input.format === "n-quads", skolemBase: skolemBase(input.name) });
+    const graphs = input.format === "n-quads";
+    this.#scanner = new LineScanner({ graphs, skolemBase: skolemBase(input.name), visit });
   }
 
   push(chunk: Buffer): void {
@@ -95,8 +94,8 @@ class LineReader {
     const { bytes } = this.#held;
     try {
       if (!isUtf8(bytes.subarray(0, end))) skipToInvalid(bytes, end, this.#scanner);
-      const rest = this.#scanner.scan(bytes, 0, end, this.#visit);
-      if (isLast) this.#scanner.finish(bytes, rest, end, this.#visit);
+      const rest = this.#scanner.scan(bytes, 0, end);
+      if (isLast) this.#scanner.finish(bytes, rest, end);
     } catch (error) {
       throw error instanceof SyntaxFault ? this.#fault(error.message, error) : error;
     }

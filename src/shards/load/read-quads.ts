@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../../errors/fedway-error.ts";
+import type { FedwayError } from "../../errors/fedway-error.ts";
 import { dataFactory } from "../../rdf/data-factory.ts";
 import {
   createJsonLdDecoder,

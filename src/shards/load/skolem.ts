@@ -1,6 +1,5 @@
 /** Characters that have no place in an IRI, and the sign that escapes them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be escaped
-const notInIri = /[%\u0000-\u0020<>"{}|^`\\]/gu;
+const notInIri = /[% <>"\{\}\|^`\\[[\p{ASCII}&&\p{Cc}]--[\x7f]]]/gv;
 
 const percent = (character: string): string => encodeURIComponent(character);
 

@@ -38,11 +38,10 @@ const escapes: ReadonlyMap<string, string> = new Map([
 const escaped = (character: string): string =>
   escapes.get(character) ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to be escaped
-const notRaw = /["\\\u0000-\u001f\u007f]/gu;
+const notRaw = /["\\[\p{ASCII}&&\p{Cc}]]/gv;
 
 /** A text in quotation marks, canonical. */
 export const canonicalString = (text: string): string => `"${text.replaceAll(notRaw, escaped)}"`;
 
 /** An absolute IRI that angle brackets may hold. */
-export const absoluteIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\p{Cs}\u0000-\u0020<>"{}|^`\\]*$/u;
+export const absoluteIri = /^[A-Za-z][A-Za-z0-9+.\-]*:[^\p{Cs} <>"\{\}\|^`\\[[\p{ASCII}&&\p{Cc}]--[\x7f]]]*$/v;

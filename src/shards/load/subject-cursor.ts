@@ -18,8 +18,9 @@ export class SubjectCursor {
     this.#isHashed = new Uint8Array(subjects.size);
   }
 
-  move({ bytes, start, subjectEnd }: Statement): void {
-    if (this.subject >= 0 && this.#subjects.isAt(this.subject, bytes, start, subjectEnd)) return;
+  move(statement: Statement): void {
+    if (this.subject >= 0 && this.#subjects.isSubject(this.subject, statement)) return;
+    const { bytes, start, subjectEnd } = statement;
     this.subject = this.#subjects.find(bytes, start, subjectEnd);
     this.classSet = this.#subjects.classSetOf(this.subject);
   }

@@ -69,6 +69,8 @@ export class TermScanner implements LineTerms {
   dotAt = 0;
   isCanonical = true;
   readonly #graphs: boolean;
+  #bytes: Buffer = Buffer.alloc(0);
+  #end = 0;
 
   constructor(graphs: boolean) {
     this.#graphs = graphs;
@@ -79,16 +81,17 @@ export class TermScanner implements LineTerms {
    * @throws SyntaxFault
    */
   scan(bytes: Buffer, from: number, end: number): LineTerms {
+    this.#bytes = bytes;
+    this.#end = end;
     this.isCanonical = true;
     this.quoteEnd = 0;
-    let at = this.#between(bytes, this.#node(bytes, from, end, 0), end);
+    let at = this.#between(this.#node(from, 0));
     if (bytes[at] !== less) throw new SyntaxFault("a predicate is expected: an IRI in angle brackets");
-    at = this.#between(bytes, this.#node(bytes, at, end, 1), end);
-    at = bytes[at] === quote && at < end ? this.#literal(bytes, at, end) : this.#node(bytes, at, end, 2);
-    at = this.#between(bytes, at, end);
+    at = this.#between(this.#node(at, 1));
+    at = this.#between(bytes[at] === quote && at < end ? this.#literal(at) : this.#node(at, 2));
     this.count = 3;
     if (this.#graphs && at < end && bytes[at] !== dot) {
-      at = this.#between(bytes, this.#node(bytes, at, end, 3), end);
+      at = this.#between(this.#node(at, 3));
       this.count = 4;
     }
     this.dotAt = at;
@@ -96,16 +99,23 @@ export class TermScanner implements LineTerms {
   }
 
   /** Behind the white space at `from`; one space is canonical. */
-  #between(bytes: Buffer, from: number, end: number): number {
-    const at = afterSpace(bytes, from, end);
-    if (at !== from + 1 || bytes[from] !== 0x20) this.isCanonical = false;
+  #between(from: number): number {
+    const at = this.#afterSpace(from);
+    if (at !== from + 1 || this.#bytes[from] !== 0x20) this.isCanonical = false;
     return at;
   }
 
-  #node(bytes: Buffer, from: number, end: number, index: number): number {
-    const first = from < end ? bytes[from] : 0;
-    if (first === less) return this.#found(index, from, this.#iri(bytes, from, end, index));
-    if (first === underscore) return this.#found(index, from, this.#blank(bytes, from, end, index));
+  #afterSpace(from: number): number {
+    const bytes = this.#bytes;
+    let at = from;
+    while (at < this.#end && (bytes[at] === 0x20 || bytes[at] === 0x09)) at += 1;
+    return at;
+  }
+
+  #node(from: number, index: number): number {
+    const first = from < this.#end ? this.#bytes[from] : 0;
+    if (first === less) return this.#found(index, from, this.#iri(from, index));
+    if (first === underscore) return this.#found(index, from, this.#blank(from, index));
     const kind = index === 2 ? "an IRI, a blank node or a literal" : "an IRI or a blank node";
     throw new SyntaxFault(`${nameOf[index] ?? "a term"} is expected: ${kind}`);
   }
@@ -116,32 +126,44 @@ export class TermScanner implements LineTerms {
     return end;
   }
 
-  #iri(bytes: Buffer, from: number, end: number, index: number): number {
+  #iri(from: number, index: number): number {
+    const bytes = this.#bytes;
+    const end = this.#end;
     this.rewritings[index] = rewriting.asIs;
-    let at = from + 1;
-    if (letters[bytes[at]!] === 1) while (at < end && schemeBytes[bytes[at]!] === 1) at += 1;
-    const hasScheme = at > from + 1 && at < end && bytes[at] === colon;
+    const schemeEnd = this.#schemeEnd(from + 1);
+    let at = schemeEnd;
     while (at < end && iriBytes[bytes[at]!] === 1) at += 1;
-    if (at < end && bytes[at] === backslash) return this.#escapedIri(bytes, from, end, index);
-    if (at >= end || bytes[at] !== greater) throw iriFault(bytes, at, end);
-    if (!hasScheme) throw new SyntaxFault("IRIs have to be absolute");
+    const closer = at < end ? bytes[at]! : 0;
+    if (closer === backslash) return this.#escapedIri(from, index);
+    if (closer !== greater) throw iriFault(at < end ? closer : undefined);
+    if (schemeEnd === from + 1) throw new SyntaxFault("IRIs have to be absolute");
     return at + 1;
   }
 
+  /** Behind the scheme and its colon, or `from` if there is none. */
+  #schemeEnd(from: number): number {
+    const bytes = this.#bytes;
+    if (letters[bytes[from]!] !== 1) return from;
+    let at = from + 1;
+    while (at < this.#end && schemeBytes[bytes[at]!] === 1) at += 1;
+    return at < this.#end && bytes[at] === colon ? at + 1 : from;
+  }
+
   /** An IRI with `\u` somewhere: what it stands for is checked when it is written anew. */
-  #escapedIri(bytes: Buffer, from: number, end: number, index: number): number {
+  #escapedIri(from: number, index: number): number {
     this.isCanonical = false;
     this.rewritings[index] = rewriting.iri;
-    const close = bytes.indexOf(greater, from);
-    if (close < 0 || close >= end) throw new SyntaxFault("an IRI is not closed");
+    const close = this.#bytes.indexOf(greater, from);
+    if (close < 0 || close >= this.#end) throw new SyntaxFault("an IRI is not closed");
     return close + 1;
   }
 
-  #blank(bytes: Buffer, from: number, end: number, index: number): number {
+  #blank(from: number, index: number): number {
+    const bytes = this.#bytes;
     this.isCanonical = false;
     this.rewritings[index] = rewriting.blank;
     let at = from + 2;
-    while (at < end && labelBytes[bytes[at]!] === 1) at += 1;
+    while (at < this.#end && labelBytes[bytes[at]!] === 1) at += 1;
     while (bytes[at - 1] === dot) at -= 1;
     if (at - from > maxLabelBytes) throw new SyntaxFault("a blank node's label is too long");
     const label = at > from + 2 && bytes[from + 1] === colon ? bytes.toString("utf8", from + 2, at) : "";
@@ -149,19 +171,20 @@ export class TermScanner implements LineTerms {
     return at;
   }
 
-  #literal(bytes: Buffer, from: number, end: number): number {
+  #literal(from: number): number {
     this.rewritings[2] = rewriting.asIs;
-    const close = this.#closingQuote(bytes, from + 1, end);
+    const close = this.#closingQuote(from + 1);
     this.quoteEnd = close + 1;
-    const next = afterSpace(bytes, close + 1, end);
-    const first = next < end ? bytes[next] : 0;
+    const next = this.#afterSpace(close + 1);
+    const first = next < this.#end ? this.#bytes[next] : 0;
     if (first !== at_ && first !== caret) return this.#found(2, from, close + 1);
     if (next > close + 1) this.#rewriteLiteral();
-    const at = first === at_ ? this.#language(bytes, next + 1, end) : this.#datatype(bytes, next + 2, end);
-    return this.#found(2, from, at);
+    return this.#found(2, from, first === at_ ? this.#language(next + 1) : this.#datatype(next + 2));
   }
 
-  #closingQuote(bytes: Buffer, from: number, end: number): number {
+  #closingQuote(from: number): number {
+    const bytes = this.#bytes;
+    const end = this.#end;
     let at = from;
     while (at < end) {
       if (plainBytes[bytes[at]!] === 1) at += 1;
@@ -184,50 +207,45 @@ export class TermScanner implements LineTerms {
     this.rewritings[2] = rewriting.literal;
   }
 
-  #language(bytes: Buffer, from: number, end: number): number {
+  #language(from: number): number {
+    const bytes = this.#bytes;
     let at = from;
     let allowed = letters;
     for (;;) {
       const part = at;
-      while (at < end && allowed[bytes[at]!] === 1) {
+      while (at < this.#end && allowed[bytes[at]!] === 1) {
         if (upperLetters[bytes[at]!] === 1) this.#rewriteLiteral();
         at += 1;
       }
       if (at === part) throw new SyntaxFault("a language tag is not complete");
-      if (at >= end || bytes[at] !== hyphen) return at;
+      if (at >= this.#end || bytes[at] !== hyphen) return at;
       at += 1;
       allowed = alphanumerics;
     }
   }
 
-  #datatype(bytes: Buffer, from: number, end: number): number {
-    const iriAt = afterSpace(bytes, from, end);
-    if (bytes[from - 1] !== caret || iriAt >= end || bytes[iriAt] !== less) {
+  #datatype(from: number): number {
+    const bytes = this.#bytes;
+    const iriAt = this.#afterSpace(from);
+    if (bytes[from - 1] !== caret || iriAt >= this.#end || bytes[iriAt] !== less) {
       throw new SyntaxFault("a datatype is expected: an IRI in angle brackets");
     }
     // The object's own place is free until its end is known.
     const before = this.rewritings[2]!;
-    const at = this.#iri(bytes, iriAt, end, 2);
+    const at = this.#iri(iriAt, 2);
     const isIriAnew = this.rewritings[2] === rewriting.iri;
     this.rewritings[2] = before;
-    const isString = at - from === xsdString.length && xsdString.compare(bytes, from, at) === 0;
+    const isString = at - iriAt === xsdString.length && xsdString.compare(bytes, iriAt, at) === 0;
     if (isIriAnew || isString || iriAt > from) this.#rewriteLiteral();
     return at;
   }
 }
 
-function afterSpace(bytes: Buffer, from: number, end: number): number {
-  let at = from;
-  while (at < end && (bytes[at] === 0x20 || bytes[at] === 0x09)) at += 1;
-  return at;
-}
-
 const nameOf = ["a subject", "a predicate", "an object", "a graph name"];
 
-function iriFault(bytes: Buffer, at: number, end: number): SyntaxFault {
-  if (at >= end) return new SyntaxFault("an IRI is not closed");
-  if (bytes[at] === less) return new SyntaxFault("an IRI is expected; triple terms are not read");
-  return new SyntaxFault(
-    `an IRI may not have the character U+${bytes[at]!.toString(16).toUpperCase().padStart(4, "0")}`,
-  );
+/** @param byte what stands where an IRI should go on or end; undefined at the end of the line */
+function iriFault(byte: number | undefined): SyntaxFault {
+  if (byte === undefined) return new SyntaxFault("an IRI is not closed");
+  if (byte === less) return new SyntaxFault("an IRI is expected; triple terms are not read");
+  return new SyntaxFault(`an IRI may not have the character U+${byte.toString(16).toUpperCase().padStart(4, "0")}`);
 }

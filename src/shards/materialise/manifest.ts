@@ -92,16 +92,10 @@ const isManifest = (value: unknown): value is Manifest =>
 const isShard = (value: unknown): value is ManifestShard =>
   typeof value === "object" &&
   value !== null &&
-  "id" in value &&
-  typeof value.id === "string" &&
-  "key" in value &&
-  typeof value.key === "string" &&
+  hasType(value, "string", ["id", "key", "file", "sha256"]) &&
+  hasType(value, "number", ["triples", "bytes", "lineBytes"]) &&
   "file" in value &&
-  typeof value.file === "string" &&
-  /^shards\/[a-z0-9][a-z0-9.-]*$/u.test(value.file) &&
-  "sha256" in value &&
-  typeof value.sha256 === "string" &&
-  "triples" in value &&
-  typeof value.triples === "number" &&
-  "bytes" in value &&
-  typeof value.bytes === "number";
+  /^shards\/[a-z0-9][a-z0-9.-]*$/u.test(String(value.file));
+
+const hasType = (value: object, type: "string" | "number", names: readonly string[]): boolean =>
+  names.every((name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === type);

@@ -29,5 +29,5 @@ export function predictShards(
   });
   return [...shards]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([key, shard]) => ({ id: shardIdOf(key), key, ...shard }));
+    .map(([key, { triples, lineBytes }]) => ({ id: shardIdOf(key), key, triples, lineBytes }));
 }

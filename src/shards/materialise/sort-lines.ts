@@ -6,7 +6,7 @@ export interface Lines {
 }
 
 /** Below this, comparing is quicker than sorting by key. */
-const smallGroup = 24;
+const smallGroup = 32;
 
 /**
  * Sorts numbers of lines by the lines' bytes, in place. Equal lines come next to each other.
@@ -15,19 +15,19 @@ const smallGroup = 24;
  * sort of numbers (key and line number in one 64-bit number), and go on within each group of equal keys.
  */
 export function sortLines(lines: Lines, order: Uint32Array): void {
-  const groups: { readonly from: number; readonly to: number; readonly depth: number }[] = [];
-  groups.push({ from: 0, to: order.length, depth: 0 });
+  const groups: Group[] = [{ from: 0, to: order.length, depth: 0 }];
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
-    const { from, to } = group;
-    if (to - from < 2) continue;
-    if (to - from <= smallGroup) {
-      insertionSort(lines, order, group);
-      continue;
-    }
+    if (group.to - group.from < 2) continue;
     const depth = sharedDepth(lines, order, group);
-    // The lines are equal when the shortest of them is shared as a whole: they all end with a line feed, and only there.
-    if (depth === lines.ends[order[from]!]! - lines.starts[order[from]!]!) continue;
-    for (const next of sortByKey(lines, order, { from, to, depth })) groups.push(next);
+    const first = order[group.from]!;
+    // The lines are equal when one of them is shared as a whole: they all end with a line feed, and only there.
+    if (depth === lines.ends[first]! - lines.starts[first]!) continue;
+    const { from, to } = group;
+    const keys =
+      to - from <= smallGroup
+        ? sortSmall(lines, order, { from, to, depth })
+        : sortLarge(lines, order, { from, to, depth });
+    pushEqual(groups, keys, { from, to, depth });
   }
 }
 
@@ -38,30 +38,39 @@ interface Group {
   readonly depth: number;
 }
 
-const smallKeys = new Uint32Array(smallGroup);
+/** Adds the groups of lines that have the same key. */
+function pushEqual(groups: Group[], { at, step }: Keys, { from, to, depth }: Group): void {
+  let begin = from;
+  for (let index = from + 1; index <= to; index += 1) {
+    if (index < to && at[(index - from) * step] === at[(index - 1 - from) * step]) continue;
+    if (index - begin > 1) groups.push({ from: begin, to: index, depth });
+    begin = index;
+  }
+}
 
-/** By the four bytes behind what the lines share; only lines that are equal there too are compared. */
-function insertionSort(lines: Lines, order: Uint32Array, { from, to, depth }: Group): void {
-  const { bytes, starts, ends } = lines;
-  const shared = sharedDepth(lines, order, { from, to, depth });
+/** Keys of a group in their new order, each `step` numbers behind the one before. */
+interface Keys {
+  readonly at: Uint32Array;
+  readonly step: number;
+}
+
+const smallKeys: Keys = { at: new Uint32Array(smallGroup), step: 1 };
+
+/** Insertion sort by the four bytes behind `depth`. */
+function sortSmall({ bytes, starts, ends }: Lines, order: Uint32Array, { from, to, depth }: Group): Keys {
+  const keys = smallKeys.at;
   for (let next = from; next < to; next += 1) {
     const line = order[next]!;
-    const start = starts[line]! + shared;
-    const end = ends[line]!;
-    const key = keyAt(bytes, start, end);
+    const key = keyAt(bytes, starts[line]! + depth, ends[line]!);
     let at = next;
-    while (at > from) {
-      const other = order[at - 1]!;
-      const otherKey = smallKeys[at - 1 - from]!;
-      if (otherKey < key) break;
-      if (otherKey === key && bytes.compare(bytes, start, end, starts[other]! + shared, ends[other]) <= 0) break;
-      order[at] = other;
-      smallKeys[at - from] = otherKey;
-      at -= 1;
+    for (; at > from && keys[at - 1 - from]! > key; at -= 1) {
+      order[at] = order[at - 1]!;
+      keys[at - from] = keys[at - 1 - from]!;
     }
     order[at] = line;
-    smallKeys[at - from] = key;
+    keys[at - from] = key;
   }
+  return smallKeys;
 }
 
 /** How many bytes all lines of a group begin with. */
@@ -80,8 +89,8 @@ function sharedDepth({ bytes, starts, ends }: Lines, order: Uint32Array, { from,
 
 let scratch = new BigUint64Array(4096);
 
-/** Sorts by the four bytes behind `depth`; returns the groups that share these. */
-function sortByKey({ bytes, starts, ends }: Lines, order: Uint32Array, { from, to, depth }: Group): readonly Group[] {
+/** The native sort by the four bytes behind `depth`. */
+function sortLarge({ bytes, starts, ends }: Lines, order: Uint32Array, { from, to, depth }: Group): Keys {
   if (to - from > scratch.length) scratch = new BigUint64Array((to - from) * 2);
   const keys = scratch.subarray(0, to - from);
   // Little-endian: the line's number lies in the lower half, the key in the upper.
@@ -92,18 +101,8 @@ function sortByKey({ bytes, starts, ends }: Lines, order: Uint32Array, { from, t
     halves[(index - from) * 2 + 1] = keyAt(bytes, starts[line]! + depth, ends[line]!);
   }
   keys.sort();
-  const groups: Group[] = [];
-  let begin = from;
-  for (let index = from; index < to; index += 1) {
-    const at = (index - from) * 2;
-    order[index] = halves[at]!;
-    if (index > from && halves[at + 1] !== halves[at - 1]) {
-      if (index - begin > 1) groups.push({ from: begin, to: index, depth });
-      begin = index;
-    }
-  }
-  if (to - begin > 1) groups.push({ from: begin, to, depth });
-  return groups;
+  for (let index = from; index < to; index += 1) order[index] = halves[(index - from) * 2]!;
+  return { at: halves.subarray(1), step: 2 };
 }
 
 /** Four bytes as a number that is ordered like them; a line that ends before has zeros there. */

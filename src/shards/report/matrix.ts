@@ -45,8 +45,8 @@ function panel(queries: readonly QueryReport[], shards: ShardReport["shards"], l
       html`<text x="${left - 6}" y="${top + at * step + 10}" text-anchor="end"${federated ? "" : html` class="few"`}>${number}${federated ? "" : " !"}</text>`,
   );
   const drawn = looks
-    .filter((look) => paths[look] !== "")
-    .map((look) => html`<path class="${look}" d="${paths[look]}"/>`);
+    .filter((each) => paths[each] !== "")
+    .map((each) => html`<path class="${each}" d="${paths[each]}"/>`);
   const width = left + shards.length * step + 2;
   const height = top + queries.length * step + 2;
   const label = `Queries ${queries.at(0)?.number ?? 0} to ${queries.at(-1)?.number ?? 0} and the ${shards.length} shards; the table of queries says the same in words`;

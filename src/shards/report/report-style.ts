@@ -56,7 +56,7 @@ summary { cursor: pointer; color: var(--accent); width: fit-content; font-size: 
 .panels svg { display: block; } .panels text { fill: var(--muted); font: 10px system-ui, sans-serif; } .panels .few { fill: var(--warn); font-weight: 700; }
 .both { fill: var(--vertical); } .more { fill: var(--horizontal); } .missed { fill: none; stroke: var(--muted); stroke-width: 1.5; } .nothing { fill: var(--grid); }
 figure { margin: 0; } figcaption { color: var(--muted); font-size: .9rem; margin: 0 0 .6rem; max-width: 52rem; }
-@media (max-width: 40rem) { .card { padding: .9rem 1rem; } th, td { padding-right: .6rem; font-size: .92rem; } .bar { min-width: 5rem; } .long { min-width: 8rem; } .figure { min-width: 4.7rem; } }
+@media (max-width: 40rem) { .card { padding: .9rem 1rem; } th, td { padding-right: .6rem; font-size: .92rem; } .bar { min-width: 5rem; } .long { min-width: 8rem; } .figure { min-width: 4.4rem; } }
 @media print {
   body { background: #fff; } .card, .banner, tr { break-inside: avoid; } .card.tall { break-inside: auto; } .scroll { overflow: visible; }
   svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; } summary { display: none; }

@@ -51,13 +51,10 @@ function mix(url: string): readonly (() => Promise<Response>)[] {
   const ask = (): Promise<Response> => fetch(`${url}/endpoints/people/sparql`, query(people));
   const wrapped = (): Promise<Response> =>
     fetch(`${url}/sparql`, query(`SELECT * { SERVICE <${url}/hosted/places/sparql> { ?s ?p ?o } } LIMIT 10`));
-  const federated = (): Promise<Response> =>
-    fetch(
-      `${url}/sparql`,
-      query(
-        `SELECT * { SERVICE <${url}/hosted/people/sparql> { ?s a ?c } SERVICE <${url}/hosted/museums/sparql> { ?m a ?c } } LIMIT 5`,
-      ),
-    );
+  const join = `SELECT * {
+    SERVICE <${url}/hosted/people/sparql> { { SELECT ?s ?c { ?s a ?c } LIMIT 5 } }
+    SERVICE <${url}/hosted/places/sparql> { { SELECT ?p ?d { ?p a ?d } LIMIT 2 } } }`;
+  const federated = (): Promise<Response> => fetch(`${url}/sparql`, query(join));
   const list = (): Promise<Response> => fetch(`${url}/api/endpoints?q=people&limit=5`);
   const page = (): Promise<Response> => fetch(`${url}/status`);
   const wrong = (): Promise<Response> => fetch(`${url}/sparql`, query("SELECT * WHERE { ?s ?p"));

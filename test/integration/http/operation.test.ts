@@ -141,6 +141,7 @@ describe("pages and documents", () => {
       "/incidents/{id}",
       "/metrics",
       "/openapi.json",
+      "/shards/{dataset}/{shard}/sparql",
       "/sparql",
       "/status",
     ]);

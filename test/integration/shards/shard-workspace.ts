@@ -46,7 +46,7 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
     input,
     build: (options = {}) =>
       commands.build(spec, { dryRun: false, allow: [], signal: never, onProgress: ignore, ...options }),
-    verify: (folder, inputs = []) => verifyFolder(folder, { inputs, signal: never, onProgress: ignore }),
+    verify: (folder, inputs = []) => verifyFolder(folder, { inputs, answers: true, signal: never, onProgress: ignore }),
     async describe(changes) {
       const before: object = JSON.parse(await readFile(spec, "utf8"));
       await writeFile(spec, JSON.stringify({ ...before, ...changes }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
+import type { BuildShardsOptions, ShardCommands, ShardOutcome } from "../../../src/cli/cli-io.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { cli } from "./run-cli.ts";
@@ -109,6 +109,20 @@ describe("fedway shards report", () => {
 });
 
 describe("fedway shards verify", () => {
+  it("hands its options on", async () => {
+    const asked: unknown[] = [];
+    const verify: ShardCommands["verify"] = async (folder, { inputs, answers }) => {
+      asked.push([folder, inputs, answers]);
+      return { outcome: "held", checks: [] };
+    };
+    await cli(["shards", "verify", "x"], { shards: { verify } });
+    await cli(["shards", "verify", "x", "--no-answers", "-i", "a.nt", "b.nt"], { shards: { verify } });
+    expect(asked).toEqual([
+      ["x", [], true],
+      ["x", ["a.nt", "b.nt"], false],
+    ]);
+  });
+
   it.each([
     ["held", 0, "files: held (3 looked at)\nthe shards hold\n"],
     ["broken", 1, "files: broken (3 looked at, 1 wrong)\n- base: its checksum\nthe shards do not hold\n"],

@@ -3,19 +3,20 @@ import { Parser, type Quad } from "n3";
 import { describe, expect, it } from "vitest";
 import { literalText } from "../../../../src/rdf/term-text.ts";
 import { LineScanner } from "../../../../src/shards/load/line-scanner.ts";
+import type { Visit } from "../../../../src/shards/load/statement.ts";
 
 const skolemBase = "urn:x:";
 
 /** The statements of a text as canonical lines. */
 function scanned(text: string | Buffer, graphs = false): string {
-  const scanner = new LineScanner({ graphs, skolemBase });
-  const bytes = Buffer.from(text);
   const lines: string[] = [];
-  const visit: Parameters<LineScanner["scan"]>[3] = ({ bytes: line, start, end }) => {
+  const visit: Visit = ({ bytes: line, start, end }) => {
     lines.push(line.toString("utf8", start, end));
   };
-  const rest = scanner.scan(bytes, 0, bytes.length, visit);
-  scanner.finish(bytes, rest, bytes.length, visit);
+  const scanner = new LineScanner({ graphs, skolemBase, visit });
+  const bytes = Buffer.from(text);
+  const rest = scanner.scan(bytes, 0, bytes.length);
+  scanner.finish(bytes, rest, bytes.length);
   return lines.join("");
 }
 

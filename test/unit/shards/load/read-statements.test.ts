@@ -112,8 +112,8 @@ describe("readStatements", () => {
 
   it("notices that a file is not what it was", async () => {
     const path = writeInput(folder, "changed.nt", ntriples);
-    const inputs = namedInputs([{ path }]).map((input) => ({ ...input, bytes: 1, sha256: "0" }));
-    await expect(readStatements(inputs, () => {}, { phase: "split" })).rejects.toThrow(
+    const found = { path, name: "changed.nt", format: "n-triples" as const, bytes: 1, sha256: "0" };
+    await expect(readStatements([found], () => {}, { phase: "split" })).rejects.toThrow(
       /changed\.nt: the file was changed/,
     );
   });

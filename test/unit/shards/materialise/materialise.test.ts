@@ -310,7 +310,7 @@ describe("readManifest", () => {
       await expect(readManifest(folder)).rejects.toMatchObject({ code });
     });
   };
-  const shard = { id: "a", key: "base", file: "shards/a.nt", sha256: "", triples: 1, bytes: 1 };
+  const shard = { id: "a", key: "base", file: "shards/a.nt", sha256: "", triples: 1, bytes: 1, lineBytes: 1 };
   shouldRefuse("a folder without one", undefined, "SHARDS_UNKNOWN");
   shouldRefuse("what is not JSON", "{", "SHARDS_INVALID");
   shouldRefuse("another version", JSON.stringify({ version: 2, shards: [], rules: [] }), "SHARDS_INVALID");

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endOf, startBuild } from "../support/killed-builds.ts";
+import { filesIn, newFolder } from "../support/shard-build.ts";
+
+const folder = newFolder();
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const input = join(folder, "in.nt");
+const whole = join(folder, "whole");
+const phases = ["learn", "split", "sort", "compress"] as const;
+
+beforeAll(async () => {
+  const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+  const lines = Array.from({ length: 30_000 }, (_, index) => {
+    const subject = `<x:subject${(index * 7919) % 2_003}>`;
+    if (index % 10 === 0) return `${subject} ${type} <x:C${index % 7}> .\n`;
+    return `${subject} <x:p${index % 4}> "value ${(index * 31) % 9_001}" .\n`;
+  });
+  writeFileSync(input, [...lines, ...lines.slice(0, 1_000)].join(""));
+  const { manifest } = await endOf(startBuild({ input, target: whole, gzip: true, pauseMs: 0 }));
+  expect(manifest?.shards.length).toBeGreaterThan(5);
+  expect(manifest?.triples).toBe(30_000);
+});
+
+describe("a build that is killed", () => {
+  it("ends with the same bytes when it is started again, and shows nothing before", async () => {
+    const hits = new Map<string, number>();
+    const target = join(folder, "out");
+    let killed = 0;
+    for (let round = 0; killed < 20; round += 1) {
+      const killIn = phases[round % phases.length]!;
+      const child = startBuild({ input, target, gzip: true, pauseMs: 15 });
+      const end = await endOf(child, { killIn, afterMs: Math.random() * 60 });
+      if (end.signal === "SIGKILL") {
+        killed += 1;
+        hits.set(end.phase ?? "", (hits.get(end.phase ?? "") ?? 0) + 1);
+        // The target is there as a whole or not at all.
+        if (existsSync(target)) expect(filesIn(target)).toEqual(filesIn(whole));
+      } else expect(end.error).toBeUndefined();
+      // A build that was done, or that has been killed in each phase, begins anew.
+      if (existsSync(target) || round % phases.length === phases.length - 1) {
+        const last = await endOf(startBuild({ input, target, gzip: true, pauseMs: 0 }));
+        expect(last).toMatchObject({ signal: null, manifest: { triples: expect.any(Number) } });
+        expect(filesIn(target)).toEqual(filesIn(whole));
+        expect(readdirSync(folder).toSorted()).toEqual(["in.nt", "out", "whole"]);
+        rmSync(target, { recursive: true });
+      }
+    }
+    process.stdout.write(`killed in ${JSON.stringify(Object.fromEntries(hits))}\n`);
+    for (const phase of phases) expect(hits.get(phase) ?? 0).toBeGreaterThan(0);
+  }, 180_000);
+
+  it("leaves nothing when the disk is full", async () => {
+    const target = join(folder, "full");
+    // No file may grow beyond 256 KiB; the write fails as on a full disk, instead of a signal.
+    const end = await endOf(startBuild({ input, target, gzip: false, pauseMs: 0 }, "trap '' XFSZ; ulimit -f 256"));
+    expect(end).toMatchObject({ error: "DISK_FULL" });
+    expect(["split", "sort"]).toContain(end.phase);
+    expect(readdirSync(folder).filter((name) => name.startsWith("full"))).toEqual([]);
+  });
+});

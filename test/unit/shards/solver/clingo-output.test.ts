@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createClingoOutput } from "../../../../src/shards/solver/clingo-output.ts";
+import type { ClingoProgress } from "../../../../src/shards/solver/clingo-protocol.ts";
+
+function read(text: string) {
+  const heard: ClingoProgress[] = [];
+  const output = createClingoOutput((progress) => heard.push(progress));
+  for (const line of text.split("\n")) output.feed(line);
+  return { heard, result: output.result, complete: output.complete };
+}
+
+test("models, costs and bounds are told before the object is closed", () => {
+  const { heard, result, complete } = read(String.raw`{
+  "Call": [
+    {
+      "Witnesses": [
+        {
+          "Time": 0.1,
+          "Lower": [
+            3, 0
+          ]
+        },
+        {
+          "Value": [
+            "a", "b(\"x, ] y\")"
+          ],
+          "Costs": [
+            4, 1
+          ]`);
+  expect(heard).toEqual([
+    { kind: "bound", lower: [3, 0] },
+    { kind: "model", atoms: ["a", 'b("x, ] y")'] },
+    { kind: "costs", costs: [4, 1] },
+  ]);
+  expect({ result, complete }).toEqual({ result: "", complete: false });
+});
+
+test("an empty model is a model", () => {
+  expect(read('          "Value": [\n            \n          ]').heard).toEqual([{ kind: "model", atoms: [] }]);
+});
+
+test.each([
+  ["OPTIMUM FOUND", "no", true],
+  ["SATISFIABLE", "yes", false],
+  ["UNSATISFIABLE", "no", true],
+])("%s, more: %s", (result, more, complete) => {
+  const text = `  "Result": "${result}",\n  "Models": {\n    "Number": 1,\n    "More": "${more}"\n  }`;
+  expect(read(text)).toEqual({ heard: [], result, complete });
+});
