@@ -25,7 +25,9 @@ interface Span {
   readonly to: number;
 }
 
-/** Product of two stretches. Four sums at once: one alone waits for each addition. Inside by construction. */
+const of = (values: Float64Array, at: number): number => values[at] ?? 0;
+
+/** Product of two stretches. Four sums at once: one alone waits for each addition. */
 function dot(left: Float64Array, right: Float64Array, { at, and, from, to }: Span): number {
   let a = 0;
   let b = 0;
@@ -33,12 +35,12 @@ function dot(left: Float64Array, right: Float64Array, { at, and, from, to }: Spa
   let d = 0;
   const whole = from + ((to - from) & ~3);
   for (let k = from; k < whole; k += 4) {
-    a += (left[at + k] as number) * (right[and + k] as number);
-    b += (left[at + k + 1] as number) * (right[and + k + 1] as number);
-    c += (left[at + k + 2] as number) * (right[and + k + 2] as number);
-    d += (left[at + k + 3] as number) * (right[and + k + 3] as number);
+    a += of(left, at + k) * of(right, and + k);
+    b += of(left, at + k + 1) * of(right, and + k + 1);
+    c += of(left, at + k + 2) * of(right, and + k + 2);
+    d += of(left, at + k + 3) * of(right, and + k + 3);
   }
-  for (let k = whole; k < to; k += 1) a += (left[at + k] as number) * (right[and + k] as number);
+  for (let k = whole; k < to; k += 1) a += of(left, at + k) * of(right, and + k);
   return a + b + (c + d);
 }
 

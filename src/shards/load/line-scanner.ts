@@ -26,6 +26,8 @@ export interface LineScannerOptions {
 export class LineScanner {
   /** Lines that are done with. */
   lines = 0;
+  /** Each line so far is a canonical statement. */
+  isCanonical = true;
   readonly #terms: TermScanner;
   readonly #writer: TermWriter;
   readonly #statement: Statement;
@@ -64,11 +66,13 @@ export class LineScanner {
   /** One line, or several that only carriage returns part. `bytes[end]` is a line feed, or the end of the file. */
   #line(bytes: Buffer, from: number, end: number): void {
     let at = from;
+    if (at === end) this.isCanonical = false;
     while (at < end) {
       const first = bytes[at]!;
-      if (first === hash) at = afterReturn(bytes, at, end);
-      else if (first === space || first === 0x09 || first === return_) at += 1;
-      else at = this.#statementAt(bytes, at, end);
+      if (first === hash || first === space || first === 0x09 || first === return_) {
+        this.isCanonical = false;
+        at = first === hash ? afterReturn(bytes, at, end) : at + 1;
+      } else at = this.#statementAt(bytes, at, end);
     }
   }
 
@@ -87,6 +91,7 @@ export class LineScanner {
     if (at < end && bytes[at] !== return_ && bytes[at] !== hash) {
       throw new SyntaxFault("there is something behind the dot");
     }
+    this.isCanonical = false;
     this.#writer.write(bytes, terms, this.#statement);
     this.#visit(this.#statement);
     return afterReturn(bytes, at, end);

@@ -11,6 +11,8 @@ export interface FileFacts {
   readonly bytes: number;
   /** Their sha256, in hex. */
   readonly sha256: string;
+  /** All of it is canonical N-Triples: see `Statement`. */
+  readonly isCanonical: boolean;
 }
 
 export interface ReadOptions {
@@ -52,21 +54,34 @@ export async function* readBytes(input: NamedInput, options: ReadOptions = {}): 
   } finally {
     await file?.close();
   }
-  return { bytes, sha256: hash.digest("hex") };
+  return { bytes, sha256: hash.digest("hex"), isCanonical: false };
 }
 
 type Counted = (chunk: Buffer) => void;
 
-/** Each chunk lies where the one before was: no memory is taken while a file is read. */
+/**
+ * Chunks that lie in two buffers by turns: no memory is taken while a file is read, and while one chunk is worked on the
+ * next is read.
+ */
 async function* reusingChunks(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(chunkBytes);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
-    const chunk = buffer.subarray(0, bytesRead);
-    counted(chunk);
-    yield chunk;
+  const buffers = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)] as const;
+  const readInto = async (buffer: Buffer, at: number): Promise<Buffer> =>
+    buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
+  let next = readInto(buffers[0], 0);
+  try {
+    for (let at = 0, turn = 1; ; turn += 1) {
+      const chunk = await next;
+      if (chunk.length === 0) return;
+      at += chunk.length;
+      next = readInto(buffers[turn % 2 === 0 ? 0 : 1], at);
+      // An error is told when the chunk is wanted, and must not count as one that nobody sees until then.
+      next.catch(() => {});
+      counted(chunk);
+      yield chunk;
+    }
+  } finally {
+    // The file may be closed only when nothing is read any more; an error of a chunk that nobody wants is no error.
+    await next.catch(() => {});
   }
 }
 

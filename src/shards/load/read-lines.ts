@@ -5,6 +5,7 @@ import { type FileFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
 import { skolemBase } from "./skolem.ts";
 import type { Visit } from "./statement.ts";
 import { SyntaxFault } from "./syntax-fault.ts";
+import { TrustedScanner } from "./trusted-scanner.ts";
 
 /** A longer line is an error: it would have to be held in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
@@ -36,7 +37,11 @@ class LineBuffer {
  * Reads N-Triples or N-Quads.
  * @throws FedwayError `DATASET_INVALID` with the number of the line
  */
-export async function readLines(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
+export async function readLines(
+  input: NamedInput & Partial<FileFacts>,
+  visit: Visit,
+  options: ReadOptions,
+): Promise<FileFacts> {
   const reader = new LineReader(input, visit);
   const chunks = readBytes(input, options);
   try {
@@ -44,13 +49,13 @@ export async function readLines(input: NamedInput, visit: Visit, options: ReadOp
       const next = await chunks.next();
       if (next.done === true) {
         reader.finish();
-        return next.value;
+        return { ...next.value, isCanonical: reader.isCanonical };
       }
       reader.push(next.value);
       await options.afterChunk?.();
     }
   } finally {
-    await chunks.return({ bytes: 0, sha256: "" });
+    await chunks.return({ bytes: 0, sha256: "", isCanonical: false });
   }
 }
 
@@ -58,15 +63,23 @@ export async function readLines(input: NamedInput, visit: Visit, options: ReadOp
 class LineReader {
   readonly #input: NamedInput;
   readonly #scanner: LineScanner;
+  readonly #trusted: TrustedScanner | undefined;
   readonly #held = new LineBuffer();
   #isFirst = true;
+  #hasMark = false;
   /** A line that spans many chunks is not searched again from its beginning. */
   #searched = 0;
 
-  constructor(input: NamedInput, visit: Visit) {
+  constructor(input: NamedInput & Partial<FileFacts>, visit: Visit) {
     this.#input = input;
     const graphs = input.format === "n-quads";
     this.#scanner = new LineScanner({ graphs, skolemBase: skolemBase(input.name), visit });
+    if (input.isCanonical === true && input.sha256 !== undefined) this.#trusted = new TrustedScanner(visit);
+  }
+
+  get isCanonical(): boolean {
+    if (this.#trusted !== undefined) return true;
+    return this.#scanner.isCanonical && !this.#hasMark && this.#input.format === "n-triples";
   }
 
   push(chunk: Buffer): void {
@@ -74,7 +87,8 @@ class LineReader {
     held.add(chunk);
     if (this.#isFirst && held.length >= byteOrderMark.length) {
       this.#isFirst = false;
-      if (byteOrderMark.compare(held.bytes, 0, byteOrderMark.length) === 0) held.drop(byteOrderMark.length);
+      this.#hasMark = byteOrderMark.compare(held.bytes, 0, byteOrderMark.length) === 0;
+      if (this.#hasMark) held.drop(byteOrderMark.length);
     }
     const lastFeed = held.bytes.subarray(this.#searched, held.length).lastIndexOf(0x0a);
     if (lastFeed >= 0) {
@@ -92,6 +106,10 @@ class LineReader {
 
   #scan(end: number, isLast: boolean): void {
     const { bytes } = this.#held;
+    if (this.#trusted !== undefined) {
+      this.#trusted.scan(bytes, 0, end);
+      return;
+    }
     try {
       if (!isUtf8(bytes.subarray(0, end))) skipToInvalid(bytes, end, this.#scanner);
       const rest = this.#scanner.scan(bytes, 0, end);

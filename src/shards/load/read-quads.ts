@@ -50,7 +50,7 @@ export async function readQuads(input: NamedInput, visit: Visit, options: ReadOp
       await options.afterChunk?.();
     }
   } finally {
-    await chunks.return({ bytes: 0, sha256: "" });
+    await chunks.return({ bytes: 0, sha256: "", isCanonical: false });
   }
 }
 

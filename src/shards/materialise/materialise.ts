@@ -13,7 +13,7 @@ import { type Manifest, manifestName, type ManifestShard, readManifest, type Sou
 import { type Place, placeOf, publish, recoverTarget } from "./publish.ts";
 import { sealFile } from "./seal.ts";
 import { ShardFiles } from "./shard-files.ts";
-import { sortPart } from "./sort-part.ts";
+import { PartSorter } from "./sort-part.ts";
 import { splitInputs } from "./split.ts";
 
 /** What is built, and from what. */
@@ -185,12 +185,13 @@ async function sortParts(
   // What an earlier run has done counts, but for repetitions.
   const before = state.shards.reduce((sum, { triples }) => sum + triples, 0);
   const progress = { phase: "sort" as const, triples: before, bytes: 0, totalBytes };
+  const sorter = new PartSorter(files, options.maxPartBytes ?? maxPartBytes);
   let notedMs = now();
   const done: string[] = [];
   try {
     for (const [index, part] of state.parts.entries()) {
       signal?.throwIfAborted();
-      progress.triples += await sortPart(join(place.parts, part), files, options.maxPartBytes ?? maxPartBytes);
+      progress.triples += await sorter.sort(join(place.parts, part));
       progress.bytes = Math.round((totalBytes * progress.triples) / statements);
       done.push(part);
       if (now() - notedMs >= noteMs || index === state.parts.length - 1) {

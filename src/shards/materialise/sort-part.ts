@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { grown } from "../load/byte-table.ts";
 import { rangesOf } from "./ranges.ts";
 import { readRecords } from "./read-records.ts";
 import { recordHead, RecordWriter } from "./record-writer.ts";
@@ -13,41 +14,117 @@ const splitBufferBytes = 64 * 1024;
 /** Splitters are made of this much of a line; what is equal in it cannot be parted by them. */
 const maxSplitterBytes = 512 * 1024;
 
-/**
- * Sorts the lines of a file of records, writes each once to the end of its shard, and returns how many there were,
- * repetitions included. A file that is too large for memory is parted first.
- */
-export async function sortPart(path: string, files: ShardFiles, maxBytes: number): Promise<number> {
-  if (statSync(path).size > maxBytes) return sortLargePart(path, files, maxBytes);
-  const bytes = readFileSync(path);
-  const { starts, ends, shards } = recordsOf(bytes);
-  for (const [shard, order] of byShard(shards)) {
-    sortLines({ bytes, starts, ends }, order);
-    appendOnce({ bytes, starts, ends }, order, { shard, files });
-    // Other work of this process has its turn.
-    await setImmediate();
+/** Sorts files of records one after the other, in memory that it keeps. */
+export class PartSorter {
+  readonly #files: ShardFiles;
+  readonly #maxBytes: number;
+  #bytes = Buffer.allocUnsafe(0);
+  #text = Buffer.allocUnsafe(0);
+  #starts = new Uint32Array(1024);
+  #ends = new Uint32Array(1024);
+  #shards = new Uint32Array(1024);
+
+  /** @param maxBytes a larger file is parted first */
+  constructor(files: ShardFiles, maxBytes: number) {
+    this.#files = files;
+    this.#maxBytes = maxBytes;
   }
-  return shards.length;
+
+  /**
+   * Sorts the lines of a file, writes each once to the end of its shard, and returns how many there were, repetitions
+   * included.
+   */
+  async sort(path: string): Promise<number> {
+    const { size } = statSync(path);
+    return size > this.#maxBytes ? this.#sortLarge(path, size) : this.#sortWhole(path, size);
+  }
+
+  async #sortWhole(path: string, size: number): Promise<number> {
+    if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(size);
+    readWhole(path, this.#bytes.subarray(0, size));
+    const count = this.#records(size);
+    for (const [shard, order] of byShard(this.#shards.subarray(0, count))) {
+      sortLines({ bytes: this.#bytes, starts: this.#starts, ends: this.#ends }, order);
+      this.#append(shard, order);
+      // Other work of this process has its turn.
+      await setImmediate();
+    }
+    return count;
+  }
+
+  /** Finds the records; returns how many there are. */
+  #records(size: number): number {
+    const bytes = this.#bytes;
+    let count = 0;
+    for (let at = 0; at < size; count += 1) {
+      if (count === this.#starts.length) {
+        this.#starts = grown(this.#starts);
+        this.#ends = grown(this.#ends);
+        this.#shards = grown(this.#shards);
+      }
+      const end = at + recordHead + bytes.readUInt32LE(at + 4);
+      this.#shards[count] = bytes.readUInt32LE(at);
+      this.#starts[count] = at + recordHead;
+      this.#ends[count] = end;
+      at = end;
+    }
+    return count;
+  }
+
+  /** Adds sorted lines to the end of a shard, each once. */
+  #append(shard: number, order: Uint32Array): void {
+    const bytes = this.#bytes;
+    if (this.#text.length < bytes.length) this.#text = Buffer.allocUnsafe(bytes.length);
+    let used = 0;
+    let triples = 0;
+    let last: number | undefined;
+    for (const line of order) {
+      if (last !== undefined && this.#isSame(line, last)) continue;
+      used += bytes.copy(this.#text, used, this.#starts[line], this.#ends[line]);
+      triples += 1;
+      last = line;
+    }
+    this.#files.append(shard, this.#text.subarray(0, used), triples);
+  }
+
+  #isSame(line: number, other: number): boolean {
+    const bytes = this.#bytes;
+    const start = this.#starts[line]!;
+    const end = this.#ends[line]!;
+    const otherStart = this.#starts[other]!;
+    const otherEnd = this.#ends[other]!;
+    if (end - start !== otherEnd - otherStart) return false;
+    // The last byte in front of the dot differs most of the time.
+    if (bytes[end - 4] !== bytes[otherEnd - 4]) return false;
+    return bytes.compare(bytes, start, end, otherStart, otherEnd) === 0;
+  }
+
+  /**
+   * Parts a file at lines of a sample, and drops lines that repeat one of the sample: whatever the lines are, each part is
+   * smaller than the whole.
+   */
+  async #sortLarge(path: string, size: number): Promise<number> {
+    const { paths, dropped } = splitPart(path);
+    let count = dropped;
+    for (const each of paths) {
+      const partSize = statSync(each).size;
+      // What cannot be parted is sorted as it is: lines that are equal for as long as a splitter is.
+      count += await (partSize < size ? this.sort(each) : this.#sortWhole(each, partSize));
+      rmSync(each);
+    }
+    return count;
+  }
 }
 
-interface Records {
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly shards: Uint32Array;
-}
-
-function recordsOf(bytes: Buffer): Records {
-  let count = 0;
-  for (let at = 0; at < bytes.length; at += recordHead + bytes.readUInt32LE(at + 4)) count += 1;
-  const records = { starts: new Uint32Array(count), ends: new Uint32Array(count), shards: new Uint32Array(count) };
-  let at = 0;
-  for (let line = 0; line < count; line += 1) {
-    records.shards[line] = bytes.readUInt32LE(at);
-    records.starts[line] = at + recordHead;
-    at += recordHead + bytes.readUInt32LE(at + 4);
-    records.ends[line] = at;
+function readWhole(path: string, bytes: Buffer): void {
+  const file = openSync(path, "r");
+  try {
+    for (let at = 0, read = -1; at < bytes.length && read !== 0; at += read) {
+      read = readSync(file, bytes, at, bytes.length - at, at);
+    }
+  } finally {
+    closeSync(file);
   }
-  return records;
 }
 
 /** Numbers of lines by shard. */
@@ -62,61 +139,6 @@ function byShard(shards: Uint32Array): ReadonlyMap<number, Uint32Array> {
     counts.set(shard, left - 1);
   });
   return orders;
-}
-
-interface Appending {
-  readonly shard: number;
-  readonly files: ShardFiles;
-}
-
-function appendOnce(
-  { bytes, starts, ends }: Omit<Records, "shards"> & { readonly bytes: Buffer },
-  order: Uint32Array,
-  { shard, files }: Appending,
-): void {
-  let size = 0;
-  for (const line of order) size += ends[line]! - starts[line]!;
-  const text = Buffer.allocUnsafe(size);
-  let used = 0;
-  let triples = 0;
-  let last = -1;
-  for (const line of order) {
-    const start = starts[line]!;
-    const end = ends[line]!;
-    if (last >= 0 && isSame(bytes, { start, end }, { start: starts[last]!, end: ends[last]! })) continue;
-    used += bytes.copy(text, used, start, end);
-    triples += 1;
-    last = line;
-  }
-  files.append(shard, text.subarray(0, used), triples);
-}
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-const isSame = (bytes: Buffer, left: Span, right: Span): boolean =>
-  left.end - left.start === right.end - right.start &&
-  // The last byte in front of the dot differs most of the time.
-  bytes[left.end - 4] === bytes[right.end - 4] &&
-  bytes.compare(bytes, left.start, left.end, right.start, right.end) === 0;
-
-/**
- * Parts a file at lines of a sample, and drops lines that repeat one of the sample: whatever the lines are, each part is
- * smaller than the whole.
- */
-async function sortLargePart(path: string, files: ShardFiles, maxBytes: number): Promise<number> {
-  const { paths, dropped } = splitPart(path);
-  const { size } = statSync(path);
-  let count = dropped;
-  for (const each of paths) {
-    // What cannot be parted is sorted as it is: lines that are equal for as long as a splitter is.
-    const isSmaller = statSync(each).size < size;
-    count += await sortPart(each, files, isSmaller ? maxBytes : Number.POSITIVE_INFINITY);
-    rmSync(each);
-  }
-  return count;
 }
 
 function splitPart(path: string): { readonly paths: readonly string[]; readonly dropped: number } {
