@@ -43,7 +43,7 @@ async function untilReady(url: string, ended: () => boolean): Promise<boolean> {
 /** The steps of deploy/Dockerfile carried out in a scratch folder with this machine's npm; no container is involved. */
 describe("what the steps of the Dockerfile make", () => {
   it("is the built service, the catalogue and what production needs", () => {
-    expect(readdirSync(root.workdir).toSorted()).toEqual(["catalog", "dist", "node_modules", "package.json"]);
+    expect(readdirSync(root.workdir).toSorted()).toEqual(["catalog", "dist", "node_modules", "package.json", "shards"]);
     const has = (name: string): boolean => existsSync(join(root.workdir, "node_modules", name));
     expect(["fastify", "oxigraph", "@comunica/core", "ioredis"].filter((name) => !has(name))).toEqual([]);
     expect(["typescript", "vitest", "playwright-core", "oxlint", "node"].filter(has)).toEqual([]);

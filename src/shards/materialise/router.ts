@@ -20,7 +20,8 @@ export class Router {
   readonly #learned: Learned;
   readonly #claimOf: ClaimOf;
   readonly #predicates = new ByteTable();
-  readonly #claims = new Map<number, NumberedClaim>();
+  /** By predicate and set of classes. */
+  readonly #claims: Map<number, NumberedClaim>[] = [];
   readonly #numbers = new Map<string, number>();
 
   constructor(learned: Learned, rules: readonly Rule[], precedence: Precedence) {
@@ -42,15 +43,16 @@ export class Router {
   }
 
   #claimed({ bytes, subjectEnd, predicateEnd }: Statement): NumberedClaim {
-    const { classSets } = this.#learned.subjects;
     const predicate = this.#predicates.intern(bytes, subjectEnd + 1, predicateEnd);
-    const place = predicate * classSets.length + this.cursor.classSet;
-    let claimed = this.#claims.get(place);
-    if (claimed === undefined) {
-      const types = classSets[this.cursor.classSet] ?? [];
-      claimed = { claim: this.#claimOf(types, this.#predicates.textOf(predicate).slice(1, -1)), shards: [] };
-      this.#claims.set(place, claimed);
-    }
+    const { classSet } = this.cursor;
+    if (predicate === this.#claims.length) this.#claims.push(new Map());
+    const claims = this.#claims[predicate]!;
+    const known = claims.get(classSet);
+    if (known !== undefined) return known;
+    const types = this.#learned.subjects.classSets[classSet] ?? [];
+    const claim = this.#claimOf(types, this.#predicates.textOf(predicate).slice(1, -1));
+    const claimed: NumberedClaim = { claim, shards: [] };
+    claims.set(classSet, claimed);
     return claimed;
   }
 

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { type InputFormat, namedInputs } from "../../../../src/shards/load/input.ts";
 import { readStatements } from "../../../../src/shards/load/read-statements.ts";
+import type { Statement } from "../../../../src/shards/load/statement.ts";
 import { newFolder, writeInput } from "../../../support/shard-build.ts";
 
 const folder = newFolder();
@@ -102,6 +103,42 @@ describe("readStatements", () => {
     expect(found.lines.length).toBe(5_000);
     expect(found.lines.join("") === lines.join("")).toBe(true);
   });
+
+  const canonical =
+    '<x:a> <x:p> <x:o> .\n<x:a> <x:p> "é 😀 \\n > < ." .\n<x:b> <x:q> "a b"@en .\n<x:b> <x:q> " "^^<x:d> .\n';
+
+  it("reads what it knows to be canonical the second time as the first", async () => {
+    const path = writeInput(folder, "canonical.nt", canonical);
+    const passes: (readonly unknown[])[][] = [[], []];
+    let inputs: Parameters<typeof readStatements>[0] = namedInputs([{ path }]);
+    for (const pass of passes) {
+      const visit = ({ bytes, start, subjectEnd, predicateEnd, objectEnd, end }: Statement) =>
+        pass.push([bytes.toString("utf8", start, end), subjectEnd - start, predicateEnd - start, objectEnd - start]);
+      inputs = await readStatements(inputs, visit, { phase: "learn" });
+      expect(inputs).toMatchObject([{ isCanonical: true }]);
+    }
+    expect(passes[0]?.map(([line]) => line).join("")).toBe(canonical);
+    expect(passes[1]).toEqual(passes[0]);
+    writeFileSync(path, canonical.replace("x:o", "x o"));
+    await expect(readStatements(inputs, () => {}, { phase: "split" })).rejects.toThrow(/was changed/);
+  });
+
+  for (const [what, text] of Object.entries({
+    "a comment": `${canonical}# c\n`,
+    "an empty line": `${canonical}\n${canonical}`,
+    "a space in front": ` ${canonical}`,
+    "no line feed at the end": canonical.slice(0, -1),
+    "a carriage return": canonical.replace("\n", "\r\n"),
+    "an escape that is not needed": canonical.replace("é", "\\u00e9"),
+    "a byte order mark": `\ufeff${canonical}`,
+    "two spaces": canonical.replace("> <", ">  <"),
+  })) {
+    it(`does not take a file for canonical because of ${what}`, async () => {
+      const { lines, read } = await linesOf(writeInput(folder, "not.nt", text));
+      expect(read).toMatchObject({ isCanonical: false });
+      expect(lines.slice(0, 4).join("")).toBe(canonical);
+    });
+  }
 
   it("ends when the signal is aborted", async () => {
     const path = writeInput(folder, "abort.nt", ntriples);
