@@ -191,7 +191,7 @@ async function sortParts(
   try {
     for (const [index, part] of state.parts.entries()) {
       signal?.throwIfAborted();
-      progress.triples += await sorter.sort(join(place.parts, part));
+      progress.triples += await sorter.sortPart(join(place.parts, part));
       progress.bytes = Math.round((totalBytes * progress.triples) / statements);
       done.push(part);
       if (now() - notedMs >= noteMs || index === state.parts.length - 1) {

@@ -34,7 +34,7 @@ export class PartSorter {
    * Sorts the lines of a file, writes each once to the end of its shard, and returns how many there were, repetitions
    * included.
    */
-  async sort(path: string): Promise<number> {
+  async sortPart(path: string): Promise<number> {
     const { size } = statSync(path);
     return size > this.#maxBytes ? this.#sortLarge(path, size) : this.#sortWhole(path, size);
   }
@@ -109,7 +109,7 @@ export class PartSorter {
     for (const each of paths) {
       const partSize = statSync(each).size;
       // What cannot be parted is sorted as it is: lines that are equal for as long as a splitter is.
-      count += await (partSize < size ? this.sort(each) : this.#sortWhole(each, partSize));
+      count += await (partSize < size ? this.sortPart(each) : this.#sortWhole(each, partSize));
       rmSync(each);
     }
     return count;

@@ -186,8 +186,8 @@ describe.concurrent("a service that is started again", () => {
     await shouldBecome(first, "broken", "down");
     const { incident, since } = await first.availability("broken");
     await first.close();
-    // Without probes everything is as it was stored.
-    const second = await folder.start({ FEDWAY_MONITOR: "off" });
+    // Until the next probe everything is as it was stored.
+    const second = await folder.start({ FEDWAY_PROBE_EVERY_MS: "86400000" });
     const stored = { broken: await second.turnsOf("broken"), steady: await second.turnsOf("steady") };
     expect(await second.availability("broken")).toMatchObject({ state: "down", incident, since });
     expect(await second.availability("steady")).toMatchObject({ state: "up" });
