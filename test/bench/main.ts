@@ -70,7 +70,7 @@ async function main(args: readonly string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const cause = error instanceof Error && error.cause !== undefined ? `\ncaused by: ${String(error.cause)}` : "";
+  const cause = error instanceof Error && error.cause instanceof Error ? `\ncaused by: ${error.cause.message}` : "";
   process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}${cause}\n`);
   process.exitCode = 1;
 }

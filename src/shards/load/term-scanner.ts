@@ -3,8 +3,6 @@ import { SyntaxFault } from "./syntax-fault.ts";
 /** How a term has to be written anew; `asIs` when it is canonical where it lies. */
 export const rewriting = { asIs: 0, iri: 1, literal: 2, blank: 3 } as const;
 
-export type Rewriting = (typeof rewriting)[keyof typeof rewriting];
-
 /** The terms of one statement: where they lie, and which of them are not canonical. */
 export interface LineTerms {
   /** Three, or four with a graph. */

@@ -7,7 +7,7 @@ import type { Learned } from "../load/learn.ts";
 import type { PassOptions } from "../load/read-statements.ts";
 import { shardIdOf } from "../placement.ts";
 import type { Precedence, Reading, Rule } from "../rule.ts";
-import { type BuildState, readState, syncFolder, writeDurably, type WrittenShard, writeState } from "./build-state.ts";
+import { type BuildState, readState, syncPaths, writeDurably, type WrittenShard, writeState } from "./build-state.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./disk-space.ts";
 import { type Manifest, manifestName, type ManifestShard, readManifest, type Source } from "./manifest.ts";
 import { type Place, placeOf, publish, recoverTarget } from "./publish.ts";
@@ -66,9 +66,10 @@ export async function materialise(request: MaterialiseRequest, options: Material
   try {
     const state = (await goOn(place, request, fingerprint)) ?? (await begin(place, { request, fingerprint }, options));
     const shards = await sortParts(place, { request, state }, options);
-    const manifest = manifestOf(request, fingerprint, await sealShards(place, { request, shards }, options));
+    const sealed = await sealShards(place, { request, shards }, options);
+    await syncPaths([place.shards, ...sealed.map(({ file }) => join(place.result, file))]);
+    const manifest = manifestOf(request, fingerprint, sealed);
     await writeDurably(join(place.result, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
-    await syncFolder(place.shards);
     options.signal?.throwIfAborted();
     await publish(place);
     return manifest;

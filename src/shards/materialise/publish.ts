@@ -1,6 +1,6 @@
 import { rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { syncFolder } from "./build-state.ts";
+import { syncPath } from "./build-state.ts";
 
 /** Where a build works. */
 export interface Place {
@@ -33,10 +33,10 @@ export function placeOf(target: string): Place {
 /** Gives the result its name. What was there before gives way; between the two steps `recoverTarget` puts it back. */
 export async function publish(place: Place): Promise<void> {
   const { target, replaced, result, building } = place;
-  await syncFolder(result);
+  await syncPath(result);
   if (await isThere(target)) await rename(target, replaced);
   await rename(result, target);
-  await syncFolder(dirname(target));
+  await syncPath(dirname(target));
   await rm(replaced, { recursive: true, force: true });
   await rm(building, { recursive: true, force: true });
 }

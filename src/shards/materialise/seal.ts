@@ -20,8 +20,8 @@ export interface SealOptions {
 const chunkBytes = 1024 * 1024;
 
 /**
- * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and tells its size and checksum when
- * it is on the disk. A file that was compressed before is not compressed again.
+ * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and tells its size and checksum. A
+ * file that was compressed before is not compressed again.
  */
 export async function sealFile(path: string, { gzip, signal, onBytes }: SealOptions): Promise<SealedFile> {
   const sealed = gzip ? `${path}.gz` : path;
@@ -29,7 +29,7 @@ export async function sealFile(path: string, { gzip, signal, onBytes }: SealOpti
     const aside = `${sealed}.part`;
     const source = createReadStream(path, { highWaterMark: chunkBytes });
     source.on("data", (chunk) => onBytes(chunk.length));
-    await pipeline(source, createGzip(), createWriteStream(aside, { flush: true }), { signal });
+    await pipeline(source, createGzip(), createWriteStream(aside), { signal });
     await rename(aside, sealed);
     await rm(path);
   }
@@ -45,13 +45,12 @@ async function isThere(path: string): Promise<boolean> {
   return file !== undefined;
 }
 
-/** Size and sha256 of a file, which it waits for to be on the disk. */
+/** Size and sha256 of a file. */
 async function checksumOf(path: string, { signal, onBytes }: Omit<SealOptions, "gzip">): Promise<SealedFile> {
   const hash = createHash("sha256");
   let bytes = 0;
-  const file = await open(path, "r+");
+  const file = await open(path, "r");
   try {
-    await file.sync();
     const buffer = Buffer.allocUnsafe(chunkBytes);
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length, bytes);

@@ -74,6 +74,9 @@ async function start(name: string, more: Partial<MonitorOptions> = {}): Promise<
 /** Turns of a time: how many, and of how many endpoints. */
 const turnsIn = (fromMs: number, toMs: number): number => turnsBetween(ids, settings, { fromMs, toMs }).length;
 
+const earlyProbes = (): readonly string[] =>
+  events.flatMap((event) => (event.kind === "probed" && event.observation.source === "early" ? [event.endpoint] : []));
+
 describe("several processes", () => {
   it("probe each turn once, share the work, and know the same", async () => {
     const [one, two] = [await start("one"), await start("two", { tickMs: 1_300 })];
@@ -128,15 +131,12 @@ describe("several processes", () => {
     expect(reader.health("e5")).toEqual(worker.health("e5"));
     expect(reader.heartbeat()).toMatchObject({ alive: true });
     probes = [];
-    const before = events.length;
+    events = [];
     down.add("e5");
     for (let n = 0; n < 10; n += 1) reader.witness({ endpoint: "e5", outcome: "connect", ms: 10 });
     await clock.advance(6_000);
     expect(probes.filter(({ endpoint }) => endpoint === "e5").length).toBeGreaterThanOrEqual(1);
-    const early = events
-      .slice(before)
-      .filter((event) => event.kind === "probed" && event.observation.source === "early");
-    expect(early).toHaveLength(1);
+    expect(earlyProbes()).toHaveLength(1);
     await clock.advance(6_000);
     expect(reader.health("e5")).toMatchObject({ state: "up", streak: 1 });
   });
@@ -145,16 +145,13 @@ describe("several processes", () => {
     const all = [await start("one"), await start("two"), await start("three")];
     await clock.advance(settings.everyMs * 1.5);
     probes = [];
-    const before = events.length;
+    events = [];
     down.add("e1");
     for (let second = 0; second < 29; second += 1) {
       for (const one of all) for (let n = 0; n < 5; n += 1) one.witness({ endpoint: "e1", outcome: "reset", ms: 3 });
       await clock.advance(1_000);
     }
-    const early = events
-      .slice(before)
-      .filter((event) => event.kind === "probed" && event.observation.source === "early");
-    expect(early).toHaveLength(1);
+    expect(earlyProbes()).toHaveLength(1);
     const history = createHistory({ store });
     const seen = await history.recent("e1", { fromMs: startMs });
     const traffic = seen.filter(({ source }) => source === "traffic");
@@ -498,8 +495,6 @@ it("endpoints that nothing is known of are probed soon after the start, once eac
   const monitor = await start("one");
   await clock.advance(30_000);
   expect(monitor.all().map(({ state }) => state)).toStrictEqual(ids.map(() => "up"));
-  const early = events.filter((event) => event.kind === "probed" && event.observation.source === "early");
-  const of = early.map((event) => (event.kind === "probed" ? event.endpoint : ""));
-  expect(new Set(of).size).toBe(of.length);
-  expect(of.length).toBeGreaterThan(20);
+  expect(new Set(earlyProbes()).size).toBe(earlyProbes().length);
+  expect(earlyProbes().length).toBeGreaterThan(20);
 });
