@@ -93,7 +93,8 @@ export async function soak({ url, pid, seconds, perSecond, warmUp }: SoakOptions
     }
     if (elapsedMs - sampledMs > 2_000) {
       sampledMs = elapsedMs;
-      memory.push({ atMs: elapsedMs, resident: residentBytes(pid), heap: await heapBytes(url) });
+      const heap = await heapBytes(url).catch(() => Number.NaN);
+      if (Number.isFinite(heap)) memory.push({ atMs: elapsedMs, resident: residentBytes(pid), heap });
     }
     await sleep(5);
   }
