@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createHistory } from "../../src/registry/monitor/create-history.ts";
 import { createMonitor } from "../../src/registry/monitor/create-monitor.ts";
-import type { Incident } from "../../src/registry/monitor/monitor.ts";
+import type { Incident, Observation } from "../../src/registry/monitor/monitor.ts";
 import { createEndpointProbe } from "../../src/registry/monitor/probe-endpoint.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
@@ -42,7 +42,8 @@ function simulation() {
     rules: settings,
     inMaintenance: (id, atMs) => maintained.has(id) && atMs >= maintenance.fromMs && atMs < maintenance.toMs,
   });
-  const seen = { faults: [] as unknown[], told: new Map<string, number>(), dropped: 0, inMaintenance: 0 };
+  const early = new Map<string, Observation[]>();
+  const seen = { faults: [] as unknown[], told: new Map<string, number>(), dropped: 0, inMaintenance: 0, early };
   const monitor = createMonitor({
     catalog: { entries, byId: (id) => byId.get(id) },
     store,
@@ -68,9 +69,26 @@ function simulation() {
     },
   });
   monitor.onEvent((event) => {
-    if (event.kind === "probed" && event.observation.maintenance) seen.inMaintenance += 1;
+    if (event.kind !== "probed") return;
+    const { endpoint, observation } = event;
+    if (observation.maintenance) seen.inMaintenance += 1;
+    if (observation.source === "early") early.set(endpoint, [...(early.get(endpoint) ?? []), observation]);
   });
   return { clock, history, simulated, monitor, seen };
+}
+
+/** What was injected into turns: probes of an endpoint that nothing was known of come early and count nowhere. */
+function turnsOf({ simulated, seen }: ReturnType<typeof simulation>, id: string) {
+  const { probes, good, faults, outages } = simulated.truthOf(id);
+  const early = seen.early.get(id) ?? [];
+  const counted = { ...faults };
+  for (const { fault } of early) if (fault !== undefined) counted[fault] = (counted[fault] ?? 0) - 1;
+  return {
+    probes: probes - early.length,
+    good: good - early.filter(({ ok }) => ok).length,
+    faults: Object.fromEntries(Object.entries(counted).filter(([, count]) => count > 0)),
+    outages,
+  };
 }
 
 /** Lives through the days; resolves to the seconds of processor time that took. */
@@ -96,7 +114,7 @@ it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`
   const truths = entries.map(({ id }) => simulated.truthOf(id));
   let worst = 0;
   for (const { id } of entries) {
-    const { probes, good, faults, outages } = simulated.truthOf(id);
+    const { probes, good, faults, outages } = turnsOf(run, id);
     const window = (await history.windows(id, clock.now())).find((one) => one.window === "30d");
     const incidents = await monitor.incidents({ endpoint: id, limit: 1_000 });
     worst = Math.max(worst, Math.abs((window?.uptime ?? Number.NaN) - good / probes));
@@ -120,6 +138,8 @@ it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`
   console.log({ seed, probes, faults, outages, closed, blips, goodInside, ...others, inMaintenance, worst, seconds });
 
   expect(seen.faults).toEqual([]);
+  expect(seen.early.size).toBeGreaterThan(500);
+  expect(Math.max(...Array.from(seen.early.values(), ({ length }) => length))).toBe(1);
   expect(dropped).toBe(0);
   expect(worst).toBeLessThan(0.001);
   expect(probes).toBeGreaterThan(1_300_000);
