@@ -51,7 +51,8 @@ async function openSite({ redis, leaseMs, feeds }: SiteOptions): Promise<Site> {
   const receiver = await startSlowReceiver(ledger);
   closings.push(() => receiver.close());
   const dataDir = join(scratch.path, "data");
-  const place = { dataDir, leaseMs, receiver: receiver.url, ...(redis && { redisUrl: redis.url }) };
+  const patience = feeds ? { commandTimeoutMs: 30_000 } : {};
+  const place = { dataDir, leaseMs, receiver: receiver.url, ...patience, ...(redis && { redisUrl: redis.url }) };
   const fleet = createWorkerFleet({ ...place, ledger: path, effects, drafts, feeds }, ledger);
   closings.push(() => fleet.close());
   return {

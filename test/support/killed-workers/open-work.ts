@@ -21,6 +21,8 @@ export interface WorkPlace {
   readonly redisUrl?: string;
   /** How long a job stays with a worker that gives no sign of life. */
   readonly leaseMs: number;
+  /** Longest wait for Redis, where it is no part of the test that Redis is slow. */
+  readonly commandTimeoutMs?: number;
   /** Where webhooks are delivered to. */
   readonly receiver: string;
 }
@@ -38,15 +40,16 @@ export interface Work {
 
 /** Opens the queue of a place as the service does, with times fit for a test. Notes what is enqueued, and faults. */
 export async function openWork(place: WorkPlace, ledger: Ledger): Promise<Work> {
-  const { name, dataDir, redisUrl, leaseMs } = place;
+  const { name, dataDir, redisUrl, leaseMs, commandTimeoutMs } = place;
   const state = await openState({ dataDir, redisUrl });
   const { store, soleOwner } = state;
   const onFault = (fault: unknown): void => ledger.note({ worker: name, step: "fault", text: textOf(fault) });
   const times = { leaseMs, progressMs: 20, keepFinished: 100_000, onFault };
+  const patience = { stalledMs: 300, sweepMs: 1_000, ...(commandTimeoutMs !== undefined && { commandTimeoutMs }) };
   const queue =
     redisUrl === undefined
       ? createEmbeddedJobQueue({ store, soleOwner, ...times })
-      : createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, stalledMs: 300, sweepMs: 1_000, ...times });
+      : createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, ...patience, ...times });
   const enqueue: JobQueue["enqueue"] = async (...job) => {
     const enqueued = await queue.enqueue(...job);
     ledger.note({ worker: name, step: "enqueued", job: enqueued.id });
