@@ -176,7 +176,7 @@ export const settings = {
   maxConcurrent: {
     name: "FEDWAY_MAX_CONCURRENT",
     default: "200",
-    meaning: "Queries that may run at once.",
+    meaning: "Queries that may run at once; five times as many may wait, up to 3 s, and others are refused.",
     ...integer(1, 100_000),
   },
   endpointConcurrency: {

@@ -1,4 +1,5 @@
 import type { Planner } from "../plan/create-planner.ts";
+import { createAdmission } from "./admission.ts";
 import { noTable, toQueryAnswer, toTabularAnswer, wantedFormat } from "./answers.ts";
 import { toPlanDescription } from "./describe-plan.ts";
 import { evaluate, type Executors, fetchAnswer } from "./evaluate.ts";
@@ -16,6 +17,8 @@ export interface QueryServiceOptions extends Executors {
     readonly timeoutMs: number;
     readonly maxRows: number;
     readonly maxConcurrent: number;
+    /** Longest wait of a query that is one too many; default 3,000. */
+    readonly maxWaitMs?: number;
     readonly runs: number;
   };
   readonly metrics: {
@@ -32,14 +35,19 @@ export interface QueryServiceOptions extends Executors {
 export function createQueryService(options: QueryServiceOptions): QueryService {
   const { planner, limits, metrics, now } = options;
   const runs = new WeakMap<Error, string>();
+  const admission = createAdmission(limits);
   const log = createRunLog({
     keep: limits.runs,
     now,
-    onFinish: ({ plan, status, durationMs }) => metrics.observeRun(plan, status, durationMs / 1000),
+    onFinish({ plan, status, durationMs }) {
+      admission.leave();
+      metrics.observeRun(plan, status, durationMs / 1000);
+    },
   });
   const start = createRunStarter({
     planner,
     log,
+    admission,
     limits,
     now,
     onPlan: (cached) => metrics.observePlan(cached),
@@ -58,10 +66,10 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
   };
 }
 
-type Start = (request: QueryRequest) => StartedRun;
+type Start = (request: QueryRequest) => Promise<StartedRun>;
 
 async function answerQuery(options: QueryServiceOptions, start: Start, request: QueryRequest): Promise<QueryAnswer> {
-  const run = start(request);
+  const run = await start(request);
   const { plan, bounds } = run;
   try {
     const format = wantedFormat(plan, request);
@@ -83,7 +91,7 @@ async function answerTable(
   start: Start,
   request: QueryRequest & { readonly maxRows: number },
 ): Promise<TabularAnswer> {
-  const run = start(request);
+  const run = await start(request);
   try {
     const result = await evaluate(options, run.plan, run.bounds);
     return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, options.limits.maxRows)));

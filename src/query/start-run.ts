@@ -3,6 +3,7 @@ import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
+import type { Admission } from "./admission.ts";
 import { type Deadline, startDeadline, transportDeadline } from "./deadline.ts";
 import type { QueryRequest } from "./query-service.ts";
 import type { Run, RunEnd, RunLog } from "./run-log.ts";
@@ -29,7 +30,8 @@ export interface StartedRun {
 export interface RunStarterOptions {
   readonly planner: Planner;
   readonly log: RunLog;
-  readonly limits: { readonly timeoutMs: number; readonly maxConcurrent: number };
+  readonly admission: Admission;
+  readonly limits: { readonly timeoutMs: number };
   readonly onPlan: (cached: boolean) => void;
   /** Told which run an error belongs to. */
   readonly onFailure: (error: FedwayError, run: string) => void;
@@ -92,9 +94,9 @@ class Started implements StartedRun {
   }
 }
 
-/** Plans queries and opens their runs. */
-export function createRunStarter(options: RunStarterOptions): (request: QueryRequest) => StartedRun {
-  const { planner, log, limits, now } = options;
+/** Lets queries in, plans them and opens their runs; whoever is told of a run's end calls `admission.leave`. */
+export function createRunStarter(options: RunStarterOptions): (request: QueryRequest) => Promise<StartedRun> {
+  const { planner, log, admission, limits, now } = options;
   // A plan comes from the cache with the text it was made for.
   const hashes = new WeakMap<QueryPlan, string>();
   const hashOf = (plan: QueryPlan, text: string): string => {
@@ -106,26 +108,30 @@ export function createRunStarter(options: RunStarterOptions): (request: QueryReq
     return hash;
   };
 
-  return (request) => {
+  const open = (request: QueryRequest): StartedRun => {
     const startedAt = now();
     const { plan, cached } = planner.plan(request);
     options.onPlan(cached);
-    if (log.running >= limits.maxConcurrent) throw busy(limits.maxConcurrent);
     const run = log.open(plan, hashOf(plan, request.text));
     const span = options.tracer?.startSpan("run", {
       parent: request.trace,
       attributes: { "fedway.run": run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
     });
-    const timeoutMs = Math.min(request.timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
+    const timeoutMs = timeoutOf(request);
     const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
     const deadline = start(request.signal, timeoutMs, now);
     return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt, span }, options);
   };
-}
-
-function busy(maxConcurrent: number): FedwayError {
-  return new FedwayError("SERVICE_BUSY", `${maxConcurrent} queries are running already.`, {
-    retryAfterMs: 1_000,
-    next: "Try again in a moment.",
-  });
+  const timeoutOf = ({ timeoutMs }: QueryRequest): number => Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
+  return async (request) => {
+    const { text, signal } = request;
+    const waiting = admission.enter({ characters: text.length, timeoutMs: timeoutOf(request), signal });
+    if (waiting !== undefined) await waiting;
+    try {
+      return open(request);
+    } catch (error) {
+      admission.leave();
+      throw error;
+    }
+  };
 }

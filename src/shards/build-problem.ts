@@ -5,7 +5,7 @@ import type { AnswerSetSolver } from "./answer-set-solver.ts";
 import { chooseRules } from "./choose-rules.ts";
 import { type Ontology, ontologyLimits, readOntology } from "./features/ontology.ts";
 import { featuresOf, type ReadQuery, readQueries } from "./features/query-features.ts";
-import type { LearnedCells } from "./load/cells.ts";
+import type { LearnedCells } from "./load/cell-facts.ts";
 import type { Problem } from "./problem.ts";
 import { type LoadedQueries, loadQueries } from "./queries/load-queries.ts";
 import { literalReading, readingNamed, readings } from "./readings.ts";

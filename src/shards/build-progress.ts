@@ -16,7 +16,7 @@ type PassProgress = Omit<Progress, "phase"> & { readonly phase: string };
 const stages: Readonly<Record<string, string>> = {
   learn: "learning the classes",
   cells: "counting what the rules can tell apart",
-  split: "splitting",
+  split: "splitting, and counting what the rules can tell apart",
   sort: "sorting",
   compress: "compressing",
 };

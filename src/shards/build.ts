@@ -9,10 +9,13 @@ import {
   solveReadings,
 } from "./build-problem.ts";
 import { type BuildProgress, passProgress } from "./build-progress.ts";
-import { refuseForeign, writeFolder } from "./finished-folder.ts";
-import { type LearnedCells, learnCells } from "./load/cells.ts";
+import { notesOf, refuseForeign } from "./finished-folder.ts";
+import type { LearnedCells } from "./load/cell-facts.ts";
+import { learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
+import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
+import { readManifest } from "./materialise/manifest.ts";
 import { materialise } from "./materialise/materialise.ts";
 import { predictShards } from "./materialise/predict.ts";
 import { defaultPrecedence, placementOf } from "./placement.ts";
@@ -36,6 +39,15 @@ export interface BuildOptions {
   readonly dryRun: boolean;
   /** Of the search for the rules; default 60,000. */
   readonly solveMs?: number;
+  /** Others that read parts of the inputs; this process reads all of them by default. */
+  readonly readers?: SliceReaders;
+}
+
+/** Has the inputs read in parts, side by side. The bytes of the shards do not depend on it. */
+export interface SliceReaders {
+  /** Bytes of the inputs for each. */
+  readonly sliceBytes: number;
+  readonly runSlices: RunSlices;
 }
 
 /** What came of a build. */
@@ -77,6 +89,7 @@ interface Known {
   readonly precedence: Precedence;
   readonly questions: Questions;
   readonly learned: Learned;
+  readonly gathered: Gathered | undefined;
   readonly cells: LearnedCells;
   /** With placement. */
   readonly problem: Problem;
@@ -92,16 +105,30 @@ async function build(spec: LocatedSpec, reading: Reading, held: Held): Promise<S
   );
   const problem = paperProblem(questions, reading);
   const patterns = problem.queries.map((query) => query.patterns);
-  const cells = await learnCells({ learned, buckets: reading.buckets, patterns }, passes);
   const precedence = spec.precedence ?? defaultPrecedence;
+  const request = { learned, buckets: reading.buckets, patterns };
+  // Shards of the same inputs that are there already are most often what will come of this build: nothing to write then.
+  const gathered =
+    held.target === undefined || (await isMadeOf(held.target, learned))
+      ? undefined
+      : await gather(held.target, request, { ...passes, ...held.readers });
+  const cells = gathered?.cells ?? (await learnCells(request, passes));
   const placed = placedProblem(problem, cells, precedence);
-  const known: Known = { spec, reading, precedence, questions, learned, cells, problem: placed };
-  const { used, readings } = await choose(known, held);
-  const shards = await write(known, used, held);
-  const report = reportFor(known, { used, readings, shards, predicted: held.target === undefined });
-  if (held.target !== undefined)
-    await writeFolder(held.target, { report, page: reportPage(report), inputs: spec.inputs });
-  return report;
+  const known: Known = { spec, reading, precedence, questions, learned, gathered, cells, problem: placed };
+  const chosen = await choose(known, held);
+  if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
+  const predicted = predictShards(cells, chosen.used.solution.rules, precedence);
+  const shards = predicted.map(({ key, triples }) => ({ key, triples }));
+  return reportFor(known, { ...chosen, shards, predicted: true });
+}
+
+const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
+  inputs.map(({ sha256 }) => sha256).join(" ");
+
+/** Whether finished shards of these inputs are there. */
+async function isMadeOf(target: string, { inputs }: Learned): Promise<boolean> {
+  const found = await readManifest(target).catch(() => undefined);
+  return found !== undefined && checksums(found.inputs) === checksums(inputs);
 }
 
 function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
@@ -131,17 +158,17 @@ async function choose({ spec, reading, questions, problem }: Known, held: Held):
   return { used, readings: [used, ...others.filter(({ solution }) => solution.reading.name !== named.name)] };
 }
 
-async function write(known: Known, { solution }: SolvedReading, held: Held): Promise<readonly ReportedShard[]> {
-  const { spec, learned, cells, precedence } = known;
-  if (held.target === undefined) {
-    return predictShards(cells, solution.rules, precedence).map(({ key, triples }) => ({ key, triples }));
-  }
+async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
+  const { spec, learned, gathered, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
   const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
-  const { rules, reading } = solution;
-  const { shards } = await materialise(
+  const { rules, reading } = chosen.used.solution;
+  const patterns = problem.queries.map((query) => query.patterns);
+  let report: ShardReport | undefined;
+  await materialise(
     {
-      learned,
+      gather: { learned, buckets: reading.buckets, patterns },
+      gathered,
       rules,
       reading,
       precedence,
@@ -149,10 +176,16 @@ async function write(known: Known, { solution }: SolvedReading, held: Held): Pro
       target: held.target,
       gzip,
       replace: true,
+      beside(written) {
+        const shards = written.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
+        report = reportFor(known, { ...chosen, shards, predicted: false });
+        return notesOf(held.target, { report, page: reportPage(report), inputs: spec.inputs });
+      },
     },
-    passOptions(held),
+    { ...passOptions(held), ...held.readers },
   );
-  return shards.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
+  if (report === undefined) throw new Error("shards were written without a report");
+  return report;
 }
 
 interface Outcome extends Chosen {

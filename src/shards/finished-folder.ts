@@ -2,7 +2,6 @@ import { open, readdir } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { readManifest } from "./materialise/manifest.ts";
-import { writeDurably } from "./materialise/build-state.ts";
 import type { ShardReport } from "./report/shard-report.ts";
 
 const names = { report: "report.json", page: "report.html", origins: "origins.json" } as const;
@@ -17,13 +16,15 @@ export interface FolderNotes {
   readonly inputs: readonly string[];
 }
 
-/** Writes the notes, each file at once. They depend on nothing but the build, so that a rerun puts right what is missing. */
-export async function writeFolder(folder: string, { report, page, inputs }: FolderNotes): Promise<void> {
+/** The notes as texts of files by name, for a folder at that place. They depend on nothing but the build. */
+export function notesOf(folder: string, { report, page, inputs }: FolderNotes): Readonly<Record<string, string>> {
   // Of use on this machine only: the manifest, which goes with the shards, names no places.
   const origins = { inputs: inputs.map((path) => relative(folder, path)) };
-  await writeDurably(join(folder, names.origins), `${JSON.stringify(origins, undefined, 2)}\n`);
-  await writeDurably(join(folder, names.report), `${JSON.stringify(report, undefined, 2)}\n`);
-  await writeDurably(join(folder, names.page), page);
+  return {
+    [names.origins]: `${JSON.stringify(origins, undefined, 2)}\n`,
+    [names.report]: `${JSON.stringify(report, undefined, 2)}\n`,
+    [names.page]: page,
+  };
 }
 
 /**

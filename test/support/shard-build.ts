@@ -39,7 +39,7 @@ export const requestFor = (
   target: string,
   request: Partial<MaterialiseRequest> = {},
 ): MaterialiseRequest => ({
-  learned,
+  gather: { learned, buckets: 6, patterns: [] },
   target,
   rules: [],
   reading: literalReading,

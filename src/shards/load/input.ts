@@ -77,3 +77,7 @@ export function invalidInput(
     ...(cause !== undefined && { cause }),
   });
 }
+
+/** The error of an input that is not what an earlier pass found. */
+export const changedInput = (name: string): FedwayError =>
+  new FedwayError("DATASET_INVALID", `${name}: the file was changed while it was being read.`);

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { invalidInput, type NamedInput } from "./input.ts";
+import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 
 /** What reading a file to its end gives. */
 export interface FileFacts {
@@ -13,7 +13,14 @@ export interface FileFacts {
   readonly sha256: string;
   /** All of it is canonical N-Triples: see `Statement`. */
   readonly isCanonical: boolean;
+  /** It is gzip. */
+  readonly isCompressed: boolean;
+  /** When it was changed last, in milliseconds since the epoch. */
+  readonly modifiedMs: number;
 }
+
+/** What there is to know of a file whose reading was ended. */
+export const noFacts: FileFacts = { bytes: 0, sha256: "", isCanonical: false, isCompressed: false, modifiedMs: 0 };
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
@@ -41,9 +48,11 @@ export async function* readBytes(input: NamedInput, options: ReadOptions = {}): 
     onBytes?.(chunk.length);
   };
   let file: FileHandle | undefined;
+  let about = { isCompressed: false, modifiedMs: 0 };
   try {
     file = await open(input.path, "r");
-    const source = (await startsAsGzip(file)) ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted);
+    about = { isCompressed: await startsAsGzip(file), modifiedMs: (await file.stat()).mtimeMs };
+    const source = about.isCompressed ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted);
     for await (const chunk of source) {
       signal?.throwIfAborted();
       yield chunk;
@@ -54,7 +63,39 @@ export async function* readBytes(input: NamedInput, options: ReadOptions = {}): 
   } finally {
     await file?.close();
   }
-  return { bytes, sha256: hash.digest("hex"), isCanonical: false };
+  return { bytes, sha256: hash.digest("hex"), isCanonical: false, ...about };
+}
+
+/** The bytes of a file that is not compressed, from a place on, without facts about it. Otherwise as `readBytes`. */
+export async function* readBytesFrom(
+  input: NamedInput,
+  from: number,
+  { signal, onBytes }: ReadOptions,
+): AsyncGenerator<Buffer> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(input.path, "r");
+    for await (const chunk of reusingChunks(file, (read) => onBytes?.(read.length), from)) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw asInputError(input, error);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** @throws FedwayError `DATASET_INVALID` for a file that is not what an earlier pass found */
+export async function refuseChanged({
+  path,
+  name,
+  bytes,
+  modifiedMs,
+}: NamedInput & Pick<FileFacts, "bytes" | "modifiedMs">): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.size !== bytes || found.mtimeMs !== modifiedMs) throw changedInput(name);
 }
 
 type Counted = (chunk: Buffer) => void;
@@ -63,13 +104,13 @@ type Counted = (chunk: Buffer) => void;
  * Chunks that lie in two buffers by turns: no memory is taken while a file is read, and while one chunk is worked on the
  * next is read.
  */
-async function* reusingChunks(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
+async function* reusingChunks(file: FileHandle, counted: Counted, from = 0): AsyncGenerator<Buffer> {
   const buffers = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)] as const;
   const readInto = async (buffer: Buffer, at: number): Promise<Buffer> =>
     buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
-  let next = readInto(buffers[0], 0);
+  let next = readInto(buffers[0], from);
   try {
-    for (let at = 0, turn = 1; ; turn += 1) {
+    for (let at = from, turn = 1; ; turn += 1) {
       const chunk = await next;
       if (chunk.length === 0) return;
       at += chunk.length;

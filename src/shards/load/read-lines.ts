@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { invalidInput, type NamedInput } from "./input.ts";
 import { LineScanner } from "./line-scanner.ts";
-import { type FileFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
+import { type FileFacts, noFacts, readBytes, readBytesFrom, type ReadOptions, refuseChanged } from "./read-bytes.ts";
 import { skolemBase } from "./skolem.ts";
 import type { Visit } from "./statement.ts";
 import { SyntaxFault } from "./syntax-fault.ts";
@@ -10,6 +10,7 @@ import { TrustedScanner } from "./trusted-scanner.ts";
 /** A longer line is an error: it would have to be held in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;
 
+const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Bytes of lines that are not yet whole, followed by a new chunk. */
@@ -55,7 +56,57 @@ export async function readLines(
       await options.afterChunk?.();
     }
   } finally {
-    await chunks.return({ bytes: 0, sha256: "", isCanonical: false });
+    await chunks.return(noFacts);
+  }
+}
+
+/** Bytes of a file, the last one not included. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Reads the lines of an uncompressed file that begin in a range of its bytes: of ranges that follow each other each line
+ * is in one. The file has been read before.
+ * @throws FedwayError `DATASET_INVALID`, also for a file that has been changed since
+ */
+export async function readLinesWithin(
+  input: NamedInput & FileFacts & { readonly range: ByteRange },
+  visit: Visit,
+  options: ReadOptions,
+): Promise<void> {
+  const reader = new LineReader(input, visit);
+  for await (const lines of linesWithin(
+    readBytesFrom(input, Math.max(0, input.range.from - 1), options),
+    input.range,
+  )) {
+    reader.push(lines);
+    await options.afterChunk?.();
+  }
+  reader.finish();
+  await refuseChanged(input);
+}
+
+/** Of bytes that begin in front of the range by one, if there is one, the lines that begin in it. */
+async function* linesWithin(chunks: AsyncIterable<Buffer>, { from, to }: ByteRange): AsyncGenerator<Buffer> {
+  let at = Math.max(0, from - 1);
+  let isInside = from === 0;
+  for await (let chunk of chunks) {
+    if (!isInside) {
+      const feed = chunk.indexOf(lineFeed);
+      const dropped = feed < 0 ? chunk.length : feed + 1;
+      isInside = feed >= 0;
+      chunk = chunk.subarray(dropped);
+      at += dropped;
+    }
+    // A line that begins further on is of another range.
+    if (at >= to) return;
+    // The last line ends with the first line feed that is the range's last byte, or lies behind it.
+    const last = at + chunk.length < to ? -1 : chunk.indexOf(lineFeed, Math.max(0, to - 1 - at));
+    yield last < 0 ? chunk : chunk.subarray(0, last + 1);
+    if (last >= 0) return;
+    at += chunk.length;
   }
 }
 
@@ -90,7 +141,7 @@ class LineReader {
       this.#hasMark = byteOrderMark.compare(held.bytes, 0, byteOrderMark.length) === 0;
       if (this.#hasMark) held.drop(byteOrderMark.length);
     }
-    const lastFeed = held.bytes.subarray(this.#searched, held.length).lastIndexOf(0x0a);
+    const lastFeed = held.bytes.subarray(this.#searched, held.length).lastIndexOf(lineFeed);
     if (lastFeed >= 0) {
       const end = this.#searched + lastFeed + 1;
       this.#scan(end, false);
@@ -128,7 +179,7 @@ class LineReader {
 function skipToInvalid(bytes: Buffer, end: number, scanner: LineScanner): never {
   let at = 0;
   for (;;) {
-    const feed = bytes.indexOf(0x0a, at);
+    const feed = bytes.indexOf(lineFeed, at);
     const lineEnd = feed < 0 || feed >= end ? end : feed + 1;
     if (!isUtf8(bytes.subarray(at, lineEnd)) || lineEnd === end) throw new SyntaxFault("this is not UTF-8 text");
     scanner.lines += 1;

@@ -9,7 +9,7 @@ import {
   type GraphDecoder,
 } from "../../results/parse-graphs.ts";
 import { invalidInput, type InputFormat, type NamedInput } from "./input.ts";
-import { type FileFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
+import { type FileFacts, noFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
 import { skolemBase, skolemLabel, skolemNumber } from "./skolem.ts";
 import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
 
@@ -50,7 +50,7 @@ export async function readQuads(input: NamedInput, visit: Visit, options: ReadOp
       await options.afterChunk?.();
     }
   } finally {
-    await chunks.return({ bytes: 0, sha256: "", isCanonical: false });
+    await chunks.return(noFacts);
   }
 }
 

@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
-import { FedwayError } from "../../errors/fedway-error.ts";
-import { invalidInput, type NamedInput } from "./input.ts";
+import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 import type { FileFacts } from "./read-bytes.ts";
 import { readLines } from "./read-lines.ts";
 import { readQuads } from "./read-quads.ts";
@@ -57,9 +56,7 @@ export async function readStatements(
     const isLines = input.format === "n-triples" || input.format === "n-quads";
     const options = { signal: pass.signal, onBytes, afterChunk: pass.afterChunk };
     const facts = await (isLines ? readLines(input, counting, options) : readQuads(input, counting, options));
-    if (input.sha256 !== undefined && input.sha256 !== facts.sha256) {
-      throw new FedwayError("DATASET_INVALID", `${input.name}: the file was changed while it was being read.`);
-    }
+    if (input.sha256 !== undefined && input.sha256 !== facts.sha256) throw changedInput(input.name);
     found.push({ ...input, ...facts });
   }
   pass.onProgress?.({ ...progress });

@@ -1,4 +1,4 @@
-import { open, readFile, rename, writeFile } from "node:fs/promises";
+import { open, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A shard as far as it is written. */
@@ -9,18 +9,18 @@ export interface WrittenShard {
   readonly triples: number;
 }
 
-/** How far a build has come once its inputs are parted. */
+/** How far a build has come once its rules are known. */
 export interface BuildState {
   /** Of what is built from what: another build does not go on with it. */
   readonly fingerprint: string;
-  /** The ranges, by file name, that are not yet in the shards. The first is the next. */
-  readonly parts: readonly string[];
+  /** The first of the ranges that are not yet in the shards. */
+  readonly nextRange: number;
   /** By number. */
   readonly shards: readonly WrittenShard[];
 }
 
 const syncedAtOnce = 16;
-const stateName = "state.json";
+const names = { plan: "plan.json", state: "state.json" } as const;
 
 /**
  * Tells one run of the operating system from the next. What a process wrote before it was killed is there for the next
@@ -32,32 +32,55 @@ const bootId = (): Promise<string | undefined> =>
     () => undefined,
   );
 
+/** The fingerprint of what is gathered in a folder; undefined when there is nothing to go on with. */
+export async function readPlan(folder: string): Promise<string | undefined> {
+  const found = await readNote(folder, "plan");
+  return found !== undefined && "fingerprint" in found && typeof found.fingerprint === "string"
+    ? found.fingerprint
+    : undefined;
+}
+
+/** Notes what is gathered in a folder from now on. */
+export const writePlan = (folder: string, fingerprint: string): Promise<void> =>
+  writeNote(folder, "plan", { fingerprint });
+
+/** Whether ranges may have been taken out of a folder. */
+export const hasState = (folder: string): Promise<boolean> =>
+  stat(join(folder, names.state)).then(
+    () => true,
+    () => false,
+  );
+
 /** The state that a build was left in; undefined when there is none to go on with. */
 export async function readState(folder: string, fingerprint: string): Promise<BuildState | undefined> {
+  const found = await readNote(folder, "state");
+  return found !== undefined && isState(found) && found.fingerprint === fingerprint ? found : undefined;
+}
+
+/** Replaces the state: a reader finds the old one or the new one. */
+export const writeState = (folder: string, state: BuildState): Promise<void> => writeNote(folder, "state", state);
+
+/** The files are only ever replaced as a whole, by this program. */
+const isState = (value: object): value is BuildState =>
+  "fingerprint" in value &&
+  "nextRange" in value &&
+  typeof value.nextRange === "number" &&
+  "shards" in value &&
+  Array.isArray(value.shards);
+
+async function readNote(folder: string, name: keyof typeof names): Promise<object | undefined> {
   try {
-    const found: unknown = JSON.parse(await readFile(join(folder, stateName), "utf8"));
-    if (!isState(found) || found.boot !== (await bootId())) return undefined;
-    return found.fingerprint === fingerprint ? found : undefined;
+    const found: unknown = JSON.parse(await readFile(join(folder, names[name]), "utf8"));
+    if (typeof found !== "object" || found === null || !("boot" in found)) return undefined;
+    return typeof found.boot === "string" && found.boot === (await bootId()) ? found : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The file is only ever replaced as a whole, by this program. */
-const isState = (value: unknown): value is BuildState & { readonly boot: string } =>
-  typeof value === "object" &&
-  value !== null &&
-  "boot" in value &&
-  typeof value.boot === "string" &&
-  "parts" in value &&
-  Array.isArray(value.parts) &&
-  "shards" in value &&
-  Array.isArray(value.shards);
-
-/** Replaces the state: a reader finds the old one or the new one. */
-export async function writeState(folder: string, state: BuildState): Promise<void> {
-  const path = join(folder, stateName);
-  await writeFile(`${path}.part`, JSON.stringify({ ...state, boot: await bootId() }));
+async function writeNote(folder: string, name: keyof typeof names, note: object): Promise<void> {
+  const path = join(folder, names[name]);
+  await writeFile(`${path}.part`, JSON.stringify({ ...note, boot: await bootId() }));
   await rename(`${path}.part`, path);
 }
 

@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
-import type { Learned } from "../load/learn.ts";
-import type { PassOptions } from "../load/read-statements.ts";
 import { shardIdOf } from "../placement.ts";
 import type { Precedence, Reading, Rule } from "../rule.ts";
 import { type BuildState, readState, syncPaths, writeDurably, type WrittenShard, writeState } from "./build-state.ts";
-import { asDiskFull, freeBytesAt, needRoom } from "./disk-space.ts";
+import { asDiskFull } from "./disk-space.ts";
+import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
 import { type Manifest, manifestName, type ManifestShard, readManifest, type Source } from "./manifest.ts";
 import { type Place, placeOf, publish, recoverTarget } from "./publish.ts";
 import { sealFile } from "./seal.ts";
 import { ShardFiles } from "./shard-files.ts";
-import { PartSorter } from "./sort-part.ts";
-import { splitInputs } from "./split.ts";
+import { type CellPlacement, filesOf, keysOfCells, type Sorting, sortRanges } from "./sort-ranges.ts";
 
 /** What is built, and from what. */
 export interface MaterialiseRequest {
-  readonly learned: Learned;
+  readonly gather: GatherRequest;
+  /** What came of `gather`; gathered when it is needed and not given. */
+  readonly gathered?: Gathered | undefined;
   readonly rules: readonly Rule[];
   readonly reading: Reading;
   readonly precedence: Precedence;
@@ -28,27 +28,23 @@ export interface MaterialiseRequest {
   readonly gzip: boolean;
   /** Finished shards of another build in the target give way to these at the end; otherwise they are an error. */
   readonly replace?: boolean;
+  /** Texts of files that are to stand beside the manifest, by name; they come to be with it. */
+  readonly beside?: ((shards: readonly ManifestShard[]) => Readonly<Record<string, string>>) | undefined;
 }
 
-export interface MaterialiseOptions extends PassOptions {
-  /** Free bytes at a folder; asks the file system by default. */
-  readonly freeBytes?: (folder: string) => Promise<number>;
+export interface MaterialiseOptions extends GatherOptions {
   /** Monotonous milliseconds. */
   readonly now?: () => number;
   /** Time between two notes of how far the build is; a build that was killed goes on from the last. */
   readonly noteMs?: number;
-  /** Bytes of a part, which is sorted at once, and bytes from which a part is parted further. */
-  readonly partBytes?: number;
+  /** Bytes from which a range is parted further. */
   readonly maxPartBytes?: number;
 }
-
-const maxPartBytes = 64 * 1024 * 1024;
-const spareBytes = 16 * 1024 * 1024;
 
 /**
  * Writes each triple of the inputs once, to its shard, as canonical N-Triples (N-Quads when there are named graphs), the
  * lines in the order of their bytes (`LC_ALL=C sort -u` changes nothing). The bytes depend on the statements, the rules
- * and the zlib of this Node, not on the order of statements or files.
+ * and the zlib of this Node, not on the order of statements or files, nor on who read which part of them.
  *
  * All work is done in `<target>.building`, which is renamed at the end; a build that was killed there goes on when it is
  * started again with the same request. The caller sees to it that one build of a target runs at a time (`lockTarget`).
@@ -59,17 +55,16 @@ export async function materialise(request: MaterialiseRequest, options: Material
   const place = placeOf(request.target);
   const fingerprint = fingerprintOf(request);
   await recoverTarget(place);
-  if (await isDone(place, request, fingerprint)) {
-    await discardBuild(request.target);
-    return readManifest(place.target);
-  }
+  const done = await doneBefore(place, request, fingerprint);
+  if (done !== undefined) return done;
   try {
-    const state = (await goOn(place, request, fingerprint)) ?? (await begin(place, { request, fingerprint }, options));
-    const shards = await sortParts(place, { request, state }, options);
+    const begun = await beginOrGoOn(place, { request, fingerprint }, options);
+    const shards = await sortRanges(place, sortingOf(begun), options);
     const sealed = await sealShards(place, { request, shards }, options);
     await syncPaths([place.shards, ...sealed.map(({ file }) => join(place.result, file))]);
     const manifest = manifestOf(request, fingerprint, sealed);
-    await writeDurably(join(place.result, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    const beside = { ...request.beside?.(sealed), [manifestName]: `${JSON.stringify(manifest, undefined, 2)}\n` };
+    for (const [name, text] of Object.entries(beside)) await writeDurably(join(place.result, name), text);
     options.signal?.throwIfAborted();
     await publish(place);
     return manifest;
@@ -84,17 +79,32 @@ export async function materialise(request: MaterialiseRequest, options: Material
 export const discardBuild = (target: string): Promise<void> =>
   rm(placeOf(target).building, { recursive: true, force: true });
 
-const endingOf = ({ learned }: MaterialiseRequest): string => (learned.hasGraphs ? ".nq" : ".nt");
+const endingOf = ({ gather: { learned } }: MaterialiseRequest): ".nt" | ".nq" => (learned.hasGraphs ? ".nq" : ".nt");
 
 /** Everything that the bytes of the result depend on. */
 function fingerprintOf(request: MaterialiseRequest): string {
-  const { learned, rules, reading, precedence, source, gzip } = request;
+  const { learned } = request.gather;
+  const { rules, reading, precedence, source, gzip } = request;
   const inputs = learned.inputs.map(({ name, format, baseIri, sha256 }) => ({ name, format, baseIri, sha256 }));
   const text = JSON.stringify({ version: 1, inputs, rules, reading, precedence, source, gzip });
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Whether the target has just this result already; a damaged one is built again. */
+/** What the target has already, when that is just this result; what is missing beside it is added. */
+async function doneBefore(
+  place: Place,
+  request: MaterialiseRequest,
+  fingerprint: string,
+): Promise<Manifest | undefined> {
+  if (!(await isDone(place, request, fingerprint))) return undefined;
+  await discardBuild(request.target);
+  const manifest = await readManifest(place.target);
+  const beside = Object.entries(request.beside?.(manifest.shards) ?? {});
+  for (const [name, text] of beside) await writeDurably(join(place.target, name), text);
+  return manifest;
+}
+
+/** Whether the target has just this result; a damaged one is built again. */
 async function isDone(
   { target }: Place,
   { replace = false }: MaterialiseRequest,
@@ -122,91 +132,82 @@ async function isDone(
   });
 }
 
-/** The state that an earlier run left, if all that it speaks of is there. */
-async function goOn(place: Place, request: MaterialiseRequest, fingerprint: string): Promise<BuildState | undefined> {
-  const state = await readState(place.building, fingerprint);
-  if (state === undefined) return undefined;
-  const isWhole = await Promise.all([
-    ...state.parts.map((part) => hasSize(join(place.parts, part), 0)),
-    ...state.shards.map(async ({ key, bytes }) => {
-      const path = join(place.shards, `${shardIdOf(key)}${endingOf(request)}`);
-      return (await hasSize(path, bytes)) || (state.parts.length === 0 && (await hasSize(`${path}.gz`, 1)));
-    }),
-  ]);
-  return isWhole.every(Boolean) ? state : undefined;
-}
-
 const hasSize = (path: string, leastBytes: number, mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> =>
   stat(path).then(
     (found) => found.isFile() && found.size >= leastBytes && found.size <= mostBytes,
     () => false,
   );
 
-interface Beginning {
+interface Begun {
   readonly request: MaterialiseRequest;
-  readonly fingerprint: string;
-}
-
-async function begin(
-  place: Place,
-  { request, fingerprint }: Beginning,
-  options: MaterialiseOptions,
-): Promise<BuildState> {
-  const { learned } = request;
-  await rm(place.building, { recursive: true, force: true });
-  await mkdir(place.shards, { recursive: true });
-  // The parts go as the shards come, but for some that are not yet removed.
-  const needed = learned.statementBytes * 1.25 + learned.statements * 8 + spareBytes;
-  needRoom(needed, await (options.freeBytes ?? freeBytesAt)(dirname(place.target)));
-  const split = await splitInputs(place.parts, { ...request, partBytes: options.partBytes }, options);
-  const shards = split.keys.map((key) => ({ key, bytes: 0, triples: 0 }));
-  const ids = new Set(split.keys.map(shardIdOf));
-  if (ids.size < shards.length) throw new Error("two shards have the same id");
-  // All files are there before the first note says so.
-  new ShardFiles(place.shards, endingOf(request), shards).close();
-  const state: BuildState = { fingerprint, parts: split.parts, shards };
-  await writeState(place.building, state);
-  return state;
-}
-
-interface Sorting {
-  readonly request: MaterialiseRequest;
+  readonly gathered: Gathered;
   readonly state: BuildState;
 }
 
-async function sortParts(
+/** Goes on with the state that an earlier run left, if all that it speaks of is there, or begins to sort. */
+async function beginOrGoOn(
   place: Place,
-  { request, state }: Sorting,
+  { request, fingerprint }: { readonly request: MaterialiseRequest; readonly fingerprint: string },
   options: MaterialiseOptions,
-): Promise<readonly WrittenShard[]> {
-  if (state.parts.length === 0) return state.shards;
-  const { now = () => performance.now(), noteMs = 2_000, onProgress, signal } = options;
-  const files = new ShardFiles(place.shards, endingOf(request), state.shards);
-  const { statementBytes: totalBytes, statements } = request.learned;
-  // What an earlier run has done counts, but for repetitions.
-  const before = state.shards.reduce((sum, { triples }) => sum + triples, 0);
-  const progress = { phase: "sort" as const, triples: before, bytes: 0, totalBytes };
-  const sorter = new PartSorter(files, options.maxPartBytes ?? maxPartBytes);
-  let notedMs = now();
-  const done: string[] = [];
-  try {
-    for (const [index, part] of state.parts.entries()) {
-      signal?.throwIfAborted();
-      progress.triples += await sorter.sortPart(join(place.parts, part));
-      progress.bytes = Math.round((totalBytes * progress.triples) / statements);
-      done.push(part);
-      if (now() - notedMs >= noteMs || index === state.parts.length - 1) {
-        await writeState(place.building, { ...state, parts: state.parts.slice(index + 1), shards: files.written });
-        for (const each of done.splice(0)) await rm(join(place.parts, each), { force: true });
-        notedMs = now();
-      }
-      onProgress?.({ ...progress });
-    }
-    return files.written;
-  } finally {
-    files.close();
+): Promise<Begun> {
+  const found = request.gathered ?? (await gather(request.target, request.gather, options));
+  const own = `${fingerprint} ${found.fingerprint}`;
+  const state = await readState(place.building, own);
+  if (state !== undefined && (await isThere(place, { request, gathered: found, state }))) {
+    return { request, gathered: found, state };
   }
+  const gathered = found.isWhole ? found : await gatherAgain(request, options);
+  await mkdir(place.shards, { recursive: true });
+  const begun = { request, gathered, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, gathered) } };
+  // All files are there before the first note says so.
+  new ShardFiles(place.shards, endingOf(request), begun.state.shards).close();
+  await writeState(place.building, begun.state);
+  return begun;
 }
+
+/** What was gathered is used up, in part, by a build with other rules. */
+async function gatherAgain(request: MaterialiseRequest, options: MaterialiseOptions): Promise<Gathered> {
+  await discardBuild(request.target);
+  return gather(request.target, request.gather, options);
+}
+
+/** Whether all that a state speaks of is there. */
+async function isThere(place: Place, { request, gathered, state }: Begun): Promise<boolean> {
+  const isWhole = await Promise.all([
+    ...sourcesFrom(place, gathered, state.nextRange).map((path) => hasSize(path, 0)),
+    ...state.shards.map(async ({ key, bytes }) => {
+      const path = join(place.shards, `${shardIdOf(key)}${endingOf(request)}`);
+      return (await hasSize(path, bytes)) || (state.nextRange === gathered.ranges && (await hasSize(`${path}.gz`, 1)));
+    }),
+  ]);
+  return isWhole.every(Boolean);
+}
+
+const sourcesFrom = (place: Place, gathered: Gathered, from: number): readonly string[] =>
+  Array.from({ length: gathered.ranges - from }, (_, index) => filesOf(place, gathered, from + index)).flat();
+
+const placementOf = (
+  { rules, precedence, gather: { buckets } }: MaterialiseRequest,
+  gathered: Gathered,
+): CellPlacement => ({
+  gathered,
+  rules,
+  precedence,
+  buckets,
+});
+
+function sortingOf({ request, gathered, state }: Begun): Sorting {
+  const { statements, statementBytes } = request.gather.learned;
+  return { ...placementOf(request, gathered), state, ending: endingOf(request), statements, statementBytes };
+}
+
+/** The keys of all cells' shards, each once, in order. */
+const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
+  const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareText);
+  const ids = new Set(keys.map(shardIdOf));
+  if (ids.size < keys.length) throw new Error("two shards have the same id");
+  return keys.map((key) => ({ key, bytes: 0, triples: 0 }));
+};
 
 interface Sealing {
   readonly request: MaterialiseRequest;
@@ -236,7 +237,8 @@ async function sealShards(
 }
 
 function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: readonly ManifestShard[]): Manifest {
-  const { learned, rules, reading, precedence, source, gzip } = request;
+  const { rules, reading, precedence, source, gzip } = request;
+  const { learned } = request.gather;
   return {
     version: 1,
     fingerprint,

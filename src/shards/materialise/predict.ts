@@ -1,5 +1,5 @@
 import { compareText } from "../../rdf/canonical.ts";
-import type { LearnedCells } from "../load/cells.ts";
+import type { LearnedCells } from "../load/cell-facts.ts";
 import { claimantOf, keyOfClaim, shardIdOf } from "../placement.ts";
 import type { Precedence, Rule } from "../rule.ts";
 

@@ -6,16 +6,21 @@ export interface Ranges {
 }
 
 /**
- * Ranges that each hold about as much of a sorted sample.
- * @param most how many there may be
+ * Where to part lines so that each range holds about as much of a sorted sample.
+ * @param most how many ranges there may be
  */
-export function rangesOf(sample: readonly Buffer[], most: number): Ranges {
+export function splittersOf(sample: readonly Buffer[], most: number): readonly Buffer[] {
   const splitters: Buffer[] = [];
   for (let index = 1; index < most; index += 1) {
     const splitter = sample[Math.floor((index * sample.length) / most)];
     const last = splitters.at(-1);
     if (splitter !== undefined && (last === undefined || last.compare(splitter) < 0)) splitters.push(splitter);
   }
+  return splitters;
+}
+
+/** The ranges in front of, between and behind sorted splitters. */
+export function rangesBetween(splitters: readonly Buffer[]): Ranges {
   return {
     count: splitters.length + 1,
     of(bytes, from, to) {

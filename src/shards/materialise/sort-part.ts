@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { grown } from "../load/byte-table.ts";
-import { rangesOf } from "./ranges.ts";
-import { readRecords } from "./read-records.ts";
+import { rangesBetween, splittersOf } from "./ranges.ts";
+import { type LineRecord, readRecords } from "./read-records.ts";
 import { recordHead, RecordWriter } from "./record-writer.ts";
 import type { ShardFiles } from "./shard-files.ts";
 import { sortLines } from "./sort-lines.ts";
@@ -14,7 +14,14 @@ const splitBufferBytes = 64 * 1024;
 /** Splitters are made of this much of a line; what is equal in it cannot be parted by them. */
 const maxSplitterBytes = 512 * 1024;
 
-/** Sorts files of records one after the other, in memory that it keeps. */
+/** A file of records. */
+export interface RecordSource {
+  readonly path: string;
+  /** The shards that the numbers in it stand for; they are those of shards themselves by default. */
+  readonly shards?: Uint32Array | undefined;
+}
+
+/** Sorts files of records one part after the other, in memory that it keeps. */
 export class PartSorter {
   readonly #files: ShardFiles;
   readonly #maxBytes: number;
@@ -24,25 +31,31 @@ export class PartSorter {
   #ends = new Uint32Array(1024);
   #shards = new Uint32Array(1024);
 
-  /** @param maxBytes a larger file is parted first */
+  /** @param maxBytes a larger part is parted first */
   constructor(files: ShardFiles, maxBytes: number) {
     this.#files = files;
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Sorts the lines of a file, writes each once to the end of its shard, and returns how many there were, repetitions
-   * included.
+   * Sorts the lines of the files of a part together, writes each once to the end of its shard, and returns how many there
+   * were, repetitions included.
    */
-  async sortPart(path: string): Promise<number> {
-    const { size } = statSync(path);
-    return size > this.#maxBytes ? this.#sortLarge(path, size) : this.#sortWhole(path, size);
+  async sortPart(sources: readonly RecordSource[]): Promise<number> {
+    const size = sizeOf(sources);
+    return size > this.#maxBytes ? this.#sortLarge(sources, size) : this.#sortWhole(sources, size);
   }
 
-  async #sortWhole(path: string, size: number): Promise<number> {
+  async #sortWhole(sources: readonly RecordSource[], size: number): Promise<number> {
     if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(size);
-    readWhole(path, this.#bytes.subarray(0, size));
-    const count = this.#records(size);
+    let count = 0;
+    let at = 0;
+    for (const { path, shards } of sources) {
+      const to = at + statSync(path).size;
+      readWhole(path, this.#bytes.subarray(at, to));
+      count = this.#records({ at, to, count, shards });
+      at = to;
+    }
     for (const [shard, order] of byShard(this.#shards.subarray(0, count))) {
       sortLines({ bytes: this.#bytes, starts: this.#starts, ends: this.#ends }, order);
       this.#append(shard, order);
@@ -52,18 +65,20 @@ export class PartSorter {
     return count;
   }
 
-  /** Finds the records; returns how many there are. */
-  #records(size: number): number {
+  /** Finds the records in a span of the bytes, behind those that are known; returns how many there are in all. */
+  #records(span: { readonly at: number; readonly to: number; readonly count: number } & Pick<RecordSource, "shards">) {
     const bytes = this.#bytes;
-    let count = 0;
-    for (let at = 0; at < size; count += 1) {
+    const { to, shards } = span;
+    let { count } = span;
+    for (let { at } = span; at < to; count += 1) {
       if (count === this.#starts.length) {
         this.#starts = grown(this.#starts);
         this.#ends = grown(this.#ends);
         this.#shards = grown(this.#shards);
       }
+      const number = bytes.readUInt32LE(at);
       const end = at + recordHead + bytes.readUInt32LE(at + 4);
-      this.#shards[count] = bytes.readUInt32LE(at);
+      this.#shards[count] = shards === undefined ? number : shards[number]!;
       this.#starts[count] = at + recordHead;
       this.#ends[count] = end;
       at = end;
@@ -100,21 +115,25 @@ export class PartSorter {
   }
 
   /**
-   * Parts a file at lines of a sample, and drops lines that repeat one of the sample: whatever the lines are, each part is
-   * smaller than the whole.
+   * Parts the lines at those of a sample, and drops lines that repeat one of the sample: whatever the lines are, each part
+   * is smaller than the whole.
    */
-  async #sortLarge(path: string, size: number): Promise<number> {
-    const { paths, dropped } = splitPart(path);
+  async #sortLarge(sources: readonly RecordSource[], size: number): Promise<number> {
+    const { paths, dropped } = splitPart(sources);
     let count = dropped;
-    for (const each of paths) {
-      const partSize = statSync(each).size;
+    for (const path of paths) {
+      const part = [{ path }];
+      const partSize = sizeOf(part);
       // What cannot be parted is sorted as it is: lines that are equal for as long as a splitter is.
-      count += await (partSize < size ? this.sortPart(each) : this.#sortWhole(each, partSize));
-      rmSync(each);
+      count += await (partSize < size ? this.sortPart(part) : this.#sortWhole(part, partSize));
+      rmSync(path);
     }
     return count;
   }
 }
+
+const sizeOf = (sources: readonly RecordSource[]): number =>
+  sources.reduce((sum, { path }) => sum + statSync(path).size, 0);
 
 function readWhole(path: string, bytes: Buffer): void {
   const file = openSync(path, "r");
@@ -141,16 +160,18 @@ function byShard(shards: Uint32Array): ReadonlyMap<number, Uint32Array> {
   return orders;
 }
 
-function splitPart(path: string): { readonly paths: readonly string[]; readonly dropped: number } {
-  const sample = sampleOf(path);
-  const ranges = rangesOf(sample, splitCount);
-  const paths = Array.from({ length: ranges.count }, (_, index) => `${path}.${index}`);
+function splitPart(sources: readonly RecordSource[]): { readonly paths: readonly string[]; readonly dropped: number } {
+  const sample = sampleOf(sources);
+  const ranges = rangesBetween(splittersOf(sample, splitCount));
+  const first = sources[0]?.path ?? "";
+  const paths = Array.from({ length: ranges.count }, (_, index) => `${first}.${index}`);
   // Lines of the sample; those that have come once are written already.
   const toCome = new Map(sample.map((line) => [line.toString("latin1"), true]));
   const writer = new RecordWriter(paths, splitBufferBytes);
   let dropped = 0;
   try {
-    for (const { bytes, start, end, shard } of readRecords(path)) {
+    for (const record of recordsOf(sources)) {
+      const { bytes, start, end, shard } = record;
       const text = end - start > maxSplitterBytes ? "" : bytes.toString("latin1", start, end);
       const isFirst = toCome.get(text);
       if (isFirst === false) dropped += 1;
@@ -164,13 +185,22 @@ function splitPart(path: string): { readonly paths: readonly string[]; readonly 
   return { paths, dropped };
 }
 
+/** The records of all files, with the numbers of their shards. */
+function* recordsOf(sources: readonly RecordSource[]): Generator<LineRecord> {
+  for (const { path, shards } of sources) {
+    for (const record of readRecords(path)) {
+      yield shards === undefined ? record : { ...record, shard: shards[record.shard]! };
+    }
+  }
+}
+
 /** Sorted lines, at even distances, without repetitions. */
-function sampleOf(path: string): readonly Buffer[] {
+function sampleOf(sources: readonly RecordSource[]): readonly Buffer[] {
   const taken = new Map<string, Buffer>();
-  const step = Math.max(1, Math.floor(statSync(path).size / sampleSize));
+  const step = Math.max(1, Math.floor(sizeOf(sources) / sampleSize));
   let next = 0;
   let at = 0;
-  for (const { bytes, start, end } of readRecords(path)) {
+  for (const { bytes, start, end } of recordsOf(sources)) {
     at += end - start + recordHead;
     if (at < next) continue;
     next = at + step;

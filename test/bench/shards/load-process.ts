@@ -1,6 +1,5 @@
 import { createReadStream, readFileSync } from "node:fs";
 import { Parser } from "n3";
-import { learnCells } from "../../../src/shards/load/cells.ts";
 import { learn } from "../../../src/shards/load/learn.ts";
 import { materialise } from "../../../src/shards/materialise/materialise.ts";
 import { requestFor } from "../../support/shard-build.ts";
@@ -29,21 +28,15 @@ const rules = [
   { kind: "class", classes: [vocabulary("Class3"), vocabulary("Class4")] },
 ] as const;
 
-/** The whole pipeline but for the queries: learns the classes, then writes the shards. */
+/** The whole pipeline but for the solver: learns the classes, tells cells apart, writes the shards. */
 async function shard({ input, target }: LoadTask): Promise<number> {
   const learned = await learn([{ path: input }]);
-  return (await materialise(requestFor(learned, target, { rules }))).triples;
-}
-
-/** The same with the pass that guaranteed mode needs. */
-async function shardGuaranteed({ input, target }: LoadTask): Promise<number> {
-  const learned = await learn([{ path: input }]);
   const patterns = [[{ predicate: `<${vocabulary("property0")}>` }, { object: `<${vocabulary("Class1")}>` }]];
-  await learnCells({ learned, buckets: 2, patterns });
-  return (await materialise(requestFor(learned, target, { rules }))).triples;
+  const gather = { learned, buckets: 2, patterns };
+  return (await materialise({ ...requestFor(learned, target, { rules }), gather })).triples;
 }
 
-const ways = { parse, shard, "shard, guaranteed": shardGuaranteed };
+const ways = { parse, shard };
 
 const startedMs = performance.now();
 const triples = await ways[task.way](task);

@@ -16,7 +16,7 @@ export interface LoadMeasure extends LoadReport {
   readonly cpuShare: number;
 }
 
-const ways = ["parse", "shard", "shard, guaranteed"] as const;
+const ways = ["parse", "shard"] as const;
 const rounds = 3;
 
 /**

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 /** What a process goes through a file for. */
 export interface LoadTask {
-  readonly way: "parse" | "shard" | "shard, guaranteed";
+  readonly way: "parse" | "shard";
   readonly input: string;
   /** Where shards go. */
   readonly target: string;

@@ -18,7 +18,7 @@ const data = {
 };
 const down = new FedwayError("ENDPOINT_UNREACHABLE", "The endpoint could not be reached.", { fault: "connect" });
 
-function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "runs", number>> = {}) {
+function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs" | "runs", number>> = {}) {
   const client = createStoreClient(data);
   const now = () => performance.now();
   const catalog = createCatalog([catalogEntry("a", { url: a }), catalogEntry("b", { url: b })], [], {
@@ -102,9 +102,25 @@ describe("run", () => {
     }
   });
 
-  it("refuses more than maxConcurrent queries and forgets old records", async () => {
-    const { queries } = setUp({ maxConcurrent: 0 });
+  it("lets a query wait for its place, and refuses it when none comes free", async () => {
+    const { queries } = setUp({ maxConcurrent: 0, maxWaitMs: 20 });
     await expect(queries.run(request(direct))).rejects.toMatchObject({ code: "SERVICE_BUSY" });
+    const { queries: patient } = setUp({ maxConcurrent: 1, maxWaitMs: 60_000 });
+    const runs = await Promise.all([1, 2, 3, 4].map(() => bodyOf(patient, request(direct))));
+    expect(runs.map(({ body }) => body)).toEqual(Array.from(runs, () => runs[0]!.body));
+    expect(patient.running).toBe(0);
+  });
+
+  it("gives a place back when a query cannot be planned, and when its client leaves", async () => {
+    const { queries } = setUp({ maxConcurrent: 1, maxWaitMs: 60_000 });
+    for (let round = 0; round < 3; round += 1) {
+      await expect(queries.run(request("SELECT"))).rejects.toMatchObject({ code: "QUERY_SYNTAX" });
+    }
+    const { body } = await bodyOf(queries, request(direct));
+    expect(JSON.parse(body)).toHaveProperty("results");
+  });
+
+  it("forgets old records", async () => {
     const others = setUp().queries;
     const runs: string[] = [];
     for (let i = 0; i < 4; i++) runs.push((await bodyOf(others, request(direct))).run);

@@ -180,7 +180,7 @@ describe("materialise, of any dataset and rules", () => {
           try {
             const request = { rules: some, precedence: order };
             await buildShards(one, [writeInput(one, "in.nt", lines.join(""))], request);
-            const small = { partBytes: 300, maxPartBytes: 200, noteMs: 0 };
+            const small = { partBytes: 300, maxPartBytes: 200, noteMs: 0, sliceBytes: 700 };
             await buildShards(other, [writeInput(other, "in.nt", others.join(""))], request, small);
             const shards = await shardsIn(join(one, "out"));
             expect(shards).toEqual(expectedShards(lines, some, order));
@@ -289,6 +289,42 @@ describe("materialise and its target", () => {
     expect([...phases]).toContain("compress: sort");
     await buildShards(folder, [input], { rules });
     expect(filesIn(join(folder, "out"))).toEqual(filesIn(join(whole, "out")));
+  });
+
+  it("gathers again for other rules when sorting has begun", async () => {
+    const [whole, folder] = [folderForTest(), folderForTest()];
+    const input = writeInput(folder, "in.nt", text);
+    const controller = new AbortController();
+    const onProgress = ({ phase }: { phase: string }): void => void (phase === "compress" && controller.abort());
+    await expect(
+      buildShards(folder, [input], { rules }, { onProgress, signal: controller.signal }),
+    ).rejects.toMatchObject({ name: "AbortError" });
+    const other: readonly Rule[] = [{ kind: "vertical", predicates: ["x:r"] }];
+    await buildShards(folder, [input], { rules: other });
+    await buildShards(whole, [writeInput(whole, "in.nt", text)], { rules: other });
+    expect(filesIn(join(folder, "out"))).toEqual(filesIn(join(whole, "out")));
+    expect(Object.keys(await shardsIn(join(folder, "out")))).toEqual(["base", "v/x:r"]);
+  });
+
+  it("writes what stands beside the manifest with it, and adds what is missing there", async () => {
+    const folder = folderForTest();
+    const input = writeInput(folder, "in.nt", text);
+    const beside = (shards: readonly { readonly key: string }[]) => ({
+      "notes.txt": shards.map(({ key }) => key).join(),
+    });
+    await buildShards(folder, [input], { rules, beside });
+    const before = filesIn(join(folder, "out"));
+    expect(before["notes.txt"]).toMatch(/^base,c\/x:B,h\/x:A\/\d,v\/x:p$/);
+    rmSync(join(folder, "out", "notes.txt"));
+    await buildShards(folder, [input], { rules, beside });
+    expect(filesIn(join(folder, "out"))).toEqual(before);
+  });
+
+  it("refuses rules whose buckets it does not tell apart", async () => {
+    const folder = folderForTest();
+    const odd: readonly Rule[] = [{ kind: "horizontal", class: "x:A", buckets: 5 }];
+    const build = buildShards(folder, [writeInput(folder, "in.nt", text)], { rules: odd });
+    await expect(build).rejects.toThrow("5 buckets cannot be told among 6");
   });
 
   it("forgets what it is told to forget", async () => {

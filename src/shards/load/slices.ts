@@ -1,0 +1,68 @@
+import { type ByteRange, readLinesWithin } from "./read-lines.ts";
+import { type PassOptions, type Progress, type ReadInput, readStatements } from "./read-statements.ts";
+import type { Visit } from "./statement.ts";
+
+/** An input, or the lines of it that begin in a range of its bytes. */
+export interface SliceInput extends ReadInput {
+  readonly range?: ByteRange;
+}
+
+/** Inputs and parts of inputs that one reader goes through. */
+export type Slice = readonly SliceInput[];
+
+/**
+ * Parts the inputs for several readers, each statement for one of them: uncompressed lines where that many bytes are over,
+ * other inputs as a whole, since what one finds in them depends on what came before.
+ */
+export function slicesOf(inputs: readonly ReadInput[], sliceBytes: number): readonly Slice[] {
+  const slices: SliceInput[][] = [[]];
+  let room = sliceBytes;
+  const put = (input: SliceInput, bytes: number): void => {
+    if (room <= 0 || (input.range === undefined && bytes > room && slices.at(-1)!.length > 0)) {
+      slices.push([]);
+      room = sliceBytes;
+    }
+    slices.at(-1)!.push(input);
+    room -= bytes;
+  };
+  for (const input of inputs) {
+    const isLines = (input.format === "n-triples" || input.format === "n-quads") && !input.isCompressed;
+    if (!isLines || input.bytes <= Math.max(room, 0)) put(input, input.bytes);
+    else {
+      for (let from = 0; from < input.bytes; ) {
+        const to = Math.min(input.bytes, from + (room > 0 ? room : sliceBytes));
+        put({ ...input, range: { from, to } }, to - from);
+        from = to;
+      }
+    }
+  }
+  return slices;
+}
+
+/** Reads a slice as `readStatements` reads inputs. @throws FedwayError `DATASET_INVALID`; the signal's reason */
+export async function readSlice(
+  slice: Slice,
+  visit: Visit,
+  pass: PassOptions & { readonly phase: Progress["phase"] },
+): Promise<void> {
+  const totalBytes = slice.reduce((sum, input) => sum + bytesOf(input), 0);
+  const progress = { phase: pass.phase, triples: 0, bytes: 0, totalBytes };
+  const counting: Visit = (statement) => {
+    progress.triples += 1;
+    visit(statement);
+  };
+  const onBytes = (bytes: number): void => {
+    progress.bytes += bytes;
+    pass.onProgress?.({ ...progress });
+  };
+  for (const { range, ...input } of slice) {
+    pass.signal?.throwIfAborted();
+    if (range === undefined) {
+      const before = progress.bytes;
+      const onProgress = ({ bytes }: Progress): void => onBytes(before + bytes - progress.bytes);
+      await readStatements([input], counting, { ...pass, onProgress });
+    } else await readLinesWithin({ ...input, range }, counting, { signal: pass.signal, onBytes });
+  }
+}
+
+const bytesOf = ({ range, bytes }: SliceInput): number => (range === undefined ? bytes : range.to - range.from);

@@ -1,0 +1,93 @@
+import { rm } from "node:fs/promises";
+import { claimantOf, keyOfClaim } from "../placement.ts";
+import type { Precedence, Rule } from "../rule.ts";
+import { type BuildState, type WrittenShard, writeState } from "./build-state.ts";
+import { type Gathered, sliceFolder } from "./gather.ts";
+import { rangeFile } from "./gather-slice.ts";
+import type { MaterialiseOptions } from "./materialise.ts";
+import type { Place } from "./publish.ts";
+import { ShardFiles } from "./shard-files.ts";
+import { PartSorter } from "./sort-part.ts";
+
+const maxPartBytes = 64 * 1024 * 1024;
+
+/** What tells where cells go. */
+export interface CellPlacement {
+  readonly gathered: Gathered;
+  readonly rules: readonly Rule[];
+  readonly precedence: Precedence;
+  /** Number of buckets that the cells tell apart. */
+  readonly buckets: number;
+}
+
+/** Sorting that has begun. */
+export interface Sorting extends CellPlacement {
+  readonly state: BuildState;
+  /** Of the shards' files. */
+  readonly ending: ".nt" | ".nq";
+  /** What there is to sort, repetitions too. */
+  readonly statements: number;
+  readonly statementBytes: number;
+}
+
+/** The files of a range, one of each slice. */
+export const filesOf = (place: Place, { places }: Gathered, range: number): readonly string[] =>
+  places.map((_, slice) => rangeFile(sliceFolder(place, slice), range));
+
+/** Of each cell the key of its shard. @throws RangeError for rules with buckets that were not told apart */
+export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }: CellPlacement): readonly string[] {
+  const claimOf = claimantOf(rules, precedence);
+  return cells.cells.map(({ types, predicate, bucket }) => {
+    const claim = claimOf(types, predicate);
+    if (buckets % claim.buckets !== 0) throw new RangeError(`${claim.buckets} buckets cannot be told among ${buckets}`);
+    return keyOfClaim(claim, bucket);
+  });
+}
+
+/**
+ * Sorts one range after the other and adds its lines to the ends of the shards, each once; notes how far it is.
+ * @returns the shards as they were written
+ */
+export async function sortRanges(
+  place: Place,
+  sorting: Sorting,
+  options: MaterialiseOptions,
+): Promise<readonly WrittenShard[]> {
+  const { gathered, state, ending, statements, statementBytes: totalBytes } = sorting;
+  if (state.nextRange === gathered.ranges) return state.shards;
+  const { now = () => performance.now(), noteMs = 2_000, onProgress, signal } = options;
+  const files = new ShardFiles(place.shards, ending, state.shards);
+  const shardsOfSlices = shardNumbers(sorting);
+  // What an earlier run has done counts, but for repetitions.
+  const before = state.shards.reduce((sum, { triples }) => sum + triples, 0);
+  const progress = { phase: "sort" as const, triples: before, bytes: 0, totalBytes };
+  const sorter = new PartSorter(files, options.maxPartBytes ?? maxPartBytes);
+  let notedMs = now();
+  const done: string[] = [];
+  try {
+    for (let range = state.nextRange; range < gathered.ranges; range += 1) {
+      signal?.throwIfAborted();
+      const paths = filesOf(place, gathered, range);
+      progress.triples += await sorter.sortPart(paths.map((path, slice) => ({ path, shards: shardsOfSlices[slice] })));
+      progress.bytes = Math.round((totalBytes * progress.triples) / statements);
+      done.push(...paths);
+      if (now() - notedMs >= noteMs || range === gathered.ranges - 1) {
+        await writeState(place.building, { ...state, nextRange: range + 1, shards: files.written });
+        for (const each of done.splice(0)) await rm(each, { force: true });
+        notedMs = now();
+      }
+      onProgress?.({ ...progress });
+    }
+    return files.written;
+  } finally {
+    files.close();
+  }
+}
+
+/** Of each slice, the shards of its cells. */
+function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
+  const { gathered, state } = sorting;
+  const numbers = new Map(state.shards.map(({ key }, number) => [key, number]));
+  const ofCells = Uint32Array.from(keysOfCells(sorting), (key) => numbers.get(key)!);
+  return gathered.places.map((places) => places.map((place) => ofCells[place]!));
+}
