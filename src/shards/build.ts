@@ -16,7 +16,7 @@ import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
 import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
 import { readManifest } from "./materialise/manifest.ts";
-import { materialise } from "./materialise/materialise.ts";
+import { discardBuild, materialise } from "./materialise/materialise.ts";
 import { predictShards } from "./materialise/predict.ts";
 import { defaultPrecedence, placementOf } from "./placement.ts";
 import type { Problem } from "./problem.ts";
@@ -69,11 +69,28 @@ export async function buildShards(spec: LocatedSpec, options: BuildOptions): Pro
   const lock = await lockTarget(spec.output, options);
   try {
     await refuseForeign(spec.output);
-    const signal = AbortSignal.any([options.signal, lock.lost]);
-    const report = await build(spec, reading, { ...options, signal, target: spec.output });
+    const report = await buildHeld(spec, reading, {
+      ...options,
+      signal: AbortSignal.any([options.signal, lock.lost]),
+      target: spec.output,
+    });
     return { report, folder: spec.output };
   } finally {
     await lock.release();
+  }
+}
+
+/** What was done before a build was stopped stays for the next one; one that failed would only fail again. */
+async function buildHeld(
+  spec: LocatedSpec,
+  reading: Reading,
+  held: Held & { readonly target: string },
+): Promise<ShardReport> {
+  try {
+    return await build(spec, reading, held);
+  } catch (error) {
+    if (!held.signal.aborted) await discardBuild(held.target);
+    throw error;
   }
 }
 

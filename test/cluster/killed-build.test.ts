@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { endOf, startBuild } from "../support/killed-builds.ts";
+import { endOf, startBuild, startWholeBuild } from "../support/killed-builds.ts";
 import { filesIn, newFolder } from "../support/shard-build.ts";
 
 const folder = newFolder();
@@ -60,4 +61,56 @@ describe("a build that is killed", () => {
     expect(["split", "sort"]).toContain(end.phase);
     expect(readdirSync(folder).filter((name) => name.startsWith("full"))).toEqual([]);
   });
+});
+
+const example = fileURLToPath(new URL("../../shards/example", import.meta.url));
+
+/** The files of a finished folder without how long the search for the rules took. */
+const timeless = (target: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(filesIn(target)).map(([name, text]) => [
+      name,
+      text.replaceAll(/"seconds": [\d.e-]+/gu, "").replaceAll(/[\d.,]+ (?:m?s|seconds?)\b/gu, ""),
+    ]),
+  );
+
+describe("a build from its description, killed at any moment", () => {
+  const stages = [
+    "learning the classes",
+    "splitting, and counting what the rules can tell apart",
+    "choosing the rules",
+    "comparing the readings",
+    "sorting",
+    "compressing",
+  ];
+
+  it("ends with the same shards and the same report, and nothing is there before", async () => {
+    const target = join(folder, "harbour");
+    const reference = join(folder, "reference");
+    expect(await endOf(startWholeBuild({ folder: example, target: reference, pauseMs: 0 }))).toHaveProperty("shards");
+    const expected = timeless(reference);
+    expect(Object.keys(expected)).toEqual(expect.arrayContaining(["manifest.json", "report.html", "report.json"]));
+    const hits = new Map<string, number>();
+    let killed = 0;
+    for (let round = 0; killed < 20 && round < 60; round += 1) {
+      const killIn = stages[round % stages.length]!;
+      const child = startWholeBuild({ folder: example, target, pauseMs: 50 });
+      const end = await endOf(child, { killIn, afterMs: Math.random() * 40 });
+      if (end.signal === "SIGKILL") {
+        killed += 1;
+        hits.set(end.phase ?? "", (hits.get(end.phase ?? "") ?? 0) + 1);
+        if (existsSync(target)) expect(timeless(target)).toEqual(expected);
+      } else expect(end.error).toBeUndefined();
+      if (existsSync(target) || round % stages.length === stages.length - 1) {
+        const last = await endOf(startWholeBuild({ folder: example, target, pauseMs: 0 }));
+        expect(last).toMatchObject({ signal: null, shards: expect.any(Number) });
+        expect(timeless(target)).toEqual(expected);
+        expect(readdirSync(folder).filter((name) => name.startsWith("harbour"))).toEqual(["harbour"]);
+        rmSync(target, { recursive: true });
+      }
+    }
+    process.stdout.write(`killed in ${JSON.stringify(Object.fromEntries(hits))}\n`);
+    expect(killed).toBe(20);
+    for (const stage of stages) expect(hits.get(stage) ?? 0).toBeGreaterThan(0);
+  }, 300_000);
 });

@@ -13,8 +13,17 @@ export interface BuildTask {
   readonly pauseMs: number;
 }
 
-/** What it says: the phases as they come, and the manifest at the end. */
-export type BuildMessage = { readonly phase: string } | { readonly manifest: Manifest } | { readonly error: string };
+/** The same of a build from a description, `spec.json` in a folder. */
+export interface WholeBuildTask extends Pick<BuildTask, "target" | "pauseMs"> {
+  readonly folder: string;
+}
+
+/** What it says: the phases as they come, and what came of it at the end. */
+export type BuildMessage =
+  | { readonly phase: string }
+  | { readonly manifest: Manifest }
+  | { readonly shards: number }
+  | { readonly error: string };
 
 const script = fileURLToPath(new URL("killed-builds/build-process.ts", import.meta.url));
 
@@ -28,11 +37,18 @@ export const startBuild = (task: BuildTask, shell?: string): ChildProcess =>
         execPath: "/bin/sh",
       });
 
+const wholeScript = fileURLToPath(new URL("killed-builds/whole-build-process.ts", import.meta.url));
+
+/** Starts a build from a description in a process of its own. */
+export const startWholeBuild = (task: WholeBuildTask): ChildProcess =>
+  fork(wholeScript, [JSON.stringify(task)], { execArgv: [] });
+
 /** How a build ended. */
 export interface BuildEnd {
   /** The last phase that it spoke of. */
   readonly phase: string | undefined;
   readonly manifest?: Manifest;
+  readonly shards?: number;
   readonly error?: string;
   readonly signal: NodeJS.Signals | null;
 }
@@ -45,7 +61,7 @@ export async function endOf(
   kill?: { readonly killIn: string; readonly afterMs: number },
 ): Promise<BuildEnd> {
   let phase: string | undefined;
-  let told: { manifest?: Manifest; error?: string } = {};
+  let told: Partial<Pick<BuildEnd, "manifest" | "shards" | "error">> = {};
   child.on("message", (message: BuildMessage) => {
     if (!("phase" in message)) {
       told = message;

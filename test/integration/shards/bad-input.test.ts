@@ -88,9 +88,23 @@ describe("a build that is cancelled", () => {
       },
     });
     await expect(cancelled).rejects.toThrow();
-    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual([]);
+    // What was gathered so far stays, for the next one to go on with.
+    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual(["harbour.building"]);
     const { folder = "" } = await workspace.build();
     expect((await workspace.verify(folder)).outcome).toBe("held");
+    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual(["harbour"]);
+  });
+});
+
+describe("a build that fails", () => {
+  it("leaves nothing", async () => {
+    const failed = workspace.build({
+      onProgress: ({ stage }) => {
+        if (stage === "choosing the rules") throw new Error("out of luck");
+      },
+    });
+    await expect(failed).rejects.toThrow("out of luck");
+    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual([]);
   });
 });
 
