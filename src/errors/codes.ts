@@ -96,3 +96,6 @@ export const errorCatalog = {
 
 /** A stable, machine-readable error code. */
 export type ErrorCode = keyof typeof errorCatalog;
+
+/** Whether a text from elsewhere, such as a stored job, is the code of an error. */
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errorCatalog, text);

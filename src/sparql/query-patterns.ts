@@ -8,7 +8,15 @@ import { resolveIri } from "./resolve-iri.ts";
 export interface PlacedPattern extends QueryPattern {
   /** It stands inside EXISTS or NOT EXISTS, of whatever expression. */
   readonly inExists: boolean;
+  /** What it is matched in (section 13.3); the default graph when absent. */
+  readonly graph?: PatternGraph;
 }
+
+/**
+ * `named`: any of the named graphs; `any`: a dataset clause decides which graphs the default graph and the named ones are
+ * (section 13.2).
+ */
+export type PatternGraph = "named" | "any" | { readonly iri: string };
 
 /**
  * The triple patterns of a query in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,
@@ -18,18 +26,20 @@ export interface PlacedPattern extends QueryPattern {
  */
 export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
-  const pending: Visit[] = [{ node: withAbsoluteIris(query).ast, inExists: false }];
+  const { ast } = withAbsoluteIris(query);
+  const pending: Visit[] = [{ node: ast, inExists: false, graph: hasDataset(ast) ? "any" : undefined }];
   let fresh = 0;
   const freshName = (): string => `_:path${fresh++}`;
   for (let visit = pending.pop(); visit; visit = pending.pop()) {
-    const { node } = visit;
+    const { node, graph } = visit;
     if (typeof node !== "object" || node === null || isSkipped(node)) continue;
     if (isTriple(node)) {
-      for (const pattern of pathSteps(node, freshName)) found.push({ ...pattern, inExists: visit.inExists });
+      const place = { inExists: visit.inExists, ...(graph !== undefined && { graph }) };
+      for (const pattern of pathSteps(node, freshName)) found.push({ ...pattern, ...place });
       continue;
     }
-    const inExists = visit.inExists || isExists(node);
-    for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, inExists });
+    const inside = { inExists: visit.inExists || isExists(node), graph: graphInside(node, graph) };
+    for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, ...inside });
   }
   return found;
 }
@@ -37,6 +47,17 @@ export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
 interface Visit {
   readonly node: unknown;
   readonly inExists: boolean;
+  readonly graph: PatternGraph | undefined;
+}
+
+const hasDataset = (ast: ParsedQuery["ast"]): boolean => ast.from !== undefined;
+
+/** The innermost GRAPH decides. */
+function graphInside(node: object, outside: PatternGraph | undefined): PatternGraph | undefined {
+  if (outside === "any" || !("type" in node) || node.type !== "graph" || !("name" in node)) return outside;
+  const { name } = node;
+  const isIri = typeof name === "object" && name !== null && "termType" in name && name.termType === "NamedNode";
+  return isIri && "value" in name ? { iri: String(name.value) } : "named";
 }
 
 const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;

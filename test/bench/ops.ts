@@ -94,6 +94,9 @@ async function pageTimes(url: string, rounds: number): Promise<readonly Measure[
   ];
 }
 
+const percent = (share: number | undefined): string =>
+  share === undefined ? "unknown" : `${Math.round(share * 100)} %`;
+
 async function measureSoak(quick: boolean, measures: Measure[]): Promise<void> {
   const service = await startBuiltService({ FEDWAY_LOG_LEVEL: "info" });
   try {
@@ -105,6 +108,8 @@ async function measureSoak(quick: boolean, measures: Measure[]): Promise<void> {
       warmUp: quick ? 0.5 : 0.2,
     });
     process.stdout.write(`soak: resident MB ${report.residentMb.join(" ")}; heap MB ${report.heapMb.join(" ")}\n`);
+    const byMinute = report.minutes.map(({ errors, stolen }) => `${errors} (${percent(stolen)})`);
+    process.stdout.write(`soak: errors by minute (processor time that others had): ${byMinute.join(", ")}\n`);
     const wrong = Object.values(report.errors).reduce((sum, each) => sum + each, 0);
     measures.push(
       {

@@ -1,6 +1,7 @@
 import { compareText } from "../../rdf/canonical.ts";
 import { iriText, literalText } from "../../rdf/term-text.ts";
-import type { PatternTerm, QueryPattern } from "../../sparql/path-steps.ts";
+import type { PatternTerm } from "../../sparql/path-steps.ts";
+import type { PatternGraph, PlacedPattern } from "../../sparql/query-patterns.ts";
 import type { Pattern } from "../problem.ts";
 
 type Place = "subject" | "predicate" | "object";
@@ -11,18 +12,21 @@ const pairs: readonly (readonly [Place, Place])[] = [
 ];
 
 /** A pattern of a query as the placement of triples sees it; terms are written as `rdf/term-text.ts` does. */
-export function placementPattern(pattern: QueryPattern): Pattern {
-  const { subject, predicate, object, exceptPredicates } = pattern;
+export function placementPattern(pattern: Omit<PlacedPattern, "inExists">): Pattern {
+  const { subject, predicate, object, exceptPredicates, graph } = pattern;
   const constants = { subject: constantOf(subject), predicate: constantOf(predicate), object: constantOf(object) };
   const equal = pairs.filter(([left, right]) => isSameVariable(pattern[left], pattern[right]));
   return {
     ...(constants.subject !== undefined && { subject: constants.subject }),
     ...(constants.predicate !== undefined && { predicate: constants.predicate }),
     ...(constants.object !== undefined && { object: constants.object }),
+    ...(graph !== undefined && { graph: graphText(graph) }),
     ...(exceptPredicates && { exceptPredicates: exceptPredicates.toSorted() }),
     ...(equal.length > 0 && { equal }),
   };
 }
+
+const graphText = (graph: PatternGraph): string => (typeof graph === "string" ? graph : iriText(graph.iri));
 
 function constantOf(term: PatternTerm): string | undefined {
   if (term.kind === "variable") return undefined;

@@ -4,7 +4,7 @@ import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells }
 import type { SubjectClasses } from "./learn.ts";
 import { PatternIndex } from "./pattern-index.ts";
 import { type PassOptions, readStatements, type ReadInput } from "./read-statements.ts";
-import type { Statement } from "./statement.ts";
+import { hasGraph, type Statement } from "./statement.ts";
 import { SubjectCursor } from "./subject-cursor.ts";
 
 /** What cells are told apart by, and who asks for them. */
@@ -36,6 +36,8 @@ interface Counted extends Pick<Cell, "bucket"> {
   readonly predicate: number;
   triples: number;
   bytes: number;
+  /** Which graphs have statements of it: 1 for the default graph, 2 for named ones. */
+  graphs: number;
 }
 
 /** Numbers cells in the order in which their statements come, and counts what is in them. */
@@ -67,6 +69,12 @@ export class CellCounter {
     const cell = this.#cells[number]!;
     cell.triples += 1;
     cell.bytes += end - start;
+    const isNamed = hasGraph(statement);
+    const graph = isNamed ? 2 : 1;
+    if ((cell.graphs & graph) === 0) {
+      cell.graphs |= graph;
+      this.#patterns.openCell(predicate, number, isNamed);
+    }
     this.#patterns.take(statement, predicate, number);
     return number;
   }
@@ -76,19 +84,20 @@ export class CellCounter {
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (this.#cells.length === maxCells) throw tooManyCells();
-    const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, bytes: 0 }) - 1;
+    const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, bytes: 0, graphs: 0 }) - 1;
     this.#byKey.set(key, number);
-    this.#patterns.openCell(predicate, number);
     return number;
   }
 
   facts(): CellFacts {
     const { classSets } = this.#subjects;
     return {
-      cells: this.#cells.map(({ classSet, predicate, ...counts }) => ({
+      cells: this.#cells.map(({ classSet, predicate, bucket, triples, bytes }) => ({
         types: classSets[classSet] ?? [],
         predicate: this.#terms.textOf(predicate).slice(1, -1),
-        ...counts,
+        bucket,
+        triples,
+        bytes,
       })),
       touches: this.#touched.map((sets) => Array.from(new Set(sets.flatMap((set) => Array.from(set))))),
     };

@@ -4,6 +4,7 @@ import { ClassSets } from "./class-sets.ts";
 import { type Input, namedInputs } from "./input.ts";
 import { type PassOptions, type ReadInput, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
+import { subjectClasses } from "./subject-file.ts";
 import { SubjectSample } from "./subject-sample.ts";
 
 const rdfType = Buffer.from("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>");
@@ -46,6 +47,8 @@ export interface SubjectClasses {
   find(bytes: Buffer, from: number, to: number): number;
   /** Whether a number is that of a statement's subject. */
   isSubject(subject: number, statement: Statement): boolean;
+  /** A subject as it stands in a line. */
+  bytesOf(subject: number): Buffer;
   /** How many numbers there are. */
   readonly size: number;
   /** The number of a subject's set of classes; 0, the empty set, for -1. */
@@ -138,13 +141,11 @@ class Learner {
       statements: this.statements,
       statementBytes: this.#statementBytes,
       hasGraphs: this.#hasGraphs,
-      subjects: {
-        find: (bytes, from, to) => subjects.find(bytes, from, to),
-        isSubject: (subject, statement) => subjects.isSubject(subject, statement),
-        size: subjects.size,
-        classSetOf: (subject) => (subject < 0 ? 0 : (setOf[subject] ?? 0)),
-        classSets: this.#sets.named((classNumber) => classes[classNumber] ?? ""),
-      },
+      subjects: subjectClasses(
+        subjects,
+        setOf,
+        this.#sets.named((classNumber) => classes[classNumber] ?? ""),
+      ),
       typedSubjects: this.#typed,
       untyped: this.#untyped(setOf),
       classes,

@@ -1,7 +1,7 @@
 import type { Pattern } from "../problem.ts";
 import type { ByteTable } from "./byte-table.ts";
 import { canonicalTerm } from "./canonical-term.ts";
-import type { Statement } from "./statement.ts";
+import { hasGraph, type Statement } from "./statement.ts";
 
 type Place = "subject" | "predicate" | "object";
 
@@ -10,21 +10,50 @@ interface Compiled {
   readonly subject: Buffer | undefined;
   readonly object: Buffer | undefined;
   readonly equal: readonly (readonly [Place, Place])[];
+  /** The default graph when undefined; bytes are the IRI of one. */
+  readonly graph: "named" | "any" | Buffer | undefined;
+  /** As they stand in a line. */
+  readonly exceptPredicates: ReadonlySet<string>;
   /** Cells with a triple that it matches. */
   readonly cells: Set<number>;
 }
 
 /** Patterns that one predicate may match. */
 interface Group {
-  /** Any triple with the predicate matches. */
+  /** Any triple with the predicate matches, in the graphs that are asked for. */
   readonly open: Compiled[];
-  /** By the constant object, by the constant subject, and by equal variables only. */
+  /** By the constant object, by the constant subject, and those that every triple is compared with. */
   readonly byObject: Map<number, Compiled[]>;
   readonly bySubject: Map<number, Compiled[]>;
-  readonly equal: Compiled[];
+  readonly others: Compiled[];
 }
 
-const emptyGroup = (): Group => ({ open: [], byObject: new Map(), bySubject: new Map(), equal: [] });
+const emptyGroup = (): Group => ({ open: [], byObject: new Map(), bySubject: new Map(), others: [] });
+
+const keyOf = ({ subject, predicate, object, graph, equal = [], exceptPredicates = [] }: Pattern): string =>
+  JSON.stringify([[subject, predicate, object, graph], equal, exceptPredicates]);
+
+function compile({ subject, object, graph, equal = [], exceptPredicates = [] }: Pattern): Compiled {
+  return {
+    subject: bytesOf(subject),
+    object: bytesOf(object),
+    graph: graph === "any" || graph === "named" ? graph : bytesOf(graph),
+    equal,
+    exceptPredicates: new Set(exceptPredicates.map((iri) => `<${iri}>`)),
+    cells: new Set(),
+  };
+}
+
+function bytesOf(term: string | undefined): Buffer | undefined {
+  const canonical = term === undefined ? undefined : canonicalTerm(term);
+  return canonical === undefined ? undefined : Buffer.from(canonical);
+}
+
+/** A constant that is no term of N-Triples is in no dataset. */
+const isPossible = ({ subject, predicate, object, graph }: Pattern): boolean =>
+  [subject, predicate, object, graph === "any" || graph === "named" ? undefined : graph].every(
+    (term) => term === undefined || canonicalTerm(term) !== undefined,
+  );
 
 /** Finds out which cells patterns touch while statements pass by. */
 export class PatternIndex {
@@ -40,25 +69,13 @@ export class PatternIndex {
 
   /** The growing set of cells that a pattern touches; the same for equal patterns. */
   add(pattern: Pattern): ReadonlySet<number> {
-    const key = JSON.stringify([pattern.subject, pattern.predicate, pattern.object, pattern.equal ?? []]);
+    const key = keyOf(pattern);
     const known = this.#compiled.get(key);
     if (known !== undefined) return known.cells;
-    const [subject, object] = [pattern.subject, pattern.object].map((text) => text && canonicalTerm(text));
-    const predicate = pattern.predicate && canonicalTerm(pattern.predicate);
-    const compiled: Compiled = {
-      subject: subject ? Buffer.from(subject) : undefined,
-      object: object ? Buffer.from(object) : undefined,
-      equal: pattern.equal ?? [],
-      cells: new Set(),
-    };
+    const compiled = compile(pattern);
     this.#compiled.set(key, compiled);
-    // A constant that is no term of N-Triples is in no dataset.
-    const isPossible = [
-      [pattern.subject, subject],
-      [pattern.predicate, predicate],
-      [pattern.object, object],
-    ].every(([text, term]) => text === undefined || term !== undefined);
-    if (isPossible) this.#file(this.#groupOf(predicate), compiled);
+    const predicate = pattern.predicate === undefined ? undefined : canonicalTerm(pattern.predicate);
+    if (isPossible(pattern)) this.#file(this.#groupOf(predicate), compiled);
     return compiled.cells;
   }
 
@@ -80,14 +97,19 @@ export class PatternIndex {
   #file(group: Group, compiled: Compiled): void {
     if (compiled.object !== undefined) push(group.byObject, this.#numberOf(compiled.object), compiled);
     else if (compiled.subject !== undefined) push(group.bySubject, this.#numberOf(compiled.subject), compiled);
-    else if (compiled.equal.length > 0) group.equal.push(compiled);
+    else if (compiled.equal.length > 0 || Buffer.isBuffer(compiled.graph)) group.others.push(compiled);
     else group.open.push(compiled);
   }
 
-  /** A cell with this predicate is there. */
-  openCell(predicate: number, cell: number): void {
-    for (const { cells } of this.#anyPredicate.open) cells.add(cell);
-    for (const { cells } of this.#byPredicate.get(predicate)?.open ?? []) cells.add(cell);
+  /** The first statement with this predicate lies in a cell, of those in the default graph or of those in named ones. */
+  openCell(predicate: number, cell: number, isNamed: boolean): void {
+    const name = this.#constants.textOf(predicate);
+    for (const { open } of [this.#anyPredicate, this.#byPredicate.get(predicate) ?? emptyGroup()]) {
+      for (const { cells, graph, exceptPredicates } of open) {
+        const isAsked = graph === "any" || (graph === "named") === isNamed;
+        if (isAsked && !exceptPredicates.has(name)) cells.add(cell);
+      }
+    }
   }
 
   /** A statement lies in a cell. */
@@ -107,7 +129,7 @@ export class PatternIndex {
       const subject = this.#constants.find(bytes, start, subjectEnd);
       if (subject >= 0) touch(group.bySubject.get(subject), statement, cell);
     }
-    if (group.equal.length > 0) touch(group.equal, statement, cell);
+    if (group.others.length > 0) touch(group.others, statement, cell);
   }
 }
 
@@ -124,11 +146,25 @@ function touch(patterns: readonly Compiled[] | undefined, statement: Statement, 
   }
 }
 
-function matches({ subject, object, equal }: Compiled, statement: Statement): boolean {
+function matches(pattern: Compiled, statement: Statement): boolean {
+  const { subject, object, equal, exceptPredicates } = pattern;
+  if (!isInGraph(pattern, statement)) return false;
+  if (exceptPredicates.size > 0 && exceptPredicates.has(spanOf(statement, "predicate").toString("utf8"))) return false;
   if (subject !== undefined && !subject.equals(spanOf(statement, "subject"))) return false;
   if (object !== undefined && !object.equals(spanOf(statement, "object"))) return false;
   return equal.every(([left, right]) => spanOf(statement, left).equals(spanOf(statement, right)));
 }
+
+function isInGraph({ graph }: Compiled, statement: Statement): boolean {
+  if (graph === "any") return true;
+  if (graph === undefined || !hasGraph(statement)) return (graph === undefined) !== hasGraph(statement);
+  if (graph === "named") return true;
+  const { bytes, objectEnd, end } = statement;
+  return graph.equals(bytes.subarray(objectEnd + 1, end - endOfQuad));
+}
+
+/** Behind the graph: a space, a dot and a line feed. */
+const endOfQuad = 3;
 
 function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement, place: Place): Buffer {
   if (place === "subject") return bytes.subarray(start, subjectEnd);

@@ -39,13 +39,16 @@ export function slicesOf(inputs: readonly ReadInput[], sliceBytes: number): read
   return slices;
 }
 
+/** Bytes of the files that a slice's reader goes through. */
+export const sizeOfSlice = (slice: Slice): number => slice.reduce((sum, input) => sum + bytesOf(input), 0);
+
 /** Reads a slice as `readStatements` reads inputs. @throws FedwayError `DATASET_INVALID`; the signal's reason */
 export async function readSlice(
   slice: Slice,
   visit: Visit,
   pass: PassOptions & { readonly phase: Progress["phase"] },
 ): Promise<void> {
-  const totalBytes = slice.reduce((sum, input) => sum + bytesOf(input), 0);
+  const totalBytes = sizeOfSlice(slice);
   const progress = { phase: pass.phase, triples: 0, bytes: 0, totalBytes };
   const counting: Visit = (statement) => {
     progress.triples += 1;

@@ -9,6 +9,8 @@ export interface Place {
   readonly building: string;
   /** Triples by range, until they are sorted. */
   readonly parts: string;
+  /** What readers of slices in other processes need. */
+  readonly readers: string;
   /** What becomes the target. */
   readonly result: string;
   readonly shards: string;
@@ -24,6 +26,7 @@ export function placeOf(target: string): Place {
     target: full,
     building,
     parts: join(building, "parts"),
+    readers: join(building, "readers"),
     result,
     shards: join(result, "shards"),
     replaced: `${full}.replaced`,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { residentBytes } from "../proxy/process-stats.ts";
+import { machineTicks, residentBytes, stolenShare } from "../proxy/process-stats.ts";
 
 /** What a soak showed. */
 export interface SoakReport {
@@ -7,6 +7,8 @@ export interface SoakReport {
   readonly perSecond: number;
   /** Answers that were not as they should be, by what they were. */
   readonly errors: Readonly<Record<string, number>>;
+  /** Of each minute: how many of them, and the share of the machine's processor time that its host gave to others. */
+  readonly minutes: readonly { readonly errors: number; readonly stolen: number | undefined }[];
   /** After the warm-up. */
   readonly residentSlopeMbPerMinute: number;
   readonly heapSlopeMbPerMinute: number;
@@ -68,8 +70,11 @@ export async function soak({ url, pid, seconds, perSecond, warmUp }: SoakOptions
   const memory: { readonly atMs: number; readonly resident: number; readonly heap: number }[] = [];
   const open = new Set<Promise<void>>();
   const startedMs = performance.now();
+  const minutes: { errors: number; stolen: number | undefined }[] = [{ errors: 0, stolen: undefined }];
+  let ticks = machineTicks();
   const note = (what: string): void => {
     errors[what] = (errors[what] ?? 0) + 1;
+    minutes.at(-1)!.errors += 1;
   };
   const ask = async (index: number): Promise<void> => {
     const request = requests[index % requests.length];
@@ -86,7 +91,12 @@ export async function soak({ url, pid, seconds, perSecond, warmUp }: SoakOptions
   let sampledMs = 0;
   for (;;) {
     const elapsedMs = performance.now() - startedMs;
+    minutes.at(-1)!.stolen = stolenShare(ticks);
     if (elapsedMs >= seconds * 1_000) break;
+    if (elapsedMs >= minutes.length * 60_000) {
+      minutes.push({ errors: 0, stolen: undefined });
+      ticks = machineTicks();
+    }
     for (const due = (elapsedMs / 1_000) * perSecond; sent < due; sent++) {
       const asked = ask(sent).finally(() => open.delete(asked));
       open.add(asked);
@@ -107,6 +117,7 @@ export async function soak({ url, pid, seconds, perSecond, warmUp }: SoakOptions
     requests: sent,
     perSecond: sent / ((performance.now() - startedMs) / 1_000),
     errors,
+    minutes,
     residentSlopeMbPerMinute: line(({ resident }) => resident),
     heapSlopeMbPerMinute: line(({ heap }) => heap),
     residentMb: tenth.map(({ resident }) => Math.round(resident / mb)),

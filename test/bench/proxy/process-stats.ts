@@ -22,3 +22,28 @@ export function childrenOf(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return text === "" ? [] : text.split(" ").map(Number);
 }
+
+/** Processor time of the machine so far, in ticks: all of it, and what the host of a virtual machine gave to others. */
+export interface MachineTicks {
+  readonly all: number;
+  readonly stolen: number;
+}
+
+/** Read at two moments it tells how quiet the machine was; nothing is known where there is no /proc. */
+export function machineTicks(): MachineTicks | undefined {
+  let text: string;
+  try {
+    text = readFileSync("/proc/stat", "utf8");
+  } catch {
+    return undefined;
+  }
+  const ticks = text.slice(0, text.indexOf("\n")).trim().split(/\s+/u).slice(1, 9).map(Number);
+  return { all: ticks.reduce((sum, each) => sum + each, 0), stolen: ticks[7] ?? 0 };
+}
+
+/** The share of processor time that others had since then; undefined where that is not known. */
+export function stolenShare(since: MachineTicks | undefined): number | undefined {
+  const now = machineTicks();
+  if (since === undefined || now === undefined || now.all === since.all) return undefined;
+  return (now.stolen - since.stolen) / (now.all - since.all);
+}

@@ -12,9 +12,11 @@ function shown(term: PatternTerm): string {
   return term.name.startsWith("_:") ? "_" : `?${term.name}`;
 }
 
-function line({ subject, predicate, object, exceptPredicates, inExists }: PlacedPattern): string {
+function line({ subject, predicate, object, exceptPredicates, inExists, graph }: PlacedPattern): string {
   const except = exceptPredicates ? ` except ${exceptPredicates.join(" ")}` : "";
-  return `${shown(subject)} ${shown(predicate)} ${shown(object)}${except}${inExists ? " exists" : ""}`;
+  const where =
+    graph === undefined ? "" : ` in ${typeof graph === "string" ? graph : graph.iri.replace("urn:x/", ":")}`;
+  return `${shown(subject)} ${shown(predicate)} ${shown(object)}${except}${where}${inExists ? " exists" : ""}`;
 }
 
 const shouldFind = (query: string, ...patterns: readonly string[]): void => {
@@ -30,7 +32,6 @@ describe("places of a pattern", () => {
   shouldFind("SELECT * { ?s :p ?o OPTIONAL { ?s :q ?r } }", "?s :p ?o", "?s :q ?r");
   shouldFind("SELECT * { { ?s :p ?o } UNION { ?s :q ?o } UNION { ?s :r ?o } }", "?s :p ?o", "?s :q ?o", "?s :r ?o");
   shouldFind("SELECT * { ?s :p ?o MINUS { ?s :q ?r } }", "?s :p ?o", "?s :q ?r");
-  shouldFind("SELECT * { GRAPH ?g { ?s :p ?o } GRAPH :g { ?s :q ?o } }", "?s :p ?o", "?s :q ?o");
   shouldFind("SELECT * { ?s :p ?o { SELECT ?s { ?s :q ?r } LIMIT 1 } }", "?s :p ?o", "?s :q ?r");
   shouldFind("SELECT * { { SELECT ?s { { SELECT ?s { ?s :q ?r } } } } }", "?s :q ?r");
   shouldFind("CONSTRUCT { ?s :made ?o } WHERE { ?s :p ?o }", "?s :p ?o");
@@ -39,6 +40,26 @@ describe("places of a pattern", () => {
   shouldFind("DESCRIBE :s");
   shouldFind("SELECT * { VALUES ?s { :s } BIND(:p AS ?p) }");
   shouldFind("SELECT * { ?s :p ?o SERVICE <urn:e> { ?s :q ?r } }", "?s :p ?o");
+});
+
+describe("graphs of a pattern", () => {
+  shouldFind("SELECT * { GRAPH ?g { ?s :p ?o } GRAPH :g { ?s :q ?o } }", "?s :p ?o in named", "?s :q ?o in :g");
+  shouldFind(
+    "SELECT * { ?s :p ?o GRAPH :g { ?s :q ?o { ?s :r ?o } } }",
+    "?s :p ?o",
+    "?s :q ?o in :g",
+    "?s :r ?o in :g",
+  );
+  shouldFind("ASK { GRAPH :g { ?s :p ?o GRAPH ?h { ?s :q ?o } } }", "?s :p ?o in :g", "?s :q ?o in named");
+  shouldFind("ASK { GRAPH ?h { GRAPH :g { ?s :q ?o } } }", "?s :q ?o in :g");
+  shouldFind(
+    "ASK { GRAPH :g { ?s :p ?o FILTER EXISTS { ?s :q ?o } { SELECT ?s { ?s :r ?o } } } }",
+    "?s :p ?o in :g",
+    "?s :q ?o in :g exists",
+    "?s :r ?o in :g",
+  );
+  shouldFind("SELECT * FROM :g { ?s :p ?o GRAPH :h { ?s :q ?o } }", "?s :p ?o in any", "?s :q ?o in any");
+  shouldFind("SELECT * FROM NAMED :g { GRAPH ?g { ?s :q ?o } }", "?s :q ?o in any");
 });
 
 describe("patterns inside EXISTS", () => {

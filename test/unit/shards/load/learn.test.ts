@@ -135,6 +135,32 @@ describe("learnCells", () => {
   shouldTouch({ predicate: "<x:p>", equal: [["subject", "object"]] }, ["x:A x:p"]);
   shouldTouch({ object: "<x:a>", equal: [["subject", "object"]] }, ["x:A x:p"]);
 
+  shouldTouch({ exceptPredicates: ["x:p"] }, ["x:q", "x:A type", "x:B type"]);
+  shouldTouch({ subject: "<x:a>", exceptPredicates: ["x:p"] }, ["x:A type"]);
+  shouldTouch({ graph: "any", predicate: "<x:p>" }, ["x:p", "x:A x:p", "x:B x:p"]);
+  shouldTouch({ graph: "named" }, []);
+  shouldTouch({ graph: "<x:g>", object: "<x:b>" }, []);
+
+  const quads =
+    '<x:a> <x:p> "1" .\n<x:a> <x:q> "1" <x:g> .\n<x:b> <x:q> "1" <x:h> .\n<x:b> <x:r> "1" <x:h> .\n<x:b> <x:r> "1" .\n';
+  const shouldTouchOfQuads = (pattern: Pattern, expected: readonly string[]): void => {
+    it(`touches ${expected.join(", ") || "nothing"} of graphs with ${JSON.stringify(pattern)}`, async () => {
+      const learned = await learn([{ path: writeInput(folder, "in.nq", quads) }]);
+      const { cells, touches } = await learnCells({ learned, buckets: 1, patterns: [[pattern]] });
+      expect(touches[0]?.map((cell) => cells[cell]?.predicate)).toEqual(expected);
+    });
+  };
+  shouldTouchOfQuads({}, ["x:p", "x:r"]);
+  shouldTouchOfQuads({ graph: "named" }, ["x:q", "x:r"]);
+  shouldTouchOfQuads({ graph: "any" }, ["x:p", "x:q", "x:r"]);
+  shouldTouchOfQuads({ graph: "<x:g>" }, ["x:q"]);
+  shouldTouchOfQuads({ graph: "<x:h>", predicate: "<x:r>" }, ["x:r"]);
+  shouldTouchOfQuads({ graph: "<x:none>" }, []);
+  shouldTouchOfQuads({ object: '"1"' }, ["x:p", "x:r"]);
+  shouldTouchOfQuads({ graph: "<x:h>", subject: "<x:b>" }, ["x:q", "x:r"]);
+  shouldTouchOfQuads({ graph: "named", subject: "<x:a>" }, ["x:q"]);
+  shouldTouchOfQuads({ predicate: "<x:q>" }, []);
+
   it("tells what all patterns of a query touch together", async () => {
     const { touches } = await cellsOf([[{ predicate: "<x:q>" }, { subject: "<x:b>" }], [], [{ predicate: "<x:q>" }]]);
     expect(touches).toEqual([[1, 4, 5], [], [1]]);
