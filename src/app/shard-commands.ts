@@ -1,8 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { BuildShardsOptions, ShardCommands } from "../cli/cli-io.ts";
+import type { BuildShardsOptions, ShardCommands, ShardOutcome } from "../cli/cli-io.ts";
 import type { Config } from "../config/config.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import { readReport } from "../shards/finished-folder.ts";
+import { readManifest } from "../shards/materialise/manifest.ts";
 import { readShardSpec } from "../shards/spec.ts";
 import { type LocatedSpec, locateSpec } from "../shards/spec-paths.ts";
 import { runBuild } from "./run-build.ts";
@@ -16,12 +18,22 @@ export function createShardCommands(config: Pick<Config, "dataDir">): ShardComma
       const spec = await locate(config, specFile, options);
       return runBuild(spec, options);
     },
-    async report(path) {
-      const folder = resolve(path);
-      return { report: await readReport(folder), folder };
-    },
+    report: reportAt,
     verify: verifyFolder,
   };
+}
+
+/** The manifest too has to be there: what is being built has none, and may have a report. */
+async function reportAt(path: string): Promise<ShardOutcome> {
+  const folder = resolve(path);
+  try {
+    await readManifest(folder);
+    return { report: await readReport(folder), folder };
+  } catch (error) {
+    if (!(error instanceof FedwayError)) throw error;
+    // Several folders may have been named.
+    throw new FedwayError(error.code, `${path}: ${error.message}`, error.details);
+  }
 }
 
 /** Who calls a command may name any place on the command line; a description, which may come from others, may not. */

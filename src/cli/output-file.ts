@@ -6,12 +6,12 @@ import { pipeline } from "node:stream/promises";
 import { UsageError } from "./cli-io.ts";
 
 /**
- * Refuses a file that could not be written later, before the work is done that goes into it.
+ * Refuses a file that could not be written later, before the work is done that goes into it. `option` named it.
  * @throws UsageError
  */
-export async function checkOutputFile(path: string): Promise<void> {
+export async function checkOutputFile(path: string, option = "--output"): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
-  if (existing?.isDirectory() === true) throw new UsageError(`"${path}" is a folder; --output names a file`);
+  if (existing?.isDirectory() === true) throw new UsageError(`"${path}" is a folder; ${option} names a file`);
   await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
     throw new UsageError(`"${path}" cannot be written: its folder is missing or may not be written to`, { cause });
   });

@@ -1,9 +1,10 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { BuildProgress } from "../shards/build-progress.ts";
 import type { ShardMode } from "../shards/spec.ts";
-import { type CliIo, exitCodes, type ShardOutcome } from "./cli-io.ts";
+import { type CliIo, exitCodes, type ShardOutcome, UsageError } from "./cli-io.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
 import { oneLine, write } from "./output.ts";
+import { checkOutputFile, writeOutputFile } from "./output-file.ts";
 
 /** Options of `fedway shards build`. */
 export interface BuildCommandOptions {
@@ -16,6 +17,12 @@ export interface BuildCommandOptions {
 
 interface Form {
   readonly json?: boolean;
+}
+
+/** Options of `fedway shards report`. */
+export interface ReportCommandOptions extends Form {
+  /** File that the page is written to. */
+  readonly html?: string;
 }
 
 /** Options of `fedway shards verify`. */
@@ -44,12 +51,63 @@ export async function runShardBuild(io: CliIo, spec: string, options: BuildComma
   return exitCodes.ok;
 }
 
-/** `fedway shards report`: the outcome of a finished build. Resolves to the exit code. @throws FedwayError */
-export async function runShardReport(io: CliIo, folder: string, options: Form): Promise<number> {
+/**
+ * `fedway shards report`: the outcome of a finished build, or several side by side. All reports are read before anything
+ * is written. Resolves to the exit code. @throws UsageError, FedwayError
+ */
+export async function runShardReport(
+  io: CliIo,
+  folders: readonly string[],
+  { html, json: isJson = false }: ReportCommandOptions,
+): Promise<number> {
+  if (html !== undefined) await checkOutputFile(html, "--html");
   const commands = await io.shards();
-  const outcome = await commands.report(folder);
-  await write(io.stdout, options.json ? json(outcome.report) : outcomeText(outcome));
+  const outcomes: ShardOutcome[] = [];
+  for (const folder of folders) outcomes.push(await commands.report(folder));
+  refuseTwice(outcomes);
+  const [first, ...more] = outcomes;
+  if (first === undefined) throw new UsageError("name a folder of finished shards");
+  const told = more.length === 0 ? tellOne(first) : await tellSeveral(outcomes);
+  if (html !== undefined) {
+    const page = Buffer.from(await told.page());
+    await writeOutputFile(html, page);
+    await write(io.stderr, `${oneLine(html)}: ${page.byteLength} bytes\n`);
+  }
+  await write(io.stdout, isJson ? json(told.value) : told.text());
   return exitCodes.ok;
+}
+
+/** It would count twice. */
+function refuseTwice(outcomes: readonly ShardOutcome[]): void {
+  const seen = new Set<string | undefined>();
+  for (const { folder } of outcomes) {
+    if (seen.has(folder)) throw new UsageError(`the folder "${folder}" is named twice`);
+    seen.add(folder);
+  }
+}
+
+/** What can be said of reports; the pages are loaded when one is wanted. */
+interface Told {
+  readonly value: unknown;
+  readonly text: () => string;
+  readonly page: () => Promise<string>;
+}
+
+const tellOne = (outcome: ShardOutcome): Told => ({
+  value: outcome.report,
+  text: () => outcomeText(outcome),
+  page: async () => (await import("../shards/report/report-page.ts")).reportPage(outcome.report),
+});
+
+async function tellSeveral(outcomes: readonly ShardOutcome[]): Promise<Told> {
+  const { overviewOf } = await import("../shards/report/overview.ts");
+  const { overviewText } = await import("./shard-overview-text.ts");
+  const overview = overviewOf(outcomes.map(({ report }) => report));
+  return {
+    value: overview,
+    text: () => overviewText(overview),
+    page: async () => (await import("../shards/report/overview-page.ts")).overviewPage(overview),
+  };
 }
 
 /** `fedway shards verify`: a line a check; what does not hold is a failure. Resolves to the exit code. @throws FedwayError */
@@ -120,6 +178,7 @@ function outcomeText({ report, folder }: ShardOutcome): string {
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),
     ...listed("left out:", leftOut, ({ id, place, message }) => `${id} (${place}): ${message}`),
+    ...(report.predicted ? ["sizes are predicted"] : []),
     folder === undefined ? "nothing was written (--dry-run)" : `folder: ${folder} (report.html is the report to read)`,
   ];
   return `${lines.map(oneLine).join("\n")}\n`;

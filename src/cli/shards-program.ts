@@ -4,6 +4,7 @@ import { runServe } from "./commands.ts";
 import { examples } from "./option-values.ts";
 import {
   type BuildCommandOptions,
+  type ReportCommandOptions,
   runShardBuild,
   runShardReport,
   runShardVerify,
@@ -23,12 +24,15 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
   addBuild(shards, io, done);
   shards
     .command("report")
-    .description("say what became of a build")
-    .argument("<folder>", "folder of finished shards")
+    .description("say what became of a build; of several: side by side, with their figures beside the published ones")
+    .argument("<folder...>", "folders of finished shards")
     .option("--json", "the whole report as JSON")
-    .addHelpText("after", () => examples("shards report .fedway/shards/harbour"))
-    .action(async (folder: string, options: { readonly json?: boolean }) =>
-      done(await runShardReport(io, folder, options)),
+    .option("--html <file>", "also write it as a page to this file, replacing it at the end")
+    .addHelpText("after", () =>
+      examples("shards report .fedway/shards/harbour", "shards report .fedway/shards/* --html overview.html"),
+    )
+    .action(async (folders: string[], options: ReportCommandOptions) =>
+      done(await runShardReport(io, folders, options)),
     );
   shards
     .command("verify")

@@ -21,6 +21,7 @@ import { predictShards } from "./materialise/predict.ts";
 import { defaultPrecedence, placementOf } from "./placement.ts";
 import type { Problem } from "./problem.ts";
 import { reportPage } from "./report/report-page.ts";
+import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportedShard, type ShardReport, type SolvedReading } from "./report/shard-report.ts";
 import type { Precedence, Reading } from "./rule.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
@@ -179,14 +180,14 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
   const { spec, learned, gathered, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
   const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
-  const { rules, reading } = chosen.used.solution;
+  const { rules: chosenRules, reading } = chosen.used.solution;
   const patterns = problem.queries.map((query) => query.patterns);
   let report: ShardReport | undefined;
   await materialise(
     {
       gather: { learned, buckets: reading.buckets, patterns },
       gathered,
-      rules,
+      rules: chosenRules,
       reading,
       precedence,
       source: { dataset, title, licence, ...about },
@@ -196,7 +197,9 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       beside(written) {
         const shards = written.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
         report = reportFor(known, { ...chosen, shards, predicted: false });
-        return notesOf(held.target, { report, page: reportPage(report), inputs: spec.inputs });
+        const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
+        const page = reportPage(report, { ruleFile: ruleFileName });
+        return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
       },
     },
     { ...passOptions(held), ...held.readers },

@@ -1,12 +1,11 @@
 import { performance } from "node:perf_hooks";
-import { irisOfRule, ruleKey } from "./candidates.ts";
+import { ruleKey } from "./candidates.ts";
 import type { ChooseOptions } from "./choose-rules.ts";
 import { numbersOf } from "./encode/cover-program.ts";
 import { evaluateChoice } from "./encode/evaluate-choice.ts";
+import { type FederationInstance, federationInstance } from "./encode/federation-instance.ts";
 import { type Aims, criteria, federationFacts, federationProgram } from "./encode/federation-program.ts";
-import { type Places, placesOf } from "./encode/places.ts";
 import type { Criterion, Problem, Solution } from "./problem.ts";
-import type { Rule } from "./rule.ts";
 
 type Placement = NonNullable<Problem["placement"]>;
 
@@ -16,11 +15,7 @@ const skewEffort = 20_000;
 const maxExplained = 50;
 
 /** A problem in numbers, and how to ask the solver about it. */
-interface Session {
-  readonly rules: readonly Rule[];
-  readonly numbered: Places;
-  /** The queries that are asked for, by their place in `Problem.queries`. */
-  readonly queries: readonly number[];
+interface Session extends FederationInstance {
   readonly ask: (aims: Aims, more?: readonly string[]) => Promise<Answer>;
 }
 
@@ -37,8 +32,8 @@ export async function chooseFederation(
   options: ChooseOptions,
 ): Promise<Solution> {
   const startMs = performance.now();
-  const hopeless = directReasons(placement);
-  const session = openSession(problem, { placement, hopeless, options });
+  const instance = federationInstance(problem, placement);
+  const session = openSession(instance, options);
   const found = await minimiseAll(session);
   const { unfederated } = evaluateChoice(session.numbered, session.rules, found.chosen);
   const explained = await explain(session, unfederated);
@@ -49,28 +44,18 @@ export async function chooseFederation(
     cost: found.chosen.length,
     lowerBound: found.fewestRules,
     proven: rules?.proven ?? false,
-    impossible: [...hopeless, ...explained].toSorted((left, right) => left.query - right.query),
+    impossible: [...instance.hopeless, ...explained].toSorted((left, right) => left.query - right.query),
     seconds: (performance.now() - startMs) / 1000,
     criteria: found.criteria,
   };
 }
 
-function openSession(
-  problem: Problem,
-  given: { readonly placement: Placement; readonly hopeless: Solution["impossible"]; readonly options: ChooseOptions },
-): Session {
-  const { placement, options } = given;
-  const rules = claimingRules(problem, placement);
-  const lost = new Set(given.hopeless.map(({ query }) => query));
-  const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
-  const touches = queries.map((query) => placement.touches[query] ?? []);
-  const numbered = placesOf(rules, { ...placement, touches });
+function openSession(instance: FederationInstance, options: ChooseOptions): Session {
+  const { rules, numbered } = instance;
   const facts = federationFacts(rules, rules.map(ruleKey), numbered);
   const endMs = performance.now() + options.timeoutMs;
   return {
-    rules,
-    numbered,
-    queries,
+    ...instance,
     async ask(aims, more = ["--opt-strategy=usc"]) {
       // Half of what is left: later questions get their share, too.
       const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
@@ -85,28 +70,6 @@ function openSession(
       };
     },
   };
-}
-
-/** Candidates that claim at least one triple, in canonical order; the others can only add to the number of rules. */
-function claimingRules(problem: Problem, { cells }: Placement): readonly Rule[] {
-  const classes = new Set(cells.flatMap(({ types }) => types));
-  const predicates = new Set(cells.map(({ predicate }) => predicate));
-  return problem.candidates
-    .map(({ rule }) => rule)
-    .filter((rule) => irisOfRule(rule).some((iri) => (rule.kind === "vertical" ? predicates : classes).has(iri)));
-}
-
-/** Queries that need no solver to be told apart: whatever is chosen, they see one shard or none. */
-function directReasons({ touches, cells }: Placement): Solution["impossible"] {
-  return touches.flatMap((found, query) => {
-    const [only] = found;
-    const cell = only === undefined ? undefined : cells[only];
-    if (found.length > 1) return [];
-    if (cell === undefined) return [{ query, reason: "No triple of the dataset matches any of its patterns." }];
-    const subjects = cell.types.length === 0 ? "untyped subjects" : `instances of ${cell.types.join(" and ")}`;
-    const reason = `All the triples that it matches have the predicate ${cell.predicate} and ${subjects} in one bucket: no rule separates them.`;
-    return [{ query, reason }];
-  });
 }
 
 interface Found {

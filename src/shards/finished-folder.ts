@@ -2,9 +2,10 @@ import { open, readdir } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { readManifest } from "./materialise/manifest.ts";
+import { ruleFileName } from "./report/rule-file.ts";
 import type { ShardReport } from "./report/shard-report.ts";
 
-const names = { report: "report.json", page: "report.html", origins: "origins.json" } as const;
+const names = { report: "report.json", page: "report.html", rules: ruleFileName, origins: "origins.json" } as const;
 const maxBytes = 256 * 1024 * 1024;
 
 /** What stands beside the manifest in a finished folder. */
@@ -12,18 +13,22 @@ export interface FolderNotes {
   readonly report: ShardReport;
   /** The report in HTML. */
   readonly page: string;
+  /** The rule file. */
+  readonly rules: string;
   /** Absolute paths of what the shards were made of. */
   readonly inputs: readonly string[];
 }
 
 /** The notes as texts of files by name, for a folder at that place. They depend on nothing but the build. */
-export function notesOf(folder: string, { report, page, inputs }: FolderNotes): Readonly<Record<string, string>> {
+export function notesOf(folder: string, notes: FolderNotes): Readonly<Record<string, string>> {
+  const { report, page, rules, inputs } = notes;
   // Of use on this machine only: the manifest, which goes with the shards, names no places.
   const origins = { inputs: inputs.map((path) => relative(folder, path)) };
   return {
     [names.origins]: `${JSON.stringify(origins, undefined, 2)}\n`,
     [names.report]: `${JSON.stringify(report, undefined, 2)}\n`,
     [names.page]: page,
+    [names.rules]: rules,
   };
 }
 

@@ -4,11 +4,13 @@ import { afterAll, describe, expect, it } from "vitest";
 import { candidatesOf } from "../../src/shards/candidates.ts";
 import { chooseRules } from "../../src/shards/choose-rules.ts";
 import { featuresOf, readQueries } from "../../src/shards/features/query-features.ts";
+import { numbersOf } from "../../src/shards/encode/cover-program.ts";
 import { learnCells } from "../../src/shards/load/cells.ts";
 import { learn } from "../../src/shards/load/learn.ts";
 import { defaultPrecedence, placementOf } from "../../src/shards/placement.ts";
 import { loadQueries } from "../../src/shards/queries/load-queries.ts";
 import { literalReading } from "../../src/shards/readings.ts";
+import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 
 /** Not part of the project: its licence is share-alike. */
@@ -56,6 +58,9 @@ describe.skipIf(isMissing)("the nine datasets", () => {
     expect(solution.impossible.map(({ query }) => query)).toEqual(alone);
     expect(alone).toHaveLength(unfederated);
     expect(solution.criteria?.slice(0, 2).map(({ proven }) => proven)).toEqual([true, true]);
+    const file = ruleFileOf({ mode: "guaranteed", problem, solution });
+    const checked = await solver.solve(file, { options: ["--opt-mode=ignore"], keepModels: 2 });
+    expect(checked.models.map(({ atoms }) => numbersOf(atoms, "choose").length)).toEqual([solution.cost]);
     const again = await chooseRules(problem, { reading: literalReading, solver, timeoutMs: 100_000 });
     expect(again.rules).toEqual(solution.rules);
   });

@@ -6,6 +6,7 @@ import { chooseRules } from "../../src/shards/choose-rules.ts";
 import { featuresOf, readQueries } from "../../src/shards/features/query-features.ts";
 import { loadQueries } from "../../src/shards/queries/load-queries.ts";
 import { readingNamed } from "../../src/shards/readings.ts";
+import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 
 /** Not part of the project: its licence is share-alike. */
@@ -47,6 +48,10 @@ describe.skipIf(isMissing)("the nine datasets", () => {
       const chosen = candidates.filter(({ rule }) => solution.rules.includes(rule));
       const covered = new Set(chosen.flatMap(({ covers }) => covers));
       expect(covered.size).toBe(queries.length - solution.impossible.length);
+      const file = ruleFileOf({ mode: "paper", problem: { queries, candidates }, solution });
+      expect(await solver.solve(file)).toMatchObject({ optimal: true, costs: [solution.cost] });
+      const without = file.replace(/^answer\(.*\n/mu, "");
+      expect(await solver.solve(without)).toMatchObject({ unsatisfiable: true });
       sizes.push(solution.cost);
       seconds += solution.seconds;
     }

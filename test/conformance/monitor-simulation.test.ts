@@ -96,7 +96,7 @@ async function live({ clock, monitor }: ReturnType<typeof simulation>): Promise<
   const before = process.cpuUsage();
   await monitor.start();
   for (const endpoint of maintained) await monitor.addMaintenance({ endpoint, ...maintenance });
-  const context = { id: "upkeep", attempt: 1, signal: new AbortController().signal, progress: () => {} };
+  const context = { id: "upkeep", attempt: 1, signal: new AbortController().signal, progress: () => {}, children: [] };
   for (let hour = 0; hour < days * 24; hour += 4) {
     await clock.advance(4 * hourMs);
     await monitor.kinds[0]?.run({}, context);

@@ -3,20 +3,21 @@ import { composeProgram } from "./encodings.ts";
 import { quote } from "./quote.ts";
 
 /**
- * Paper mode: minimum set cover and the canonical choice in one program. Rules are numbered by their place in the
- * instance, which is in canonical order.
+ * A problem in paper mode as facts. Rules are numbered by their place in the instance, which is in canonical order.
  * @param names what the rules stand for, for whoever reads the program
  */
+export const coverFacts = (instance: CoverInstance, names: readonly string[]): readonly string[] => [
+  ...instance.rules.flatMap((covers, rule) => [
+    `rule(${rule}). name(rule,${rule},${quote(names[rule] ?? "")}).`,
+    covers.map((query) => `covers(${rule},${query}).`).join(" "),
+  ]),
+  ...Array.from({ length: instance.queries }, (_, query) => `query(${query}).`),
+];
+
+/** Paper mode: minimum set cover and the canonical choice in one program; the parameters are those of `coverFacts`. */
 export function coverProgram(instance: CoverInstance, names: readonly string[]): string {
   const rules = instance.rules.length;
-  const facts = [
-    ...instance.rules.flatMap((covers, rule) => [
-      `rule(${rule}). name(rule,${rule},${quote(names[rule] ?? "")}).`,
-      covers.map((query) => `covers(${rule},${query}).`).join(" "),
-    ]),
-    ...Array.from({ length: instance.queries }, (_, query) => `query(${query}).`),
-    `level(fewest_rules,${rules + 1}). canonical(${rules}).`,
-  ];
+  const facts = [...coverFacts(instance, names), `level(fewest_rules,${rules + 1}). canonical(${rules}).`];
   return composeProgram(facts, ["domain", "choice", "coverage", "objectives", "canonical", "show"]);
 }
 

@@ -10,6 +10,7 @@ export type Encoding =
   | "impossible"
   | "objectives"
   | "canonical"
+  | "answer"
   | "show";
 
 const folder = new URL("../../../shards/", import.meta.url);

@@ -1,6 +1,5 @@
 import { type Html, html } from "../../html/html.ts";
-import { published } from "../statistics/published.ts";
-import type { OverviewEntry, ShardOverview } from "./overview.ts";
+import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "./overview.ts";
 import { standalonePage } from "./report-page.ts";
 import { figureTable } from "./report-tables.ts";
 import { wideTable } from "./rule-tables.ts";
@@ -14,25 +13,30 @@ function row({ dataset, mode, reading, optimum, statistics, notFederated, predic
 `;
 }
 
-/** The figures of several datasets as one HTML file, as `reportPage` is. */
-export function overviewPage(overview: ShardOverview): string {
-  const { datasets, figures, shards, format, version } = overview;
-  const count = amountText(datasets.length, "dataset");
+const guaranteedNote = html`<p class="small muted">The published figures are of the paper's method, which is paper mode. In guaranteed mode rules are chosen by where the triples lie, not by cover, so that the implied fan-out says little.</p>`;
+
+/** Reports side by side as one HTML file, as `reportPage` is. */
+export function overviewPage({ datasets, groups, format, version }: ShardOverview): string {
+  const count = amountText(datasets.length, "report");
   const table =
     datasets.length === 0
-      ? html`<p>There are no datasets.</p>`
+      ? html`<p>There are no reports.</p>`
       : wideTable(
           "Datasets",
           html`<table><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Questions</th><th scope="col" class="n">Rules</th><th scope="col" class="n">V, C, H</th><th scope="col">Optimum</th><th scope="col" class="n">Shards</th><th scope="col" class="n">Variation</th><th scope="col">Realised fan-out</th><th scope="col" class="n">Not federated</th></tr></thead><tbody>
 ${datasets.map(row)}</tbody></table>`,
         );
-  const body = html`<header><h1>Shards of ${count}</h1>
-<p class="lead">${amountText(shards, "shard")} in all; published: ${published.totalShards} of 19 datasets. Figures per dataset count each dataset once, figures per question each question of all datasets once.</p></header><main>
+  const columns = groups.map((group) => ({ title: groupTitle(group), figures: group.figures }));
+  const figures = groups.length === 0 ? html`<p>There are no figures.</p>` : figureTable(columns);
+  const isGuaranteed = groups.some(({ mode }) => mode === "guaranteed");
+  const body = html`<header><h1>Shards side by side: ${count}</h1>
+<p class="lead">${comparability}</p></header><main>
 <section class="card"><h2>Figures beside the published ones</h2>
-${figureTable(figures)}</section>
+<p class="small muted">Figures per dataset count each dataset once, figures per question each question of the column's datasets once.</p>${isGuaranteed ? guaranteedNote : undefined}
+${figures}</section>
 <section class="card tall"><h2>Datasets</h2>
 ${table}</section></main>
 <footer>Method and published figures: Dobriy et al., Agentic SPARQL, section 4 (${format}, version ${version}).</footer>
 `;
-  return standalonePage(`Shards of ${count}`, body);
+  return standalonePage(`Shards side by side: ${count}`, body);
 }

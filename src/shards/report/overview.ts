@@ -1,6 +1,11 @@
-import { type ComparedFigure, comparedFigures } from "../statistics/compared-figures.ts";
+import { type ComparedFigure, comparedFigures, totalShards } from "../statistics/compared-figures.ts";
+import { published } from "../statistics/published.ts";
 import type { ShardStatistics } from "../statistics/shard-statistics.ts";
 import type { ReportedDataset, ShardReport } from "./shard-report.ts";
+import { amountText, numberText } from "./words.ts";
+
+/** How rules were chosen and triples placed: figures of reports that differ in it are not put together. */
+type Method = Pick<ShardReport, "mode" | "reading" | "precedence">;
 
 /** One dataset of several. */
 export interface OverviewEntry extends Pick<ShardReport, "mode" | "reading" | "predicted" | "optimum"> {
@@ -10,32 +15,69 @@ export interface OverviewEntry extends Pick<ShardReport, "mode" | "reading" | "p
   readonly notFederated: number;
 }
 
-/** The figures of several datasets together. `version` grows when a field changes its meaning or goes. */
-export interface ShardOverview {
-  readonly format: "fedway-shard-overview";
-  readonly version: 1;
-  /** Of all datasets, as the published total of 118. */
-  readonly shards: number;
-  readonly datasets: readonly OverviewEntry[];
+/** Datasets whose shards were made alike, and their figures together. */
+export interface OverviewGroup extends Method {
+  /** Names it among the groups of the overview. */
+  readonly title: string;
+  readonly datasets: number;
+  /** How many of these are predicted. */
+  readonly predicted: number;
   readonly figures: readonly ComparedFigure[];
 }
 
-/** Puts reports on several datasets side by side, in the order given. */
+/** Reports side by side. `version` grows when a field changes its meaning or goes. */
+export interface ShardOverview {
+  readonly format: "fedway-shard-overview";
+  readonly version: 1;
+  readonly datasets: readonly OverviewEntry[];
+  readonly groups: readonly OverviewGroup[];
+}
+
+/** Puts reports side by side, in the order given; each counts, also one on a dataset that another is on. */
 export function overviewOf(reports: readonly ShardReport[]): ShardOverview {
-  const statistics = reports.map((report) => report.statistics);
   return {
     format: "fedway-shard-overview",
     version: 1,
-    shards: statistics.reduce((sum, { shards }) => sum + shards, 0),
-    datasets: reports.map(({ dataset, mode, reading, predicted, optimum, queries, statistics: figures }) => ({
+    datasets: reports.map(({ dataset, mode, reading, predicted, optimum, queries, statistics }) => ({
       dataset,
       mode,
       reading,
       predicted,
       optimum,
-      statistics: figures,
+      statistics,
       notFederated: queries.filter(({ federated }) => !federated).length,
     })),
-    figures: comparedFigures(statistics),
+    groups: groupsOf(reports),
   };
 }
+
+/** In the order in which they come first. */
+function groupsOf(reports: readonly ShardReport[]): readonly OverviewGroup[] {
+  const titles = new Map<string, number>();
+  const alike = Map.groupBy(reports, ({ mode, reading, precedence }) => JSON.stringify([mode, reading, precedence]));
+  return [...alike.values()].flatMap((members) => {
+    const [first] = members;
+    if (first === undefined) return [];
+    const { mode, reading, precedence } = first;
+    const name = `${mode} mode, reading ${reading.name.replace(/, guaranteed$/u, "")}`;
+    const used = (titles.get(name) ?? 0) + 1;
+    titles.set(name, used);
+    const statistics = members.map((report) => report.statistics);
+    return {
+      title: used === 1 ? name : `${name} (${used})`,
+      mode,
+      reading,
+      precedence,
+      datasets: members.length,
+      predicted: members.filter(({ predicted }) => predicted).length,
+      figures: [totalShards(statistics), ...comparedFigures(statistics)],
+    };
+  });
+}
+
+/** What stands over the figures of a group: how many datasets it has, and whether they were written. */
+export const groupTitle = ({ title, datasets, predicted }: OverviewGroup): string =>
+  `${title}: ${amountText(datasets, "dataset")}${predicted === 0 ? "" : `, ${predicted === datasets ? "all" : numberText(predicted)} predicted`}`;
+
+/** How figures of some datasets stand to the published ones. */
+export const comparability = `The published figures are of ${published.datasets} datasets and of one choice of rules for each, of which several may be equally small. Other datasets, or some of these, need not have the same.`;

@@ -101,18 +101,28 @@ function fanOuts({ realisedFanOut, relevantFanOut, impliedFanOut }: ShardStatist
   return html`<div class="fans">${chart("Realised: shards with a match", realisedFanOut)}${chart("Implied by the covering rules", impliedFanOut)}${chart("By vocabulary", relevantFanOut)}</div>`;
 }
 
+/** What lies beside a report's page. */
+export interface ReportNeighbours {
+  /** Name of the rule file; absent where there is none. */
+  readonly ruleFile?: string;
+}
+
+const ruleFileNote = (name: string): Html =>
+  html`<p class="small">The choice can be checked with clingo: <a href="${encodeURIComponent(name)}">${name}</a> has the candidate rules, the queries and the chosen rules, and says how.</p>`;
+
 /** The report as one HTML file. Everything in it that came from outside is escaped; IRIs are shortened where that is unique. */
-export function reportPage(report: ShardReport): string {
+export function reportPage(report: ShardReport, { ruleFile }: ReportNeighbours = {}): string {
   const keys = [...report.shards.map(({ key }) => key), ...report.queries.flatMap(({ implied }) => implied)];
   const nameOf = createNames([
     ...report.rules.flatMap(({ iris }) => iris),
     ...keys.flatMap((key) => partsOfKey(key).iri ?? []),
   ]);
   const { statistics } = report;
+  const checking = ruleFile === undefined ? undefined : ruleFileNote(ruleFile);
   const body = html`${head(report)}<main>${tiles(report)}${lackBanner(report)}
-${section("Figures beside the published ones", [modeNote(report), figureTable(report.figures)])}
+${section("Figures beside the published ones", [modeNote(report), figureTable([{ title: "Here", figures: report.figures }])])}
 ${section("Kinds of rules", compositionChart(statistics.composition, statistics.rules))}
-${section("Rules", [ruleTable(report, nameOf), criteriaList(report)], "card tall")}
+${section("Rules", [ruleTable(report, nameOf), criteriaList(report), checking], "card tall")}
 ${section("Shards", shardTable(report, nameOf), "card tall")}
 ${section("Fan-out", fanOuts(statistics))}
 ${section("Which query touches which shards", touchMatrix(report), "card tall")}

@@ -1,11 +1,11 @@
 import { type Html, html } from "../../html/html.ts";
 import type { RejectedQuery } from "../queries/load-queries.ts";
 import type { Reading } from "../rule.ts";
-import type { ComparedFigure } from "../statistics/compared-figures.ts";
 import { elsewhere } from "../statistics/implied-shards.ts";
+import { type FigureColumn, figureRows } from "./figure-rows.ts";
 import { wideTable } from "./rule-tables.ts";
 import type { QueryReport, ReadingReport, ShardReport } from "./shard-report.ts";
-import { brief, figureText, type NameOf, numberText, partsOfKey, shardWords, shareText } from "./words.ts";
+import { brief, type NameOf, numberText, partsOfKey, shardWords, shareText } from "./words.ts";
 
 /** More rows would make the page slow; the JSON has all. */
 const mostRows = 2_000;
@@ -14,16 +14,17 @@ const longestQuery = 4_000;
 const restText = (all: number): Html | undefined =>
   all > mostRows ? html`<p>${numberText(all - mostRows)} more are only in the JSON.</p>` : undefined;
 
-/** Each figure with its definition, here and published. */
-export function figureTable(figures: readonly ComparedFigure[]): Html {
-  const rows = figures.map(
-    ({ title, definition, value, published, unit }) =>
-      html`<tr><th scope="row" class="long">${title}<br><span class="small muted">${definition}</span></th><td class="figure">${value === undefined ? "unknown" : figureText(value, unit)}</td><td class="figure">${published === undefined ? html`<span class="muted">not published</span>` : figureText(published, unit)}</td></tr>
+/** Each figure with its definition, of each column and published. */
+export function figureTable(columns: readonly FigureColumn[]): Html {
+  const rows = figureRows(columns).map(
+    ({ title, definition, values, published }) =>
+      html`<tr><th scope="row" class="long">${title}<br><span class="small muted">${definition}</span></th>${values.map((value) => html`<td class="figure">${value ?? "unknown"}</td>`)}<td class="figure">${published ?? html`<span class="muted">not published</span>`}</td></tr>
 `,
   );
+  const heads = columns.map(({ title }) => html`<th scope="col">${brief(title, 160)}</th>`);
   return wideTable(
     "Figures beside the published ones",
-    html`<table><thead><tr><th scope="col">Figure</th><th scope="col">Here</th><th scope="col">Published, 19 datasets</th></tr></thead><tbody>
+    html`<table><thead><tr><th scope="col">Figure</th>${heads}<th scope="col">Published, 19 datasets</th></tr></thead><tbody>
 ${rows}</tbody></table>`,
   );
 }

@@ -23,6 +23,12 @@ const kinds: readonly RuleKind[] = ["vertical", "class", "horizontal"];
 
 const words = {
   rules: { id: "rules", title: "Rules per dataset", definition: "Chosen rules of all kinds.", unit: "number" },
+  totalShards: {
+    id: "total-shards",
+    title: "Shards of all datasets",
+    definition: "Shards with at least one triple, of all datasets together; it grows with the number of datasets.",
+    unit: "number",
+  },
   shards: {
     id: "shards",
     title: "Shards per dataset",
@@ -109,6 +115,13 @@ function shareOfQuestions(
 
 const federatedQuestions = (fanOut: FanOut): number =>
   fanOut.questions - questionsWith(fanOut, 0) - questionsWith(fanOut, 1);
+
+/** The sum of the shards, which says something of several datasets only. */
+export const totalShards = (datasets: readonly ShardStatistics[]): ComparedFigure => ({
+  ...words.totalShards,
+  value: defined([datasets.reduce((sum, { shards }) => sum + shards, 0)]),
+  published: { mean: published.totalShards },
+});
 
 /**
  * The figures of one dataset or of several beside the published ones. Per dataset: rules, shares of the kinds, shards,

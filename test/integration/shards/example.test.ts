@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHostedEndpoint } from "../../../src/hosting/create-hosted-endpoint.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
+import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
+import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { type ExampleQuery, exampleQueries, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
@@ -16,6 +18,7 @@ const stages = new Set<string>();
 
 beforeAll(async () => {
   workspace = await openWorkspace();
+  await workspace.describe({ source: "https://harbour.example/" });
   queries = await exampleQueries();
   const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
   folder = built.folder ?? "";
@@ -59,6 +62,7 @@ describe("the example, built", () => {
       "origins.json",
       "report.html",
       "report.json",
+      "rules.lp",
       "shards",
     ]);
     expect([...stages]).toEqual(
@@ -87,10 +91,26 @@ describe("the example, built", () => {
     expect(checks.find(({ name }) => name === "answers")?.checked).toBe(queries.length);
   });
 
+  it("has a rule file that holds, and does not without one of its rules", async () => {
+    const solver = createClingoSolver();
+    try {
+      const file = await readFile(join(folder, "rules.lp"), "utf8");
+      const { optimum } = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
+      const { models } = await solver.solve(file, { options: ["--opt-mode=ignore"], keepModels: 2 });
+      expect(models).toHaveLength(1);
+      expect(models[0]?.atoms.filter((atom) => atom.startsWith("choose("))).toHaveLength(optimum.cost);
+      const [answer = ""] = /^answer\(.*\n/mu.exec(file) ?? [];
+      expect(answer).toMatch(/^answer\(\d+\)\. % "/);
+      expect(await solver.solve(file.replace(answer, ""))).toMatchObject({ unsatisfiable: true });
+    } finally {
+      await solver.close();
+    }
+  });
+
   it("gives the same bytes when it is built again", async () => {
     const digest = async (): Promise<string> => {
       const hash = createHash("sha256");
-      for (const name of ["manifest.json", "report.json", "report.html"])
+      for (const name of ["manifest.json", "report.json", "report.html", "rules.lp"])
         hash.update(await readFile(join(folder, name)));
       return hash.digest("hex");
     };
@@ -133,15 +153,31 @@ describe("the service over it", () => {
     expect(withRows).toBe(13);
   });
 
-  it("describes the shards (VoID) by itself, with the licence", async () => {
+  it("describes the shards (VoID) by itself, with licence, citation and source", async () => {
     const { shards } = (await get("/api/shards/harbour")) as { shards: { id: string; triples: number }[] };
     const path = `/api/endpoints/harbour-${shards[0]?.id}/void`;
     const described = await found(async () => {
       const response = await fetch(`${service.url}${path}`, { headers: { accept: "text/turtle" } });
-      return response.ok ? response.text() : undefined;
+      const text = response.ok ? await response.text() : "";
+      // Described by queries first, completed at once.
+      return text.includes("publicdomain/zero/1.0") ? text : undefined;
     });
-    expect(described).toContain("publicdomain/zero/1.0");
-    expect(described).toMatch(new RegExp(`void:triples ${shards[0]?.triples}\\b`));
+    const [row, ...more] = selectFrom(
+      fromTurtle(described),
+      `SELECT ?licence ?citation ?source ?triples WHERE {
+        ?dataset <http://rdfs.org/ns/void#sparqlEndpoint> ?endpoint ; <http://rdfs.org/ns/void#triples> ?triples ;
+          <http://purl.org/dc/terms/license> ?licence ; <http://purl.org/dc/terms/source> ?source ;
+          <http://purl.org/dc/terms/bibliographicCitation> ?citation }`,
+      ["licence", "citation", "source", "triples"],
+    );
+    expect(more).toEqual([]);
+    expect(row).toEqual([
+      "https://creativecommons.org/publicdomain/zero/1.0/",
+      "Invented for Fedway; no such ferries sail.",
+      "https://harbour.example/",
+      String(shards[0]?.triples),
+    ]);
+    expect(described).not.toContain("Cite as");
   }, 20_000);
 
   it("gives the report and the data", async () => {

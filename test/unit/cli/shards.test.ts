@@ -100,14 +100,6 @@ folder: /data/shards/harbour (report.html is the report to read)
   });
 });
 
-describe("fedway shards report", () => {
-  it("gives the text, or the whole as JSON", async () => {
-    const shards = { report: async () => outcome };
-    expect((await cli(["shards", "report", "x"], { shards })).out).toMatch(/^harbour: 416 triples/);
-    expect(JSON.parse((await cli(["shards", "report", "x", "--json"], { shards })).out)).toEqual(report);
-  });
-});
-
 describe("fedway shards verify", () => {
   it("hands its options on", async () => {
     const asked: unknown[] = [];

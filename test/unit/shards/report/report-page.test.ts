@@ -43,6 +43,12 @@ it("shows what is predicted as predicted, and a gap as a gap", () => {
   );
 });
 
+it("points at the rule file where there is one", () => {
+  const withFile = reportPage(reportOf(reportInput), { ruleFile: "rules.lp" });
+  expect(withFile).toContain('The choice can be checked with clingo: <a href="rules.lp">rules.lp</a>');
+  expect(page).not.toContain("rules.lp");
+});
+
 it("names what was minimised, proven or not", () => {
   const criteria = [
     { name: "fewest_rules", cost: 3, proven: true },

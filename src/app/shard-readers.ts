@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isErrorCode } from "../errors/codes.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Job, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import type { SliceReaders } from "../shards/build.ts";
+import type { PassOptions } from "../shards/load/read-statements.ts";
+import { sizeOfSlice } from "../shards/load/slices.ts";
+import type { SliceWork } from "../shards/materialise/gather.ts";
+import { gatherShared, shareSlices } from "../shards/materialise/shared-slices.ts";
+import { datasetPattern } from "../shards/spec.ts";
+
+/** Where the workers of a deployment find builds and their inputs. */
+export interface ReaderFolders {
+  /** Folder that has the inputs of all builds below it. */
+  readonly inputs: string;
+  /** Target of a dataset's shards. */
+  readonly target: (dataset: string) => string;
+}
+
+interface SlicePayload {
+  readonly dataset: string;
+  readonly slice: number;
+  readonly fingerprint: string;
+}
+
+const sliceKind = "gather-slice";
+const gatherKind = "gather-slices";
+const pollMs = 500;
+/** Children of one job. */
+const mostSlices = 1_000;
+
+/**
+ * The jobs that read parts of a build's inputs: each part is the child of a job that ends when all are read, a flow of
+ * the queue. They run on any worker that has the same data folder.
+ */
+export function readerKinds(folders: ReaderFolders): readonly JobKind[] {
+  return [
+    {
+      name: sliceKind,
+      validate: (payload) => void slicePayload(payload),
+      async run(payload, { signal, progress }) {
+        const { dataset, slice, fingerprint } = slicePayload(payload);
+        const shared = { base: folders.inputs, target: folders.target(dataset), slice, fingerprint };
+        await gatherShared(shared, {
+          signal,
+          onProgress: ({ triples, bytes, totalBytes }) =>
+            progress({ stage: "splitting a part", done: bytes, total: totalBytes, figures: { triples } }),
+        });
+        return { slice };
+      },
+    },
+    {
+      name: gatherKind,
+      validate: (payload) => void datasetOf(payload),
+      run: async (payload, { children }) => ({ dataset: datasetOf(payload), slices: children.length }),
+    },
+  ];
+}
+
+function datasetOf(payload: unknown): string {
+  const dataset = typeof payload === "object" && payload !== null && "dataset" in payload ? payload.dataset : undefined;
+  if (typeof dataset === "string" && datasetPattern.test(dataset)) return dataset;
+  throw new FedwayError("REQUEST_INVALID", "A part of a build belongs to a dataset.");
+}
+
+function slicePayload(payload: unknown): SlicePayload {
+  const dataset = datasetOf(payload);
+  if (isPart(payload)) return { dataset, slice: payload.slice, fingerprint: payload.fingerprint };
+  throw new FedwayError("REQUEST_INVALID", "A part of a build has a number and a fingerprint.");
+}
+
+const isPart = (value: unknown): value is Omit<SlicePayload, "dataset"> =>
+  typeof value === "object" &&
+  value !== null &&
+  "slice" in value &&
+  Number.isSafeInteger(value.slice) &&
+  Number(value.slice) >= 0 &&
+  "fingerprint" in value &&
+  typeof value.fingerprint === "string";
+
+/** What a build's readers are had with. */
+export interface ReaderOptions {
+  readonly jobs: Pick<JobQueue, "enqueue" | "get" | "list" | "cancel">;
+  readonly folders: ReaderFolders;
+  readonly dataset: string;
+  /** Bytes of the inputs for each reader. */
+  readonly sliceBytes: number;
+}
+
+/** Has the parts of a build read by all workers of a queue. */
+export function readersOver(options: ReaderOptions): SliceReaders {
+  return {
+    sliceBytes: options.sliceBytes,
+    async runSlices(work, passes) {
+      await shareSlices(work, options.folders.inputs);
+      // More parts than a job may have children come in several rounds.
+      for (let from = 0; from < work.open.length; from += mostSlices) {
+        await runFlow(options, { ...work, open: work.open.slice(from, from + mostSlices) }, passes);
+      }
+    },
+  };
+}
+
+async function runFlow({ jobs, dataset }: ReaderOptions, work: SliceWork, passes: PassOptions): Promise<void> {
+  const { fingerprint } = work.plan;
+  const children = work.open.map((slice) => ({
+    name: String(slice),
+    kind: sliceKind,
+    payload: { dataset, slice, fingerprint },
+  }));
+  // A flow that an earlier run of the build left open is the same, and gone on with.
+  const flow = await jobs.enqueue(
+    gatherKind,
+    { dataset },
+    { id: `gather.${dataset}.${fingerprint.slice(0, 12)}`, children },
+  );
+  try {
+    await ended(jobs, flow, { ...passes, totalBytes: bytesOf(work) });
+  } catch (error) {
+    // With the build its parts end. Those that are done stay, for a run that goes on with it.
+    await jobs.cancel(flow.id).catch(() => {});
+    throw error;
+  }
+}
+
+async function ended(
+  jobs: ReaderOptions["jobs"],
+  { id }: Job,
+  { signal, onProgress, totalBytes }: PassOptions & { readonly totalBytes: number },
+): Promise<void> {
+  for (;;) {
+    await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
+    const flow = await jobs.get(id);
+    if (flow === undefined)
+      throw new FedwayError("STORE_FAILED", "The parts of the build are lost: their job is not known any more.");
+    if (flow.state === "done") return;
+    if (flow.state === "failed" || flow.state === "cancelled") throw failureOf(flow);
+    if (onProgress === undefined) continue;
+    onProgress({ ...progressOf(await jobs.list({ kind: sliceKind, limit: mostSlices }), id), totalBytes });
+  }
+}
+
+const bytesOf = ({ plan, open }: SliceWork): number =>
+  open.reduce((sum, slice) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
+
+function failureOf({ error, state }: Job): FedwayError {
+  const code = error !== undefined && isErrorCode(error.code) ? error.code : "CANCELLED";
+  return new FedwayError(code, error?.message ?? `The job that reads the parts of the build was ${state}.`);
+}
+
+function progressOf(jobs: readonly Job[], flow: string) {
+  const parts = jobs.filter(({ parent }) => parent === flow).map(({ progress }) => progress);
+  const sum = (read: (part: NonNullable<(typeof parts)[number]>) => number): number =>
+    parts.reduce((total, part) => total + (part === undefined ? 0 : read(part)), 0);
+  return {
+    phase: "split" as const,
+    triples: sum(({ figures }) => figures?.["triples"] ?? 0),
+    bytes: sum(({ done }) => done),
+  };
+}

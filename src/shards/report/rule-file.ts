@@ -1,0 +1,110 @@
+import { ruleKey } from "../candidates.ts";
+import { coverFacts } from "../encode/cover-program.ts";
+import { composeProgram, type Encoding } from "../encode/encodings.ts";
+import { federationInstance } from "../encode/federation-instance.ts";
+import { federationFacts } from "../encode/federation-program.ts";
+import { quote } from "../encode/quote.ts";
+import type { Criterion, Problem, Solution } from "../problem.ts";
+import type { Rule } from "../rule.ts";
+
+/** Name of the rule file, beside the report. */
+export const ruleFileName = "rules.lp";
+
+/** What a rule file is made from. */
+export interface RuleFileInput {
+  readonly mode: "guaranteed" | "paper";
+  /** With `placement` in guaranteed mode; in paper mode that is not looked at. */
+  readonly problem: Problem;
+  /** What was chosen for this problem in this mode. */
+  readonly solution: Solution;
+}
+
+/** A problem as facts, its rules and queries by their numbers there. */
+interface Numbered {
+  readonly facts: readonly string[];
+  readonly rules: readonly Rule[];
+  /** Places in `Problem.queries`. */
+  readonly queries: readonly number[];
+  readonly encodings: readonly Encoding[];
+  /** What is minimised, in order, with what the choice came to. */
+  readonly criteria: readonly Criterion[];
+}
+
+/**
+ * The problem, the chosen rules and the encodings as one program for clingo, so that anyone can check the choice.
+ * As it is, it has one answer set, the choice, when that is what it is said to be: each query covered (paper) or as many
+ * federated as reported (guaranteed), at the reported costs; else none. With `-c check=0` clingo searches for a better
+ * choice itself. Queries that nothing helps are left out and named. The same input gives the same bytes.
+ */
+export function ruleFileOf(input: RuleFileInput): string {
+  const { problem, solution } = input;
+  const numbered = input.mode === "paper" ? paperNumbers(problem, solution) : guaranteedNumbers(problem, solution);
+  const { facts, rules, queries, encodings, criteria } = numbered;
+  const chosen = new Set(solution.rules.map(ruleKey));
+  const nameOf = (query: number): string => quote(problem.queries[query]?.query.id ?? "");
+  return composeProgram(
+    [
+      ...heading(input, numbered),
+      ...leftOut(solution, new Set(queries)).map(
+        ({ query, reason }) => `% left out: query ${nameOf(query)}: ${quote(reason)}`,
+      ),
+      "",
+      ...facts,
+      ...queries.map((query, number) => `name(query,${number},${nameOf(query)}).`),
+      "",
+      ...rules.flatMap((rule, number) => (chosen.has(ruleKey(rule)) ? [answerFact(rule, number)] : [])),
+      ...criteria.map(({ name, cost }, at) => `level(${name},${criteria.length - at}). bound(${name},${cost}).`),
+      "",
+    ],
+    [...encodings, "objectives", "answer", "show"],
+  );
+}
+
+const answerFact = (rule: Rule, number: number): string => `answer(${number}). % ${quote(ruleKey(rule))}`;
+
+const leftOut = ({ impossible }: Solution, kept: ReadonlySet<number>): Solution["impossible"] =>
+  impossible.filter(({ query }) => !kept.has(query));
+
+function heading({ mode, solution }: RuleFileInput, { criteria }: Numbered): readonly string[] {
+  const { cost, lowerBound, proven, reading } = solution;
+  const costs = criteria.map((each) => `${each.name} ${each.cost}${each.proven ? "" : " (not proven)"}`);
+  return [
+    "%",
+    "% The candidate rules, the queries and the chosen rules; the files named above are included.",
+    `%   clingo ${ruleFileName}`,
+    "%       checks the choice: satisfiable, with the costs below, when it is what it is said to be, else unsatisfiable",
+    `%   clingo ${ruleFileName} -c check=0 --opt-strategy=usc`,
+    "%       searches for the best choice itself; there may be several that are equally good",
+    `% Mode ${mode}, reading ${quote(reading.name)}: ${cost} rules, ${proven ? "proven to be the fewest" : `at least ${lowerBound}`}.`,
+    `% Costs, the first counts most: ${costs.join(", ")}. clingo leaves out those that can only be 0.`,
+  ];
+}
+
+function paperNumbers({ candidates, queries }: Problem, { cost, proven }: Solution): Numbered {
+  const covered = new Set(candidates.flatMap(({ covers }) => covers));
+  const kept = queries.flatMap((_, query) => (covered.has(query) ? [query] : []));
+  const numbers = new Map(kept.map((query, number) => [query, number]));
+  const rules = candidates.map(({ rule }) => rule);
+  const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
+  return {
+    facts: coverFacts({ rules: covers, queries: kept.length }, rules.map(ruleKey)),
+    rules,
+    queries: kept,
+    encodings: ["domain", "choice", "coverage"],
+    criteria: [{ name: "fewest_rules", cost, proven }],
+  };
+}
+
+/** @throws TypeError without placement */
+function guaranteedNumbers(problem: Problem, { criteria = [] }: Solution): Numbered {
+  const { placement } = problem;
+  if (placement === undefined) throw new TypeError("a problem in guaranteed mode has its placement");
+  const { rules, queries, numbered } = federationInstance(problem, placement);
+  return {
+    facts: federationFacts(rules, rules.map(ruleKey), numbered),
+    rules,
+    queries,
+    encodings: ["domain", "choice", "precedence", "federation"],
+    criteria,
+  };
+}
