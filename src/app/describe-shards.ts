@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../rdf/data-factory.ts";
-import type { CatalogWrite } from "../registry/catalog.ts";
+import type { CatalogEntry, CatalogWrite } from "../registry/catalog.ts";
 import { documentOf } from "../registry/document-fields.ts";
+import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { Source } from "../shards/materialise/manifest.ts";
 import type { FinishedShard, ShardDataset } from "../shards/shard-folder.ts";
 
 /** The URL of a shard's endpoint. */
@@ -88,4 +90,21 @@ export function federationDocument(dataset: ShardDataset): CatalogWrite {
     members: dataset.shards.map((shard) => entryIdOf(id, shard.id)),
   });
   return { kind: "federation", id, mode: "put", quads: withMore(quads, dataset) };
+}
+
+/** The description of a shard with what its entry calls it and what the manifest says of where the data comes from. */
+export function withOrigin(
+  found: VoidDescription,
+  { title, description }: Pick<CatalogEntry, "title" | "description">,
+  { licence, citation, source }: Source,
+): VoidDescription {
+  const { citation: _, origin: __, ...rest } = found;
+  return {
+    ...rest,
+    title,
+    ...(description !== undefined && { description }),
+    license: licence,
+    ...(citation !== undefined && { citation }),
+    ...(source !== undefined && { origin: source }),
+  };
 }

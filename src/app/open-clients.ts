@@ -36,14 +36,15 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const { contact, allowAddresses, limits } = config;
   const guarded = { version: packageVersion(), contact, allowAddresses, clock };
   const shared = { ...guarded, hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate }, local };
+  const observer = observerOf(observers);
   const sparql = createSparqlClient({
     ...shared,
     maxAnswerBytes: limits.maxAnswerBytes,
     endpointConcurrency: limits.endpointConcurrency,
     maxEndpoints,
-    observer: observerOf(observers),
+    observer,
   });
-  const documents = createDocumentClient(shared);
+  const documents = createDocumentClient({ ...shared, observer });
   const webhooks = createWebhookClient(guarded);
   const parts: AskerOptions = { client: sparql, documents, clock };
   return {

@@ -16,8 +16,9 @@ import { createProbeClient } from "../transport/probe-client.ts";
 import type { LocalDispatch } from "../transport/sparql-client.ts";
 import { applyHealth } from "./apply-health.ts";
 import { clock, wallClock } from "./clock.ts";
+import { followRemovals } from "./follow-removals.ts";
 import type { Clients } from "./open-clients.ts";
-import { followRemovals, type Registry } from "./open-registry.ts";
+import type { Registry } from "./open-registry.ts";
 import type { State } from "./open-state.ts";
 import { shareBreakers } from "./share-breakers.ts";
 
@@ -66,7 +67,11 @@ export function openMonitoring(parts: MonitoringParts): Monitoring {
   metrics.watchMonitor(monitor, config.monitor.everyMs);
   metrics.watchJobs((status) => jobs.list({ state: status, limit: 1_000 }));
   const { catalog } = registry;
-  const ignoreRemovals = followRemovals(catalog, (id) => void monitor.remove(id).catch(onFault));
+  const remove = (id: string): Promise<void> => {
+    metrics.forgetEndpoint(id);
+    return monitor.remove(id);
+  };
+  const removals = followRemovals({ catalog, remove, clock, onFault });
   const { publicUrl } = config;
   return {
     monitor,
@@ -77,7 +82,7 @@ export function openMonitoring(parts: MonitoringParts): Monitoring {
     publish: (options) =>
       publishSnapshot({ catalog, monitor, store, clock: wallClock, version: packageVersion(), publicUrl }, options),
     async close() {
-      ignoreRemovals();
+      removals.close();
       applied.close();
       sharing?.close();
       await monitor.close();

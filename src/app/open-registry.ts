@@ -21,6 +21,7 @@ import type { LocalDispatch } from "../transport/sparql-client.ts";
 import type { TransportAsker } from "../transport/asker.ts";
 import { createProbeClient } from "../transport/probe-client.ts";
 import { clock, now } from "./clock.ts";
+import { followRemovals } from "./follow-removals.ts";
 import { keepIndex, newIndex } from "./keep-index.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
@@ -95,19 +96,6 @@ function politeProber({ clients, local }: Pick<RegistryParts, "clients" | "local
   return { probe: (endpoint, options) => (isOwn(endpoint.url, local) ? own : polite).probe(endpoint, options) };
 }
 
-/** Calls back with the id of every endpoint that leaves the catalogue, until the returned function is called. */
-export function followRemovals(
-  catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">,
-  removed: (id: string) => void,
-): () => void {
-  let known = catalog.entries;
-  return catalog.onChange(() => {
-    const before = known;
-    known = catalog.entries;
-    for (const { id } of before) if (!catalog.byId(id)) removed(id);
-  });
-}
-
 /** Opens the registry; its jobs run when the queue is started. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
 export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   const { config, log, state, clients, local, jobs } = parts;
@@ -142,9 +130,8 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
-  const ignoreRemovals = followRemovals(catalog, (id) => {
-    Promise.all([descriptions.remove(id), capabilities.remove(id)]).catch(onFault);
-  });
+  const remove = (id: string): Promise<unknown> => Promise.all([descriptions.remove(id), capabilities.remove(id)]);
+  const removals = followRemovals({ catalog, remove, clock, onFault });
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), index.refresh()]);
@@ -161,7 +148,7 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     refresh,
     async close() {
       clearInterval(timer);
-      ignoreRemovals();
+      removals.close();
       await index.close();
     },
   };

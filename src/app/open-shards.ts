@@ -1,16 +1,23 @@
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardService } from "../http/http-deps.ts";
-import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
+import type { JobKind } from "../jobs/job-queue.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
 import { readReport, readReportPage } from "../shards/finished-folder.ts";
+import { findRuleFile } from "../shards/report/find-rule-file.ts";
+import type { ShardDataset } from "../shards/shard-folder.ts";
 import type { LocalDispatch } from "../transport/sparql-client.ts";
-import { entryIdOf } from "./describe-shards.ts";
+import { entryIdOf, withOrigin } from "./describe-shards.ts";
+import { discardCancelled } from "./discard-cancelled.ts";
 import type { Registry } from "./open-registry.ts";
 import { registerShards, unregisterLost } from "./register-shards.ts";
-import { buildKind, buildWish, enqueueBuild } from "./shard-jobs.ts";
+import { buildKind, type BuildQueue, buildWish, enqueueBuild, readerFolders } from "./shard-jobs.ts";
+import { readerKinds } from "./shard-readers.ts";
 import { createShardHost, type ShardHost } from "./shard-host.ts";
+import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
 
 /** What shards are opened with. */
 export interface ShardParts {
@@ -71,26 +78,47 @@ export async function hostShards({ config, log }: ShardParts): Promise<HostedSha
 export interface ShardServiceParts extends ShardParts {
   readonly host: ShardHost;
   readonly registry: Pick<Registry, "catalog" | "descriptions">;
-  readonly jobs: Pick<JobQueue, "enqueue" | "get">;
+  readonly jobs: BuildQueue;
   readonly onFault: (error: unknown) => void;
 }
 
 /** Shards as the service has them: hosted, registered, built on request. */
 export function openShards(parts: ShardServiceParts): Shards {
-  const { config, host, soleOwner } = parts;
-  let timer: NodeJS.Timeout | undefined;
+  const { config, host, jobs, soleOwner } = parts;
   const { descriptions } = parts.registry;
-  const stopCompleting = descriptions.onChange((id) => void completeDescription(id, parts).catch(parts.onFault));
+  let timer: NodeJS.Timeout | undefined;
+  let isLooking = false;
+  const register = async (): Promise<void> => {
+    if (soleOwner) await unregisterLost(host.datasets, registration(parts));
+    await registerAll(parts);
+  };
   const rescan = async (): Promise<void> => {
-    if (await host.scan()) await registerAll(parts);
+    if (await host.scan()) await register();
+  };
+  const stopCompleting = descriptions.onChange(
+    (id) => void completeDescription(id, parts, rescan).catch(parts.onFault),
+  );
+  /** A folder that takes long to look through, over a network for instance, is not looked through twice at once. */
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      await rescan();
+      if (config.role !== "web") await discardCancelled(shardsRoot(config), jobs);
+    } finally {
+      isLooking = false;
+    }
   };
   return {
     service: serviceOf(parts),
-    kinds: [buildKind({ config, onBuilt: rescan })],
+    kinds: [
+      buildKind({ config, jobs, onBuilt: rescan }),
+      ...readerKinds(readerFolders(config)),
+      verifyKind({ config, host }),
+    ],
     async start() {
-      if (soleOwner) await unregisterLost(host.datasets, registration(parts));
-      await registerAll(parts);
-      timer = setInterval(() => void rescan().catch(parts.onFault), rescanEveryMs);
+      await register();
+      timer = setInterval(() => void look().catch(parts.onFault), rescanEveryMs);
       timer.unref();
     },
     async close() {
@@ -108,6 +136,8 @@ const registration = ({ config, log, registry }: ShardServiceParts) => ({
 
 /** New entries are described like other endpoints are: by asking them, which costs nothing in-process. */
 async function registerAll(parts: ShardServiceParts): Promise<void> {
+  // What another replica has registered already is not registered again.
+  if (!parts.soleOwner) await parts.registry.catalog.refresh();
   for (const dataset of parts.host.datasets) {
     for (const id of await registerShards(dataset, registration(parts))) {
       await parts.registry.descriptions.request(id, { again: true });
@@ -116,17 +146,26 @@ async function registerAll(parts: ShardServiceParts): Promise<void> {
 }
 
 /** Queries find out what is in a shard, not whose it is. */
-async function completeDescription(id: string, { host, registry }: ShardServiceParts): Promise<void> {
+async function completeDescription(
+  id: string,
+  { config, host, registry }: ShardServiceParts,
+  rescan: () => Promise<void>,
+): Promise<void> {
   const entry = registry.catalog.byId(id);
-  if (entry?.keywords.includes("shard") !== true) return;
-  const dataset = host.datasets.find((each) => each.shards.some((shard) => entryIdOf(each.dataset, shard.id) === id));
+  if (entry === undefined || !isOwnShard(entry, config)) return;
+  const datasetOf = (): ShardDataset | undefined =>
+    host.datasets.find((each) => each.shards.some((shard) => entryIdOf(each.dataset, shard.id) === id));
+  // Another replica has hosted and registered it, and this one has not looked since.
+  if (datasetOf() === undefined) await rescan();
+  const dataset = datasetOf();
   const found = dataset && (await registry.descriptions.get(id));
-  if (found === undefined || found.license === dataset?.licence || dataset === undefined) return;
-  const { title, description = "" } = entry;
-  const { licence, citation } = dataset;
-  const about = citation === undefined ? description : `${description} Cite as: ${citation}`;
-  await registry.descriptions.put(id, { ...found, title, description: about, license: licence });
+  if (found === undefined || dataset === undefined) return;
+  const completed = withOrigin(found, entry, dataset);
+  if (!isDeepStrictEqual(completed, found)) await registry.descriptions.put(id, completed);
 }
+
+const isOwnShard = ({ url, keywords }: CatalogEntry, { publicUrl }: Config): boolean =>
+  keywords.includes("shard") && url.startsWith(`${publicUrl}/shards/`);
 
 function serviceOf({ config, host, jobs }: ShardServiceParts): ShardService {
   return {
@@ -144,7 +183,9 @@ function serviceOf({ config, host, jobs }: ShardServiceParts): ShardService {
     },
     report: async (id) => readReport(folderOf(host, id)),
     reportPage: async (id) => readReportPage(folderOf(host, id)),
+    ruleFile: async (id) => findRuleFile(folderOf(host, id)),
     build: async (wish, { dryRun }) => enqueueBuild(jobs, await buildWish(config, wish, dryRun)),
+    verify: (dataset, { answers }) => enqueueVerify(jobs, host, { dataset, answers }),
   };
 }
 

@@ -13,7 +13,8 @@ export interface RegisterParts {
 
 /**
  * Puts the shards of a dataset and the federation over them into the catalogue. Documents of this very version stay as
- * they are, so that what an operator wrote into them is kept; an id that is taken by something else is left to it.
+ * they are, so that what an operator wrote into them is kept; an id that is taken by something else is left to it. Entries
+ * of shards that the dataset had before and has no more go.
  * @returns ids of the endpoints that are new or changed
  */
 export async function registerShards(dataset: ShardDataset, parts: RegisterParts): Promise<readonly string[]> {
@@ -32,6 +33,7 @@ export async function registerShards(dataset: ShardDataset, parts: RegisterParts
       log.warn({ dataset: dataset.dataset, id: document.id, code, reason: message }, "shard not registered");
     }
   }
+  await removeShards(prefix(publicUrl, dataset.dataset), urlsOf([dataset], publicUrl), parts);
   return changed;
 }
 
@@ -59,17 +61,27 @@ async function write(
 
 const prefix = (publicUrl: string, dataset: string): string => `${publicUrl}/shards/${dataset}/`;
 
+const urlsOf = (datasets: readonly ShardDataset[], publicUrl: string): ReadonlySet<string> =>
+  new Set(datasets.flatMap(({ dataset, shards }) => shards.map(({ id }) => shardUrl(publicUrl, dataset, id))));
+
+/** Takes entries of shards with URLs that begin so out of the catalogue, but for those that are hosted. */
+async function removeShards(own: string, hosted: ReadonlySet<string>, { catalog, log }: RegisterParts): Promise<void> {
+  for (const { id, url, keywords } of catalog.entries) {
+    if (!url.startsWith(own) || !keywords.includes("shard") || hosted.has(url)) continue;
+    try {
+      await catalog.remove("endpoint", id);
+    } catch (error) {
+      const { code, message } = toFedwayError(error);
+      // Another replica was faster.
+      if (code !== "ENDPOINT_UNKNOWN") log.warn({ id, code, reason: message }, "shard not taken out of the catalogue");
+    }
+  }
+}
+
 /** Takes entries of shards out of the catalogue that are not hosted any more, and federations of which nothing is left. */
 export async function unregisterLost(datasets: readonly ShardDataset[], parts: RegisterParts): Promise<void> {
   const { catalog, publicUrl } = parts;
-  const hosted = new Set(
-    datasets.flatMap(({ dataset, shards }) => shards.map(({ id }) => shardUrl(publicUrl, dataset, id))),
-  );
-  const own = `${publicUrl}/shards/`;
-  for (const { id, url, keywords } of catalog.entries) {
-    if (!url.startsWith(own) || !keywords.includes("shard") || hosted.has(url)) continue;
-    await catalog.remove("endpoint", id);
-  }
+  await removeShards(`${publicUrl}/shards/`, urlsOf(datasets, publicUrl), parts);
   const known = new Set(datasets.map(({ dataset }) => dataset));
   for (const federation of catalog.federations) {
     const document = catalog.document("federation", federation.id);

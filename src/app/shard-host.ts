@@ -1,10 +1,11 @@
 import { readdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { HostedLimits } from "../hosting/create-hosted-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import { readManifest } from "../shards/materialise/manifest.ts";
 import { type FinishedShard, openShardFolder, type ShardDataset } from "../shards/shard-folder.ts";
 
 /** The shards that this process hosts. */
@@ -12,6 +13,8 @@ export interface ShardHost {
   readonly datasets: readonly ShardDataset[];
   dataset(id: string): ShardDataset | undefined;
   endpoint(dataset: string, shard: string): HostedEndpoint | undefined;
+  /** The folder of a dataset's shards, hosted or not for being damaged. */
+  folderOf(dataset: string): Promise<string | undefined>;
   /** Looks which finished shards there are now; true when something has changed. */
   scan(): Promise<boolean>;
   close(): Promise<void>;
@@ -71,6 +74,7 @@ export function createShardHost(options: ShardHostOptions): ShardHost {
     },
     dataset: (id) => hosted.get(id)?.dataset,
     endpoint: (dataset, shard) => hosted.get(dataset)?.endpoints.get(shard),
+    folderOf: async (id) => hosted.get(id)?.dataset.folder ?? folderNamed(id, options),
     scan() {
       const result = last.then(scan);
       last = result.catch(() => undefined);
@@ -87,6 +91,18 @@ async function foldersOf({ root, folders }: ShardHostOptions): Promise<readonly 
   const below = await readdir(root, { withFileTypes: true }).catch(() => []);
   const own = below.filter((each) => each.isDirectory() && isFinished(each.name)).map(({ name }) => join(root, name));
   return [...new Set([...folders, ...own.toSorted()].map((folder) => resolve(folder)))];
+}
+
+/** The first folder that says that it has shards of the dataset, or cannot say so but for its name. */
+async function folderNamed(id: string, options: ShardHostOptions): Promise<string | undefined> {
+  for (const folder of await foldersOf(options)) {
+    const dataset = await readManifest(folder).then(
+      (found) => found.dataset,
+      (error: unknown) => (toFedwayError(error).code === "SHARDS_INVALID" ? basename(folder) : undefined),
+    );
+    if (dataset === id) return folder;
+  }
+  return undefined;
 }
 
 /** Changes when the manifest does; undefined where there is none, which is no folder of finished shards. */

@@ -1,12 +1,14 @@
-import { open } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { open, realpath } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import type { SliceReaders } from "../shards/build.ts";
 import type { ShardReport } from "../shards/report/shard-report.ts";
 import { readShardSpec, type ShardSpec } from "../shards/spec.ts";
-import { locateSpec, readablePath } from "../shards/spec-paths.ts";
-import { runBuild } from "./run-build.ts";
+import { type LocatedSpec, locateSpec, readablePath } from "../shards/spec-paths.ts";
+import { type ReaderFolders, readersOver } from "./shard-readers.ts";
+import { discardLeftovers, runBuild } from "./run-build.ts";
 
 /** What a build job is given. */
 export interface BuildPayload {
@@ -33,8 +35,12 @@ export interface BuildJobResult {
 const kindName = "build-shards";
 const maxSpecBytes = 200_000;
 
-/** Files that builds over the API may read. */
-const inputFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "shards-input");
+/** The folder of files that jobs may read, without symbolic links. */
+export async function inputFolder({ dataDir }: Pick<Config, "dataDir">): Promise<string> {
+  const folder = join(dataDir, "shards-input");
+  return realpath(folder).catch(() => resolve(folder));
+}
+
 const outputFolder = ({ dataDir }: Pick<Config, "dataDir">, dataset: string): string =>
   join(dataDir, "shards", dataset);
 
@@ -55,10 +61,9 @@ async function describedBy(config: Config, wish: unknown): Promise<{ readonly js
   if (typeof file !== "string" || Object.keys(wish).length > 1) {
     throw new FedwayError("REQUEST_INVALID", "file has to be the name of a description, and nothing stands beside it.");
   }
-  const folder = inputFolder(config);
+  const folder = await inputFolder(config);
   const path = await readablePath(file, { baseDir: folder, readable: [folder] });
-  const root = await readablePath(".", { baseDir: folder, readable: [folder] });
-  return { json: await readSpecFile(path), base: relative(root, dirname(path)) };
+  return { json: await readSpecFile(path), base: relative(folder, dirname(path)) };
 }
 
 /** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
@@ -86,8 +91,8 @@ async function readBounded(path: string): Promise<string> {
   }
 }
 
-function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" | "base">) {
-  const folder = inputFolder(config);
+async function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" | "base">): Promise<LocatedSpec> {
+  const folder = await inputFolder(config);
   return locateSpec(spec, {
     baseDir: join(folder, base),
     readable: [folder],
@@ -100,37 +105,86 @@ function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" | "bas
  * Enqueues a build. The same wish again gives the job that is under way.
  * @throws FedwayError `SHARDS_BUSY` when another build of the dataset is under way
  */
-export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue" | "get">, payload: BuildPayload): Promise<Job> {
-  const id = `${payload.dryRun ? "predict" : "build"}-shards.${payload.spec.dataset}`;
-  const job = await jobs.enqueue(kindName, payload, { id });
+export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue">, payload: BuildPayload): Promise<Job> {
+  const id = payload.dryRun ? `predict-shards.${payload.spec.dataset}` : buildJobId(payload.spec.dataset);
+  return enqueueOnce(jobs, { kind: kindName, id, payload });
+}
+
+/** Id of the job that builds the shards of a dataset. */
+export const buildJobId = (dataset: string): string => `build-shards.${dataset}`;
+
+/**
+ * Enqueues a job of which there is one of its id at a time.
+ * @throws FedwayError `SHARDS_BUSY` when the one that is under way was asked for otherwise
+ */
+export async function enqueueOnce(
+  jobs: Pick<JobQueue, "enqueue">,
+  { kind, id, payload }: { readonly kind: string; readonly id: string; readonly payload: object },
+): Promise<Job> {
+  const job = await jobs.enqueue(kind, payload, { id });
   if (JSON.stringify(job.payload) === JSON.stringify(payload)) return job;
-  throw new FedwayError("SHARDS_BUSY", `Other shards of ${payload.spec.dataset} are being built already.`, {
-    next: `Wait for the job ${id}, or cancel it: DELETE /api/jobs/${id}.`,
+  throw new FedwayError("SHARDS_BUSY", `The job ${id} is under way with another wish.`, {
+    next: `Wait for it, or cancel it: DELETE /api/jobs/${id}.`,
   });
 }
+
+/** The queue, as builds need it. */
+export type BuildQueue = Pick<JobQueue, "name" | "get" | "enqueue" | "list" | "cancel">;
 
 /** What the job works with. */
 export interface BuildKindParts {
   readonly config: Config;
+  readonly jobs: BuildQueue;
   /** Called when new shards are there. */
   readonly onBuilt: () => Promise<void>;
 }
 
 /** The job that builds the shards of one dataset into the data folder. */
-export function buildKind({ config, onBuilt }: BuildKindParts): JobKind {
+export function buildKind(parts: BuildKindParts): JobKind {
   return {
     name: kindName,
     validate(payload) {
       payloadOf(payload);
     },
-    async run(payload, { signal, progress }: JobContext): Promise<BuildJobResult> {
-      const wish = payloadOf(payload);
-      const spec = await locate(config, wish);
-      const { report } = await runBuild(spec, { dryRun: wish.dryRun, signal, onProgress: progress });
-      if (!wish.dryRun) await onBuilt();
-      return resultOf(report, wish.dryRun);
-    },
+    run: (payload, context) => runWish(payloadOf(payload), parts, context),
   };
+}
+
+async function runWish(
+  wish: BuildPayload,
+  { config, jobs, onBuilt }: BuildKindParts,
+  { id, signal, progress }: JobContext,
+): Promise<BuildJobResult> {
+  const spec = await locate(config, wish);
+  try {
+    const readers = readersOf(config, jobs, spec.dataset);
+    const { report } = await runBuild(spec, { dryRun: wish.dryRun, signal, onProgress: progress, ...readers });
+    if (!wish.dryRun) await onBuilt();
+    return resultOf(report, wish.dryRun);
+  } catch (error) {
+    // A run that ends for another reason, such as the end of the service, is gone on with by the next one.
+    if (signal.aborted && !wish.dryRun && (await isCancelled(jobs, id))) await discardLeftovers(spec.output);
+    throw error;
+  }
+}
+
+/** Where the parts of builds find what they need, in every process that has this data folder. */
+export const readerFolders = (config: Pick<Config, "dataDir">): ReaderFolders => ({
+  inputs: () => inputFolder(config),
+  target: (dataset) => outputFolder(config, dataset),
+});
+
+/** Several workers read a large build's inputs; in one process that would only cost time. */
+function readersOf(config: Config, jobs: BuildQueue, dataset: string): { readonly readers?: SliceReaders } {
+  if (jobs.name !== "bullmq") return {};
+  const { shardSliceBytes: sliceBytes } = config.limits;
+  return { readers: readersOver({ jobs, folders: readerFolders(config), dataset, sliceBytes }) };
+}
+
+/** Whether somebody cancelled a job; nobody knows while the store is away. */
+async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
+  const job = await jobs.get(id).catch(() => undefined);
+  return job?.state === "cancelled";
 }
 
 function payloadOf(payload: unknown): BuildPayload {

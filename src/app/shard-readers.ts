@@ -5,14 +5,14 @@ import type { Job, JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { SliceReaders } from "../shards/build.ts";
 import type { PassOptions } from "../shards/load/read-statements.ts";
 import { sizeOfSlice } from "../shards/load/slices.ts";
-import type { SliceWork } from "../shards/materialise/gather.ts";
+import { runHere, type SliceWork } from "../shards/materialise/gather.ts";
 import { gatherShared, shareSlices } from "../shards/materialise/shared-slices.ts";
 import { datasetPattern } from "../shards/spec.ts";
 
 /** Where the workers of a deployment find builds and their inputs. */
 export interface ReaderFolders {
-  /** Folder that has the inputs of all builds below it. */
-  readonly inputs: string;
+  /** Folder that has the inputs of all builds below it, links resolved. */
+  readonly inputs: () => Promise<string>;
   /** Target of a dataset's shards. */
   readonly target: (dataset: string) => string;
 }
@@ -40,7 +40,7 @@ export function readerKinds(folders: ReaderFolders): readonly JobKind[] {
       validate: (payload) => void slicePayload(payload),
       async run(payload, { signal, progress }) {
         const { dataset, slice, fingerprint } = slicePayload(payload);
-        const shared = { base: folders.inputs, target: folders.target(dataset), slice, fingerprint };
+        const shared = { base: await folders.inputs(), target: folders.target(dataset), slice, fingerprint };
         await gatherShared(shared, {
           signal,
           onProgress: ({ triples, bytes, totalBytes }) =>
@@ -92,7 +92,8 @@ export function readersOver(options: ReaderOptions): SliceReaders {
   return {
     sliceBytes: options.sliceBytes,
     async runSlices(work, passes) {
-      await shareSlices(work, options.folders.inputs);
+      if (work.plan.slices.length === 1) return runHere(work, passes);
+      await shareSlices(work, await options.folders.inputs());
       // More parts than a job may have children come in several rounds.
       for (let from = 0; from < work.open.length; from += mostSlices) {
         await runFlow(options, { ...work, open: work.open.slice(from, from + mostSlices) }, passes);

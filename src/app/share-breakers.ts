@@ -25,6 +25,8 @@ interface Notice {
    * endpoint works again.
    */
   readonly openMs: number;
+  /** When that was, on the clock of the process that wrote it; not told by earlier versions. */
+  readonly atMs?: number;
   /** Of the process that wrote it. */
   readonly from: string;
   /** Tells its notices apart. */
@@ -44,7 +46,8 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 
 function isNotice(value: unknown): value is Notice {
   if (typeof value !== "object" || value === null) return false;
-  const { url, id, openMs, from, nth }: Partial<Record<keyof Notice, unknown>> = value;
+  const { url, id, openMs, atMs, from, nth }: Partial<Record<keyof Notice, unknown>> = value;
+  if (atMs !== undefined && typeof atMs !== "number") return false;
   if (!isText(url) || !isText(from) || (id !== undefined && !isText(id))) return false;
   return typeof nth === "number" && typeof openMs === "number" && openMs >= 0;
 }
@@ -59,6 +62,10 @@ function readNotice(text: string): Notice | undefined {
   }
 }
 
+/** Kept for as long as it takes the others to look. */
+const ttlOf = ({ openMs }: Notice, pollMs: number): number =>
+  Math.max(3 * pollMs, openMs === 0 ? recoveryKeptMs : openMs);
+
 class BreakerSharing {
   readonly #options: SharedBreakersOptions;
   readonly #self = randomUUID();
@@ -66,7 +73,9 @@ class BreakerSharing {
   /** Latest notice of each endpoint that is still to be written. */
   readonly #unwritten = new Map<string, Notice>();
   /** Text of the notices that the last look found: each is adopted once. */
-  #seen: ReadonlyMap<string, string> = new Map();
+  #seen: ReadonlyMap<string, string> | undefined;
+  /** When that was; before the first look the start. */
+  #lookedMs: number;
   #written = 0;
   #writing = false;
   #failing = false;
@@ -75,6 +84,7 @@ class BreakerSharing {
 
   constructor(options: SharedBreakersOptions) {
     this.#options = options;
+    this.#lookedMs = options.clock.now();
     this.#ignore = options.breakers.onChange((report) => this.#hear(report));
     this.#sleep();
   }
@@ -96,10 +106,12 @@ class BreakerSharing {
   #hear({ url, id, state, openUntilMs, by }: BreakerReport): void {
     const { clock, isLocal } = this.#options;
     if (by === "outside" || state === "half-open" || isLocal?.(url) === true) return;
-    const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - clock.now())) : 0;
+    const atMs = clock.now();
+    const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - atMs)) : 0;
     if (this.#unwritten.size >= noticesAtMost) return;
     this.#written += 1;
-    this.#unwritten.set(url, { url, ...(id !== undefined && { id }), openMs, from: this.#self, nth: this.#written });
+    const named = { url, ...(id !== undefined && { id }) };
+    this.#unwritten.set(url, { ...named, openMs, atMs, from: this.#self, nth: this.#written });
     if (!this.#writing) void this.#write();
   }
 
@@ -109,8 +121,7 @@ class BreakerSharing {
     const { store, pollMs = defaultPollMs } = this.#options;
     for (const [url, notice] of this.#unwritten) {
       this.#unwritten.delete(url);
-      // Kept for as long as it takes the others to look.
-      const ttlMs = Math.max(3 * pollMs, notice.openMs === 0 ? recoveryKeptMs : notice.openMs);
+      const ttlMs = ttlOf(notice, pollMs);
       await this.#guarded(() => store.put(keyOf(url), JSON.stringify(notice), { ttlMs }));
     }
     this.#writing = false;
@@ -120,15 +131,35 @@ class BreakerSharing {
     const found = await this.#guarded(() => this.#options.store.list(prefix, { limit: noticesAtMost }));
     if (found === undefined || this.#closed) return;
     const before = this.#seen;
+    const newMs = this.#newMs();
+    this.#lookedMs = this.#options.clock.now();
     this.#seen = new Map(found.map(({ key, value }) => [key, value]));
-    for (const { key, value } of found) if (before.get(key) !== value) this.#adopt(readNotice(value));
+    for (const { key, value } of found) if (before?.get(key) !== value) this.#adopt(readNotice(value), newMs);
   }
 
-  #adopt(notice: Notice | undefined): void {
+  /**
+   * The age up to which a notice that is found now counts as new. Where one look follows the other all are, whatever the
+   * clocks of their writers say; at first those since the start are, and after a longer time without looks none is.
+   */
+  #newMs(): number {
+    const { clock, pollMs = defaultPollMs } = this.#options;
+    const gapMs = clock.now() - this.#lookedMs;
+    if (gapMs > 3 * pollMs) return 0;
+    return this.#seen === undefined ? gapMs : Number.POSITIVE_INFINITY;
+  }
+
+  #adopt(notice: Notice | undefined, newMs: number): void {
     const { breakers, clock, isLocal } = this.#options;
     if (notice === undefined || notice.from === this.#self || isLocal?.(notice.url) === true) return;
     if (notice.openMs === 0) breakers.close(notice.url);
-    else breakers.holdOpen(notice, clock.now() + Math.min(notice.openMs, longestOpenMs));
+    else breakers.holdOpen(notice, clock.now() + Math.min(notice.openMs - this.#ageOf(notice, newMs), longestOpenMs));
+  }
+
+  /** How old a notice is; 0 when it is new, or of an age that none can have in the store: then the clocks differ. */
+  #ageOf(notice: Notice, newMs: number): number {
+    const { clock, pollMs = defaultPollMs } = this.#options;
+    const ageMs = clock.now() - (notice.atMs ?? clock.now());
+    return ageMs > newMs && ageMs <= ttlOf(notice, pollMs) ? ageMs : 0;
   }
 
   /** A failing store changes nothing. */

@@ -1,37 +1,57 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { VerifyShardsOptions } from "../cli/cli-io.ts";
-import { createHostedEndpoint } from "../hosting/create-hosted-endpoint.ts";
+import { createHostedEndpoint, type HostedLimits } from "../hosting/create-hosted-endpoint.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import { answerKindOf } from "../http/query-form.ts";
-import { readManifest } from "../shards/materialise/manifest.ts";
+import type { JobProgress } from "../jobs/job-queue.ts";
 import { readOrigins, readReport } from "../shards/finished-folder.ts";
+import { readManifest } from "../shards/materialise/manifest.ts";
 import type { AnswerStore } from "../shards/verify/compare-answers.ts";
 import type { Verification } from "../shards/verify/verification.ts";
-import { type StoreFile, verifyShards, type VerifyProgress } from "../shards/verify.ts";
+import { type StoreFile, verifyShards, type VerifyOptions, type VerifyProgress } from "../shards/verify.ts";
 
-const queryTimeoutMs = 120_000;
-const maxAnswerBytes = 512 * 1024 * 1024;
-/** All that WebAssembly can address, but for some room: both stores hold the whole dataset. */
-const memoryMb = 3_584;
+/** For a person who waits: two minutes a query, and all that WebAssembly can address, but for some room. */
+const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 1024 * 1024 };
 
 /**
  * Verifies a finished folder against what it was made of.
- * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`; the signal's reason when it is aborted
+ * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID`, `DISK_FULL`; the signal's reason when it is aborted
  */
 export async function verifyFolder(path: string, options: VerifyShardsOptions): Promise<Verification> {
   const folder = resolve(path);
-  const { format } = await readManifest(folder);
+  // Before anything else is missed in a folder that is none.
+  await readManifest(folder);
   const { queries } = await readReport(folder);
-  const inputs = options.inputs.length > 0 ? options.inputs.map((each) => resolve(each)) : await readOrigins(folder);
   const { answers, signal, onProgress } = options;
-  return verifyShards({
+  const inputs = options.inputs.length > 0 ? options.inputs.map((each) => resolve(each)) : await readOrigins(folder);
+  return verifyFinished({
     folder,
     inputs: inputs.map((each) => ({ path: each })),
     queries: queries.map(({ id, text }) => ({ id, text })),
-    // Queries are about the default graph: where there are others, nobody can say what the answer should be.
-    ...(answers && format === "n-triples" && { openStore }),
+    answers,
+    limits: generous,
     signal,
+    onProgress,
+  });
+}
+
+/** What is verified, and how far the stores that are asked may go. */
+export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onProgress"> {
+  /** Compare the answers of all queries too. */
+  readonly answers: boolean;
+  /** Of each of two stores, which hold the whole dataset both. */
+  readonly limits: Omit<HostedLimits, "maxQueue">;
+  readonly onProgress: (progress: JobProgress) => void;
+}
+
+/** Verifies with stores of this process. @throws FedwayError as `verifyShards` */
+export function verifyFinished({ answers, limits, onProgress, ...options }: FinishedOptions): Promise<Verification> {
+  return verifyShards({
+    ...options,
+    ...(answers && {
+      openStore: (files: readonly StoreFile[], signal: AbortSignal) => openStore(files, limits, signal),
+    }),
     onProgress: (progress) => onProgress(shown(progress)),
   });
 }
@@ -42,28 +62,36 @@ const stages = {
   answers: "comparing answers",
 } as const;
 
-function shown({ stage, done, total }: VerifyProgress) {
-  return { stage: stages[stage], done, ...(total !== undefined && { total }) };
-}
+const shown = ({ stage, step, steps, done, total }: VerifyProgress): JobProgress => ({
+  stage: `${stages[stage]} (${step} of ${steps})`,
+  done,
+  total,
+});
 
-async function openStore(files: readonly StoreFile[], signal: AbortSignal): Promise<AnswerStore> {
+/** The files as one dataset: N-Quads keep their graphs, on both sides alike. */
+async function openStore(
+  files: readonly StoreFile[],
+  limits: FinishedOptions["limits"],
+  signal: AbortSignal,
+): Promise<AnswerStore> {
   let bytes = 0;
   for (const { path } of files) bytes += (await stat(path)).size;
   const packed = files.some(({ gzip }) => gzip);
   signal.throwIfAborted();
+  const { timeoutMs } = limits;
   const endpoint = await createHostedEndpoint({
     id: "verification",
     source: fileSource(
       files.map(({ path }) => ({ path })),
       packed ? bytes * usualRatio : bytes,
     ),
-    limits: { timeoutMs: queryTimeoutMs, memoryMb, maxAnswerBytes, maxQueue: 1 },
+    limits: { ...limits, maxQueue: 1 },
   });
   return {
     answer: (query, stop) => {
       const kind = answerKindOf(query) ?? "bindings";
       const accept = kind === "quads" ? "application/n-triples" : "application/sparql-results+json";
-      return endpoint.query({ query, kind, accept, signal: stop, timeoutMs: queryTimeoutMs });
+      return endpoint.query({ query, kind, accept, signal: stop, timeoutMs });
     },
     close: () => endpoint.close(),
   };

@@ -79,6 +79,8 @@ export interface Limits {
   readonly hostedTimeoutMs: number;
   /** `FEDWAY_HOSTED_MEMORY_MB`: memory cap of one hosted endpoint's worker. */
   readonly hostedMemoryMb: number;
+  /** `FEDWAY_SHARD_SLICE_BYTES`: bytes of a build's inputs that one worker reads, where several can. */
+  readonly shardSliceBytes: number;
   /** `FEDWAY_RUNS`: run records kept. */
   readonly runs: number;
 }

@@ -90,6 +90,7 @@ function readConfig(read: Read): Config {
       rateLimit: read(settings.rateLimit),
       hostedTimeoutMs: read(settings.hostedTimeoutMs),
       hostedMemoryMb: read(settings.hostedMemoryMb),
+      shardSliceBytes: read(settings.shardSliceBytes),
       runs: read(settings.runs),
     },
     log: { level: read(settings.logLevel), queries: read(settings.logQueries) },

@@ -209,6 +209,12 @@ export const settings = {
     meaning: "Memory limit of one hosted endpoint, in MiB.",
     ...integer(16, 1_048_576),
   },
+  shardSliceBytes: {
+    name: "FEDWAY_SHARD_SLICE_BYTES",
+    default: "128 MiB",
+    meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
+    ...bytes(1024, 2 ** 42),
+  },
   runs: {
     name: "FEDWAY_RUNS",
     default: "1000",

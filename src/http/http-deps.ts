@@ -88,11 +88,18 @@ export interface ShardService {
   report(dataset: string): Promise<unknown>;
   /** The report as an HTML page. @throws FedwayError `SHARDS_UNKNOWN` */
   reportPage(dataset: string): Promise<string>;
+  /** The file of the rules with the problem they answer. @throws FedwayError `SHARDS_UNKNOWN` */
+  ruleFile(dataset: string): Promise<{ readonly path: string; readonly bytes: number }>;
   /**
    * Asks for shards to be built; a job that builds the same target already is an error.
    * @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `STORE_FAILED`
    */
   build(wish: unknown, options: { readonly dryRun: boolean }): Promise<Job>;
+  /**
+   * Asks for the shards of a dataset to be verified, hosted or not for being damaged.
+   * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_BUSY`, `STORE_FAILED`
+   */
+  verify(dataset: string, options: { readonly answers: boolean }): Promise<Job>;
 }
 
 /** What the HTTP shell is built from. */

@@ -121,6 +121,10 @@ export const Job = Type.Object({
   payload: Type.Any(),
   result: Type.Optional(Type.Any()),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  parent: Type.Optional(Type.String({ description: "Id of the job that waits for this one." })),
+  children: Type.Optional(
+    Type.Immutable(Type.Array(Type.String(), { description: "Ids of the jobs that this one waits for." })),
+  ),
 });
 
 /** Answer of `GET /api/jobs`. */

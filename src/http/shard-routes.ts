@@ -1,13 +1,16 @@
 import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Job as JobRecord } from "../jobs/job-queue.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import { answers, sendJson } from "./api-routes.ts";
 import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
-import type { HttpDeps, ShardService } from "./http-deps.ts";
+import type { HttpDeps, ShardDownload, ShardService } from "./http-deps.ts";
 import { Job } from "./registry-schemas.ts";
 import { Problem } from "./schemas.ts";
-import { BuildWish, Dataset, DatasetList, DatasetPath, ShardPath } from "./shard-schemas.ts";
+import { BuildWish, Dataset, DatasetList, DatasetPath, ShardPath, VerifyWish } from "./shard-schemas.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded, requireWriteAccess } from "./write-access.ts";
 
@@ -85,6 +88,36 @@ function addReading(untyped: FastifyInstance, shell: Shell): void {
   });
 }
 
+function addRuleFile(untyped: FastifyInstance, shell: Shell): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  app.get("/api/shards/:dataset/rules.lp", {
+    schema: {
+      tags,
+      summary: "Download the candidate rules, the queries and the chosen rules, for clingo to check",
+      params: DatasetPath,
+    },
+    handler: async (request, reply) => {
+      const { dataset } = known(shell, request.params.dataset);
+      const { path, bytes } = await shell.shards.ruleFile(dataset);
+      return reply
+        .headers({ ...anyOriginHeaders, "Content-Length": bytes, "Cache-Control": "no-cache" })
+        .type("text/plain; charset=utf-8")
+        .send(createReadStream(path, { end: Math.max(0, bytes - 1) }));
+    },
+  });
+}
+
+/** The file, opened: one that is gone has to be told before any header is. */
+async function opened(file: ShardDownload, [dataset, shard]: readonly [string, string]): Promise<FileHandle> {
+  return open(file.path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== "ENOENT") throw cause;
+    throw new FedwayError("SHARDS_UNKNOWN", `The data of the shard "${shard}" of "${dataset}" is gone.`, {
+      next: "GET /api/shards lists what there is.",
+      cause,
+    });
+  });
+}
+
 function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   app.get("/api/shards/:dataset/:shard", {
@@ -93,6 +126,7 @@ function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
       const { dataset, shard } = request.params;
       const file = shards.download(dataset, shard);
       if (file === undefined) throw shardUnknown(dataset, shard);
+      const handle = await opened(file, [dataset, shard]);
       return reply
         .headers({
           ...anyOriginHeaders,
@@ -102,10 +136,14 @@ function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
           // Exactly as many bytes as were said, also when the file should have grown.
         })
         .type(file.mediaType)
-        .send(createReadStream(file.path, { end: Math.max(0, file.bytes - 1) }));
+        .send(handle.createReadStream({ end: Math.max(0, file.bytes - 1) }));
     },
   });
 }
+
+/** Where to look for the job that was asked for; the work has not been done yet. */
+const accepted = (reply: FastifyReply, job: JobRecord): FastifyReply =>
+  reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
 
 function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
@@ -119,8 +157,22 @@ function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell
       response: { 202: Job, "4xx": Problem, "5xx": Problem },
     },
     handler: async (request, reply) => {
-      const job = await shards.build(request.body, { dryRun: request.query.dryRun ?? false });
-      return reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
+      return accepted(reply, await shards.build(request.body, { dryRun: request.query.dryRun ?? false }));
+    },
+  });
+  app.post("/api/shards/:dataset/verify", {
+    ...guarded,
+    onRequest: requireWriteAccess(deps),
+    schema: {
+      tags,
+      summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
+      params: DatasetPath,
+      querystring: VerifyWish,
+      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+    },
+    handler: async (request, reply) => {
+      const { dataset } = request.params;
+      return accepted(reply, await shards.verify(dataset, { answers: request.query.answers ?? true }));
     },
   });
 }
@@ -131,6 +183,7 @@ export function addShardRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: 
   if (shards === undefined) return;
   const shell = { shards, publicUrl };
   addReading(app, shell);
+  addRuleFile(app, shell);
   addDownload(app, shell);
   addBuilding(app, deps, shell);
 }

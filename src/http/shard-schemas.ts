@@ -19,6 +19,18 @@ export const BuildWish = Type.Object(
   strict,
 );
 
+/** Parameters of `POST /api/shards/{dataset}/verify`. */
+export const VerifyWish = Type.Object(
+  {
+    answers: Type.Optional(
+      Type.Boolean({
+        description: "Also compare the answers of all queries over the shards and the whole; default true.",
+      }),
+    ),
+  },
+  strict,
+);
+
 const Shard = Type.Object({
   id: Type.String(),
   key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),

@@ -1,11 +1,16 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { EnqueueOptions, JobKind, JobProgress, JobSchedule } from "./job-queue.ts";
+import type { ChildJob, EnqueueOptions, JobKind, JobProgress, JobSchedule } from "./job-queue.ts";
+import { childId } from "./life/job-record.ts";
 
 const idPattern = /^[\w.-]{1,128}$/;
 /** Room for the moment of a turn behind the name. */
 const schedulePattern = /^[\w.-]{1,100}$/;
 const mostPayloadBytes = 256 * 1024;
 const mostResultBytes = 1024 * 1024;
+const mostChildren = 1_000;
+const childNamePattern = /^[\w.-]+$/;
+/** Payloads of all children of one job together, and their results: they are read at once. */
+const mostFamilyBytes = 16 * 1024 * 1024;
 const highestPriority = 1_000_000;
 const longestDelayMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
@@ -30,6 +35,24 @@ export function checkEnqueueOptions({ id, priority, delayMs }: EnqueueOptions): 
   if (delayMs !== undefined && !(delayMs >= 0 && delayMs <= longestDelayMs)) {
     refuse("A job's delay is not between 0 ms and a year.");
   }
+}
+
+/** @throws FedwayError `REQUEST_INVALID` */
+export function checkChildren(parentId: string, children: readonly ChildJob[]): void {
+  if (children.length < 1 || children.length > mostChildren) refuse("A job's children are not 1 to 1,000.");
+  const names = new Set<string>();
+  for (const { name } of children) {
+    if (!childNamePattern.test(name))
+      refuse("A child's name is not made of letters, digits, dots, hyphens, underscores.");
+    if (names.has(name)) refuse(`Two children of the job have the name ${name.slice(0, 128)}.`);
+    names.add(name);
+    if (!idPattern.test(childId(parentId, name))) refuse("A child's id, `<id of the job>.<name>`, is longer than 128.");
+  }
+}
+
+/** Whether payloads, or results, of the children of one job are too large together. */
+export function isLargeFamily(bytes: readonly number[]): boolean {
+  return bytes.reduce((sum, one) => sum + one, 0) > mostFamilyBytes;
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */

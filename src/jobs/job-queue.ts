@@ -30,6 +30,10 @@ export interface Job {
   readonly result?: unknown;
   /** Why it failed last: public text, with the error's code. */
   readonly error?: { readonly code: string; readonly message: string };
+  /** Id of the job that waits for this one. */
+  readonly parent?: string;
+  /** Ids of the jobs that this one waits for, in the order given. Those of an ended job are forgotten in their time. */
+  readonly children?: readonly string[];
 }
 
 /** What a handler gets beside the payload. */
@@ -41,6 +45,8 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** Reports progress; cheap, batched by the queue. */
   readonly progress: (progress: JobProgress) => void;
+  /** What the handlers of the job's children gave, in the order given; empty without children. */
+  readonly children: readonly unknown[];
 }
 
 /** Everything about one kind of job. */
@@ -56,6 +62,14 @@ export interface JobKind {
   readonly maxAttempts?: number;
 }
 
+/** A part of a job: a job of its own, which the whole waits for. */
+export interface ChildJob {
+  /** `[A-Za-z0-9_.-]+`, once among its siblings; the child's id is `<id of the parent>.<name>`. */
+  readonly name: string;
+  readonly kind: string;
+  readonly payload: unknown;
+}
+
 /** How a job is enqueued. */
 export interface EnqueueOptions {
   /** A job with this id that is waiting or running is returned instead of a new one; a finished one is replaced. */
@@ -63,6 +77,12 @@ export interface EnqueueOptions {
   /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing, or of coming due. */
   readonly priority?: number;
   readonly delayMs?: number;
+  /**
+   * Jobs that are done before this one runs: 1 to 1,000, with the priority and the delay of this one, each on any worker
+   * that takes its kind. This one waits, held by nobody, and then gets their results as `context.children`. A child that
+   * fails, or is cancelled, fails it; its end ends the children that are open. Not with children of their own.
+   */
+  readonly children?: readonly ChildJob[];
 }
 
 /** A job that comes again and again. */

@@ -45,6 +45,7 @@ export const dcat = {
 
 export const dcterms = {
   namespace: "http://purl.org/dc/terms/",
+  bibliographicCitation: "http://purl.org/dc/terms/bibliographicCitation",
   conformsTo: "http://purl.org/dc/terms/conformsTo",
   created: "http://purl.org/dc/terms/created",
   description: "http://purl.org/dc/terms/description",

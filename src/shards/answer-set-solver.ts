@@ -21,6 +21,14 @@ export interface SolveOptions {
 /** Why the search ended: nothing was left to search, its own limit (`--solve-limit`), or the caller's. */
 export type SolveEnd = "complete" | "limit" | "deadline" | "aborted";
 
+/** What the solver's own clock says; milliseconds are its smallest unit. */
+export interface SolverClock {
+  /** From the first line of the program to the last one of the result. */
+  readonly totalSeconds: number;
+  /** Of these, in the search, after grounding and preprocessing. */
+  readonly searchSeconds: number;
+}
+
 /** What is known about a program after the search. */
 export interface SolveResult {
   /** The last ones found, best last. */
@@ -35,6 +43,8 @@ export interface SolveResult {
   /** No answer set costs less, level by level; missing when nothing was proven. */
   readonly lowerBound?: readonly number[];
   readonly seconds: number;
+  /** Missing when the search was cut off. */
+  readonly clock?: SolverClock;
 }
 
 /** Solves answer-set programs (ASP-Core-2 with clingo's extensions), one at a time, away from the event loop. */

@@ -17,7 +17,7 @@ interface Cover {
 /** Paper mode: minimum set cover. */
 export async function chooseCover(problem: Problem, options: ChooseOptions): Promise<Solution> {
   const startMs = performance.now();
-  const { instance, uncovered } = instanceOf(problem);
+  const { instance, uncovered } = coverInstanceOf(problem);
   const { core, kept, forced } = reduceCover(instance);
   const names = kept.map((rule) => {
     const candidate = problem.candidates[rule];
@@ -37,8 +37,11 @@ export async function chooseCover(problem: Problem, options: ChooseOptions): Pro
   };
 }
 
-/** The problem without the queries that nothing covers. */
-function instanceOf({ candidates, queries }: Problem): { instance: CoverInstance; uncovered: readonly number[] } {
+/** The problem in numbers, without the queries that nothing covers; those are named apart. */
+export function coverInstanceOf({ candidates, queries }: Problem): {
+  readonly instance: CoverInstance;
+  readonly uncovered: readonly number[];
+} {
   const coverers = coverersOf({ rules: candidates.map(({ covers }) => covers), queries: queries.length });
   const uncovered = coverers.flatMap((rules, query) => (rules.length === 0 ? [query] : []));
   const numbers = new Map(

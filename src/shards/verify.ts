@@ -1,13 +1,15 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Input, type InputFormat, namedInputs } from "./load/input.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { type Input, type InputFormat, type NamedInput, namedInputs } from "./load/input.ts";
 import { readStatements } from "./load/read-statements.ts";
+import { asDiskFull } from "./materialise/disk-space.ts";
 import { type Manifest, readManifest } from "./materialise/manifest.ts";
-import { type AnswerStore, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
-import { compareTriples, type Comparison, type Fault } from "./verify/compare-triples.ts";
+import { type AnswersTime, type AnswerStore, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
+import { compareTriples, type Fault, type Faults } from "./verify/compare-triples.ts";
 import { createDigestSpool, type Digest, type DigestSpool, digestOf } from "./verify/digest-spool.ts";
-import { readInputs, readShards, shardInputs, type Sides } from "./verify/read-sides.ts";
+import { readInputs, readShards, shardInputs } from "./verify/read-sides.ts";
 import { type Check, type CheckName, createFindings, type Verification, verdictOf } from "./verify/verification.ts";
 
 /** A file that a store loads. */
@@ -21,10 +23,17 @@ export interface StoreFile {
 /** How far a verification is. */
 export interface VerifyProgress {
   readonly stage: "read" | "compare" | "answers";
-  /** Statements read from inputs and shards, or queries answered. */
+  /** The stage is the `step`th of so many, from 1. */
+  readonly step: number;
+  readonly steps: number;
+  /** Statements read from inputs and shards, parts compared, or queries answered; of `total`. */
   readonly done: number;
-  /** Undefined where nobody knows yet. */
-  readonly total: number | undefined;
+  readonly total: number;
+}
+
+/** What cannot be looked at: why, as a sentence. */
+export interface Unread {
+  readonly unread: string;
 }
 
 /** What is verified, and with what. */
@@ -32,17 +41,24 @@ export interface VerifyOptions {
   /** A finished folder. */
   readonly folder: string;
   /** What the shards were made of, under the names that the manifest has for them. */
-  readonly inputs: readonly Input[];
-  readonly queries: readonly VerifiedQuery[];
-  /** Loads files into one default graph; without it answers are not compared, and the check says so. */
+  readonly inputs: readonly Input[] | Unread;
+  readonly queries: readonly VerifiedQuery[] | Unread;
+  /**
+   * Loads files as one dataset, named graphs and all, and ends queries that take too long; without it answers are not
+   * compared, and the check says so.
+   */
   readonly openStore?: (files: readonly StoreFile[], signal: AbortSignal) => Promise<AnswerStore>;
+  /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
+  readonly answersTime?: AnswersTime;
   /** Where temporary files go, about 20 bytes for each triple, with `openStore` a copy of the inputs too. */
   readonly scratch?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VerifyProgress) => void;
 }
 
-interface Work extends Sides {
+interface Work {
+  readonly folder: string;
+  readonly manifest: Manifest;
   readonly spool: DigestSpool;
   readonly scratch: string;
   readonly signal: AbortSignal;
@@ -52,66 +68,89 @@ interface Work extends Sides {
 /**
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
  * shard and nothing else is, every query has the same answer over the union of the shards as over the whole. What is
- * wrong is data, not an error. Memory is that of a 256th of the triples, the rest is on disk.
- * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest; the signal's reason when it is aborted
+ * wrong is data, not an error, and what cannot be looked at is unknown. Memory is that of a 256th of the triples, the rest
+ * is on disk.
+ * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
+ *   aborted
  */
 export async function verifyShards(options: VerifyOptions): Promise<Verification> {
-  const { folder, inputs, signal = new AbortController().signal } = options;
+  const { folder, signal = new AbortController().signal } = options;
   const manifest = await readManifest(folder);
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), "fedway-verify-"));
   try {
     await mkdir(join(scratch, "parts"));
     const spool = await createDigestSpool(join(scratch, "parts"));
     try {
-      return await verifyWith({ folder, inputs, manifest, spool, scratch, signal, options });
+      return await verifyWith({ folder, manifest, spool, scratch, signal, options });
     } finally {
       await spool.close();
     }
+  } catch (error) {
+    throw withoutRoom(error);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-const copyName = (manifest: Manifest): string => (manifest.format === "n-quads" ? "whole.nq" : "whole.nt");
+function withoutRoom(error: unknown): unknown {
+  const full = asDiskFull(error);
+  if (full === error) return error;
+  return new FedwayError("DISK_FULL", "The disk became full while the shards were verified.", {
+    next: "Make room where temporary files go.",
+    cause: error,
+  });
+}
 
 async function verifyWith(work: Work): Promise<Verification> {
-  const { manifest, spool, signal, scratch, options } = work;
-  const { queries, openStore, onProgress } = options;
+  const read = await readSides(work);
+  await work.spool.finish();
+  return verdictOf([read.files, ...(await tripleChecks(work, read)), await answerCheck(work, read)]);
+}
+
+const isUnread = (value: readonly unknown[] | Unread): value is Unread => !Array.isArray(value);
+
+const copyPath = ({ manifest, scratch }: Work): string =>
+  join(scratch, manifest.format === "n-quads" ? "whole.nq" : "whole.nt");
+
+function tell(
+  { options: { queries, openStore, onProgress } }: Work,
+  stage: VerifyProgress["stage"],
+  progress: Pick<VerifyProgress, "done" | "total">,
+): void {
+  const asks = openStore !== undefined && !isUnread(queries) && queries.length > 0;
+  const stages = ["read", "compare", ...(asks ? ["answers"] : [])];
+  onProgress?.({ stage, step: stages.indexOf(stage) + 1, steps: stages.length, ...progress });
+}
+
+/** What came of reading both sides: why one of them is not known to its end, where that is so. */
+interface Read {
+  readonly files: Check;
+  readonly lackOfInputs: string | undefined;
+  readonly lackOfShards: string | undefined;
+}
+
+async function readSides(work: Work): Promise<Read> {
+  const { folder, manifest, spool, signal, options } = work;
+  const { inputs, openStore } = options;
   const findings = createFindings("files");
+  const expected = manifest.statements + manifest.triples;
   let done = 0;
-  const total = manifest.statements + manifest.triples;
-  const reading = {
-    spool,
-    findings,
-    signal,
-    onProgress: (triples: number): void => {
-      done += triples;
-      onProgress?.({ stage: "read", done, total });
-    },
+  const onProgress = (triples: number): void => {
+    done += triples;
+    tell(work, "read", { done, total: Math.max(done, expected) });
   };
-  const copy = join(scratch, copyName(manifest));
-  const isWhole = [
-    await readInputs(work, reading, openStore === undefined ? undefined : copy),
-    await readShards(work, reading),
-  ].every(Boolean);
-  await spool.finish();
-  onProgress?.({ stage: "compare", done: 0, total: undefined });
-  const files = findings.check(work.inputs.length + manifest.shards.length);
-  if (!isWhole) {
-    const reason = "A file could not be read to its end.";
-    return verdictOf([
-      files,
-      notLookedAt("disjoint", reason),
-      notLookedAt("complete", reason),
-      notLookedAt("answers", reason),
-    ]);
+  const reading = { spool, findings, signal, onProgress };
+  let lackOfInputs: string | undefined;
+  if (isUnread(inputs)) {
+    lackOfInputs = inputs.unread;
+    for (const { name } of manifest.inputs) findings.unknownIs(name, inputs.unread);
+  } else {
+    const copy = openStore === undefined ? undefined : copyPath(work);
+    lackOfInputs = await readInputs({ folder, manifest, inputs }, reading, copy);
   }
-  const triples = await tripleChecks(work);
-  if (queries.length === 0) return verdictOf([files, ...triples, createFindings("answers").check(0)]);
-  if (openStore === undefined) {
-    return verdictOf([files, ...triples, notLookedAt("answers", "There is no store to ask.")]);
-  }
-  return verdictOf([files, ...triples, await answerCheck(work, [openStore, copy])]);
+  const lackOfShards = await readShards(work, reading);
+  const count = (isUnread(inputs) ? 0 : inputs.length) + manifest.shards.length;
+  return { files: findings.check(count), lackOfInputs, lackOfShards };
 }
 
 function notLookedAt(name: CheckName, reason: string): Check {
@@ -120,26 +159,49 @@ function notLookedAt(name: CheckName, reason: string): Check {
   return findings.check(0);
 }
 
-type OpenStore = NonNullable<VerifyOptions["openStore"]>;
+async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<Check> {
+  const { queries, openStore } = work.options;
+  const lack = lackOfShards ?? lackOfInputs;
+  if (lack !== undefined) return notLookedAt("answers", lack);
+  if (isUnread(queries)) return notLookedAt("answers", queries.unread);
+  if (queries.length === 0) return createFindings("answers").check(0);
+  if (openStore === undefined) return notLookedAt("answers", "There is no store to ask.");
+  return askBoth(work, { queries, openStore });
+}
 
-async function answerCheck(work: Work, [openStore, copy]: readonly [OpenStore, string]): Promise<Check> {
+interface Asking {
+  readonly queries: readonly VerifiedQuery[];
+  readonly openStore: NonNullable<VerifyOptions["openStore"]>;
+}
+
+async function askBoth(work: Work, { queries, openStore }: Asking): Promise<Check> {
   const { manifest, signal, options } = work;
   const { format, gzip } = manifest;
   const files = shardInputs(work).map(({ path }) => ({ path, format, gzip }));
   const opened = await Promise.allSettled([
-    openStore([{ path: copy, format, gzip: false }], signal),
+    openStore([{ path: copyPath(work), format, gzip: false }], signal),
     openStore(files, signal),
   ]);
   const [whole, union] = opened;
   try {
-    if (whole.status === "rejected") throw whole.reason;
-    if (union.status === "rejected") throw union.reason;
-    const total = options.queries.length;
-    const onQuery = (done: number): void => options.onProgress?.({ stage: "answers", done, total });
-    return await compareAnswers(options.queries, { whole: whole.value, union: union.value }, { signal, onQuery });
+    if (whole.status === "rejected") return cannotOpen("the whole", whole.reason, signal);
+    if (union.status === "rejected") return cannotOpen("the union of the shards", union.reason, signal);
+    const total = queries.length;
+    return await compareAnswers(
+      queries,
+      { whole: whole.value, union: union.value },
+      { signal, onQuery: (done) => tell(work, "answers", { done, total }), time: options.answersTime },
+    );
   } finally {
     await Promise.all(opened.map(async (store) => (store.status === "fulfilled" ? store.value.close() : undefined)));
   }
+}
+
+/** Data that no store takes, for want of memory most often, leaves the answers unknown. */
+function cannotOpen(what: string, reason: unknown, signal: AbortSignal): Check {
+  signal.throwIfAborted();
+  if (!(reason instanceof FedwayError)) throw reason;
+  return notLookedAt("answers", `No store could load ${what}: ${reason.message}`);
 }
 
 const reasons: Readonly<Record<Fault, string>> = {
@@ -149,14 +211,23 @@ const reasons: Readonly<Record<Fault, string>> = {
   repeated: "more than once in its shard",
 };
 
+/** Faults of a shard by itself, and those that only a look at the inputs shows. */
+const faultsOf = { disjoint: ["shared", "repeated"], complete: ["missing", "foreign"] } as const;
+
 /** No triple is in two shards; the union equals the input. */
-async function tripleChecks(work: Work): Promise<readonly Check[]> {
-  const comparison = await compareTriples(work.spool);
-  const texts = await exampleTexts(work, comparison);
-  const check = (name: CheckName, faults: readonly Fault[]): Check => {
+async function tripleChecks(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<readonly Check[]> {
+  if (lackOfShards !== undefined) {
+    return [notLookedAt("disjoint", lackOfShards), notLookedAt("complete", lackOfShards)];
+  }
+  const { triples, faults } = await compareTriples(work.spool, (done, total) => tell(work, "compare", { done, total }));
+  const { inputs } = work.options;
+  const isComplete = lackOfInputs === undefined && !isUnread(inputs);
+  const looked = [...faultsOf.disjoint, ...(isComplete ? faultsOf.complete : [])].map((fault) => faults[fault]);
+  const texts = await exampleTexts(looked, [...(isComplete ? namedInputs(inputs) : []), ...shardInputs(work)], work);
+  const check = (name: keyof typeof faultsOf): Check => {
     const findings = createFindings(name);
-    for (const fault of faults) {
-      const { count, examples } = comparison.faults[fault];
+    for (const fault of faultsOf[name]) {
+      const { count, examples } = faults[fault];
       for (const [at, { digest, files }] of examples.entries()) {
         const where = files.filter((file) => file > 0).map((file) => work.manifest.shards[file - 1]?.id ?? "?");
         const reason = `${reasons[fault]}${where.length > 0 ? `: ${where.join(", ")}` : ""}`;
@@ -164,27 +235,31 @@ async function tripleChecks(work: Work): Promise<readonly Check[]> {
         findings.wrongIs(texts.get(digest) ?? "a triple", reason, at === 0 ? count - examples.length + 1 : 1);
       }
     }
-    return findings.check(comparison.triples);
+    return findings.check(triples);
   };
-  return [check("disjoint", ["shared", "repeated"]), check("complete", ["missing", "foreign"])];
+  return [check("disjoint"), isComplete ? check("complete") : notLookedAt("complete", lackOfInputs ?? "")];
 }
 
 const longestExample = 300;
 
 /** The lines of the examples, for which everything has to be read once more. */
-async function exampleTexts(work: Work, { faults }: Comparison): Promise<ReadonlyMap<Digest, string>> {
-  const wanted = new Set(Object.values(faults).flatMap(({ examples }) => examples.map(({ digest }) => digest)));
+async function exampleTexts(
+  faults: readonly Faults[],
+  inputs: readonly NamedInput[],
+  { signal }: Work,
+): Promise<ReadonlyMap<Digest, string>> {
+  const wanted = new Set(faults.flatMap(({ examples }) => examples.map(({ digest }) => digest)));
   const texts = new Map<Digest, string>();
   if (wanted.size === 0) return texts;
   await readStatements(
-    [...namedInputs(work.inputs), ...shardInputs(work)],
+    inputs,
     (statement) => {
       const digest = digestOf(statement);
       if (!wanted.has(digest) || texts.has(digest)) return;
       const { bytes, start, end } = statement;
       texts.set(digest, bytes.toString("utf8", start, Math.min(end - 1, start + longestExample)));
     },
-    { phase: "verify", signal: work.signal },
+    { phase: "verify", signal },
   );
   return texts;
 }

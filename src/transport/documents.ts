@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
 import { decodedPieces } from "./body-pieces.ts";
@@ -9,7 +9,8 @@ import { type Download, download, errorTextOf } from "./download.ts";
 import { headerOf } from "./headers.ts";
 import { createHostRates, type HostRates } from "./host-rates.ts";
 import { documentMediaType, rdfAccept } from "./document-media-type.ts";
-import { defaultTimeouts, type SparqlClientOptions, userAgent } from "./options.ts";
+import { type DocumentWatch, watchDocument } from "./document-watch.ts";
+import { defaultTimeouts, type SparqlClientOptions, type TransportObserver, userAgent } from "./options.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
 import { refusalError } from "./refusals.ts";
 import { parseRetryAfter } from "./retry.ts";
@@ -25,6 +26,10 @@ export interface DocumentRequest {
   /** Decoded bytes. */
   readonly maxBytes: number;
   readonly maxQuads: number;
+  /** Catalogue id of the endpoint that it is fetched for. */
+  readonly endpoint?: string | undefined;
+  /** What the request belongs to, handed on to the observer as it is. */
+  readonly trace?: unknown;
 }
 
 /** A document, parsed to triples. */
@@ -54,7 +59,10 @@ export interface DocumentClient {
 export type DocumentClientOptions = Pick<
   SparqlClientOptions,
   "version" | "contact" | "allowAddresses" | "hostRate" | "timeouts" | "resolveHost" | "ca" | "local" | "clock"
->;
+> & {
+  /** Hears of every HTTP request; must not throw. */
+  readonly observer?: Pick<TransportObserver, "onRequest"> | undefined;
+};
 
 interface Context {
   readonly guard: AddressGuard;
@@ -63,6 +71,7 @@ interface Context {
   readonly local: SparqlClientOptions["local"];
   readonly clock: Clock;
   readonly userAgent: string;
+  readonly observer: DocumentClientOptions["observer"];
 }
 
 const connections = 4;
@@ -83,6 +92,7 @@ function contextOf(options: DocumentClientOptions): Context {
     local,
     clock,
     userAgent: userAgent(options.version, options.contact),
+    observer: options.observer,
   };
 }
 
@@ -117,8 +127,30 @@ export function createDocumentClient(options: DocumentClientOptions): DocumentCl
 
 const shuttingDown = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
 
+/** One document under way. */
+interface Fetching {
+  readonly request: DocumentRequest;
+  readonly watch: Stopwatch;
+  readonly context: Context;
+  /** Hears of its requests. */
+  readonly told: DocumentWatch;
+}
+
 async function fetchDocument(request: DocumentRequest, watch: Stopwatch, context: Context): Promise<RdfDocument> {
-  const { url, got } = await followed(request, watch, context);
+  const told = watchDocument(context.observer, request);
+  try {
+    const document = await readDocument({ request, watch, context, told });
+    told.done();
+    return document;
+  } catch (error) {
+    told.failed(toFedwayError(error));
+    throw error;
+  }
+}
+
+async function readDocument(fetching: Fetching): Promise<RdfDocument> {
+  const { request, watch } = fetching;
+  const { url, got } = await followed(fetching);
   const mediaType = documentMediaType(headerOf(got.headers, "content-type"), url);
   if (mediaType === undefined) throw noRdf(got);
   const counter = { bytes: 0 };
@@ -129,24 +161,26 @@ async function fetchDocument(request: DocumentRequest, watch: Stopwatch, context
 }
 
 /** The response at the end of the redirects. */
-async function followed(
-  request: DocumentRequest,
-  watch: Stopwatch,
-  context: Context,
-): Promise<{ readonly url: URL; readonly got: Download }> {
+async function followed(fetching: Fetching): Promise<{ readonly url: URL; readonly got: Download }> {
+  const { request, watch, context, told } = fetching;
   let url = vetted(request.url, context);
   for (let redirects = 0; ; redirects += 1) {
     await hostTurn(url, watch, context.rates);
-    const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", context.userAgent];
-    const got = await download({ upstream: context.upstream, url, headers, maxBytes: request.maxBytes, watch });
+    const got = await sent(url, fetching);
+    if (got.status === 200) return { url, got };
+    told.answered(got.status);
     const refusal = { status: got.status, headers: got.headers, text: "" };
-    if (!isRedirect(refusal)) {
-      if (got.status === 200) return { url, got };
-      throw refused(got, context);
-    }
+    if (!isRedirect(refusal)) throw refused(got, context);
     if (redirects === maxRedirects) throw redirectRefused("The endpoint redirects too often.", got.status);
     url = redirectStep({ url, method: "get" }, refusal, context).url;
   }
+}
+
+function sent(url: URL, { request: { maxBytes }, watch, context, told }: Fetching): Promise<Download> {
+  watch.check();
+  const { upstream, userAgent: agent } = context;
+  const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", agent];
+  return download({ upstream, url, headers, maxBytes, watch, account: told.sent() });
 }
 
 function vetted(text: string, { guard, local }: Context): URL {

@@ -6,9 +6,9 @@ import type { ExchangeReport } from "./options.ts";
 export interface RequestStart {
   /** Catalogue id, or "unlisted". */
   readonly endpoint: string;
-  /** 1 for the first request of a query; retries, other methods and redirects count on. */
+  /** 1 for the first request of a query or document; retries, other methods and redirects count on. */
   readonly attempt: number;
-  /** `SparqlRequest.trace`. */
+  /** `SparqlRequest.trace` or `DocumentRequest.trace`. */
   readonly trace: unknown;
 }
 

@@ -24,7 +24,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
     run: runOpsBench,
   },
   shards: {
-    summary: "triples per second and memory of loading and materialising, beside parsing with N3.js",
+    summary: "loading beside N3.js, clingo-wasm beside native clingo, and the gap of a large cover",
     run: runShardsBench,
   },
   search: {

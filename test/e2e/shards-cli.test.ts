@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCommand, startBuiltService } from "../support/built-program.ts";
+import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
 
 let folder: string;
 let env: Readonly<Record<string, string>>;
@@ -36,24 +36,66 @@ describe("fedway shards", () => {
 });
 
 describe("the built service", () => {
+  let service: BuiltService;
+  beforeAll(async () => {
+    service = await startBuiltService({ ...env, FEDWAY_EXAMPLES: "off" });
+  });
+  afterAll(() => service.stop());
+
   it("hosts what was built, in worker threads of the built program", async () => {
-    const service = await startBuiltService({ ...env, FEDWAY_EXAMPLES: "off" });
-    try {
-      const query =
-        "PREFIX h: <https://harbour.example/vocabulary#> SELECT ?name WHERE { ?port a h:Port ; h:name ?name }";
-      const answer = await fetch(`${service.url}/federations/harbour/sparql?query=${encodeURIComponent(query)}`, {
-        headers: { accept: "text/csv" },
-      });
-      expect((await answer.text()).trim().split(/\r?\n/).slice(1).toSorted()).toEqual([
-        "Aldvik",
-        "Brúna",
-        "Corrie",
-        "Dunmoor",
-        "Elvsund",
-        "Farrow",
-      ]);
-    } finally {
-      await service.stop();
-    }
+    const query =
+      "PREFIX h: <https://harbour.example/vocabulary#> SELECT ?name WHERE { ?port a h:Port ; h:name ?name }";
+    const answer = await fetch(`${service.url}/federations/harbour/sparql?query=${encodeURIComponent(query)}`, {
+      headers: { accept: "text/csv" },
+    });
+    expect((await answer.text()).trim().split(/\r?\n/).slice(1).toSorted()).toEqual([
+      "Aldvik",
+      "Brúna",
+      "Corrie",
+      "Dunmoor",
+      "Elvsund",
+      "Farrow",
+    ]);
   }, 60_000);
+
+  it("says of each shard, as VoID, under which licence it is and how to cite it", async () => {
+    const { shards } = (await (await fetch(`${service.url}/api/shards/harbour`)).json()) as {
+      shards: { id: string }[];
+    };
+    expect(shards.length).toBeGreaterThan(1);
+    for (const { id } of shards) {
+      const described = async (): Promise<string> => {
+        const headers = { accept: "application/n-triples" };
+        return (await fetch(`${service.url}/api/endpoints/harbour-${id}/void`, { headers })).text();
+      };
+      await expect
+        .poll(described, { timeout: 60_000, interval: 250 })
+        .toMatch(
+          /^<[^>]+#dataset> <http:\/\/purl\.org\/dc\/terms\/bibliographicCitation> "Invented for Fedway; no such ferries sail\." \.$/m,
+        );
+      expect(await described()).toMatch(
+        /#dataset> <http:\/\/purl\.org\/dc\/terms\/license> <https:\/\/creativecommons\.org\/publicdomain\/zero\/1\.0\/> \.$/m,
+      );
+    }
+  }, 120_000);
+
+  it("verifies them over HTTP, as far as it may read what they were made of", async () => {
+    const asked = await fetch(`${service.url}/api/shards/harbour/verify`, { method: "POST" });
+    expect(asked.status).toBe(202);
+    const { id } = (await asked.json()) as { id: string };
+    const job = async () =>
+      (await (await fetch(`${service.url}/api/jobs/${id}`)).json()) as {
+        state: string;
+        result?: { outcome: string; checks: { name: string; outcome: string }[] };
+      };
+    await expect.poll(async () => (await job()).state, { timeout: 60_000, interval: 250 }).toBe("done");
+    const { result } = await job();
+    expect(result?.outcome).toBe("unknown");
+    expect(result?.checks.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
+      "files unknown",
+      "disjoint held",
+      "complete unknown",
+      "answers unknown",
+    ]);
+  }, 90_000);
 });

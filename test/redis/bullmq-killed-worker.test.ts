@@ -18,6 +18,8 @@ const program = new URL("stamping-worker.ts", import.meta.url).pathname;
 interface KilledWorker {
   /** What it said first. */
   readonly said: string;
+  /** All that it has said so far. */
+  readonly all: () => string;
   kill(): Promise<void>;
 }
 
@@ -35,7 +37,8 @@ async function deploy(prefix: string, mostInterruptions: number): Promise<Deploy
   onTestFinished(() => folder.remove());
   const faults: unknown[] = [];
   const queue = createBullmqJobQueue({ url: server.url, prefix, lookMs: 50, onFault: (fault) => faults.push(fault) });
-  await queue.start([{ name: "endless", validate: () => {}, run: async () => null }], { work: false });
+  const kinds = ["endless", "gathering"].map((name) => ({ name, validate: () => {}, run: async () => null }));
+  await queue.start(kinds, { work: false });
   onTestFinished(() => queue.close(0));
   return {
     queue,
@@ -50,9 +53,13 @@ async function deploy(prefix: string, mostInterruptions: number): Promise<Deploy
         child.kill("SIGKILL");
         expect(await gone).toEqual([null, "SIGKILL"]);
       };
+      let all = "";
+      child.stdout.on("data", (text) => {
+        all += String(text);
+      });
       const said = once(child.stdout, "data").then(String);
       const failed = gone.then(() => "the worker ended");
-      return { said: (await Promise.race([said, failed, lastOf(queue)])).trim(), kill };
+      return { said: (await Promise.race([said, failed, lastOf(queue)])).trim(), all: () => all, kill };
     },
   };
 }
@@ -104,5 +111,40 @@ describe("a job whose worker processes are killed in the middle of it", () => {
     expect(third.said).toBe("failed");
     expect(await queue.get("stamp")).toMatchObject({ state: "failed", attempts: 2, error: { code: "INTERNAL" } });
     await third.kill();
+  });
+});
+
+describe("a job with children whose worker processes are killed", () => {
+  it("in a child, then in the job itself, ends once with what each child gave once", async () => {
+    const { queue, folder, faults, work } = await deploy("family:", 20);
+    const patient = { timeout: 15_000, interval: 50 };
+    const children = [2, 1].map((payload, index) => ({ name: `p${index}`, kind: "endless", payload }));
+    await queue.enqueue("gathering", 2, { id: "all", children });
+    const ended: string[] = [];
+    for (const id of ["all", "all.p0", "all.p1"]) {
+      queue.watch(id, ({ state }) => state === "done" && ended.push(id));
+    }
+    const inChild = await work();
+    expect(inChild.said).toBe("running 1");
+    expect(await queue.get("all")).toMatchObject({ state: "waiting", attempts: 0 });
+    await inChild.kill();
+    const inParent = await work();
+    await expect.poll(inParent.all, patient).toContain("gathering 1");
+    expect(await queue.get("all")).toMatchObject({ state: "running", attempts: 1 });
+    await inParent.kill();
+    const last = await work();
+    await expect.poll(async () => (await queue.get("all"))?.state, patient).toBe("done");
+
+    expect(last.all()).toBe("gathering 2\n");
+    const result = [
+      { stamped: "all.p0", attempt: 2 },
+      { stamped: "all.p1", attempt: 1 },
+    ];
+    expect(await queue.get("all")).toMatchObject({ attempts: 2, result });
+    await expect.poll(() => ended.toSorted(), patient).toEqual(["all", "all.p0", "all.p1"]);
+    expect(readdirSync(folder)).toEqual(["all.p0", "all.p1"]);
+    expect(await queue.list()).toHaveLength(3);
+    expect(faults).toEqual([]);
+    await last.kill();
   });
 });

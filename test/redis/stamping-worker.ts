@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 
 // A worker that gives a job up after as many lost workers as named last, on the Redis and with the prefix named on the command line. A job leaves a folder named by its id in the
-// folder named third, and says so. `endless` jobs then wait to be killed, until the run that their payload names.
+// folder named third, and says so. `endless` jobs then wait to be killed, until the run that their payload names; so do
+// `gathering` ones, which then give what their children gave.
 const [url = "", prefix = "", folder = "", most = ""] = process.argv.slice(2);
 const queue = createBullmqJobQueue({ url, prefix, leaseMs: 900, stalledMs: 200, mostInterruptions: Number(most) });
 await queue.start([
@@ -15,6 +16,14 @@ await queue.start([
       await mkdir(join(folder, id), { recursive: true });
       writeSync(1, `running ${attempt}\n`);
       return attempt === lastRun ? { stamped: id, attempt } : new Promise(() => {});
+    },
+  },
+  {
+    name: "gathering",
+    validate: () => {},
+    run: async (lastRun, { attempt, children }) => {
+      writeSync(1, `gathering ${attempt}\n`);
+      return attempt === lastRun ? children : new Promise(() => {});
     },
   },
 ]);

@@ -47,6 +47,8 @@ export const sampleDescription: VoidDescription = {
   title: 'People & "friends"',
   description: "Who knows whom.",
   license: "http://creativecommons.org/licenses/by/4.0/",
+  citation: 'A. Author: "Who knows whom", 2026.',
+  origin: "https://archive.example/people",
   triples: count(100),
   classes: count(2),
   properties: count(2, "claimed", 3),

@@ -13,6 +13,10 @@ export interface SourceDocumentRequest {
   readonly maxQuads: number;
   /** To be sent as If-None-Match by clients that can; then the answer may be `notModified`. */
   readonly etag?: string;
+  /** Catalogue id of the endpoint that it is fetched for. */
+  readonly endpoint?: string | undefined;
+  /** What the request belongs to, handed on to the transport as it is. */
+  readonly trace?: unknown;
 }
 
 /** A fetched and parsed document. */

@@ -90,13 +90,13 @@ function takeOff(options: FileSourcesOptions, departure: Departure): Flight {
 
 async function download(
   { documents, now, maxBytes = 64 * 1024 * 1024, maxQuads = 500_000 }: FileSourcesOptions,
-  { url, known, bounds: { report } }: Departure,
+  { url, known, bounds: { report, owner } }: Departure,
   signal: AbortSignal,
 ): Promise<KeptFile> {
   report.requests++;
   const { etag } = known ?? {};
   const limits = { signal, timeoutMs: FETCH_MS, maxBytes, maxQuads };
-  const fetched = await documents.fetch({ url, ...limits, ...(etag !== undefined && { etag }) });
+  const fetched = await documents.fetch({ url, ...limits, ...owner, ...(etag !== undefined && { etag }) });
   report.bytes += fetched.bytes;
   const freshUntil = now() + Math.min(fetched.maxAgeMs ?? UNSAID_FRESHNESS_MS, LONGEST_FRESHNESS_MS);
   if (fetched.notModified && known) return { ...known, freshUntil };

@@ -39,6 +39,7 @@ function openMember(endpoint: PlannedEndpoint, options: MemberOptions): Member {
   if (endpoint.interface === undefined) return createSparqlMember({ endpoint, ...options });
   const { bounds, openSource } = options;
   const report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
-  const source = openSource(endpoint, { signal: bounds.signal, deadlineMs: bounds.deadlineMs, report });
+  const { signal, deadlineMs, trace } = bounds;
+  const source = openSource(endpoint, { signal, deadlineMs, report, owner: { endpoint: endpoint.id, trace } });
   return createMatchedMember({ ...options, endpoint, source, report });
 }

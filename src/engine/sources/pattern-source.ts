@@ -1,6 +1,7 @@
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Triple } from "../../rdf/triple-index.ts";
 import type { SourceReport } from "../federation-engine.ts";
+import type { SourceDocumentRequest } from "./document-client.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
 
 /** What a source of triples is bound by while one execution reads from it. */
@@ -10,6 +11,8 @@ export interface MatchBounds {
   readonly deadlineMs: number;
   /** What the source contributed; requests and bytes are added here. */
   readonly report: SourceReport;
+  /** Whose requests these are, for the transport. */
+  readonly owner?: Pick<SourceDocumentRequest, "endpoint" | "trace">;
 }
 
 /** How many triples match a pattern, and how many requests it takes to read them. */

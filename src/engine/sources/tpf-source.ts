@@ -66,11 +66,11 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
   const kept = new LRUCache<string, Promise<TpfPage>>({ max: PAGES_KEPT });
 
   async function page(url: string): Promise<TpfPage> {
-    const { signal, deadlineMs, report } = bounds;
+    const { signal, deadlineMs, report, owner } = bounds;
     report.requests++;
     const timeoutMs = Math.max(1, Math.min(deadlineMs - options.now(), LONGEST_PAGE_MS));
     const limits = { signal, timeoutMs, maxBytes: maxPageBytes, maxQuads: maxPageQuads };
-    const fetched = await documents.fetch({ url, ...limits });
+    const fetched = await documents.fetch({ url, ...limits, ...owner });
     report.bytes += fetched.bytes;
     return readTpfPage(fetched, origin);
   }

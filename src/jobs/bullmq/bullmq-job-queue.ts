@@ -4,7 +4,7 @@ import { checkId, checkKinds } from "../bounds.ts";
 import { systemClock } from "../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
 import { withProgress } from "../life/active-run.ts";
-import { cancelJob } from "../life/cancelling.ts";
+import { cancelJob, endRunOf } from "../life/cancelling.ts";
 import { createIntake, type Intake } from "../life/intake.ts";
 import { createJobCore, type JobCore, type JobQueueTimes } from "../life/job-core.ts";
 import { type JobRecord, jobOf } from "../life/job-record.ts";
@@ -12,6 +12,7 @@ import { createWatchers, type Watchers } from "../life/watchers.ts";
 import { createRedisDocuments, type RedisJobDocuments } from "./redis-documents.ts";
 import { checkAddress, keysOf, openRedisLink, type RedisLink } from "./redis-link.ts";
 import { startTicketWorkers, type TicketWorkers, type WorkerSettings } from "./ticket-worker.ts";
+import { putUp } from "./put-up.ts";
 import { createTickets, type Tickets } from "./tickets.ts";
 import { openTurns, type Turns } from "./turns.ts";
 import { createLook, repeat, type Repeated, sweep } from "./upkeep.ts";
@@ -87,7 +88,7 @@ export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
     async enqueue(kind, payload, enqueueOptions = {}) {
       if (core.closing) throw new FedwayError("STORE_FAILED", "The job queue is closed.");
       const record = await intake.enqueue(kind, payload, enqueueOptions);
-      if (record.state === "waiting") await running(parts).tickets.add(record);
+      if (record.state === "waiting") await putUp(core, running(parts).tickets, record);
       return jobOf(record);
     },
     async get(id) {
@@ -97,10 +98,10 @@ export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
     list: (listOptions = {}) => list(parts, listOptions),
     async cancel(id) {
       checkId(id);
-      const { workers, tickets } = running(parts);
-      const cancelled = await cancelJob(core, id, (one) => workers?.get(one));
+      const { tickets } = running(parts);
+      const cancelled = await cancelJob(core, id);
       // The job is cancelled already; a ticket that stays comes to nothing.
-      if (cancelled !== undefined) await tickets.remove(cancelled).catch(core.fault);
+      if (cancelled !== undefined) await tickets.remove([cancelled]).catch(core.fault);
       return cancelled !== undefined;
     },
     watch: (id, listener) => watchers.watch(id, listener),
@@ -127,6 +128,8 @@ function createParts(options: BullmqJobQueueOptions): QueueParts {
   const read = (id: string): Promise<Job | undefined> => get(parts, id);
   const watchers = createWatchers({ clock, read, everyMs: options.watchMs ?? 250, fault: core.fault });
   core.changed = ({ record }) => watchers.notify(record.id);
+  core.endRun = (record) => endRunOf(parts.started?.workers?.get(record.id), record);
+  core.withdrawn = async (records) => parts.started?.tickets.remove(records);
   core.progressed = (id) => watchers.notify(id);
   const parts: QueueParts = {
     options,
@@ -151,9 +154,9 @@ async function start(parts: QueueParts, work: boolean): Promise<Started> {
   const link = await openRedisLink({ url, prefix, connectTimeoutMs, commandTimeoutMs, fault: core.fault });
   parts.link = link;
   try {
-    const tickets = createTickets(link, () => core.clock.now());
-    const turns = await openTurns({ core, link, intake, tickets });
     const keys = keysOf(prefix);
+    const tickets = createTickets(link, { now: () => core.clock.now(), kindKeys: keys.kinds });
+    const turns = await openTurns({ core, link, intake, tickets });
     const { mostInterruptions: mostStalled, leaseMs: lockMs } = core;
     const settings: Omit<WorkerSettings, "prefix"> = {
       url,

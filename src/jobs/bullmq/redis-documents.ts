@@ -1,9 +1,8 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobClock } from "../clock.ts";
 import type { JobState } from "../job-queue.ts";
 import type { JobDocuments } from "../life/job-core.ts";
-import { isOpen, type JobRecord, readRecord, type VersionedRecord } from "../life/job-record.ts";
-import type { RedisLink } from "./redis-link.ts";
+import { isOver, type JobRecord, readRecord, type VersionedRecord } from "../life/job-record.ts";
+import { asArray, type RedisLink } from "./redis-link.ts";
 import { ticketOf } from "./tickets.ts";
 
 /** The documents of a queue in Redis. */
@@ -40,10 +39,14 @@ export function createRedisDocuments(options: RedisDocumentOptions): RedisJobDoc
     async read(id) {
       return versioned(await link().run("read", id));
     },
+    async isOpen(job) {
+      return (await link().run("isOpen", job.id, ticketOf(job))) === 1;
+    },
     async write(record, ifVersion) {
       const { id, kind, state, order, resultKey = "", finishedAtMs } = record;
-      const end = isOpen(state) ? "" : (finishedAtMs ?? clock.now());
-      const fields = [kind, state, order, ticketOf(record), resultKey, end] as const;
+      const end = isOver(record) ? (finishedAtMs ?? clock.now()) : "";
+      const parent = record.parent === undefined ? "" : ticketOf(record.parent);
+      const fields = [kind, state, order, ticketOf(record), resultKey, parent, end] as const;
       const text = JSON.stringify(record);
       const limits = [clock.now(), keepFinishedMs, keepFinished] as const;
       const version = await link().run("write", id, text, `${ifVersion}`, ...fields, ...limits);
@@ -99,10 +102,4 @@ function versioned(answer: unknown): VersionedRecord | undefined {
   const [text, version] = asArray(answer);
   const record = readRecord(String(text));
   return record && { record, version: Number(version) };
-}
-
-/** @throws FedwayError `STORE_FAILED` for an answer that no script of ours gives */
-export function asArray(answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) return answer;
-  throw new FedwayError("STORE_FAILED", "Redis gave an answer that makes no sense.");
 }

@@ -1,4 +1,4 @@
-import { Queue } from "bullmq";
+import { FlowProducer, Queue } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type JobScript, type JobScriptName, jobScripts } from "./scripts.ts";
 
@@ -19,6 +19,8 @@ export interface RedisLink {
   /** The queue of the turns of schedules; all queues of this link share its connection. */
   readonly turns: Queue;
   openQueue(name: string): Queue;
+  /** Adds jobs to several queues of this link at once. */
+  openFlows(): FlowProducer;
   /** Calls back whenever Redis is there again. */
   onReturn(listener: () => void): void;
   /** Runs a script on the keys of this deployment. @throws FedwayError `STORE_FAILED` */
@@ -92,6 +94,11 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
       queue.on("error", () => {});
       return queue;
     },
+    openFlows() {
+      const flows = new FlowProducer({ connection: client, prefix: keys.kinds });
+      flows.on("error", () => {});
+      return flows;
+    },
     onReturn: (listener) => void client.on("ready", listener),
     run: (script, ...args) => wait(client.runCommand(commandName(script), [keys.own, ...args])),
     wait,
@@ -156,4 +163,10 @@ export function jobsFailed(error: unknown): FedwayError {
     next: "Try again in a while. Queries are answered all the same.",
     cause,
   });
+}
+
+/** @throws FedwayError `STORE_FAILED` for an answer that no script of ours gives */
+export function asArray(answer: unknown): readonly unknown[] {
+  if (Array.isArray(answer)) return answer;
+  throw new FedwayError("STORE_FAILED", "Redis gave an answer that makes no sense.");
 }

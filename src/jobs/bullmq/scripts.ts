@@ -3,33 +3,36 @@ export type JobScript = string;
 
 /**
  * Keys, behind the beginning: `job:<id>` is a hash of version, record (JSON), kind, state, ticket (the id of the job's
- * BullMQ job) and result (the key of its result, behind the beginning); `order` has the ids of all jobs by age, `open` those that are waiting
- * or running, `finished` the others by their end; `version` is the last version given; `lease:<id>` names who holds a job.
+ * BullMQ job), result (the key of its result, behind the beginning) and parent (the ticket of the job that waits for it, or
+ * ""); `order` has the ids of all jobs by age, `open` those that are waiting or running and finished children whose
+ * parent is, `finished` the others by their end; `version` is the last version given; `lease:<id>` names who holds a job.
  */
 export const jobScripts = {
   /**
    * Writes a record when it still has the expected version, and forgets finished jobs that are too many or too old.
-   * Arguments: id, record, expected version (0: none), kind, state, order, ticket, result key or "", end in ms or "" for
-   * an open job, now, how long and how many finished jobs are kept. Result: the new version, or nil.
+   * Arguments: id, record, expected version (0: none), kind, state, order, ticket, result key or "", ticket of the
+   * parent or "", end in ms or "" for an open job and for a child that is kept, now, how long and how many finished jobs are kept. Result: the new version, or nil.
    */
   write: `
-local base, id, record, expected, kind, state, order, ticket, result = unpack(ARGV, 1, 9)
-local finishedAt, now, keepMs, keep = ARGV[10], tonumber(ARGV[11]), tonumber(ARGV[12]), tonumber(ARGV[13])
+local base, id, record, expected, kind, state, order, ticket, result, parent = unpack(ARGV, 1, 10)
+local finishedAt, now, keepMs, keep = ARGV[11], tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
 local key = base .. 'job:' .. id
 if (redis.call('HGET', key, 'version') or '0') ~= expected then return false end
 -- A Redis that lost its data must not give a version again that somebody still holds.
 redis.call('SET', base .. 'version', string.format('%.0f', now * 1000), 'NX')
 local version = redis.call('INCR', base .. 'version')
 redis.call('HSET', key, 'version', version, 'record', record, 'kind', kind, 'state', state, 'ticket', ticket,
-  'result', result)
+  'result', result, 'parent', parent)
 redis.call('ZADD', base .. 'order', order, id)
 if finishedAt == '' then
   redis.call('PERSIST', key)
+  if result ~= '' then redis.call('PERSIST', base .. result) end
   redis.call('ZADD', base .. 'open', order, id)
   redis.call('ZREM', base .. 'finished', id)
   return version
 end
 redis.call('PEXPIRE', key, keepMs)
+if result ~= '' then redis.call('PEXPIRE', base .. result, keepMs) end
 redis.call('ZREM', base .. 'open', id)
 redis.call('ZADD', base .. 'finished', finishedAt, id)
 local old = redis.call('ZRANGEBYSCORE', base .. 'finished', '-inf', string.format('%.0f', now - keepMs), 'LIMIT', 0, 50)
@@ -52,6 +55,11 @@ local held = redis.call('HMGET', ARGV[1] .. 'job:' .. ARGV[2], 'record', 'versio
 if not held[1] then return false end
 return held`,
 
+  /** Arguments: id, ticket. Result: 1 when the job with this ticket is open, otherwise 0. */
+  isOpen: `
+local held = redis.call('HMGET', ARGV[1] .. 'job:' .. ARGV[2], 'ticket', 'state')
+return held[1] == ARGV[3] and (held[2] == 'waiting' or held[2] == 'running') and 1 or 0`,
+
   /**
    * Looks through jobs from the newest on. Arguments: how many are passed over, how many are looked at, how many are
    * wanted, kind or "", state or "". Result: how many were looked at, then records.
@@ -71,22 +79,48 @@ end
 return found`,
 
   /**
-   * Jobs that are waiting or running. Arguments: how many are passed over, how many are looked at, beginning of BullMQ's
-   * keys. Result: how many were looked at, then id, kind and 1 or 0 for whether there is a BullMQ job, of each.
+   * Jobs that are open, or kept for their parent. Arguments: how many are passed over, how many are looked at, beginning
+   * of BullMQ's keys. Result: how many were looked at, then of each id, kind, and what it needs: `nothing`, a `ticket`,
+   * a look at the `family` whose BullMQ jobs its own one waits for, or an end as an `orphan` that no parent waits for.
    */
   open: `
 local base, from, look, kinds = unpack(ARGV, 1, 4)
+local function isOpen(state) return state == 'waiting' or state == 'running' end
+local function needOf(kind, ticket, state, parent)
+  if parent and parent ~= '' then
+    local held = redis.call('HMGET', base .. 'job:' .. string.match(parent, '^(.*)~'), 'ticket', 'state')
+    if held[1] ~= parent or not isOpen(held[2]) then return 'orphan' end
+  end
+  if not isOpen(state) then return 'nothing' end
+  local queue = kinds .. ':' .. kind .. ':'
+  if redis.call('EXISTS', queue .. ticket) == 0 then return 'ticket' end
+  if redis.call('ZSCORE', queue .. 'waiting-children', ticket) then return 'family' end
+  return 'nothing'
+end
 local ids = redis.call('ZRANGE', base .. 'open', from, from + look - 1)
 local found = {#ids}
 for _, id in ipairs(ids) do
-  local held = redis.call('HMGET', base .. 'job:' .. id, 'kind', 'ticket')
+  local held = redis.call('HMGET', base .. 'job:' .. id, 'kind', 'ticket', 'state', 'parent')
   if held[1] then
     table.insert(found, id)
     table.insert(found, held[1])
-    table.insert(found, redis.call('EXISTS', kinds .. ':' .. held[1] .. ':' .. held[2]))
+    table.insert(found, needOf(unpack(held, 1, 4)))
   end
 end
 return found`,
+
+  /**
+   * BullMQ jobs that wait for children on behalf of a job that has ended. Arguments: beginning of BullMQ's keys of the
+   * kind, how many are looked at. Result: their ids.
+   */
+  strays: `
+local base, queue, look = unpack(ARGV, 1, 3)
+local strays = {}
+for _, ticket in ipairs(redis.call('ZRANGE', queue .. ':waiting-children', 0, look - 1)) do
+  local held = redis.call('HMGET', base .. 'job:' .. (string.match(ticket, '^(.*)~') or ''), 'ticket', 'state')
+  if held[1] ~= ticket or (held[2] ~= 'waiting' and held[2] ~= 'running') then table.insert(strays, ticket) end
+end
+return strays`,
 
   /** Arguments: ids. Result: the version of each, 0 for none. */
   versions: `

@@ -1,8 +1,10 @@
 import { DelayedError, type Job as BullmqJob, Worker } from "bullmq";
 import type { JobKind } from "../job-queue.ts";
+import { admit } from "../life/admission.ts";
 import { type ActiveRun, createRun, keepLease } from "../life/active-run.ts";
+import { writeState } from "../life/endings.ts";
 import { interruptedRecord, type JobCore, stopped } from "../life/job-core.ts";
-import { isOpen, type JobRecord } from "../life/job-record.ts";
+import { isOpen, type JobRecord, type VersionedRecord } from "../life/job-record.ts";
 import { putBack, runToOutcome, within } from "../life/outcome.ts";
 import { connectionOptions, inTime, isConnectionError, jobsFailed } from "./redis-link.ts";
 import { jobIdOf, ticketOf } from "./tickets.ts";
@@ -152,19 +154,30 @@ async function attend(core: JobCore, run: ActiveRun, ticketId: string): Promise<
 async function claim(core: JobCore, run: ActiveRun, ticketId: string): Promise<Return | undefined> {
   const found = await core.documents.read(run.id);
   if (found === undefined || !isOpen(found.record.state) || ticketOf(found.record) !== ticketId) return "never";
-  const now = core.clock.now();
-  if (core.closing) return { atMs: now };
-  if (found.record.state === "waiting" && found.record.runAtMs > now) return { atMs: found.record.runAtMs };
-  if (!(await core.documents.lease(run.id, core.owner))) return { atMs: now + claimAgainMs };
+  const back = await mayRun(core, run, found);
+  if (back !== undefined) return back;
+  if (!(await core.documents.lease(run.id, core.owner))) return { atMs: core.clock.now() + claimAgainMs };
   const record = nextRun(core, found.record);
-  const version = await core.documents.write(record, found.version);
-  if (version !== undefined) core.changed({ record, version });
+  const version = await writeState(core, record, found.version);
   if (version !== undefined && isOpen(record.state)) {
     run.held = { record, version };
     return undefined;
   }
   await core.documents.release(run.id, core.owner);
   return version === undefined ? { atMs: core.clock.now() } : "never";
+}
+
+/** When to look again at an open job that may not run now; the run of one that may gets what its children gave. */
+async function mayRun(core: JobCore, run: ActiveRun, found: VersionedRecord): Promise<Return | undefined> {
+  const { state, runAtMs } = found.record;
+  const now = core.clock.now();
+  if (core.closing) return { atMs: now };
+  if (state === "waiting" && runAtMs > now) return { atMs: runAtMs };
+  const admission = await admit(core, found);
+  if (admission.kind === "never") return "never";
+  if (admission.kind === "later") return { atMs: core.clock.now() + admission.ms };
+  run.children = admission.children;
+  return undefined;
 }
 
 /** The record of the next run of a job that nobody holds; or of its end, when its workers were lost too often. */

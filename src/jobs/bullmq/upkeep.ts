@@ -1,8 +1,11 @@
 import type { ActiveRun } from "../life/active-run.ts";
 import { checkRun } from "../life/cancelling.ts";
+import { settleOrphan, writeState } from "../life/endings.ts";
 import { type JobCore, unknownKindRecord } from "../life/job-core.ts";
-import { asArray, type RedisJobDocuments } from "./redis-documents.ts";
-import type { RedisLink } from "./redis-link.ts";
+import { isOpen, type JobRecord, type VersionedRecord } from "../life/job-record.ts";
+import { putUp, putUpAgain } from "./put-up.ts";
+import type { RedisJobDocuments } from "./redis-documents.ts";
+import { asArray, type RedisLink } from "./redis-link.ts";
 import type { Tickets } from "./tickets.ts";
 
 /** Work that is done now and then, never twice at once. */
@@ -78,23 +81,54 @@ const pageSize = 200;
 /** Time after which a job of a kind that this version does not have cannot be one of a rolling restart. */
 const unknownKindMs = 3_600_000;
 
-/** Looks through all open jobs for those that have lost their ticket, or that nothing can run. */
-export async function sweep({ core, link, tickets, kindKeys }: SweepOptions): Promise<void> {
-  for (let from = 0; !core.closing; from += pageSize) {
-    const [count, ...found] = asArray(await link.run("open", from, pageSize, kindKeys));
+/**
+ * Looks through all open jobs for those that have lost their ticket or their parent, that wait for tickets which are
+ * gone, or that nothing can run.
+ */
+export async function sweep(options: SweepOptions): Promise<void> {
+  const { core, link, tickets, kindKeys } = options;
+  // A flow is put up as a whole, whatever number of its tickets is lost.
+  const flows = new Map<string, JobRecord>();
+  for (let from = 0, count = pageSize; count === pageSize && !core.closing; from += pageSize) {
+    const [looked, ...found] = asArray(await link.run("open", from, pageSize, kindKeys));
+    count = Number(looked);
     for (let index = 0; index < found.length; index += 3) {
-      const [id, kind, hasTicket] = found.slice(index, index + 3);
-      const known = core.kinds.has(String(kind));
-      if (known && hasTicket === 1) continue;
+      const [id, kind, need] = found.slice(index, index + 3);
+      if (core.kinds.has(String(kind)) && need === "nothing") continue;
       const held = await core.documents.read(String(id));
-      if (held === undefined) continue;
-      if (known) await tickets.add(held.record);
-      else if (held.record.runAtMs < core.clock.now() - unknownKindMs) {
-        const record = unknownKindRecord(core, held.record);
-        const version = await core.documents.write(record, held.version);
-        if (version !== undefined) core.changed({ record, version });
-      }
+      if (held !== undefined) await attend(options, held, { need: String(need), flows });
     }
-    if (Number(count) < pageSize) return;
+  }
+  for (const parent of flows.values()) await putUp(core, tickets, parent);
+  for (const kind of core.kinds.keys()) await tickets.removeStrays(kind);
+}
+
+interface Needs {
+  readonly need: string;
+  /** Parents whose flows are to be put up. */
+  readonly flows: Map<string, JobRecord>;
+}
+
+async function attend({ core, tickets }: SweepOptions, held: VersionedRecord, { need, flows }: Needs): Promise<void> {
+  const { record } = held;
+  if (need === "orphan") return settleOrphan(core, record.id);
+  if (!isOpen(record.state)) return;
+  if (!core.kinds.has(record.kind)) {
+    const isOld = record.runAtMs < core.clock.now() - unknownKindMs;
+    if (isOld) await writeState(core, unknownKindRecord(core, record), held.version);
+  } else if (need === "family") await putUpAgain(core, tickets, record);
+  else if (need === "ticket") await addLost(core, tickets, { record, flows });
+}
+
+async function addLost(
+  core: JobCore,
+  tickets: Tickets,
+  { record, flows }: { readonly record: JobRecord; readonly flows: Map<string, JobRecord> },
+): Promise<void> {
+  if (record.children !== undefined) flows.set(record.id, record);
+  else if (record.parent === undefined) await tickets.add(record);
+  else if (!flows.has(record.parent.id)) {
+    const parent = await core.documents.read(record.parent.id);
+    if (parent !== undefined) flows.set(record.parent.id, parent.record);
   }
 }

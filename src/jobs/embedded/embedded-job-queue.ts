@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.ts";
 import { checkId, checkKinds } from "../bounds.ts";
 import { systemClock } from "../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
-import { cancelJob } from "../life/cancelling.ts";
+import { cancelJob, endRunOf } from "../life/cancelling.ts";
 import { createIntake, type Intake } from "../life/intake.ts";
 import { createJobCore, type JobQueueTimes } from "../life/job-core.ts";
 import { type JobRecord, jobOf } from "../life/job-record.ts";
@@ -75,7 +75,7 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     list: (listOptions = {}) => list(parts, listOptions),
     async cancel(id) {
       checkId(id);
-      const cancelled = await cancelJob(core, id, (running) => worker.get(running));
+      const cancelled = await cancelJob(core, id);
       if (cancelled !== undefined) core.pump();
       return cancelled !== undefined;
     },
@@ -112,6 +112,7 @@ function createParts(options: EmbeddedJobQueueOptions): QueueParts {
     core.mirror.see(held);
     watchers.notify(held.record.id);
   };
+  core.endRun = (record) => endRunOf(worker.get(record.id), record);
   core.progressed = (id) => watchers.notify(id);
   core.pump = pump.run;
   return { core, worker, schedules, watchers, intake, pump, get };

@@ -1,5 +1,5 @@
-import type { Store, StoredDocument } from "../../store/store.ts";
-import { isOpen, readRecord, type VersionedRecord } from "../life/job-record.ts";
+import type { PutOptions, Store, StoredDocument } from "../../store/store.ts";
+import { isOpen, isOver, readRecord, type VersionedRecord } from "../life/job-record.ts";
 import type { StoredJobDocuments } from "./queue-core.ts";
 
 /** Where and how long the documents are kept. */
@@ -16,14 +16,27 @@ const pageSize = 500;
 
 /** The documents of the queue that lives in this store. */
 export function createJobDocuments({ store, keepFinishedMs, leaseMs }: JobDocumentOptions): StoredJobDocuments {
+  const keepResult = async (key: string | undefined, options: PutOptions): Promise<void> => {
+    const held = key === undefined ? undefined : await store.get(key);
+    if (held !== undefined) await store.put(held.key, held.value, options);
+  };
   return {
     async read(id) {
       const document = await store.get(jobPrefix + id);
       return document && versioned(document);
     },
-    write(record, ifVersion) {
-      const ttl = isOpen(record.state) ? {} : { ttlMs: keepFinishedMs };
-      return store.put(jobPrefix + record.id, JSON.stringify(record), { ifVersion, ...ttl });
+    async isOpen({ id, order }) {
+      const document = await store.get(jobPrefix + id);
+      const record = document && readRecord(document.value);
+      return record?.order === order && isOpen(record.state);
+    },
+    async write(record, ifVersion) {
+      const ttl = isOver(record) ? { ttlMs: keepFinishedMs } : {};
+      // A result that has no end always has a job that has none: it gets its end before the job, and loses it after it.
+      if (isOver(record) && record.parent !== undefined) await keepResult(record.resultKey, ttl);
+      const version = await store.put(jobPrefix + record.id, JSON.stringify(record), { ifVersion, ...ttl });
+      if (version !== undefined && record.kept) await keepResult(record.resultKey, {});
+      return version;
     },
     async remove({ record, version }) {
       const removed = await store.delete(jobPrefix + record.id, { ifVersion: version });

@@ -1,9 +1,14 @@
-import { isOpen, type JobRecord, type VersionedRecord } from "../life/job-record.ts";
+import { isOpen, isOver, type JobRecord, type ParentRef, type VersionedRecord } from "../life/job-record.ts";
 
 /** What is known of a job without reading it again; payloads and progress stay in the store. */
 export interface MirroredJob extends Pick<JobRecord, "id" | "kind" | "state" | "priority" | "order" | "runAtMs"> {
   readonly version: number;
   readonly finishedAtMs: number;
+  /** Nothing comes of it any more. */
+  readonly isOver: boolean;
+  /** The job that waits for it, and how many it waits for itself. */
+  readonly parent: string | undefined;
+  readonly children: number;
 }
 
 /**
@@ -16,7 +21,10 @@ export interface JobMirror {
   forget(id: string): void;
   get(id: string): MirroredJob | undefined;
   ids(): readonly string[];
-  /** The next job of a kind that may run now: highest priority first, then in the order of enqueuing. */
+  /**
+   * The next job of a kind that may run now, with all of its children done: highest priority first, then in the order of
+   * enqueuing.
+   */
   next(kind: string, nowMs: number, isTaken: (id: string) => boolean): MirroredJob | undefined;
   /** When the next job that waits for its time may run. */
   nextTimeMs(nowMs: number): number;
@@ -31,6 +39,7 @@ export function createJobMirror(): JobMirror {
   const jobs = new Map<string, MirroredJob>();
   /** Open jobs by kind: choosing must not go through what is finished. */
   const openByKind = new Map<string, Set<string>>();
+  const doneChildren = createDoneChildren();
   let finished = 0;
 
   const forget = (id: string): void => {
@@ -38,15 +47,15 @@ export function createJobMirror(): JobMirror {
     if (job === undefined) return;
     jobs.delete(id);
     openByKind.get(job.kind)?.delete(id);
-    if (!isOpen(job.state)) finished -= 1;
+    doneChildren.forget(job);
+    if (job.isOver) finished -= 1;
   };
   const keep = (job: MirroredJob): void => {
     forget(job.id);
     jobs.set(job.id, job);
-    if (!isOpen(job.state)) {
-      finished += 1;
-      return;
-    }
+    doneChildren.keep(job);
+    if (job.isOver) finished += 1;
+    if (!isOpen(job.state)) return;
     const open = openByKind.get(job.kind) ?? new Set();
     openByKind.set(job.kind, open.add(job.id));
   };
@@ -65,7 +74,7 @@ export function createJobMirror(): JobMirror {
       let best: MirroredJob | undefined;
       for (const id of openByKind.get(kind) ?? []) {
         const job = jobs.get(id);
-        if (job?.state !== "waiting" || job.runAtMs > nowMs || isTaken(id)) continue;
+        if (job?.state !== "waiting" || job.runAtMs > nowMs || isTaken(id) || !doneChildren.isAll(job)) continue;
         if (best === undefined || comesBefore(job, best)) best = job;
       }
       return best;
@@ -88,15 +97,40 @@ export function createJobMirror(): JobMirror {
   };
 }
 
-/** Ids of the finished jobs, those that finished first first. */
+/** Which children are done, by their parent: choosing must not go through them. */
+function createDoneChildren() {
+  const byParent = new Map<string, Set<string>>();
+  return {
+    keep({ id, parent, state }: MirroredJob): void {
+      if (parent !== undefined && state === "done") byParent.set(parent, (byParent.get(parent) ?? new Set()).add(id));
+    },
+    forget({ id, parent = "" }: MirroredJob): void {
+      const done = byParent.get(parent);
+      done?.delete(id);
+      if (done?.size === 0) byParent.delete(parent);
+    },
+    /** Whether a job waits for none of its children any more. */
+    isAll: (job: MirroredJob): boolean => job.children === 0 || byParent.get(refOf(job))?.size === job.children,
+  };
+}
+
+/** Ids of the finished jobs, those that finished first first, and children before the parent of the same moment. */
 function finishedFirst(jobs: Iterable<MirroredJob>): readonly string[] {
-  const ended = Array.from(jobs).filter(({ state }) => !isOpen(state));
-  return ended.toSorted((left, right) => left.finishedAtMs - right.finishedAtMs).map(({ id }) => id);
+  const ended = Array.from(jobs).filter((job) => job.isOver);
+  const byEnd = (left: MirroredJob, right: MirroredJob): number =>
+    left.finishedAtMs - right.finishedAtMs || left.children - right.children;
+  return ended.toSorted(byEnd).map(({ id }) => id);
 }
 
 function mirrored(record: JobRecord, version: number): MirroredJob {
   const { id, kind, state, priority, order, runAtMs, finishedAtMs = 0 } = record;
-  return { id, kind, state, priority, order, runAtMs, version, finishedAtMs };
+  const parent = record.parent && refOf(record.parent);
+  const family = { isOver: isOver(record), parent, children: record.children?.length ?? 0 };
+  return { id, kind, state, priority, order, runAtMs, version, finishedAtMs, ...family };
+}
+
+function refOf({ id, order }: ParentRef): string {
+  return `${id} ${order}`;
 }
 
 function comesBefore(left: MirroredJob, right: MirroredJob): boolean {

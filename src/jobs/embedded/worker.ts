@@ -1,4 +1,5 @@
 import type { JobKind } from "../job-queue.ts";
+import { admit } from "../life/admission.ts";
 import { type ActiveRun, createRun, keepLease } from "../life/active-run.ts";
 import { stopped } from "../life/job-core.ts";
 import type { JobRecord, VersionedRecord } from "../life/job-record.ts";
@@ -59,7 +60,7 @@ export function createWorker(core: QueueCore): Worker {
 /** Claims a job, runs it and writes down what became of it; never rejects. */
 async function work(core: QueueCore, run: ActiveRun): Promise<void> {
   try {
-    run.held = await claim(core, run.id);
+    run.held = await claim(core, run);
     if (run.held === undefined) return;
     keepLease(core, run);
     try {
@@ -76,8 +77,9 @@ async function work(core: QueueCore, run: ActiveRun): Promise<void> {
 }
 
 /** Makes a waiting job this queue's own; undefined when it cannot be had now. */
-async function claim(core: QueueCore, id: string): Promise<VersionedRecord | undefined> {
+async function claim(core: QueueCore, run: ActiveRun): Promise<VersionedRecord | undefined> {
   const { clock, documents, mirror, owner } = core;
+  const { id } = run;
   const found = await documents.read(id);
   if (found === undefined) {
     mirror.forget(id);
@@ -86,6 +88,12 @@ async function claim(core: QueueCore, id: string): Promise<VersionedRecord | und
   core.mirror.see(found);
   const now = clock.now();
   if (core.closing || found.record.state !== "waiting" || found.record.runAtMs > now) return undefined;
+  const admission = await admit(core, found);
+  if (admission.kind !== "run") {
+    mirror.putOff(id, now + (admission.kind === "later" ? admission.ms : claimAgainMs));
+    return undefined;
+  }
+  run.children = admission.children;
   if (!(await documents.lease(id, owner))) {
     mirror.putOff(id, now + claimAgainMs);
     return undefined;

@@ -2,6 +2,7 @@ import { boundedProgress } from "../bounds.ts";
 import type { Timer } from "../clock.ts";
 import type { JobContext, JobKind, JobProgress } from "../job-queue.ts";
 import type { JobRecord, VersionedRecord } from "./job-record.ts";
+import { settleFamily } from "./endings.ts";
 import { isRun, type JobCore, stopped } from "./job-core.ts";
 
 /** One run of one job in this process. */
@@ -11,6 +12,8 @@ export interface ActiveRun {
   readonly controller: AbortController;
   /** Undefined until the job is claimed. */
   held: VersionedRecord | undefined;
+  /** What the job's children gave. */
+  children: readonly unknown[];
   /** Latest progress, written or not. */
   progress: JobProgress | undefined;
   /** Nothing of this run counts any more: the job was cancelled, or belongs to another worker. */
@@ -28,6 +31,7 @@ export function createRun(id: string, kind: JobKind): ActiveRun {
     kind,
     controller: new AbortController(),
     held: undefined,
+    children: [],
     progress: undefined,
     lost: false,
     writes: Promise.resolve(),
@@ -60,10 +64,14 @@ async function writeNow(core: JobCore, run: ActiveRun, change: (record: JobRecor
     if (written !== undefined) {
       run.held = { record: next, version: written };
       core.changed(run.held);
+      await settleFamily(core, next);
       return true;
     }
     const found = await core.documents.read(run.id);
-    if (found !== undefined) core.changed(found);
+    if (found !== undefined) {
+      core.changed(found);
+      await settleFamily(core, found.record);
+    }
     if (found === undefined || !isRun(found.record, core.owner, record.attempts)) break;
     run.held = found;
   }
@@ -83,6 +91,7 @@ export function contextOf(core: JobCore, run: ActiveRun, attempt: number): JobCo
     id: run.id,
     attempt,
     signal: run.controller.signal,
+    children: run.children,
     progress(progress) {
       if (ended || run.lost) return;
       run.progress = boundedProgress(progress);

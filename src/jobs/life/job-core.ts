@@ -1,11 +1,13 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobClock } from "../clock.ts";
-import type { JobKind } from "../job-queue.ts";
-import type { JobRecord, VersionedRecord } from "./job-record.ts";
+import type { JobKind, JobState } from "../job-queue.ts";
+import type { JobRecord, ParentRef, VersionedRecord } from "./job-record.ts";
 
 /** The jobs of a queue as documents, and the leases on them. All reject with FedwayError `STORE_FAILED`. */
 export interface JobDocuments {
   read(id: string): Promise<VersionedRecord | undefined>;
+  /** Whether this very job is open: for its children, since the document of a large family is large. */
+  isOpen(job: ParentRef): Promise<boolean>;
   /**
    * Writes when the document still has this version (0: when there is none) and resolves to the new one. Finished jobs
    * go by themselves when their time is over.
@@ -38,6 +40,10 @@ export interface JobCore {
   closing: boolean;
   /** Takes in a job's new state and tells who watches it. */
   changed: (held: VersionedRecord) => void;
+  /** Ends the run of a job that has just been ended, if it runs in this process. */
+  endRun: (record: JobRecord) => void;
+  /** These jobs have been ended before their time: whatever would bring a worker to them may go. */
+  withdrawn: (records: readonly JobRecord[]) => Promise<void>;
   /** A job shows new progress, which is not written yet. */
   progressed: (id: string) => void;
   /** Reports what went wrong inside the queue itself. */
@@ -86,10 +92,15 @@ export function createJobCore<Documents extends JobDocuments>(
     mostInterruptions: times.mostInterruptions ?? 20,
     closing: false,
     changed: nothing,
+    endRun: nothing,
+    withdrawn: async () => {},
     progressed: nothing,
     fault: (error) => times.onFault?.(error),
   };
 }
+
+/** Why a job failed, as it stands in its document. */
+export type PublicError = NonNullable<JobRecord["error"]>;
 
 /** What a handler sees as the reason of its signal. */
 export function stopped(why: string): FedwayError {
@@ -112,10 +123,18 @@ export function waitingAgain(record: JobRecord, runAtMs: number): JobRecord {
   return { ...withoutOwner(record), state: "waiting", runAtMs };
 }
 
+/** The record of a job that has ended; a child's result is needed as long as its parent is open. */
+export function endedRecord(
+  record: JobRecord,
+  state: Exclude<JobState, "waiting" | "running">,
+  nowMs: number,
+): JobRecord {
+  return { ...withoutOwner(record), state, finishedAtMs: nowMs, ...(record.parent && { kept: true }) };
+}
+
 /** The record of a job that failed for good. */
-export function failedRecord(record: JobRecord, error: FedwayError, nowMs: number): JobRecord {
-  const { code, message } = error;
-  return { ...withoutOwner(record), state: "failed", finishedAtMs: nowMs, error: { code, message } };
+export function failedRecord(record: JobRecord, { code, message }: PublicError, nowMs: number): JobRecord {
+  return { ...endedRecord(record, "failed", nowMs), error: { code, message } };
 }
 
 /** The record of a job that was running when its worker was lost: it waits again, unless that happens time and again. */

@@ -26,6 +26,22 @@ export interface JobRecord {
   /** Key of the document with the result. */
   readonly resultKey?: string;
   readonly error?: { readonly code: string; readonly message: string };
+  /** The job that waits for this one. */
+  readonly parent?: ParentRef;
+  /** Names of the jobs that this one waits for. */
+  readonly children?: readonly string[];
+  /** Key of the document with what the children are to be, until all of them are there. */
+  readonly planKey?: string;
+  /** Finished, but kept whatever its age until its parent has ended. */
+  readonly kept?: true;
+  /** Size of the result of a job that has a parent. */
+  readonly resultBytes?: number;
+}
+
+/** A job that others are parts of; the order tells it from later jobs of the same id. */
+export interface ParentRef {
+  readonly id: string;
+  readonly order: number;
 }
 
 /** A job and the version of its document. */
@@ -37,6 +53,16 @@ export interface VersionedRecord {
 /** States from which a job can still come to run or to an end. */
 export function isOpen(state: JobState): boolean {
   return state === "waiting" || state === "running";
+}
+
+/** Whether nothing comes of a job any more, so that it may be forgotten in its time. */
+export function isOver({ state, kept }: Pick<JobRecord, "state" | "kept">): boolean {
+  return !isOpen(state) && kept !== true;
+}
+
+/** The id of a job's child of this name. */
+export function childId(parentId: string, name: string): string {
+  return `${parentId}.${name}`;
 }
 
 /** The record in a stored text; undefined for anything this queue did not write. */
@@ -57,7 +83,18 @@ function isRecord(value: unknown): value is JobRecord {
   if (typeof value !== "object" || value === null) return false;
   const fields = new Map(Object.entries(value));
   if (typeof fields.get("id") !== "string" || typeof fields.get("kind") !== "string") return false;
+  if (!isFamily(fields.get("parent"), fields.get("children"))) return false;
   return states.has(fields.get("state")) && numbers.every((name) => typeof fields.get(name) === "number");
+}
+
+function isFamily(parent: unknown, children: unknown): boolean {
+  const isRef = typeof parent === "object" && parent !== null && "id" in parent && "order" in parent;
+  return (parent === undefined || isRef) && (children === undefined || Array.isArray(children));
+}
+
+/** Whether a record shows a part of this very job. */
+export function isChildOf(record: JobRecord, { id, order }: ParentRef): boolean {
+  return record.parent?.id === id && record.parent.order === order;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -65,6 +102,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** A job as the port shows it. */
 export function jobOf(record: JobRecord, result?: unknown): Job {
   const { id, kind, state, payload, attempts, createdAtMs, startedAtMs, finishedAtMs, progress, error } = record;
+  const { parent, children } = record;
   return {
     id,
     kind,
@@ -77,5 +115,7 @@ export function jobOf(record: JobRecord, result?: unknown): Job {
     ...(progress && { progress }),
     ...(result !== undefined && { result }),
     ...(error && { error }),
+    ...(parent && { parent: parent.id }),
+    ...(children && { children: children.map((name) => childId(id, name)) }),
   };
 }

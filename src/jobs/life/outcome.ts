@@ -1,7 +1,7 @@
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { resultText } from "../bounds.ts";
 import { type ActiveRun, contextOf, loseRun, withProgress, writeRun } from "./active-run.ts";
-import { failedRecord, type JobCore, waitingAgain, withoutOwner } from "./job-core.ts";
+import { endedRecord, failedRecord, type JobCore, waitingAgain } from "./job-core.ts";
 import type { JobRecord } from "./job-record.ts";
 
 type Outcome =
@@ -67,8 +67,8 @@ async function writeOutcome(core: JobCore, run: ActiveRun, outcome: Outcome): Pr
   const resultKey =
     text === undefined || run.held === undefined ? undefined : await documents.writeResult(run.held.record, text);
   const written = await writeRun(core, run, (record) => {
-    const { error: _, ...rest } = withoutOwner(withProgress(record, run));
-    return { ...rest, state: "done", finishedAtMs: clock.now(), ...(resultKey !== undefined && { resultKey }) };
+    const { error: _, ...rest } = endedRecord(withProgress(record, run), "done", clock.now());
+    return { ...rest, ...(resultKey !== undefined && { resultKey }), ...sizeOf(record, text) };
   });
   if (written || resultKey === undefined) return;
   // A try that was reported as failed may have written the outcome: then the result is the job's.
@@ -83,11 +83,16 @@ function afterFailure(
 ): JobRecord {
   const failures = record.failures + 1;
   const now = core.clock.now();
-  const failed = failedRecord({ ...record, failures }, error, now);
-  if (!retryable || failures >= (run.kind.maxAttempts ?? 3)) return failed;
+  const isLast = !retryable || failures >= (run.kind.maxAttempts ?? 3);
+  if (isLast) return failedRecord({ ...record, failures }, error, now);
   const waitMs = Math.max(core.backoffMs(failures), error.details.retryAfterMs ?? 0);
-  const { finishedAtMs: _, ...rest } = failed;
-  return waitingAgain(rest, now + waitMs);
+  const { code, message } = error;
+  return waitingAgain({ ...record, failures, error: { code, message } }, now + waitMs);
+}
+
+/** Only parents read results by their size. */
+function sizeOf({ parent }: JobRecord, text: string | undefined): Pick<JobRecord, "resultBytes"> {
+  return parent === undefined || text === undefined ? {} : { resultBytes: Buffer.byteLength(text) };
 }
 
 /** Gives up a run that does not end; its job waits for another worker or the next start. */

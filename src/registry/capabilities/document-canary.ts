@@ -5,7 +5,7 @@ import type { Capabilities } from "./capabilities.ts";
 
 /** Whether an endpoint that does not speak SPARQL gives what its interface promises. */
 export type DocumentCanary = (
-  entry: Pick<CatalogEntry, "url" | "interface">,
+  entry: Pick<CatalogEntry, "id" | "url" | "interface">,
   signal: AbortSignal,
 ) => Promise<Capabilities>;
 
@@ -30,11 +30,11 @@ const timeoutMs = 30_000;
  * (Hydra) by which it is asked. What such endpoints hold is not looked at.
  */
 export function createDocumentCanary({ asker, clock }: DocumentCanaryOptions): DocumentCanary {
-  return async ({ url, interface: kind }, signal) => {
+  return async ({ id, url, interface: kind }, signal) => {
     const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
     try {
       const limits = kind === "tpf" ? bounds.tpf : bounds.file;
-      const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits });
+      const { quads, mediaType } = await asker.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint: id });
       const reachable = kind !== "tpf" || hasSearchForm(quads);
       return { ...frame, reachable, formats: reachable ? [mediaType] : [] };
     } catch (thrown) {

@@ -63,13 +63,15 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
 /** What only the publisher can say. */
 function published(
   known: VoidDescription,
-): Pick<VoidDescription, "retrievedFrom" | "title" | "description" | "license"> {
-  const { retrievedFrom, title, description, license } = known;
+): Pick<VoidDescription, "retrievedFrom" | "title" | "description" | "license" | "citation" | "origin"> {
+  const { retrievedFrom, title, description, license, citation, origin } = known;
   return {
     ...(retrievedFrom !== undefined && { retrievedFrom }),
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(license !== undefined && { license }),
+    ...(citation !== undefined && { citation }),
+    ...(origin !== undefined && { origin }),
   };
 }
 

@@ -1,12 +1,19 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
-import type { HealthRecord } from "./health-record.ts";
+import type { HealthRecord, IncidentNotice } from "./health-record.ts";
 import { decodeHealth, encodeHealth } from "./health-text.ts";
 
 /** What an endpoint's record was and is; the same value when nothing was to be changed. */
 export interface HealthChange {
   readonly before: HealthRecord | undefined;
   readonly after: HealthRecord | undefined;
+}
+
+/** Incidents that this very change has opened or closed: whoever made it tells listeners, nobody else. */
+export function newNotices({ before, after }: HealthChange): readonly IncidentNotice[] {
+  if (after === undefined || after === before || after.outbox.length === 0) return [];
+  const known = new Set(before?.outbox);
+  return after.outbox.filter((notice) => !known.has(notice));
 }
 
 /** The records of all endpoints: in the store, and in memory as this process last saw them. */

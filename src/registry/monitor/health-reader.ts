@@ -5,9 +5,9 @@ import type { HeartbeatBook } from "./heartbeat-book.ts";
 import type { History } from "./history.ts";
 import { hourSummaries } from "./hour-buckets.ts";
 import type { IncidentBook } from "./incident-book.ts";
+import { createIncidentReader } from "./incident-reader.ts";
 import type { MaintenanceBook } from "./maintenance-book.ts";
-import type { EndpointHealth, HourSummary, Incident, MonitorReader, Score } from "./monitor.ts";
-import { incidentOf } from "./open-incident.ts";
+import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
 
 /** What a reader reads from. */
 export interface HealthReaderOptions {
@@ -25,8 +25,6 @@ export interface HealthReaderOptions {
 }
 
 const longStripMs = 90 * 24 * 3_600_000;
-const defaultListed = 100;
-const mostListed = 1_000;
 
 /** The read side of a monitor. */
 export function createHealthReader(options: HealthReaderOptions): MonitorReader {
@@ -49,10 +47,8 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     const entry = catalog.byId(endpoint);
     return entry && healthOf(entry);
   };
-  /** An incident that is open here has seen more than what is stored of it. */
-  const latest = (incident: Incident): Incident => openIncident(book, incident.endpoint, incident.id) ?? incident;
-
   return {
+    ...createIncidentReader({ book, incidents }),
     health,
     all: () => catalog.entries.map(healthOf),
     heartbeat: () => heartbeat.view(now()),
@@ -64,17 +60,6 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
       return { health: found, windows: await history.windows(endpoint, nowMs), days };
     },
     score: async (endpoint) => (catalog.byId(endpoint) === undefined ? undefined : options.score?.(endpoint)),
-    async incidents({ endpoint, open, limit = defaultListed } = {}) {
-      const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
-      if (open === true) return openIncidents(book, endpoint).slice(0, most);
-      const fits = (incident: Incident): boolean => open === undefined || incident.closedMs !== undefined;
-      const found = await incidents.list({ ...(endpoint !== undefined && { endpoint }), limit: most, fits });
-      return found.map(latest);
-    },
-    async incident(id) {
-      const found = await incidents.get(id);
-      return found && latest(found);
-    },
     maintenance: async (endpoint) => maintenance.list(now(), endpoint),
   };
 }
@@ -89,20 +74,6 @@ function known(record: HealthRecord, nowMs: number, staleMs: number) {
 }
 
 const formerly = ({ last }: HealthRecord) => ({ state: "unknown" as const, ...(last && { last }), streak: 0 });
-
-function openIncident(book: HealthBook, endpoint: string, id?: string): Incident | undefined {
-  const record = book.get(endpoint);
-  if (record?.open === undefined || (id !== undefined && record.open.id !== id)) return undefined;
-  return incidentOf(record.open, { endpoint, url: record.url }, record.trail);
-}
-
-/** Newest first, as in the book of incidents. */
-function openIncidents(book: HealthBook, endpoint: string | undefined): readonly Incident[] {
-  const ids = endpoint === undefined ? Array.from(book.entries(), ([id]) => id) : [endpoint];
-  return ids
-    .flatMap((id) => openIncident(book, id) ?? [])
-    .toSorted((left, right) => right.startedMs - left.startedMs || (left.id < right.id ? -1 : 1));
-}
 
 /** Hours as they are shown, worked out once a record and hour. */
 function rememberedHours(): (record: HealthRecord, nowMs: number) => readonly HourSummary[] {

@@ -54,6 +54,10 @@ export const blankRecord = (url: string): HealthRecord => ({
   outbox: [],
 });
 
+/** Nothing is known of the endpoint; something may wait to be told. */
+export const isBlank = ({ open, last, past, running }: HealthRecord): boolean =>
+  open === undefined && last === undefined && past.length === 0 && running === undefined;
+
 /** The record after one probe. */
 export function probedRecord(
   endpoint: string,
@@ -131,6 +135,13 @@ export function leftRecord(
   { url, ...why }: { readonly url: string; readonly atMs: number; readonly by: "moved" | "removed" },
 ): HealthRecord {
   return { ...blankRecord(url), outbox: closedRecord(endpoint, record, why).outbox };
+}
+
+/** The record of an endpoint that is in no catalogue: its incident is closed, its hours stay as it may come back. */
+export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: number): HealthRecord {
+  if (record.open === undefined) return record;
+  const { sinceMs: _, ...closed } = closedRecord(endpoint, record, { atMs, by: "removed" });
+  return { ...closed, state: "unknown" };
 }
 
 function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {

@@ -80,8 +80,8 @@ export function createParts(options: MonitorOptions): Parts {
     await heartbeat.refresh();
   };
   const probeNew = createNewcomers(core, prober);
-  const loops = createLoops(core, { prober, announcer, refresh, probeNew });
   const upkeep = createUpkeep({ ...core, announcer });
+  const loops = createLoops(core, { prober, announcer, upkeep, refresh, probeNew });
   return { ...core, reader, recorder, queue, prober, upkeep, witness, loops, refresh, probeNew };
 }
 
@@ -111,11 +111,12 @@ function createCore(options: MonitorOptions): Core {
 interface LoopWork {
   readonly prober: Prober;
   readonly announcer: Announcer;
+  readonly upkeep: Upkeep;
   readonly refresh: () => Promise<void>;
   readonly probeNew: () => void;
 }
 
-function createLoops(core: Core, { prober, announcer, refresh, probeNew }: LoopWork): readonly Loop[] {
+function createLoops(core: Core, { prober, announcer, upkeep, refresh, probeNew }: LoopWork): readonly Loop[] {
   const { clock, settings, work, soleOwner, tickMs = 1_000, refreshMs = 5_000, onFault } = core;
   const loop = (everyMs: number, run: () => Promise<void>): Loop => createLoop({ clock, everyMs, run, onFault });
   const probes = work && settings.enabled;
@@ -124,6 +125,8 @@ function createLoops(core: Core, { prober, announcer, refresh, probeNew }: LoopW
     if (probes) await prober.takeWishes();
   };
   return [
+    // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
+    ...(work ? [loop(settleEveryMs, () => upkeep.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => probeNew())] : []),
     ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
     ...(soleOwner ? [] : [loop(refreshMs, read)]),

@@ -173,7 +173,7 @@ export interface MonitorReader {
   /** Undefined when the endpoint is not in the catalogue. */
   availability(endpoint: string): Promise<Availability | undefined>;
   score(endpoint: string): Promise<Score | undefined>;
-  /** Newest first. */
+  /** Newest first; as `health` has them, also those that are not stored yet. */
   incidents(options?: {
     readonly endpoint?: string;
     readonly open?: boolean;

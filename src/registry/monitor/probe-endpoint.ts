@@ -9,6 +9,7 @@ import { bindTable, valuesTable } from "../capabilities/tables.ts";
 import type { CatalogEntry } from "../catalog.ts";
 import { type Fault, faultOf, publicDetail } from "./fault-of.ts";
 import type { Observation } from "./monitor.ts";
+import { pause } from "./pause.ts";
 
 /** What a probe found; when and why it was made is known to who called for it. */
 export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
@@ -115,29 +116,13 @@ function judged(answer: ProbeAnswer): Fault | undefined {
 }
 
 async function askDocument({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
-  const { url, interface: kind } = entry;
+  const { id: endpoint, url, interface: kind } = entry;
   const limits = kind === "tpf" ? tpfBounds : fileBounds;
-  const { quads, httpStatus } = await options.documents.fetchDocument({ url, signal, timeoutMs, ...limits });
+  const { quads, httpStatus } = await options.documents.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint });
   if (kind !== "tpf" || hasSearchForm(quads)) return undefined;
   return {
     fault: "wrong-answer",
     status: httpStatus,
     detail: "The document has no search form, so it is no Triple Pattern Fragment.",
   };
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = clock.setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-  });
 }

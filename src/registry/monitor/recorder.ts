@@ -1,10 +1,11 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../transport/clock.ts";
 import type { Announcer } from "./announcer.ts";
-import type { HealthBook, HealthChange } from "./health-book.ts";
+import { type HealthBook, type HealthChange, newNotices } from "./health-book.ts";
 import { blankRecord, type HealthRecord, type HealthRules, leftRecord, probedRecord } from "./health-record.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
+import { pause } from "./pause.ts";
 
 /** Takes in observations: state, incidents, history. */
 export interface Recorder {
@@ -48,7 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   const retry = async (step: () => Promise<void>): Promise<void> => {
     for (const ms of retryMs) {
-      await sleep(clock, ms, closing.signal);
+      await pause(clock, ms, closing.signal);
       if (await done(step)) return;
       if (closing.signal.aborted) break;
     }
@@ -146,23 +147,4 @@ function recordFor(
 ): HealthRecord {
   if (record === undefined) return blankRecord(url);
   return record.url === url ? record : leftRecord(id, record, { url, atMs, by: "moved" });
-}
-
-/** Those that this very change has made. */
-function newNotices({ before, after }: HealthChange): readonly MonitorEvent[] {
-  if (after === undefined || after === before || after.outbox.length === 0) return [];
-  const known = new Set(before?.outbox);
-  return after.outbox.filter((notice) => !known.has(notice));
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = clock.setTimeout(end, signal.aborted ? 0 : ms);
-    signal.addEventListener("abort", end);
-  });
 }

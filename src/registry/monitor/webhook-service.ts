@@ -1,9 +1,11 @@
 import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Store } from "../../store/store.ts";
+import { systemClock } from "../../transport/clock.ts";
 import type { WebhookClient } from "../../transport/webhook-client.ts";
 import type { Catalog } from "../catalog.ts";
 import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
+import { pause } from "./pause.ts";
 import { deliveryId, type IncidentEvent, receiverOf, webhookMessage } from "./webhook-message.ts";
 import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
 import { createWebhookSigner, type WebhookSigner } from "./webhook-signature.ts";
@@ -27,6 +29,8 @@ export interface WebhookServiceOptions {
   readonly observe?: (outcome: DeliveryOutcome) => void;
   /** Of one try; default 15 s. */
   readonly timeoutMs?: number;
+  /** Waits between two tries to note in the store that a message was taken; ends early when the signal aborts. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Tells receivers of incidents, at least once each, in any order, under a constant delivery id. */
@@ -48,6 +52,8 @@ const maxAttempts = 12;
 const mostRefusals = 3;
 const defaultTimeoutMs = 15_000;
 const concurrency = 4;
+/** Waits before further tries of what the store did not take, while the queue keeps the job's lease. */
+const retryMs = [250, 1_000, 5_000];
 const dayMs = 24 * 3_600_000;
 
 interface Context extends WebhookServiceOptions {
@@ -119,8 +125,8 @@ async function deliver(payload: DeliveryPayload, job: JobContext, context: Conte
     return { delivered: false, why: "The receiver is not configured any more." };
   const reply = await post({ url, payload, sign }, job, context);
   if (isTaken(reply)) {
-    await letters.remove(payload.id);
     observe?.("delivered");
+    await removeLetter(payload.id, job, context);
     return { delivered: true, status: reply.status };
   }
   const { id, round = 0 } = payload;
@@ -134,6 +140,19 @@ async function deliver(payload: DeliveryPayload, job: JobContext, context: Conte
   throw new FedwayError("WEBHOOK_GIVEN_UP", `${reply.text} It was given up after ${timesText(job.attempt)}.`, {
     next: "When the receiver is mended, it can be sent again from the dead letters.",
   });
+}
+
+/** What fails here makes the queue send the message again, so that a short failure of the store is waited for. */
+async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
+  const { letters, pause: wait = (ms, until) => pause(systemClock, ms, until) } = context;
+  for (const ms of retryMs) {
+    try {
+      return await letters.remove(id);
+    } catch {
+      await wait(ms, signal);
+    }
+  }
+  await letters.remove(id);
 }
 
 const timesText = (attempts: number): string => (attempts === 1 ? "one attempt" : `${attempts} attempts`);

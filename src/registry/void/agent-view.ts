@@ -86,6 +86,8 @@ function writeDataset(view: View, description: VoidDescription): void {
   writer.text(dataset, dcterms.title, description.title);
   writer.text(dataset, dcterms.description, description.description);
   writer.link(dataset, dcterms.license, description.license);
+  writer.text(dataset, dcterms.bibliographicCitation, description.citation);
+  writer.link(dataset, dcterms.source, description.origin);
   writeCounts(view, dataset, [
     [v.triples, description.triples],
     [v.classes, description.classes],

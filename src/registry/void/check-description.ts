@@ -103,6 +103,8 @@ const frameChecks: Readonly<Record<string, Check>> = {
   title: optional(text),
   description: optional(text),
   license: optional(iri),
+  citation: optional(text),
+  origin: optional(iri),
   languages: checkList(limited(80), mostNames),
   namespaces: checkList(iri, mostNames),
   graphs: optional(checkList(iri, mostNames)),

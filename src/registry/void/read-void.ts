@@ -13,6 +13,8 @@ export type VoidFacts = Pick<
   | "title"
   | "description"
   | "license"
+  | "citation"
+  | "origin"
   | "triples"
   | "classes"
   | "properties"
@@ -52,16 +54,24 @@ function objectsOf({ index, nodes }: VoidSource, ...predicates: readonly string[
   return predicates.flatMap((predicate) => nodes.flatMap((node) => index.objects(node, predicate)));
 }
 
-function readTexts(source: VoidSource): Pick<VoidFacts, "title" | "description" | "license"> {
+type Texts = Pick<VoidFacts, "title" | "description" | "license" | "citation" | "origin">;
+
+function readTexts(source: VoidSource): Texts {
+  const firstIri = (predicate: string): string | undefined =>
+    objectsOf(source, predicate)
+      .map(iriOf)
+      .find((iri) => iri !== undefined);
   const title = titleOf(objectsOf(source, dcterms.title, rdfs.label));
   const description = textOf(objectsOf(source, dcterms.description, rdfs.comment));
-  const license = objectsOf(source, dcterms.license)
-    .map(iriOf)
-    .find((iri) => iri !== undefined);
+  const license = firstIri(dcterms.license);
+  const citation = textOf(objectsOf(source, dcterms.bibliographicCitation));
+  const origin = firstIri(dcterms.source);
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(license !== undefined && { license }),
+    ...(citation !== undefined && { citation }),
+    ...(origin !== undefined && { origin }),
   };
 }
 

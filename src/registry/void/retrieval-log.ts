@@ -107,7 +107,9 @@ export function createRetrievalLog({ asker, clock, endpoint, signal }: Retrieval
       return gone;
     },
     document: (url) =>
-      attempt({ query: url, asked: false }, () => asker.fetchDocument({ url, ...limits, maxQuads: mostQuads })),
+      attempt({ query: url, asked: false }, () =>
+        asker.fetchDocument({ url, ...limits, maxQuads: mostQuads, endpoint: endpoint.id }),
+      ),
     ask: (query) => attempt({ query, asked: true }, () => asker.ask({ endpoint, query, ...limits, maxRows: mostRows })),
   };
 }

@@ -104,6 +104,10 @@ export interface VoidDescription {
   readonly title?: string;
   readonly description?: string;
   readonly license?: string;
+  /** How the data wants to be cited (`dcterms:bibliographicCitation`). */
+  readonly citation?: string;
+  /** IRI of what the data comes from (`dcterms:source`). */
+  readonly origin?: string;
   readonly triples?: Count;
   /** Classes named by an IRI; those that are blank nodes are not counted. */
   readonly classes?: Count;

@@ -14,6 +14,9 @@ const instance: CoverInstance = workerData;
 const searchSteps = 200_000;
 /** About 300 bytes each. */
 const maxNodes = 500_000;
+/** With so few rules the function without cuts is there in a second, and its sparse matrix branches fast. */
+const quickRules = 150;
+const quickNodes = 50_000;
 
 function send(message: CoverMessage): void {
   parentPort?.postMessage(message, []);
@@ -22,9 +25,15 @@ const better = (lowerBound: number): void => send({ kind: "bound", lowerBound })
 
 const chosen = searchCover(instance, searchSteps);
 send({ kind: "cover", chosen });
-const linear = linearBound(instance, chosen.length);
-better(linear);
-if (linear < chosen.length && instance.rules.length <= maxQuadraticRules) {
-  const minorant = quadraticMinorant(instance, better);
-  if (minorant !== undefined) branchCover(instance, minorant, { target: chosen.length, nodes: maxNodes, better });
+const target = chosen.length;
+let proven = linearBound(instance, target);
+better(proven);
+const rules = instance.rules.length;
+if (proven < target && rules <= quickRules) proven = raise({ nodes: quickNodes, cuts: false });
+if (proven < target && rules <= maxQuadraticRules) raise({ nodes: maxNodes, cuts: true });
+
+/** The quadratic bound, then branching over it. */
+function raise({ nodes, cuts }: { readonly nodes: number; readonly cuts: boolean }): number {
+  const minorant = quadraticMinorant(instance, better, cuts ? { target } : undefined);
+  return minorant === undefined ? 0 : branchCover(instance, minorant, { target, nodes, better });
 }

@@ -45,7 +45,8 @@ export const rangeFile = (folder: string, range: number): string => join(folder,
 export async function gatherSlice(request: SliceRequest, options: PassOptions = {}): Promise<void> {
   const { folder, ranges, fingerprint } = request;
   const aside = `${folder}.${randomUUID()}`;
-  await mkdir(aside, { recursive: true });
+  // Not what is above it: a build that was discarded does not come back.
+  await mkdir(aside);
   try {
     const facts = await writeSlice(request, aside, options);
     const sizes = await sizesIn(aside, ranges.count);

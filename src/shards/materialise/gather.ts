@@ -129,7 +129,11 @@ async function runOpen(place: Place, { request, plan }: Work, options: GatherOpt
   await (options.runSlices ?? runHere)({ place, plan, learned: request.learned, open }, options);
 }
 
-async function runHere({ place, plan, learned: { subjects }, open }: SliceWork, options: PassOptions): Promise<void> {
+/** Reads slices one after the other in this process. */
+export async function runHere(
+  { place, plan, learned: { subjects }, open }: SliceWork,
+  options: PassOptions,
+): Promise<void> {
   for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
 }
 

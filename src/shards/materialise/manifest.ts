@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { Precedence, Reading, Rule } from "../rule.ts";
+import type { ClassRule, HorizontalRule, Precedence, Reading, Rule, VerticalRule } from "../rule.ts";
+import { datasetPattern, iriPattern } from "../spec.ts";
 
 /** The name of the file that tells what a folder of shards holds. */
 export const manifestName = "manifest.json";
@@ -57,45 +58,148 @@ export interface Manifest extends Source {
   readonly shards: readonly ManifestShard[];
 }
 
+const maxManifestBytes = 64 * 1024 * 1024;
+
 /**
- * Reads the manifest of a finished folder.
- * @throws FedwayError `SHARDS_UNKNOWN` when there is none, `SHARDS_INVALID` when it is not one
+ * Reads the manifest of a finished folder. It may come from anybody: all that the type names is checked, fits into URLs
+ * and the catalogue, and leads to no file outside the folder.
+ * @throws FedwayError `SHARDS_UNKNOWN` when there is none, `SHARDS_INVALID`, which names the field, when it is not one
  */
 export async function readManifest(folder: string): Promise<Manifest> {
-  let text: string;
-  try {
-    text = await readFile(join(folder, manifestName), "utf8");
-  } catch (cause) {
-    throw new FedwayError("SHARDS_UNKNOWN", "There are no finished shards in this folder.", { cause });
-  }
-  try {
-    const found: unknown = JSON.parse(text);
-    if (isManifest(found)) return found;
-  } catch {
-    // Said below.
-  }
-  throw new FedwayError("SHARDS_INVALID", "The manifest of the shards is damaged.");
+  const found = parsed(await manifestText(join(folder, manifestName)));
+  if (!isNode(found) || found["version"] !== 1) throw damaged("is damaged, or of another version");
+  if (!isManifest(found))
+    throw damaged(`has a field "${faultOf(found, manifestFields)}" that is not what it has to be`);
+  if (fitsTogether(found)) return found;
+  throw damaged("has names that are there twice, or numbers that do not fit together");
 }
 
-const isManifest = (value: unknown): value is Manifest =>
-  typeof value === "object" &&
-  value !== null &&
-  "version" in value &&
-  value.version === 1 &&
-  "shards" in value &&
-  Array.isArray(value.shards) &&
-  value.shards.every(isShard) &&
-  "rules" in value &&
-  Array.isArray(value.rules);
+const damaged = (how: string): FedwayError => new FedwayError("SHARDS_INVALID", `The manifest of the shards ${how}.`);
 
-/** File names come from ids, so that no manifest leads out of its folder. */
-const isShard = (value: unknown): value is ManifestShard =>
-  typeof value === "object" &&
-  value !== null &&
-  hasType(value, "string", ["id", "key", "file", "sha256"]) &&
-  hasType(value, "number", ["triples", "bytes", "lineBytes"]) &&
-  "file" in value &&
-  /^shards\/[a-z0-9][a-z0-9.-]*$/u.test(String(value.file));
+async function manifestText(path: string): Promise<string> {
+  const file = await open(path).catch((cause: unknown) => {
+    throw new FedwayError("SHARDS_UNKNOWN", "There are no finished shards in this folder.", { cause });
+  });
+  try {
+    const found = await file.stat();
+    if (!found.isFile() || found.size > maxManifestBytes) throw damaged("is no file, or larger than it can be");
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
 
-const hasType = (value: object, type: "string" | "number", names: readonly string[]): boolean =>
-  names.every((name) => typeof Object.getOwnPropertyDescriptor(value, name)?.value === type);
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+type Node = Readonly<Record<string, unknown>>;
+type Holds = (value: unknown) => boolean;
+type Fields<Value> = { readonly [Name in keyof Required<Value>]: Holds };
+
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The name of the first field that is wrong. */
+function faultOf(node: Node, fields: Readonly<Record<string, Holds>>): string | undefined {
+  return Object.entries(fields).find(
+    ([name, holds]) => !holds(Object.hasOwn(node, name) ? node[name] : undefined),
+  )?.[0];
+}
+
+const isText: Holds = (value) => typeof value === "string" && value !== "";
+const isShort: Holds = (value) => typeof value === "string" && value !== "" && value.length <= 2_000;
+const isFlag: Holds = (value) => typeof value === "boolean";
+const isCount: Holds = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const matches =
+  (pattern: RegExp): Holds =>
+  (value) =>
+    typeof value === "string" && pattern.test(value);
+const oneOf =
+  (...values: readonly unknown[]): Holds =>
+  (value) =>
+    values.includes(value);
+const optional =
+  (holds: Holds): Holds =>
+  (value) =>
+    value === undefined || holds(value);
+const listOf =
+  (holds: Holds): Holds =>
+  (value) =>
+    Array.isArray(value) && value.every(holds);
+const nodeOf =
+  <Value>(fields: Fields<Value>): Holds =>
+  (value) =>
+    isNode(value) && faultOf(value, fields) === undefined;
+
+const isIri = matches(iriPattern);
+const isSha256 = matches(/^[0-9a-f]{64}$/u);
+const isForm = oneOf("pair", "single");
+const kinds = ["vertical", "class", "horizontal"];
+
+const ruleOf: { readonly [Kind in Rule["kind"]]: Holds } = {
+  vertical: nodeOf<VerticalRule>({ kind: oneOf("vertical"), predicates: listOf(isText) }),
+  class: nodeOf<ClassRule>({ kind: oneOf("class"), classes: listOf(isText) }),
+  horizontal: nodeOf<HorizontalRule>({ kind: oneOf("horizontal"), class: isText, buckets: isCount }),
+};
+
+const isReading = nodeOf<Reading>({
+  name: isText,
+  classRule: isForm,
+  verticalRule: isForm,
+  typeIsPredicate: isFlag,
+  horizontalCoversJoins: isFlag,
+  infer: isFlag,
+  exists: isFlag,
+  buckets: isCount,
+});
+
+const isShard = nodeOf<ManifestShard>({
+  id: matches(/^[a-z0-9][a-z0-9.-]{0,63}$/u),
+  key: isText,
+  // Names come from ids, so that no manifest leads out of its folder.
+  file: matches(/^shards\/[a-z0-9][a-z0-9.-]*$/u),
+  triples: isCount,
+  bytes: isCount,
+  sha256: isSha256,
+  lineBytes: isCount,
+});
+
+const manifestFields: Fields<Manifest> = {
+  version: oneOf(1),
+  dataset: matches(datasetPattern),
+  title: isShort,
+  licence: isIri,
+  citation: optional(isShort),
+  source: optional(isIri),
+  fingerprint: isShort,
+  rules: listOf((value) => Object.values(ruleOf).some((holds) => holds(value))),
+  reading: isReading,
+  precedence: (value) =>
+    listOf(oneOf(...kinds))(value) &&
+    Array.isArray(value) &&
+    value.length === new Set(value).size &&
+    value.length === kinds.length,
+  format: oneOf("n-triples", "n-quads"),
+  gzip: isFlag,
+  inputs: listOf(
+    nodeOf<Manifest["inputs"][number]>({ name: isText, format: isText, bytes: isCount, sha256: isSha256 }),
+  ),
+  statements: isCount,
+  triples: isCount,
+  untypedSubjects: nodeOf<Manifest["untypedSubjects"]>({ count: isCount, isAtLeast: isFlag }),
+  shards: (value) => listOf(isShard)(value) && Array.isArray(value) && value.length > 0,
+};
+
+const isManifest = (value: unknown): value is Manifest => isNode(value) && faultOf(value, manifestFields) === undefined;
+
+/** Fields that are right each may still not fit: names are there once, the shards have all triples. */
+function fitsTogether({ shards, inputs, triples, statements }: Manifest): boolean {
+  const names = [shards.map(({ id }) => id), shards.map(({ file }) => file), inputs.map(({ name }) => name)];
+  if (names.some((each) => new Set(each).size < each.length)) return false;
+  return triples === shards.reduce((sum, shard) => sum + shard.triples, 0) && triples <= statements;
+}

@@ -1,3 +1,4 @@
+import type { SolverClock } from "../answer-set-solver.ts";
 import type { ClingoProgress } from "./clingo-protocol.ts";
 
 /** Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it. */
@@ -8,10 +9,13 @@ export interface ClingoOutput {
   readonly result: string;
   /** Nothing is left to search. */
   readonly complete: boolean;
+  /** 0 until clingo has said it. */
+  readonly clock: SolverClock;
 }
 
 const listStart = /^\s*"(Value|Costs|Lower)": \[$/u;
 const wordLine = /^\s*"(Result|More)": "([^"]*)"/u;
+const timeLine = /^\s*"(Total|Solve)": (\d+\.\d+),?$/u;
 
 /**
  * Tells of each model when its atoms, and of its costs when they are complete. A reader of whole JSON objects would come
@@ -38,7 +42,7 @@ export function createClingoOutput(tell: (progress: ClingoProgress) => void): Cl
       }
       const name = listStart.exec(line)?.[1];
       if (name !== undefined) list = { name, text: [] };
-      const [, key, word] = wordLine.exec(line) ?? [];
+      const [, key, word] = wordLine.exec(line) ?? timeLine.exec(line) ?? [];
       if (key !== undefined && word !== undefined) words.set(key, word);
     },
     get result() {
@@ -46,6 +50,9 @@ export function createClingoOutput(tell: (progress: ClingoProgress) => void): Cl
     },
     get complete() {
       return words.get("More") === "no";
+    },
+    get clock() {
+      return { totalSeconds: Number(words.get("Total") ?? 0), searchSeconds: Number(words.get("Solve") ?? 0) };
     },
   };
 }

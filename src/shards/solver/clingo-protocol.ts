@@ -1,3 +1,5 @@
+import type { SolverClock } from "../answer-set-solver.ts";
+
 /** What a worker is started with. */
 export interface ClingoBoot {
   /** Cap of clingo's own memory. */
@@ -26,5 +28,6 @@ export type ClingoMessage =
       readonly result: string;
       /** Nothing is left to search. */
       readonly complete: boolean;
+      readonly clock: SolverClock;
     }
   | { readonly kind: "failed"; readonly message: string };

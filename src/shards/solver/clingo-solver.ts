@@ -88,7 +88,8 @@ function startSearch(
     if (message.kind === "done") {
       const ended = message.complete ? "complete" : "limit";
       const satisfiable = message.result !== "UNSATISFIABLE";
-      resolve({ usable: true, result: summary(heard, { ended, satisfiable, seconds: seconds() }) });
+      const { clock } = message;
+      resolve({ usable: true, result: { ...summary(heard, { ended, satisfiable, seconds: seconds() }), clock } });
     } else if (message.kind === "failed") {
       // A failure may leave clingo's memory in pieces, or at its cap.
       resolve({ usable: false, result: solverError(message.message) });

@@ -60,8 +60,8 @@ function solve({ program, options }: ClingoRequest): ClingoMessage {
   output = createClingoOutput(send);
   complaints = [];
   const status = clingo.ccall("run", "number", ["string", "string"], [program, `--outf=2 ${options.join(" ")} 0`]);
-  const { result, complete } = output;
-  if (!failures.has(status) && result !== "") return { kind: "done", result, complete };
+  const { result, complete, clock } = output;
+  if (!failures.has(status) && result !== "") return { kind: "done", result, complete, clock };
   const words = complaints.join("\n") || `it ended with code ${status}`;
   return { kind: "failed", message: words.slice(0, maxMessageLength) };
 }

@@ -34,8 +34,14 @@ export interface StoreAnswer {
 export function rowsOf({ mediaType, body }: StoreAnswer): readonly string[] {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   const isJson = /\bjson\b/iu.test(mediaType);
-  const rows = isJson ? answerRows(text) : text.split(/\r?\n/u).filter((line) => line.trim() !== "");
+  const rows = isJson ? answerRows(text) : tripleRows(text);
   return rows.toSorted();
+}
+
+/** Lines of N-Triples without the labels of blank nodes, which stores make up for those of a CONSTRUCT's template. */
+function tripleRows(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== "");
+  return lines.map((line) => line.replace(/^_:\S+/u, "_:").replace(/ _:[^\s"]+ \.$/u, " _: ."));
 }
 
 /**

@@ -61,7 +61,10 @@ function faultsOf({ inInput, shard, more }: Found): readonly Fault[] {
 }
 
 /** Compares part by part: each triple of the input is in exactly one shard, once, and nothing else is. */
-export async function compareTriples(spool: DigestSpool): Promise<Comparison> {
+export async function compareTriples(
+  spool: DigestSpool,
+  onPart: (done: number, total: number) => void,
+): Promise<Comparison> {
   const faults: Record<Fault, Counted> = {
     missing: none(),
     foreign: none(),
@@ -69,6 +72,7 @@ export async function compareTriples(spool: DigestSpool): Promise<Comparison> {
     repeated: none(),
   };
   let triples = 0;
+  let parts = 0;
   await spool.eachPart((records) => {
     const found = gather(records);
     triples += found.size;
@@ -79,6 +83,8 @@ export async function compareTriples(spool: DigestSpool): Promise<Comparison> {
         if (examples.length < mostExamples) examples.push({ digest, files: [entry.shard, ...(entry.more ?? [])] });
       }
     }
+    parts += 1;
+    onPart(parts, spool.parts);
   });
   return { triples, faults };
 }

@@ -20,6 +20,7 @@ export const digestOf = ({ bytes, start, end }: Statement): Digest =>
 
 /** Records on disk: which triple is in which file, parted by digest so that each part fits into memory. */
 export interface DigestSpool {
+  readonly parts: number;
   add(statement: Statement, file: number): void;
   /** Writes what is ready; to be awaited now and then. */
   settle(): Promise<void>;
@@ -67,6 +68,7 @@ export async function createDigestSpool(folder: string): Promise<DigestSpool> {
     for (const [file, block] of blocks) await file.appendFile(block);
   };
   return {
+    parts,
     add: ({ bytes, start, end }, number) => {
       const digest = hash("sha256", bytes.subarray(start, end), "buffer");
       const part = opened[digest[digestBytes] ?? 0]!;

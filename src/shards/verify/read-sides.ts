@@ -9,10 +9,14 @@ import { inputNumber } from "./compare-triples.ts";
 import type { DigestSpool } from "./digest-spool.ts";
 import type { Findings } from "./verification.ts";
 
-/** Where the shards are, and what they were made of. */
-export interface Sides {
+/** Where the shards are. */
+export interface ShardSide {
   readonly folder: string;
   readonly manifest: Manifest;
+}
+
+/** Where the shards are, and what they were made of. */
+export interface Sides extends ShardSide {
   readonly inputs: readonly Input[];
 }
 
@@ -33,7 +37,7 @@ interface Expected {
 }
 
 /** Files that a shard's name stands for, as inputs. */
-export const shardInputs = ({ folder, manifest }: Pick<Sides, "folder" | "manifest">): readonly NamedInput[] =>
+export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInput[] =>
   manifest.shards.map(({ id, file }) => ({ path: join(folder, file), name: id, format: manifest.format }));
 
 /** Reads one file to its end; undefined when it cannot be read, which is a finding. */
@@ -80,8 +84,10 @@ function compareFacts(name: string, found: Expected, [expected, findings]: reado
   }
 }
 
-/** Reads the shards; false when one cannot be read to its end. */
-export async function readShards(sides: Sides, reading: Reading): Promise<boolean> {
+const cutShort = "A file could not be read to its end.";
+
+/** Reads the shards; resolves to why not all of them is known, where that is so. */
+export async function readShards(sides: ShardSide, reading: Reading): Promise<string | undefined> {
   let isWhole = true;
   for (const [at, input] of shardInputs(sides).entries()) {
     const found = await readOne(input, { visit: (statement) => reading.spool.add(statement, at + 1) }, reading);
@@ -89,7 +95,7 @@ export async function readShards(sides: Sides, reading: Reading): Promise<boolea
     isWhole &&= found !== undefined;
     if (found !== undefined && expected !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
   }
-  return isWhole;
+  return isWhole ? undefined : cutShort;
 }
 
 /** Writes the lines of statements to a file, so that a store can load them as the shards have them. */
@@ -107,13 +113,17 @@ function createCopy(file: FileHandle): { readonly add: Visit; readonly settle: (
   };
 }
 
-/** Reads the inputs, and copies them to `copyPath` where one is given; false when one cannot be read to its end. */
-export async function readInputs(sides: Sides, reading: Reading, copyPath?: string): Promise<boolean> {
+/**
+ * Reads the inputs, and copies them to `copyPath` where one is given; resolves to why not all of them is known, where that
+ * is so.
+ */
+export async function readInputs(sides: Sides, reading: Reading, copyPath?: string): Promise<string | undefined> {
   const file = copyPath === undefined ? undefined : await open(copyPath, "wx");
   const copy = file === undefined ? undefined : createCopy(file);
+  const inputs = namedInputs(sides.inputs);
   let isWhole = true;
   try {
-    for (const input of namedInputs(sides.inputs)) {
+    for (const input of inputs) {
       const visit: Visit = (statement) => {
         reading.spool.add(statement, inputNumber);
         copy?.add(statement);
@@ -127,5 +137,12 @@ export async function readInputs(sides: Sides, reading: Reading, copyPath?: stri
   } finally {
     await file?.close();
   }
-  return isWhole;
+  if (!isWhole) return cutShort;
+  return inputs.length < sides.manifest.inputs.length ? notGiven(sides.manifest, inputs, reading.findings) : undefined;
+}
+
+function notGiven({ inputs }: Manifest, given: readonly NamedInput[], findings: Findings): string {
+  const names = new Set(given.map(({ name }) => name));
+  for (const { name } of inputs) if (!names.has(name)) findings.unknownIs(name, "It was not given.");
+  return "Not all inputs were given.";
 }

@@ -41,7 +41,7 @@ export interface Findings {
   readonly wrong: number;
   readonly notLookedAt: number;
   wrongIs(subject: string, reason: string, times?: number): void;
-  unknownIs(subject: string, reason: string): void;
+  unknownIs(subject: string, reason: string, times?: number): void;
   check(checked: number): Check;
 }
 
@@ -63,8 +63,8 @@ export function createFindings(name: CheckName): Findings {
       wrong += times;
       note({ subject, reason });
     },
-    unknownIs: (subject, reason) => {
-      notLookedAt += 1;
+    unknownIs: (subject, reason, times = 1) => {
+      notLookedAt += times;
       note({ subject, reason });
     },
     check: (checked) => {

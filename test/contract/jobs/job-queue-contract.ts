@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { JobKind, JobQueue } from "../../../src/jobs/job-queue.ts";
+import { describeJobChildren } from "./job-children-contract.ts";
 import { describeJobLife } from "./job-life-contract.ts";
 import { describeJobRoles } from "./job-roles-contract.ts";
 import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./job-queue-fixture.ts";
@@ -9,6 +10,7 @@ import { gate, kind, shouldReject, useJobQueues, type JobQueueHarness } from "./
 export function describeJobQueue(name: string, open: () => Promise<JobQueueHarness>): void {
   describe(`${name}, its life`, () => describeJobLife(name, open));
   describe(`${name}, its processes`, () => describeJobRoles(name, open));
+  describe(`${name}, its families`, () => describeJobChildren(name, open));
   describe(`${name}, its jobs`, () => describeJobs(name, open));
 }
 

@@ -9,7 +9,6 @@ import { loadConfig } from "../../../src/config/load-config.ts";
 import { dataFolderHolder } from "../../../src/store/data-folder.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
-import { startSourceProgram } from "../../support/source-program.ts";
 
 let folder: Awaited<ReturnType<typeof createCatalogFolder>>;
 let dataDir: string;
@@ -95,39 +94,5 @@ describe("a start", () => {
     await idle.listen();
     await idle.close();
     expect(await storedSchedules()).toStrictEqual([]);
-  });
-});
-
-describe("the program", () => {
-  it("that cannot reach Redis says what to look at, without the password", async () => {
-    const port = await silentPort();
-    for (const server of servers.splice(0)) server.close();
-    const program = startSourceProgram(environment({ REDIS_URL: `redis://:a-secret-word@127.0.0.1:${port}` }));
-    expect(await program.ended).toBe(1);
-    expect(program.log()).toMatch(/^fedway: STORE_FAILED: /);
-    expect(program.log()).toContain("REDIS_URL");
-    expect(program.log()).toContain("ECONNREFUSED");
-    expect(program.log()).not.toMatch(/answered all the same|a-secret-word/);
-  });
-
-  it("ends at once and in peace when it is told so before it is there", async () => {
-    const server = createServer((socket) => socket.on("error", () => {}));
-    servers.push(server);
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
-    const program = startSourceProgram(environment({ REDIS_URL: `redis://127.0.0.1:${port}` }));
-    // It waits for Redis, which says nothing.
-    await once(server, "connection");
-    expect(await program.stop()).toBe(0);
-    expect(program.log()).toBe("");
-  });
-
-  it("ends in order when it is told so while it answers", async () => {
-    const program = startSourceProgram(environment());
-    await program.url;
-    expect(await program.stop()).toBe(0);
-    expect(await dataFolderHolder(dataDir)).toBeUndefined();
   });
 });

@@ -16,7 +16,7 @@ import { startWebhookReceiver } from "../../support/webhook-receiver.ts";
 
 const data = '<urn:x:s> <urn:x:p> "o" .';
 
-/** Waits for an assertion to hold, as incidents are written a moment after the state has changed; unlike `expect.poll` it knows nothing of which test runs, as several do. */
+/** Waits for an assertion to hold, as work in the background takes its time; unlike `expect.poll` it knows nothing of which test runs, as several do. */
 const eventually = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, patience);
 
 const shouldBecome = (service: MonitoredService, id: string, state: string): Promise<void> =>
@@ -58,6 +58,9 @@ describe.concurrent("an endpoint that leaves the catalogue", () => {
     server.setFault({ kind: "status", status: 404 });
     await shouldBecome(service, "alpha", "down");
     const { incident = "" } = await service.availability("alpha");
+    // At once: whoever hears that it is down finds the incident.
+    expect(await service.incidents("?endpoint=alpha")).toMatchObject([{ id: incident, state: "open" }]);
+    expect(await service.json(`/api/incidents/${incident}`)).toMatchObject({ endpoint: "alpha", state: "open" });
     expect((await service.change("DELETE", "/api/endpoints/alpha")).status).toBe(204);
     const closed = (): Promise<IncidentAnswer> => service.json(`/api/incidents/${incident}`);
     await eventually(async () => expect((await closed()).state).toBe("closed"));
@@ -70,6 +73,9 @@ describe.concurrent("an endpoint that leaves the catalogue", () => {
     expect(receiver.received.every(({ authentic }) => authentic)).toBe(true);
     expect(await service.text("/incidents.atom")).toContain("alpha: the incident is closed");
     expect(await service.text("/metrics")).not.toContain('endpoint="alpha"');
+    for (const event of ["opened", "closed"]) {
+      expect(await service.metric(`fedway_incidents_total{event="${event}"}`)).toBe(1);
+    }
     // The same name again begins with nothing.
     server.setFault(undefined);
     const since = Date.now();

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { dataFolderHolder, holdDataFolder } from "../../../src/store/data-folder.ts";
-import { scratchFolder } from "./scratch.ts";
+import { scratchFolder } from "../../support/scratch-folder.ts";
 
 /** Starts a process that takes the folder; resolves to it and its first line. */
 async function hold(path: string, url = ""): Promise<{ child: ChildProcess; said: string }> {

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate, migrations } from "../../../src/store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
-import { scratchFolder } from "./scratch.ts";
+import { scratchFolder } from "../../support/scratch-folder.ts";
 
 async function openStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const store = await openSqliteStore(options);

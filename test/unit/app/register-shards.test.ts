@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { entryIdOf } from "../../../src/app/describe-shards.ts";
+import { entryIdOf, withOrigin } from "../../../src/app/describe-shards.ts";
 import { registerShards, unregisterLost } from "../../../src/app/register-shards.ts";
 import type { EditableCatalog } from "../../../src/registry/catalog.ts";
 import { documentOf, withFields } from "../../../src/registry/document-fields.ts";
@@ -7,6 +7,7 @@ import type { FinishedShard, ShardDataset } from "../../../src/shards/shard-fold
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { openTestCatalog } from "../../support/http-deps.ts";
+import { sampleDescription } from "../../support/sample-description.ts";
 
 const { publicUrl } = fakeSettings;
 const vocabulary = "https://harbour.example/vocabulary#";
@@ -94,6 +95,18 @@ describe("shards in the catalogue", () => {
     expect(warnings).toMatchObject([{ id: "harbour-base" }]);
   });
 
+  it("leave when the dataset has other ones, and nothing of other datasets does", async () => {
+    await register(dataset());
+    await register(dataset({ dataset: "harbour2", shards: [shard("base", "base", 5)] }));
+    const fewer = dataset({ version: "two", shards: [shard("base", "base", 1), shard("h.new", "h/x/0", 2)] });
+    expect(await register(fewer)).toEqual(["harbour-base", "harbour-h.new"]);
+    const ids = catalog.entries.filter(({ keywords }) => keywords.includes("shard")).map(({ id }) => id);
+    expect(ids).toEqual(["harbour-base", "harbour-h.new", "harbour2-base"]);
+    const federation = catalog.federation("harbour");
+    expect(federation && catalog.membersOf(federation).map(({ id }) => id)).toEqual(["harbour-base", "harbour-h.new"]);
+    expect(warnings).toEqual([]);
+  });
+
   it("leave when they are not hosted any more, and nothing else does", async () => {
     const others = catalog.entries.length;
     await register(dataset());
@@ -104,6 +117,32 @@ describe("shards in the catalogue", () => {
     ]);
     expect(catalog.entries).toHaveLength(others + 1);
     expect([catalog.federation("harbour")?.id, catalog.federation("lake")?.id]).toEqual([undefined, "lake"]);
+  });
+});
+
+describe("the description of a shard", () => {
+  const found = { ...sampleDescription, title: "whatever" };
+  const entry = { title: "Ferries: the rest", description: "Of Ferries, the rest." };
+
+  it("gets from the manifest what queries cannot find out", () => {
+    const source = "https://example.org/ferries";
+    expect(withOrigin(found, entry, dataset({ source }))).toStrictEqual({
+      ...found,
+      ...entry,
+      license: "https://example.org/licence",
+      citation: "A. Author",
+      origin: source,
+    });
+  });
+
+  it("loses a citation that the manifest has no more", () => {
+    const { citation: _, origin: __, ...rest } = found;
+    const { citation: ___, ...without } = dataset();
+    expect(withOrigin(found, entry, without)).toStrictEqual({
+      ...rest,
+      ...entry,
+      license: "https://example.org/licence",
+    });
   });
 });
 

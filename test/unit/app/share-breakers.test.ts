@@ -116,6 +116,58 @@ describe("shared circuit breakers", () => {
     await looks(1);
     expect(late.request("good")).toBe(false);
   });
+  it("a process that comes later holds it for what is left, not for the whole time again", async () => {
+    const a = openProcess();
+    a.request("fault");
+    await looks(7);
+    const late = openProcess();
+    await looks(1);
+    expect(late.laneOf().breaker.waitMs()).toBe(2_000);
+    await looks(2);
+    expect(late.request("good")).toBe(true);
+  });
+  it("so does one that could not look for a while", async () => {
+    const [a, b] = [openProcess(), openProcess()];
+    await looks(1);
+    const list = vi.spyOn(store, "list").mockRejectedValue(new FedwayError("STORE_FAILED", "away"));
+    a.request("fault");
+    await looks(6);
+    expect(b.state()).toBe("closed");
+    list.mockRestore();
+    await looks(1);
+    expect(b.laneOf().breaker.waitMs()).toBe(3_000);
+  });
+  it("a notice that is over but still there, for others to see, opens nothing", async () => {
+    const a = openProcess({ pollMs: 5_000 });
+    a.request("fault");
+    await looks(9);
+    const late = openProcess({ pollMs: 5_000 });
+    await looks(5);
+    expect(await notices()).toHaveLength(1);
+    expect([late.state(), late.reports]).toEqual(["closed", []]);
+  });
+  it.each([
+    ["an hour ahead", 3_600_000],
+    ["an hour behind", -3_600_000],
+  ])("whose clock is %s does not know what is left, and takes the whole", async (_what, shiftMs) => {
+    const a = openProcess();
+    a.request("fault");
+    await looks(7);
+    const late = openProcess({ clock: { ...systemClock, now: () => Date.now() + shiftMs } });
+    await looks(1);
+    expect(late.laneOf().breaker.waitMs()).toBe(10_000);
+  });
+  it.each([
+    ["seconds ahead", 4_000],
+    ["seconds behind", -4_000],
+  ])("who has looked all the time needs no clocks: one that is %s loses at most a look", async (_what, shiftMs) => {
+    const [a, b] = [openProcess(), openProcess({ clock: { ...systemClock, now: () => Date.now() + shiftMs } })];
+    await looks(3);
+    a.request("fault");
+    await looks(1);
+    expect(b.laneOf().breaker.waitMs()).toBeGreaterThanOrEqual(9_000);
+    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+  });
   it("do not depend on the clocks of processes being alike", async () => {
     const ahead: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
     const [a, b] = [openProcess({ clock: ahead }), openProcess()];
@@ -184,6 +236,7 @@ describe("shared circuit breakers stay sound", () => {
     ["a negative time", JSON.stringify({ url, openMs: -1, from: "x", nth: 1 })],
     ["a time in words", JSON.stringify({ url, openMs: "long", from: "x", nth: 1 })],
     ["a name that is none", JSON.stringify({ url, id: {}, openMs: 1_000, from: "x", nth: 1 })],
+    ["a moment in words", JSON.stringify({ url, openMs: 1_000, atMs: "noon", from: "x", nth: 1 })],
   ])("when a notice has %s", async (_what, text) => {
     const b = openProcess();
     await store.put(`${prefix}x`, text);

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openShardFolder } from "../../../src/shards/shard-folder.ts";
+import { manifestWith, sha256 } from "../../support/shard-manifest.ts";
 
 let root: string;
 let made = 0;
@@ -20,17 +20,9 @@ const shard = {
   triples: 1,
   bytes: data.length,
   lineBytes: data.length,
-  sha256: createHash("sha256").update(data).digest("hex"),
+  sha256: sha256(data),
 };
-const manifest = {
-  version: 1,
-  dataset: "x",
-  title: "X",
-  licence: "https://example.org/licence",
-  rules: [],
-  triples: 1,
-  shards: [shard],
-};
+const manifest = manifestWith([shard]);
 
 /** A finished folder with this manifest. */
 async function folderOf(content: object | string, text = data): Promise<string> {
@@ -65,15 +57,15 @@ describe("a folder of finished shards", () => {
   it.each<[string, object | string, RegExp]>([
     ["a manifest that is no JSON", "{", /manifest of the shards is damaged/],
     ["a manifest of another version", { ...manifest, version: 2 }, /damaged/],
-    ["a dataset that is a path", { ...manifest, dataset: "../x" }, /wrong dataset/],
-    ["no licence", { ...manifest, licence: undefined }, /wrong licence/],
-    ["a licence that is no IRI", { ...manifest, licence: "<script>" }, /wrong licence/],
-    ["a title of 3,000 characters", { ...manifest, title: "x".repeat(3_000) }, /wrong title/],
-    ["a file outside", { ...manifest, shards: [{ ...shard, file: "../../etc/passwd" }] }, /damaged/],
-    ["a shard id with a slash", { ...manifest, shards: [{ ...shard, id: "a/b" }] }, /wrong id of a shard/],
-    ["two shards with one id", { ...manifest, shards: [shard, shard] }, /wrong shards/],
-    ["no shards", { ...manifest, shards: [] }, /wrong shards/],
-    ["half a triple", { ...manifest, shards: [{ ...shard, triples: 0.5 }] }, /wrong size of a shard/],
+    ["a dataset that is a path", { ...manifest, dataset: "../x" }, /field "dataset"/],
+    ["no licence", { ...manifest, licence: undefined }, /field "licence"/],
+    ["a licence that is no IRI", { ...manifest, licence: "<script>" }, /field "licence"/],
+    ["a title of 3,000 characters", { ...manifest, title: "x".repeat(3_000) }, /field "title"/],
+    ["a file outside", { ...manifest, shards: [{ ...shard, file: "../../etc/passwd" }] }, /field "shards"/],
+    ["a shard id with a slash", { ...manifest, shards: [{ ...shard, id: "a/b" }] }, /field "shards"/],
+    ["two shards with one id", { ...manifest, shards: [shard, shard] }, /there twice/],
+    ["no shards", { ...manifest, shards: [] }, /field "shards"/],
+    ["half a triple", { ...manifest, shards: [{ ...shard, triples: 0.5 }] }, /field "shards"/],
     ["a missing file", { ...manifest, shards: [{ ...shard, file: "shards/none.nt" }] }, /none\.nt is missing/],
     ["a file of another size", { ...manifest, shards: [{ ...shard, bytes: 5 }] }, /another size/],
     ["another checksum", { ...manifest, shards: [{ ...shard, sha256: "0".repeat(64) }] }, /has changed/],

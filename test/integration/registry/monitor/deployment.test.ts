@@ -390,7 +390,7 @@ it("upkeep sums up, closes what nobody knows of, and forgets those that are gone
   entries = entries.filter(({ id }) => id !== "e0");
   await clock.advance(25 * 60 * minuteMs);
   const run = monitor.kinds[0]?.run ?? expect.fail("no job");
-  const context = { id: "x", attempt: 1, signal: new AbortController().signal, progress: () => {} };
+  const context = { id: "x", attempt: 1, signal: new AbortController().signal, progress: () => {}, children: [] };
   expect(await run({}, context)).toEqual({ summedUp: 29, gone: 1, orphans: 0, pruned: 0 });
   expect(await store.get("monitor/health/e0")).toBeUndefined();
   const [day] = (await monitor.availability("e1"))?.windows ?? [];

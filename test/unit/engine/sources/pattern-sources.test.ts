@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { SourceDocument, SourceDocumentRequest } from "../../../../src/engine/sources/document-client.ts";
+import { createBlockSizes } from "../../../../src/engine/block-sizes.ts";
+import type {
+  SourceDocument,
+  SourceDocumentRequest,
+  SourceDocuments,
+} from "../../../../src/engine/sources/document-client.ts";
 import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
+import { openGraph } from "../../../../src/engine/sources/open-graph.ts";
+import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
 import type { MatchBounds } from "../../../../src/engine/sources/pattern-source.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
@@ -146,6 +153,35 @@ describe("a file", () => {
     await count(toBounds(), "http://file.example/1");
     expect(requests).toHaveLength(3);
   });
+});
+
+it.each(["file", "tpf"] as const)("a %s is fetched for its endpoint, as part of what is executed", async (kind) => {
+  const owners = new Set<string>();
+  const data = Array.from({ length: 5 }, (_, n) => `<x:s> <x:p> "${n}" .`).join("\n");
+  const pages = createTpfPages(data, url, { pageSize: 3, format: "turtle" });
+  const documents: SourceDocuments = {
+    async fetch({ url: asked, endpoint, trace }) {
+      owners.add(`${endpoint} ${String(trace)}`);
+      const { body, mediaType } = pages(asked);
+      return { url: asked, mediaType, quads: quads(body), bytes: body.length };
+    },
+  };
+  const { signal, deadlineMs } = toBounds();
+  const members = [{ id: "alpha", url, interface: kind }];
+  const graph = openGraph(
+    { members },
+    {
+      executor: { solutions: () => expect.fail("nothing here speaks SPARQL") },
+      bounds: { signal, deadlineMs, partial: false, sources: new Map(), trace: "the run" },
+      needs: { identified: () => false, patterns: [all] },
+      sizes: createBlockSizes(),
+      openSource: createPatternSources({ documents, now: () => 0 }),
+      count: () => {},
+      now: () => 0,
+    },
+  );
+  expect(await countOf(graph.solutions(all))).toBeGreaterThanOrEqual(5);
+  expect([...owners]).toEqual(["alpha the run"]);
 });
 
 describe("fragments", () => {

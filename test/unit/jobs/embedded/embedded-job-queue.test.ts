@@ -84,7 +84,13 @@ describe("a worker that is gone", () => {
     let runs = 0;
     const counted: JobKind["run"] = () => {
       runs += 1;
-      return forever(null, { id: "", attempt: 0, signal: new AbortController().signal, progress: () => {} });
+      return forever(null, {
+        id: "",
+        attempt: 0,
+        signal: new AbortController().signal,
+        progress: () => {},
+        children: [],
+      });
     };
     const first = await start([kind("a", counted)]);
     const second = await start([kind("a", counted)]);

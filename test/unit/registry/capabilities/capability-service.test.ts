@@ -69,6 +69,7 @@ function setUp(probe: CapabilityProber["probe"], more: Partial<CapabilityService
       attempt: 1,
       signal: new AbortController().signal,
       progress: () => undefined,
+      children: [],
     };
     return service.kinds[kind]?.run(payload, context);
   };

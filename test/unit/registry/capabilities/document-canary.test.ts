@@ -17,7 +17,7 @@ const canaryOver = (fetchDocument: Asker["fetchDocument"]) =>
 const shouldBe = (reachable: boolean, kind: "tpf" | "file", quads: FetchedDocument["quads"]): void =>
   it(`a ${kind} with ${quads.length} triples is ${reachable ? "" : "not "}reachable`, async () => {
     const document = { url, httpStatus: 200, mediaType: "text/turtle", quads, bytes: 10, durationMs: 1 };
-    const found = await canaryOver(async () => document)({ url, interface: kind }, AbortSignal.timeout(1000));
+    const found = await canaryOver(async () => document)({ id: "x", url, interface: kind }, AbortSignal.timeout(1000));
     expect(found).toStrictEqual({
       endpoint: url,
       probedAt: "2026-01-01T00:00:00.000Z",
@@ -35,10 +35,12 @@ shouldBe(false, "tpf", [fact]);
 
 it("a failure is a finding", async () => {
   const failing = canaryOver(async () => Promise.reject(new FedwayError("ENDPOINT_UNREACHABLE", "nobody is there")));
-  expect(await failing({ url, interface: "file" }, AbortSignal.timeout(1000))).toMatchObject({ reachable: false });
+  expect(await failing({ id: "x", url, interface: "file" }, AbortSignal.timeout(1000))).toMatchObject({
+    reachable: false,
+  });
 });
 
 it("a cancelled probe is none", async () => {
   const cancelled = canaryOver(async () => Promise.reject(new FedwayError("CANCELLED", "cancelled")));
-  await expect(cancelled({ url, interface: "file" }, AbortSignal.timeout(1000))).rejects.toThrow("cancelled");
+  await expect(cancelled({ id: "x", url, interface: "file" }, AbortSignal.timeout(1000))).rejects.toThrow("cancelled");
 });

@@ -66,6 +66,7 @@ const context = (attempt: number, signal = new AbortController().signal): JobCon
   attempt,
   signal,
   progress: () => {},
+  children: [],
 });
 
 /** Runs the job that `tell` enqueued for the first URL. */
@@ -143,6 +144,62 @@ describe("a delivery", () => {
     };
     await expect(run(service, 12, AbortSignal.abort())).rejects.toMatchObject({ code: "CANCELLED" });
     expect([outcomes, await service.dead()]).toEqual([[], []]);
+  });
+});
+
+describe("a delivery that was taken while the store fails", () => {
+  /** A store that fails to delete so many times. */
+  const failingDelete = (times: number): { readonly failing: Store; readonly tried: () => number } => {
+    let tried = 0;
+    const failing: Store = {
+      ...store,
+      async delete(key, options) {
+        tried += 1;
+        if (tried <= times) throw new FedwayError("STORE_FAILED", "The store is away.");
+        return store.delete(key, options);
+      },
+    };
+    return { failing, tried: () => tried };
+  };
+  const paused: number[] = [];
+  const pause = async (ms: number): Promise<void> => void paused.push(ms);
+
+  it.each([1, 2, 3])("is not sent again when the store is back after %i failures", async (times) => {
+    paused.length = 0;
+    const { failing: failingStore, tried } = failingDelete(times);
+    const service = serviceWith({ store: failingStore, pause });
+    await service.tell(opened);
+    const id = enqueued[0]?.options?.id ?? "";
+    await store.put(`webhook/dead/${id}`, "an earlier round");
+    expect(await run(service, 1)).toEqual({ delivered: true, status: 200 });
+    expect([sent.length, tried(), outcomes]).toEqual([1, times + 1, ["delivered"]]);
+    expect(await store.get(`webhook/dead/${id}`)).toBeUndefined();
+    expect(paused).toHaveLength(times);
+    expect(paused).toEqual(paused.toSorted((left, right) => left - right));
+  });
+
+  it("is sent again under the same id when the store stays away, after a few tries", async () => {
+    paused.length = 0;
+    const { failing: failingStore, tried } = failingDelete(4);
+    const service = serviceWith({ store: failingStore, pause });
+    await service.tell(opened);
+    await expect(run(service, 1)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    expect([tried(), paused.length]).toEqual([4, 3]);
+    expect(await run(service, 2)).toEqual({ delivered: true, status: 200 });
+    expect(new Set(sent.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([enqueued[0]?.options?.id]));
+    expect(sent).toHaveLength(2);
+  });
+
+  it("does not hold up the end of the service", async () => {
+    const stop = new AbortController();
+    const service = serviceWith({ store: failingDelete(9).failing });
+    await service.tell(opened);
+    answer = async () => {
+      stop.abort(new FedwayError("CANCELLED", "The service is shutting down."));
+      return { status: 200 };
+    };
+    await expect(run(service, 1, stop.signal)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    expect(sent).toHaveLength(1);
   });
 });
 

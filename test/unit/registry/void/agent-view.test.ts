@@ -57,6 +57,23 @@ describe("what agents and tools look for", () => {
     shouldSelect(`SELECT ?n WHERE { ${dataset} void:distinctObjects ?n }`, []);
     shouldSelect(`SELECT ?n WHERE { ${dataset} void:triples ?n }`, [["100"]]);
   });
+  it("whose the data is, and how it wants to be cited", () => {
+    shouldSelect(
+      `SELECT ?licence ?citation ?source WHERE {
+        <${sampleDescription.dataset}> <http://purl.org/dc/terms/license> ?licence ;
+          <http://purl.org/dc/terms/bibliographicCitation> ?citation ; <http://purl.org/dc/terms/source> ?source }`.replaceAll(
+        "\n",
+        " ",
+      ),
+      [
+        [
+          "http://creativecommons.org/licenses/by/4.0/",
+          'A. Author: "Who knows whom", 2026.',
+          "https://archive.example/people",
+        ],
+      ],
+    );
+  });
   it("object classes under both names", () => {
     const classes = [[`${foaf}Person`], [`${foaf}Agent`]];
     const of = (link: string): string =>

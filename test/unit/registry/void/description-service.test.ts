@@ -67,6 +67,7 @@ const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = 
       attempt: 1,
       signal: new AbortController().signal,
       progress: (one) => progress.push(one),
+      children: [],
       ...context,
     });
   return { service, descriptions, store, enqueued, progress, changes, clock, run, retrievals: () => retrievals };

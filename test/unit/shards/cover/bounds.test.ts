@@ -26,6 +26,7 @@ function smallest(instance: CoverInstance): number {
 const small = Array.from({ length: 40 }, (_, at) =>
   instanceOf({ queries: 6 + (at % 20), rules: 6 + (at % 7), each: 2 + (at % 2) }, at + 1),
 );
+const medium = instanceOf({ queries: 130, rules: 50, each: 3 }, 5);
 const large = instanceOf({ queries: 300, rules: 100, each: 3 }, 5);
 
 function minorantOf(instance: CoverInstance, heard: number[]): QuadraticMinorant {
@@ -70,10 +71,14 @@ function valueAt(
   return value;
 }
 
-test("the minorant lies below the size of every cover", () => {
+test.each([
+  ["plain", undefined],
+  // A target that no bound reaches: cuts go on to their end.
+  ["with products of inequalities", { target: 1_000 }],
+] as const)("the minorant lies below the size of every cover: %s", (_, cuts) => {
   let covers = 0;
-  for (const instance of small.slice(0, 12)) {
-    const minorant = minorantOf(instance, []);
+  for (const instance of small.slice(0, cuts === undefined ? 12 : 4)) {
+    const minorant = quadraticMinorant(instance, () => undefined, cuts) ?? expect.unreachable("no start was definite");
     for (const chosen of subsets(instance.rules.length)) {
       if (covered(instance, chosen) < instance.queries) continue;
       expect(valueAt(minorant, chosen)).toBeLessThanOrEqual(chosen.length + 1e-9);
@@ -91,6 +96,25 @@ test("on a hard instance the quadratic bound is above the linear one and below a
   expect(Math.max(...heard)).toBeGreaterThan(linear);
   expect(Math.max(...heard)).toBeLessThanOrEqual(cover);
 });
+
+test("products of inequalities raise the bound, never above the optimum, and branching goes on from there", () => {
+  const plain = mostHeard((better) => quadraticMinorant(medium, better));
+  const cover = searchCover(medium, 5_000).length;
+  const minorants: (QuadraticMinorant | undefined)[] = [];
+  const raised = mostHeard((better) => minorants.push(quadraticMinorant(medium, better, { target: cover })));
+  expect(raised).toBeGreaterThan(plain);
+  const minorant = minorants[0] ?? expect.unreachable("no start was definite");
+  const heard: number[] = [];
+  const better = (bound: number): unknown => heard.push(bound);
+  expect(branchCover(medium, minorant, { target: cover, nodes: 20_000, better })).toBe(cover);
+  expect(raised).toBeLessThanOrEqual(cover);
+});
+
+function mostHeard(raise: (better: (bound: number) => void) => unknown): number {
+  const heard: number[] = [];
+  raise((bound) => heard.push(bound));
+  return Math.max(...heard);
+}
 
 test("local search covers everything, finds the optimum of small instances and is deterministic", () => {
   for (const instance of small) {

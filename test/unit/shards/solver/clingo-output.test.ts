@@ -39,6 +39,15 @@ test("an empty model is a model", () => {
   expect(read('          "Value": [\n            \n          ]').heard).toEqual([{ kind: "model", atoms: [] }]);
 });
 
+test("the clock is the one of the whole run", () => {
+  const output = createClingoOutput(() => undefined);
+  expect(output.clock).toEqual({ totalSeconds: 0, searchSeconds: 0 });
+  const text = `  "Call": [\n    {\n      "Start": 0.001,\n      "Stop": 3.571\n    }\n  ],
+  "Time": {\n    "Total": 3.572,\n    "Solve": 0.324,\n    "Model": 0.291,\n    "CPU": 0.000\n  }`;
+  for (const line of text.split("\n")) output.feed(line);
+  expect(output.clock).toEqual({ totalSeconds: 3.572, searchSeconds: 0.324 });
+});
+
 test.each([
   ["OPTIMUM FOUND", "no", true],
   ["SATISFIABLE", "yes", false],

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import {
   verifyShards,
   type StoreFile,
@@ -11,12 +11,11 @@ import {
   type VerifyProgress,
 } from "../../../../src/shards/verify.ts";
 import type { Check, CheckName, Verification } from "../../../../src/shards/verify/verification.ts";
-import { literal } from "../../../support/shard-benchmark.ts";
+import { manifestWith, sha256 } from "../../../support/shard-manifest.ts";
 
 const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
 const lines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, at) => line(from + at)).join("");
-const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 let root = "";
 let made = 0;
@@ -54,24 +53,12 @@ async function folderOf({ input, shards, damaged, gzip = false, inputSha256 }: G
     await writeFile(join(folder, entry.file), damaged?.[at] ?? bytes);
   }
   await writeFile(join(folder, "input.nt"), input);
-  const triples = entries.reduce((sum, { entry }) => sum + entry.triples, 0);
-  const manifest = {
-    version: 1,
-    title: "A",
-    licence: "http://l",
-    rules: [],
-    reading: literal,
-    precedence: ["horizontal", "vertical", "class"],
-    format: "n-triples",
-    gzip,
-    inputs: [
-      { name: "input.nt", format: "n-triples", bytes: Buffer.byteLength(input), sha256: inputSha256 ?? sha256(input) },
-    ],
-    statements: triples,
-    triples,
-    untypedSubjects: { count: 0, isAtLeast: false },
-    shards: entries.map(({ entry }) => entry),
-  };
+  const name = "input.nt";
+  const bytes = Buffer.byteLength(input);
+  const manifest = manifestWith(
+    entries.map(({ entry }) => entry),
+    { gzip, inputs: [{ name, format: "n-triples", bytes, sha256: inputSha256 ?? sha256(input) }] },
+  );
   await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
   return { folder, inputs: [{ path: join(folder, "input.nt") }], queries: [], scratch: join(folder, "scratch") };
 }
@@ -102,6 +89,7 @@ describe("shards that are right", () => {
       ["answers", 0, []],
     ]);
     expect(steps.findLast(({ stage }) => stage === "read")?.done).toBe(2_002 + 2_001);
+    expect(steps.at(-1)).toStrictEqual({ stage: "compare", step: 2, steps: 2, done: 256, total: 256 });
     expect(await readdir(options.scratch ?? "")).toStrictEqual([]);
   });
 
@@ -183,6 +171,62 @@ describe("files", () => {
     expect(outcomes(await verifyShards(options))).toMatchObject({ files: "broken", complete: "unknown" });
   });
 
+  it("of an input that cannot be read leave unknown what depends on it", async () => {
+    const options = await folderOf({ input: lines(0, 20), shards: [lines(0, 10), lines(9, 20)] });
+    await rm(join(options.folder, "input.nt"));
+    const found = await verifyShards(options);
+    expect(outcomes(found)).toStrictEqual({
+      files: "broken",
+      disjoint: "broken",
+      complete: "unknown",
+      answers: "unknown",
+    });
+  });
+
+  it("of inputs that nobody may read leave unknown what depends on them", async () => {
+    const options = await folderOf({ input: lines(0, 20), shards: [lines(0, 10), lines(10, 20)] });
+    const unread = "It lies elsewhere.";
+    const queries = [{ id: "q1", text: "ASK {}" }];
+    const found = await verifyShards({ ...options, inputs: { unread }, queries });
+    expect(found.outcome).toBe("unknown");
+    expect(found.checks).toStrictEqual([
+      {
+        name: "files",
+        outcome: "unknown",
+        checked: 2,
+        wrong: 0,
+        notLookedAt: 1,
+        findings: [{ subject: "input.nt", reason: unread }],
+      },
+      { name: "disjoint", outcome: "held", checked: 20, wrong: 0, notLookedAt: 0, findings: [] },
+      ...["complete", "answers"].map((name) => ({
+        name,
+        outcome: "unknown",
+        checked: 0,
+        wrong: 0,
+        notLookedAt: 1,
+        findings: [{ subject: "all", reason: unread }],
+      })),
+    ]);
+  });
+
+  it("of inputs that nobody may read do not hide what is wrong with the shards", async () => {
+    const shards = [lines(0, 10), lines(9, 20)];
+    const options = await folderOf({ input: lines(0, 20), shards, damaged: [undefined, lines(9, 19)] });
+    const found = await verifyShards({ ...options, inputs: { unread: "It lies elsewhere." } });
+    expect(outcomes(found)).toMatchObject({ files: "broken", disjoint: "broken", complete: "unknown" });
+    expect(checkOf(found, "disjoint")?.findings).toStrictEqual([
+      { subject: line(9).trim(), reason: "in several shards: c.s0, c.s1" },
+    ]);
+  });
+
+  it("of inputs of which not all were given leave the rest unknown", async () => {
+    const options = await folderOf({ input: lines(0, 20), shards: [lines(0, 20)] });
+    const found = await verifyShards({ ...options, inputs: [] });
+    expect(outcomes(found)).toMatchObject({ files: "unknown", disjoint: "held", complete: "unknown" });
+    expect(checkOf(found, "files")?.findings).toStrictEqual([{ subject: "input.nt", reason: "It was not given." }]);
+  });
+
   it("of an input that is another by now", () =>
     shouldFind({ input: lines(0, 2), shards: [lines(0, 2)], inputSha256: sha256("old") }, "files", [
       { subject: "input.nt", reason: "The checksum of the file is not the manifest's." },
@@ -190,7 +234,7 @@ describe("files", () => {
 
   it("of an input that the manifest does not know", async () => {
     const options = await folderOf({ input: lines(0, 2), shards: [lines(0, 2)] });
-    const inputs = options.inputs.map((input) => ({ ...input, name: "other.nt" }));
+    const inputs = [{ path: join(options.folder, "input.nt"), name: "other.nt" }];
     expect(checkOf(await verifyShards({ ...options, inputs }), "files")?.findings).toStrictEqual([
       { subject: "other.nt", reason: "The manifest knows no such input." },
     ]);
@@ -272,6 +316,77 @@ describe("answers", () => {
     ["<html>", json("a")],
     ["unknown", "The whole gave no answer: The answer is not in SPARQL results JSON."],
   );
+
+  shouldBe(
+    "fewer rows of a query that leaves their number to the store",
+    [json("a", "a"), json("a")],
+    [
+      "unknown",
+      "The rows differ, as those of a query that depends on order or chance may.",
+      "SELECT REDUCED ?x { ?x ?p ?o }",
+    ],
+  );
+
+  it("are unknown when their queries are not known", async () => {
+    const options = await folderOf({ input: line(1), shards: [line(1)] });
+    const found = await verifyShards({ ...options, queries: { unread: "There is no report." } });
+    expect([found.outcome, checkOf(found, "answers")?.findings]).toStrictEqual([
+      "unknown",
+      [{ subject: "all", reason: "There is no report." }],
+    ]);
+  });
+
+  it("that there is no time for are unknown, and every query is counted", async () => {
+    const options = await folderOf({ input: line(1), shards: [line(1)] });
+    let nowMs = 0;
+    const asked: string[] = [];
+    const steps: VerifyProgress[] = [];
+    const found = await verifyShards({
+      ...options,
+      queries: ["q1", "q2", "q3", "q4", "q5"].map((id) => ({ id, text })),
+      openStore: () =>
+        Promise.resolve({
+          answer: (query) => {
+            asked.push(query);
+            nowMs += 300;
+            return Promise.resolve({ mediaType: "application/sparql-results+json", body: Buffer.from(json("a")) });
+          },
+          close: () => Promise.resolve(),
+        }),
+      answersTime: { totalMs: 1_000, now: () => nowMs },
+      onProgress: (step) => steps.push(step),
+    });
+    expect(asked).toHaveLength(4);
+    expect(checkOf(found, "answers")).toStrictEqual({
+      name: "answers",
+      outcome: "unknown",
+      checked: 2,
+      wrong: 0,
+      notLookedAt: 3,
+      findings: [
+        { subject: "q3", reason: "It was not asked: the time for the answers was over; with it 2 more were left out." },
+      ],
+    });
+    expect(steps.at(-1)).toStrictEqual({ stage: "answers", step: 3, steps: 3, done: 2, total: 5 });
+  });
+
+  it("are unknown when the data is too large for a store, and the other one is closed", async () => {
+    const options = await folderOf({ input: line(1), shards: [line(1)] });
+    let closed = 0;
+    const openStore: VerifyOptions["openStore"] = ([file]) =>
+      file?.path.endsWith("whole.nt") === true
+        ? Promise.reject(new FedwayError("ENDPOINT_FAILED", "Out of memory."))
+        : Promise.resolve({
+            answer: () => Promise.reject(new Error()),
+            close: () => Promise.resolve(void (closed += 1)),
+          });
+    const found = await verifyShards({ ...options, queries: [{ id: "q1", text }], openStore });
+    expect(outcomes(found)).toMatchObject({ complete: "held", answers: "unknown" });
+    expect(checkOf(found, "answers")?.findings).toStrictEqual([
+      { subject: "all", reason: "No store could load the whole: Out of memory." },
+    ]);
+    expect(closed).toBe(1);
+  });
 
   it("are unknown without a store", async () => {
     const options = await folderOf({ input: line(1), shards: [line(1)] });

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { createEmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 /** Starts a process that runs the job, waits until it does, and kills it; resolves to what it said. */
 async function killedWorker(path: string): Promise<string> {

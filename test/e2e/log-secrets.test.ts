@@ -5,10 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHttpServer } from "../../../src/http/server.ts";
-import { type HostileServer, startHostileServer } from "../../support/hostile-server.ts";
-import { createFakeDeps } from "../../support/http-deps.ts";
-import { type SourceProgram, startSourceProgram } from "../../support/source-program.ts";
+import { type HostileServer, startHostileServer } from "../support/hostile-server.ts";
+import { type SourceProgram, startSourceProgram } from "../support/source-program.ts";
 
 const secrets = {
   adminToken: "AdminTokenSecret-4711",
@@ -191,19 +189,4 @@ it("a service that cannot reach its Redis does not say the password", async () =
   expect(await failing.ended).not.toBe(0);
   expect(failing.log()).toContain("STORE_FAILED");
   expect(failing.log()).not.toContain(secrets.redisPassword);
-});
-
-it("a defect is logged with the request it happened in, and the client is told none of it", async () => {
-  const deps = await createFakeDeps();
-  const run = () => Promise.reject(new Error("a defect"));
-  const server = await createHttpServer({ ...deps, queries: { ...deps.queries, run } });
-  const body = new URLSearchParams({ query: "ASK {}" });
-  const response = await fetch(`${await server.listen()}/sparql`, { method: "POST", body });
-  expect(response.status).toBe(500);
-  expect(await response.text()).not.toContain("a defect");
-  await server.close();
-  const [defect, request] = deps.lines as readonly (Line & { readonly err?: Error })[];
-  expect(defect?.err?.message).toBe("a defect");
-  expect(defect?.id).toBe(request?.id);
-  expect(defect?.id).toMatch(/^[\w-]{8}-1$/);
 });

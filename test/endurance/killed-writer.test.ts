@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
-import { scratchFolder } from "./scratch.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { scratchFolder } from "../support/scratch-folder.ts";
 
 const rounds = 50;
 /** Writers at work at once, each on a database of its own. */

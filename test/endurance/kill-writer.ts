@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 // Writes without end into the database named on the command line, and says on stdout what was acknowledged:
 // `put KEY VALUE`, `point MOMENT`, `count SUM`. It waits for to be killed.

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
+import { createEmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 // Runs the job `endless` of the database named on the command line, which never ends, and says so; waits to be killed.
 const [path = ""] = process.argv.slice(2);

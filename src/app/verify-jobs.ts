@@ -1,0 +1,167 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import { readOrigins, readReport } from "../shards/finished-folder.ts";
+import type { Input } from "../shards/load/input.ts";
+import { readManifest } from "../shards/materialise/manifest.ts";
+import { datasetPattern } from "../shards/spec.ts";
+import { readablePath } from "../shards/spec-paths.ts";
+import type { VerifiedQuery } from "../shards/verify/compare-answers.ts";
+import type { Check, Verification } from "../shards/verify/verification.ts";
+import type { Unread } from "../shards/verify.ts";
+import { wallClock } from "./clock.ts";
+import { enqueueOnce, inputFolder } from "./shard-jobs.ts";
+import type { ShardHost } from "./shard-host.ts";
+import { verifyFinished } from "./verify-folder.ts";
+import { withScratch } from "./with-scratch.ts";
+
+/** What a verification job is given. */
+export interface VerifyPayload {
+  readonly dataset: string;
+  /** Compare the answers of all queries too. */
+  readonly answers: boolean;
+}
+
+/** What a verification job gives: the findings, each cut to a length that is fit to be read. */
+export interface VerifyJobResult extends Verification {
+  readonly dataset: string;
+  /** Of the build that was verified. */
+  readonly fingerprint: string;
+}
+
+const kindName = "verify-shards";
+const answersMs = 30 * 60_000;
+const maxAnswerBytes = 16 * 1024 * 1024;
+const mostInputs = 1_000;
+
+/**
+ * Enqueues the verification of a dataset's shards, hosted or refused for being damaged. The same wish again gives the job
+ * that is under way.
+ * @throws FedwayError `SHARDS_UNKNOWN`; `SHARDS_BUSY` when another verification of the dataset is under way
+ */
+export async function enqueueVerify(
+  jobs: Pick<JobQueue, "enqueue">,
+  host: Pick<ShardHost, "folderOf">,
+  payload: VerifyPayload,
+): Promise<Job> {
+  await folderOf(host, payload.dataset);
+  return enqueueOnce(jobs, { kind: kindName, id: `${kindName}.${payload.dataset}`, payload });
+}
+
+async function folderOf(host: Pick<ShardHost, "folderOf">, dataset: string): Promise<string> {
+  const named = datasetPattern.test(dataset) ? await host.folderOf(dataset) : undefined;
+  // One that is hosted may have been removed since.
+  const folder = named && (await realpath(named).catch(() => undefined));
+  if (folder !== undefined) return folder;
+  throw new FedwayError("SHARDS_UNKNOWN", `This service has no shards of "${dataset.slice(0, 32)}".`);
+}
+
+/** What the job works with. */
+export interface VerifyKindParts {
+  readonly config: Pick<Config, "dataDir" | "limits">;
+  readonly host: Pick<ShardHost, "folderOf">;
+}
+
+/** The job that verifies the shards of one dataset, with inputs from below `shards-input/` of the data folder. */
+export function verifyKind(parts: VerifyKindParts): JobKind {
+  return {
+    name: kindName,
+    validate(payload) {
+      payloadOf(payload);
+    },
+    run: (payload, context) => verify(payloadOf(payload), parts, context),
+  };
+}
+
+function payloadOf(payload: unknown): VerifyPayload {
+  const found = typeof payload === "object" && payload !== null ? payload : {};
+  const dataset = "dataset" in found ? found.dataset : undefined;
+  const answers = "answers" in found ? found.answers : undefined;
+  if (typeof dataset !== "string" || !datasetPattern.test(dataset) || typeof answers !== "boolean") {
+    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of a dataset.`);
+  }
+  return { dataset, answers };
+}
+
+async function verify(
+  { dataset, answers }: VerifyPayload,
+  { config, host }: VerifyKindParts,
+  { id, signal, progress }: JobContext,
+): Promise<VerifyJobResult> {
+  const folder = await folderOf(host, dataset);
+  const { fingerprint } = await readManifest(folder);
+  const { hostedTimeoutMs, hostedMemoryMb } = config.limits;
+  const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
+  const found = await withScratch(join(config.dataDir, "scratch", id), (scratch) =>
+    verifyFinished({
+      folder,
+      inputs,
+      queries,
+      answers,
+      limits: { timeoutMs: hostedTimeoutMs, memoryMb: hostedMemoryMb, maxAnswerBytes },
+      answersTime: { totalMs: answersMs, now: wallClock.now },
+      scratch,
+      signal,
+      onProgress: progress,
+    }),
+  );
+  await refuseReplaced(folder, fingerprint);
+  return { dataset, fingerprint, ...inShort(found) };
+}
+
+/** What was read of two builds says nothing of either. */
+async function refuseReplaced(folder: string, fingerprint: string): Promise<void> {
+  const now = await readManifest(folder);
+  if (now.fingerprint === fingerprint) return;
+  throw new FedwayError("SHARDS_BUSY", "The shards were replaced by others while they were verified.", {
+    next: "Have them verified once more.",
+  });
+}
+
+const elsewhere =
+  "What the shards were made of does not lie below shards-input/ of the data folder (any more). The command " +
+  "fedway shards verify reads it anywhere.";
+
+/** The inputs, where all of them lie where jobs may read: the note on where they lay may come from anybody. */
+async function inputsOf(config: Pick<Config, "dataDir">, folder: string): Promise<readonly Input[] | Unread> {
+  const baseDir = await inputFolder(config);
+  try {
+    const origins = await readOrigins(folder);
+    if (origins.length > mostInputs) return { unread: elsewhere };
+    const paths = await Promise.all(origins.map((path) => readablePath(path, { baseDir, readable: [baseDir] })));
+    return paths.map((path) => ({ path }));
+  } catch (error) {
+    const { code, message } = toFedwayError(error);
+    if (code === "REQUEST_INVALID") return { unread: elsewhere };
+    if (code === "SHARDS_UNKNOWN" || code === "SHARDS_INVALID") return { unread: message };
+    throw error;
+  }
+}
+
+async function queriesOf(folder: string): Promise<readonly VerifiedQuery[] | Unread> {
+  try {
+    const { queries } = await readReport(folder);
+    return queries.map(({ id, text }) => ({ id, text }));
+  } catch (error) {
+    const { code, message } = toFedwayError(error);
+    if (code === "SHARDS_UNKNOWN" || code === "SHARDS_INVALID") return { unread: message };
+    throw error;
+  }
+}
+
+const longestSubject = 300;
+const longestReason = 600;
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+const inFewWords = (check: Check): Check => ({
+  ...check,
+  findings: check.findings.map(({ subject, reason }) => ({
+    subject: cut(subject, longestSubject),
+    reason: cut(reason, longestReason),
+  })),
+});
+
+/** A few dozen findings at most, which fits into a job whatever queries and data are called. */
+const inShort = ({ outcome, checks }: Verification): Verification => ({ outcome, checks: checks.map(inFewWords) });

@@ -1,0 +1,82 @@
+import { fileURLToPath } from "node:url";
+import type { AnswerSetSolver } from "../../../src/shards/answer-set-solver.ts";
+import { candidatesOf, ruleKey } from "../../../src/shards/candidates.ts";
+import { coverInstanceOf } from "../../../src/shards/choose-cover.ts";
+import { chooseRules } from "../../../src/shards/choose-rules.ts";
+import { coverProgram } from "../../../src/shards/encode/cover-program.ts";
+import { featuresOf, readQueries } from "../../../src/shards/features/query-features.ts";
+import { learnCells } from "../../../src/shards/load/cells.ts";
+import { learn } from "../../../src/shards/load/learn.ts";
+import { defaultPrecedence } from "../../../src/shards/placement.ts";
+import type { Problem } from "../../../src/shards/problem.ts";
+import { loadQueries } from "../../../src/shards/queries/load-queries.ts";
+import { literalReading, readingNamed } from "../../../src/shards/readings.ts";
+
+/** One program that a build solves, or would solve if nothing were reduced before. */
+export interface BenchmarkProgram {
+  /** A reading of paper mode, or guaranteed mode. */
+  readonly way: string;
+  readonly program: string;
+  readonly options: readonly string[];
+}
+
+export const datasets: readonly string[] = [
+  "battle_death",
+  "car_1",
+  "concert_singer",
+  "dog_kennels",
+  "flight_2",
+  "network_1",
+  "pets_1",
+  "tvshow",
+  "world_1",
+];
+
+const paperReadings = ["literal", "single-class", "horizontal-covers-joins"];
+
+/**
+ * The programs of one dataset: paper mode's cover in three readings with all candidates (reduction leaves nothing to
+ * solve of most), and each program that guaranteed mode asks the solver, one a criterion.
+ */
+export async function benchmarkPrograms(
+  folder: URL,
+  dataset: string,
+  solver: AnswerSetSolver,
+): Promise<readonly BenchmarkProgram[]> {
+  const loaded = await loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
+  const read = await readQueries(loaded.queries);
+  const paper = paperReadings.map((name): BenchmarkProgram => {
+    const reading = readingNamed(name) ?? literalReading;
+    const queries = read.map((query) => featuresOf(query, reading));
+    return coverOf(name, { queries, candidates: candidatesOf(queries, reading) });
+  });
+  const queries = read.map((query) => featuresOf(query, literalReading));
+  const learned = await learn([{ path: fileURLToPath(new URL(`data/${dataset}.nt`, folder)) }]);
+  const patterns = queries.map((query) => query.patterns);
+  const { cells, touches } = await learnCells({ learned, buckets: literalReading.buckets, patterns });
+  const placement = { precedence: defaultPrecedence, cells, touches };
+  return [
+    ...paper,
+    ...(await asked({ queries, candidates: candidatesOf(queries, literalReading), placement }, solver)),
+  ];
+}
+
+function coverOf(way: string, problem: Problem): BenchmarkProgram {
+  const { instance } = coverInstanceOf(problem);
+  const names = problem.candidates.map(({ rule }) => ruleKey(rule));
+  return { way, program: coverProgram(instance, names), options: ["--opt-strategy=usc"] };
+}
+
+/** What is asked of the solver while a problem in guaranteed mode is solved. */
+async function asked(problem: Problem, solver: AnswerSetSolver): Promise<readonly BenchmarkProgram[]> {
+  const programs: BenchmarkProgram[] = [];
+  const listening: AnswerSetSolver = {
+    solve(program, options = {}) {
+      programs.push({ way: "guaranteed", program, options: options.options ?? [] });
+      return solver.solve(program, options);
+    },
+    close: () => solver.close(),
+  };
+  await chooseRules(problem, { reading: literalReading, solver: listening, timeoutMs: 600_000 });
+  return programs;
+}

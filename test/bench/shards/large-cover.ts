@@ -1,0 +1,133 @@
+import { chooseRules } from "../../../src/shards/choose-rules.ts";
+import { coverInstanceOf } from "../../../src/shards/choose-cover.ts";
+import { linearBound } from "../../../src/shards/cover/linear-bound.ts";
+import { reduceCover } from "../../../src/shards/cover/reduce-cover.ts";
+import { coverFacts } from "../../../src/shards/encode/cover-program.ts";
+import { composeProgram } from "../../../src/shards/encode/encodings.ts";
+import type { Problem } from "../../../src/shards/problem.ts";
+import { literalReading } from "../../../src/shards/readings.ts";
+import type { Rule } from "../../../src/shards/rule.ts";
+import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
+import { randomCover } from "../../support/shard-problems.ts";
+import { rounded } from "../proxy/report.ts";
+import { printRows } from "../void/print-rows.ts";
+import { solveNatively } from "./native-clingo.ts";
+
+/** What one way knows about one instance when its time is over. */
+export interface LargeCoverMeasure {
+  readonly instance: string;
+  readonly way: string;
+  /** Size of the best cover; missing when there is none. */
+  readonly cost?: number;
+  /** No cover is smaller; missing when nothing was proven. */
+  readonly lowerBound?: number;
+  /** (cost - bound) / cost; 0 when the cover is proven to be a smallest one. */
+  readonly gap?: number;
+  readonly seconds: number;
+}
+
+const size = { queries: 1_000, rules: 300, each: 3 };
+const seed = 1;
+
+/**
+ * 1,000 distinct queries with 300 candidate rules, three for each query: what `chooseRules` knows when its time is over,
+ * beside native clingo with the same time. @throws Error when native clingo is missing, or a cover leaves a query out
+ */
+export async function measureLargeCovers({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<readonly LargeCoverMeasure[]> {
+  const limitSeconds = quick ? 10 : 60;
+  const measures: LargeCoverMeasure[] = [];
+  for (const instance of ["uniform", "skewed"]) {
+    const problem = randomCover(size, seed, instance === "skewed");
+    for (const way of ways) {
+      process.stderr.write(`bench shards: ${instance} cover, ${way.name}\n`);
+      measures.push(measureOf(instance, way.name, await way.solve(problem, limitSeconds)));
+    }
+  }
+  print(measures, limitSeconds);
+  return measures;
+}
+
+type Found = Omit<LargeCoverMeasure, "instance" | "way" | "gap">;
+
+const ways: readonly {
+  readonly name: string;
+  readonly solve: (problem: Problem, limitSeconds: number) => Promise<Found>;
+}[] = [
+  { name: "fedway", solve: chosen },
+  { name: "native clingo, core-guided", solve: (problem, limit) => natively(problem, limit, "usc") },
+  { name: "native clingo, branch and bound", solve: (problem, limit) => natively(problem, limit, "bb") },
+  { name: "linear relaxation", solve: relaxed },
+];
+
+async function chosen(problem: Problem, limitSeconds: number): Promise<Found> {
+  const solver = createClingoSolver();
+  try {
+    const solution = await chooseRules(problem, { reading: literalReading, solver, timeoutMs: limitSeconds * 1_000 });
+    const covered = coveredBy(problem, solution.rules);
+    if (covered !== problem.queries.length) throw new Error(`the cover has ${covered} of the queries only`);
+    return { cost: solution.cost, lowerBound: solution.lowerBound, seconds: solution.seconds };
+  } finally {
+    await solver.close();
+  }
+}
+
+function coveredBy({ candidates }: Problem, rules: readonly Rule[]): number {
+  const isChosen = new Set(rules);
+  return new Set(candidates.filter(({ rule }) => isChosen.has(rule)).flatMap(({ covers }) => covers)).size;
+}
+
+/** The smallest cover as its only criterion: clingo is not asked for the canonical one of several. */
+async function natively(problem: Problem, limitSeconds: number, strategy: "usc" | "bb"): Promise<Found> {
+  const { core, forced } = reduceCover(coverInstanceOf(problem).instance);
+  const facts = [...coverFacts(core, []), "level(fewest_rules,1)."];
+  const program = composeProgram(facts, ["domain", "choice", "coverage", "objectives", "show"]);
+  const found = await solveNatively(program, [
+    `--opt-strategy=${strategy}`,
+    `--time-limit=${limitSeconds}`,
+    "--seed=1",
+  ]);
+  const [cost] = found.costs ?? [];
+  const [lower] = found.complete ? [cost] : (found.lower ?? []);
+  return {
+    ...(cost !== undefined && { cost: cost + forced.length }),
+    ...(lower !== undefined && { lowerBound: lower + forced.length }),
+    seconds: found.seconds,
+  };
+}
+
+/** No cover, but the bound that methods over the linear program start from. */
+function relaxed(problem: Problem): Promise<Found> {
+  const startMs = performance.now();
+  const { core, forced } = reduceCover(coverInstanceOf(problem).instance);
+  const lower = core.queries === 0 ? 0 : linearBound(core, core.rules.length);
+  return Promise.resolve({ lowerBound: lower + forced.length, seconds: (performance.now() - startMs) / 1_000 });
+}
+
+function measureOf(instance: string, way: string, found: Found): LargeCoverMeasure {
+  const { cost, lowerBound } = found;
+  const gap = cost === undefined || lowerBound === undefined ? undefined : (cost - lowerBound) / cost;
+  return { instance, way, ...found, ...(gap !== undefined && { gap }) };
+}
+
+const orDash = (value: number | undefined): string => (value === undefined ? "-" : String(value));
+const percentOf = (gap: number): string => (gap === 0 ? "proven" : `${rounded(gap * 100)} %`);
+
+function print(measures: readonly LargeCoverMeasure[], limitSeconds: number): void {
+  const heads = ["instance", "way", "cover", "lower bound", "gap", "seconds"];
+  const rows = measures.map(({ instance, way, cost, lowerBound, gap, seconds }) => [
+    instance,
+    way,
+    orDash(cost),
+    orDash(lowerBound),
+    gap === undefined ? "-" : percentOf(gap),
+    rounded(seconds),
+  ]);
+  printRows(
+    `Smallest covers of ${size.queries} queries by ${size.rules} rules, ${size.each} for each query, in ${limitSeconds} s`,
+    [heads, ...rows],
+  );
+}

@@ -1,0 +1,82 @@
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
+import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+
+let workspace: ShardWorkspace;
+let service: RunningService;
+let shards: readonly { readonly id: string }[];
+
+beforeAll(async () => {
+  workspace = await openWorkspace();
+  const { folder = "" } = await workspace.build();
+  await workspace.describe({ dataset: "lake" });
+  await workspace.build();
+  // The service looks at its folders when the test says so.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
+  ({ shards } = (await get("/api/shards/harbour")) as { shards: { id: string }[] });
+  await rm(folder, { recursive: true });
+}, 60_000);
+afterAll(async () => {
+  await service.close();
+  vi.useRealTimers();
+  await workspace.remove();
+});
+
+const get = async (path: string): Promise<unknown> => (await fetch(`${service.url}${path}`)).json();
+const all = "SELECT * { ?s ?p ?o }";
+
+describe("shards whose folder is removed while they are hosted", () => {
+  it("are an error that says whose, not an empty answer", async () => {
+    const answer = await service.query(all, { path: `/shards/harbour/${shards[0]?.id}/sparql` });
+    expect(answer.status).toBe(502);
+    expect(await problemOf(answer)).toMatchObject({
+      code: "ENDPOINT_FAILED",
+      detail: expect.stringMatching(/harbour\//),
+    });
+  });
+
+  it("are an error over the federation too", async () => {
+    const answer = await service.query(all, { path: "/federations/harbour/sparql" });
+    expect(answer.status).toBe(502);
+    expect(await problemOf(answer)).toMatchObject({ code: "ENDPOINT_FAILED" });
+  });
+
+  it.each(["", "/report"])("have no report at /api/shards/harbour%s", async (end) => {
+    const answer = await fetch(`${service.url}/api/shards/harbour${end}`);
+    expect(answer.status).toBe(404);
+    expect(await problemOf(answer)).toMatchObject({ code: "SHARDS_UNKNOWN" });
+  });
+
+  it("have no data to download", async () => {
+    const answer = await fetch(`${service.url}/api/shards/harbour/${shards[0]?.id}`);
+    expect(answer.status).toBe(404);
+    expect(await problemOf(answer)).toMatchObject({ code: "SHARDS_UNKNOWN", detail: expect.stringMatching(/is gone/) });
+  });
+
+  it("cannot be verified", async () => {
+    const answer = await fetch(`${service.url}/api/shards/harbour/verify`, { method: "POST" });
+    expect(answer.status).toBe(404);
+    expect(await problemOf(answer)).toMatchObject({ code: "SHARDS_UNKNOWN" });
+  });
+
+  it("leave the catalogue when the service has looked at its folders again", async () => {
+    vi.advanceTimersByTime(15_000);
+    const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { datasets: unknown }).datasets;
+    await expect.poll(hosted, { timeout: 30_000 }).toMatchObject([{ dataset: "lake" }]);
+    const federations = async (): Promise<readonly string[]> => {
+      const list = (await get("/api/federations")) as { federations: { id: string }[] };
+      return list.federations.map(({ id }) => id);
+    };
+    await expect.poll(federations, { timeout: 30_000 }).toEqual(["lake"]);
+    const { endpoints } = (await get("/api/endpoints?limit=100")) as { endpoints: { id: string }[] };
+    expect(endpoints.length).toBeGreaterThan(1);
+    expect(endpoints.filter(({ id }) => !id.startsWith("lake-"))).toEqual([]);
+    const answer = await service.query(all, { path: `/shards/harbour/${shards[0]?.id}/sparql` });
+    expect(answer.status).toBe(404);
+    expect(await problemOf(answer)).toMatchObject({ code: "SHARDS_UNKNOWN" });
+    const still = await service.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", { path: "/federations/lake/sparql" });
+    expect(await still.json()).toMatchObject({ results: { bindings: [{ n: { value: "416" } }] } });
+  }, 60_000);
+});

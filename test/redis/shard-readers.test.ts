@@ -1,0 +1,207 @@
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { cp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { readersOver, readerKinds, type ReaderFolders } from "../../src/app/shard-readers.ts";
+import { runBuild } from "../../src/app/run-build.ts";
+import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
+import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
+import { readShardSpec } from "../../src/shards/spec.ts";
+import { type LocatedSpec, locateSpec } from "../../src/shards/spec-paths.ts";
+import { exampleFolder } from "../integration/shards/shard-workspace.ts";
+import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { filesIn, newFolder } from "../support/shard-build.ts";
+
+let redis: RedisServer;
+let dataDir: string;
+let inputs: string;
+const queues: JobQueue[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  dataDir = realpathSync(newFolder());
+  inputs = join(dataDir, "shards-input");
+  await cp(exampleFolder, inputs, { recursive: true });
+  mkdirSync(join(dataDir, "shards"));
+  // Much of it: the example's subjects again and again under other names, and some lines twice.
+  const lines = Array.from({ length: 4_000 }, (_, index) => {
+    const subject = `<http://example.org/more/${(index * 7919) % 401}>`;
+    if (index % 8 === 0)
+      return `${subject} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/more#C${index % 5}> .\n`;
+    return `${subject} <http://example.org/more#p${index % 4}> "value ${index % 611}" .\n`;
+  });
+  writeFileSync(join(inputs, "more.nt"), [...lines, ...lines.slice(0, 300)].join(""));
+});
+afterEach(async () => {
+  await Promise.all(queues.splice(0).map((queue) => queue.close(100)));
+});
+afterAll(async () => {
+  await redis.stop();
+  await rm(dataDir, { recursive: true });
+});
+
+const folders: ReaderFolders = { inputs: async () => inputs, target: (dataset) => join(dataDir, "shards", dataset) };
+
+/** Kinds that note which parts were begun here, and wait a moment so that others get parts too. */
+function notingKinds(begun: number[], hold: (slice: number) => Promise<void>): readonly JobKind[] {
+  const noting = (kind: JobKind): JobKind => ({
+    ...kind,
+    async run(payload, context) {
+      const { slice } = payload as { slice?: number };
+      if (slice !== undefined) {
+        begun.push(slice);
+        await hold(slice);
+      }
+      return kind.run(payload, context);
+    },
+  });
+  return readerKinds(folders).map(noting);
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function openQueue(prefix: string, kinds: readonly JobKind[], work: boolean): Promise<JobQueue> {
+  const queue = createBullmqJobQueue({ url: redis.url, prefix, leaseMs: 1_000, stalledMs: 500, lookMs: 50 });
+  await queue.start(kinds, { work });
+  queues.push(queue);
+  return queue;
+}
+
+async function specOf(dataset: string): Promise<LocatedSpec> {
+  const description = {
+    dataset,
+    title: "Harbour and more",
+    licence: "https://creativecommons.org/publicdomain/zero/1.0/",
+    inputs: ["harbour.nt", "more.nt"],
+    queries: "queries.json",
+  };
+  return locateSpec(readShardSpec(description), {
+    baseDir: inputs,
+    readable: [inputs],
+    output: folders.target(dataset),
+    writable: [],
+  });
+}
+
+async function build(dataset: string, jobs?: JobQueue, signal = new AbortController().signal) {
+  const stages = new Set<string>();
+  const readers = jobs && readersOver({ jobs, folders, dataset: "split", sliceBytes: 20_000 });
+  const { report } = await runBuild(await specOf(dataset), {
+    dryRun: false,
+    signal,
+    onProgress: ({ stage }) => void stages.add(stage),
+    ...(readers && { readers }),
+  });
+  return { report, stages };
+}
+
+/** The shards themselves; the manifest and the report name the dataset. */
+const shardsIn = (dataset: string): Readonly<Record<string, string>> =>
+  filesIn(join(folders.target(dataset), "shards"));
+
+const clear = (): Promise<void> => rm(folders.target("split"), { recursive: true, force: true });
+
+describe("a build whose inputs several workers read", () => {
+  it("has parts read on all workers, and ends with the bytes of a build by one", async () => {
+    await clear();
+    await build("whole");
+    const [first, second]: [number[], number[]] = [[], []];
+    const jobs = await openQueue("flow:", readerKinds(folders), false);
+    await openQueue(
+      "flow:",
+      notingKinds(first, () => pause(50)),
+      true,
+    );
+    await openQueue(
+      "flow:",
+      notingKinds(second, () => pause(50)),
+      true,
+    );
+    const { report } = await build("split", jobs);
+    expect(first.length).toBeGreaterThan(0);
+    expect(second.length).toBeGreaterThan(0);
+    const parts = [...first, ...second].toSorted((left, right) => left - right);
+    expect(parts).toEqual(Array.from(parts, (_, index) => index));
+    expect(parts.length).toBeGreaterThan(10);
+    expect(shardsIn("split")).toEqual(shardsIn("whole"));
+    expect(report.statistics.triples).toBeGreaterThan(1_000);
+    expect((await readdir(join(dataDir, "shards"))).toSorted()).toEqual(["split", "whole"]);
+    const flow = (await jobs.list({ kind: "gather-slices" }))[0];
+    expect(flow).toMatchObject({ state: "done" });
+    expect(flow?.children).toHaveLength(parts.length);
+  });
+
+  it("goes on without a worker that is gone, and reads no finished part again", async () => {
+    await clear();
+    const [lost, kept]: [number[], number[]] = [[], []];
+    const jobs = await openQueue("lost:", readerKinds(folders), false);
+    const hanging = await openQueue(
+      "lost:",
+      notingKinds(lost, (slice) => pause(slice % 3 === 1 ? 3_600_000 : 1)),
+      true,
+    );
+    const building = build("split", jobs);
+    await expect.poll(() => lost.some((slice) => slice % 3 === 1), { timeout: 20_000 }).toBe(true);
+    await hanging.close(0);
+    await openQueue(
+      "lost:",
+      notingKinds(kept, () => pause(1)),
+      true,
+    );
+    await building;
+    expect(shardsIn("split")).toEqual(shardsIn("whole"));
+    const twice = lost.filter((slice) => kept.includes(slice));
+    expect(twice.length).toBeLessThanOrEqual(1);
+    expect(kept.length).toBeGreaterThan(0);
+  });
+
+  it("ends its parts when it is cancelled, and a new build goes on with those that are done", async () => {
+    await clear();
+    const [first, second]: [number[], number[]] = [[], []];
+    const jobs = await openQueue("cancel:", readerKinds(folders), false);
+    await openQueue(
+      "cancel:",
+      notingKinds(first, (slice) => pause(slice >= 4 ? 3_600_000 : 1)),
+      true,
+    );
+    const aborter = new AbortController();
+    const cancelled = build("split", jobs, aborter.signal);
+    await expect.poll(() => first.some((slice) => slice >= 4), { timeout: 20_000 }).toBe(true);
+    aborter.abort(new Error("enough"));
+    await expect(cancelled).rejects.toThrow("enough");
+    const open = async (): Promise<number> => {
+      const all = await jobs.list({ limit: 1_000 });
+      return all.filter(({ state }) => state === "waiting" || state === "running").length;
+    };
+    await expect.poll(open, { timeout: 10_000 }).toBe(0);
+    await openQueue(
+      "again:",
+      notingKinds(second, () => pause(1)),
+      true,
+    );
+    const again = await openQueue("again:", readerKinds(folders), false);
+    await build("split", again);
+    expect(shardsIn("split")).toEqual(shardsIn("whole"));
+    expect(second.length).toBeGreaterThan(0);
+    for (const slice of [0, 1]) expect(second).not.toContain(slice);
+  });
+
+  it("says which part of the inputs is wrong", async () => {
+    await clear();
+    const jobs = await openQueue("wrong:", readerKinds(folders), false);
+    const begun: number[] = [];
+    const changed = join(inputs, "more.nt");
+    await openQueue(
+      "wrong:",
+      notingKinds(begun, async () => {
+        if (begun.length === 1) await cp(join(inputs, "harbour.nt"), changed);
+      }),
+      true,
+    );
+    await expect(build("split", jobs)).rejects.toMatchObject({
+      code: "DATASET_INVALID",
+      message: expect.stringContaining("more.nt: the file was changed"),
+    });
+    expect(await readdir(join(dataDir, "shards"))).toEqual(["whole"]);
+  });
+});
