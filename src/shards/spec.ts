@@ -40,8 +40,8 @@ export interface ShardSpec {
 
 const maxInputs = 1_000;
 const maxTextLength = 2_000;
-/** Ids of datasets. */
-export const datasetPattern = /^[a-z0-9][a-z0-9._-]{0,31}$/u;
+/** Ids of datasets; the endings are those of folders and files beside a target. */
+export const datasetPattern = /^(?!.*\.(?:building|replaced|lock|taking)$)[a-z0-9][a-z0-9._-]{0,31}$/u;
 /** Absolute IRIs. */
 export const iriPattern = /^[a-z][a-z0-9+.-]{0,30}:[^\s<>"{}|^`\\]{1,2000}$/iu;
 // Control characters, and those that change the direction of what follows.
@@ -69,7 +69,9 @@ const iri: Read<string> = (value, name) => {
 const dataset: Read<string> = (value, name) => {
   const found = text(value, name);
   if (datasetPattern.test(found)) return found;
-  throw invalid(`${name} has to be 1 to 32 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit.`);
+  throw invalid(
+    `${name} has to be 1 to 32 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit, and may not end in .building, .replaced, .lock or .taking.`,
+  );
 };
 
 const flag: Read<boolean> = (value, name) => {

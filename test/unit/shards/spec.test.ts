@@ -47,6 +47,11 @@ describe("the description of shards", () => {
     ["a field of objects", { ...least, constructor: 1 }, /unknown field "constructor"/],
     ["no dataset", { ...least, dataset: undefined }, /dataset is missing/],
     ["a dataset that is a path", { ...least, dataset: "../up" }, /dataset has to be/],
+    [
+      "a dataset that is called like an unfinished one",
+      { ...least, dataset: "x.building" },
+      /may not end in \.building/,
+    ],
     ["a dataset of upper case", { ...least, dataset: "Harbour" }, /dataset has to be/],
     ["a dataset with a line break", { ...least, dataset: "a\n" }, /not printable/],
     ["no inputs", { ...least, inputs: [] }, /inputs has to be a list/],
