@@ -12,6 +12,8 @@ export interface NativeResult {
   /** clingo's own clock: from the program's first line on, and of these in the search. */
   readonly totalSeconds: number;
   readonly searchSeconds: number;
+  /** Of the processor. */
+  readonly cpuSeconds: number;
   /** As seen from here: the start of the process, the program through a pipe, the result as text. */
   readonly seconds: number;
 }
@@ -39,6 +41,7 @@ export async function solveNatively(program: string, options: readonly string[])
     complete: output.Models.More === "no",
     totalSeconds: output.Time.Total,
     searchSeconds: output.Time.Solve,
+    cpuSeconds: output.Time.CPU,
     seconds,
   };
 }
@@ -48,7 +51,7 @@ interface ClingoJson {
   readonly Call: readonly { readonly Witnesses?: readonly { readonly Costs?: readonly number[] }[] }[];
   readonly Bounds?: { readonly Lower: readonly number[] };
   readonly Models: { readonly More: string };
-  readonly Time: { readonly Total: number; readonly Solve: number };
+  readonly Time: { readonly Total: number; readonly Solve: number; readonly CPU: number };
 }
 
 function parsed(stdout: string): ClingoJson | undefined {

@@ -31,6 +31,8 @@ export function answerSetSolverSuite(create: () => AnswerSetSolver, createTiny: 
     expect(result).toMatchObject({ ended: "complete", optimal: true, unsatisfiable: false, costs: [1] });
     expect(result.models).toEqual([{ atoms: ["b"], costs: [1] }]);
     expect(result.lowerBound).toEqual([1]);
+    const { totalSeconds, searchSeconds } = result.clock ?? expect.unreachable("no clock");
+    expect(searchSeconds).toBeLessThanOrEqual(totalSeconds);
   });
   test("levels of priority, highest first", async () => {
     const { costs } = await solver.solve("1 { a; b }. #minimize { 2@1 : a; 1@2 : a; 3@1 : b }.");
@@ -65,6 +67,7 @@ export function answerSetSolverSuite(create: () => AnswerSetSolver, createTiny: 
   test("a deadline ends a search without result, and the next program is solved", async () => {
     const result = await solver.solve(endless, { timeoutMs: 300 });
     expect(result).toMatchObject({ models: [], ended: "deadline", optimal: false, unsatisfiable: false });
+    expect(result.clock).toBeUndefined();
     expect((await solver.solve("a.")).ended).toBe("complete");
   });
   test("a deadline gives the best model so far", async () => {
@@ -73,7 +76,8 @@ export function answerSetSolverSuite(create: () => AnswerSetSolver, createTiny: 
     expect(result.models[0]?.atoms).toEqual(["out"]);
   });
   test("a core-guided search gives its bound", async () => {
-    const options = { timeoutMs: 1000, options: ["--opt-strategy=usc"] };
+    // Ended by conflicts, not by a clock.
+    const options = { options: ["--opt-strategy=usc", "--solve-limit=1000"] };
     const { lowerBound } = await solver.solve(`${endlessOptimum} 1 { x; y }. #minimize { 7@2 : x; 8@2 : y }.`, options);
     expect(lowerBound?.[0]).toBe(7);
   });
