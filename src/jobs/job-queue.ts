@@ -80,7 +80,8 @@ export interface EnqueueOptions {
   /**
    * Jobs that are done before this one runs: 1 to 1,000, with the priority and the delay of this one, each on any worker
    * that takes its kind. This one waits, held by nobody, and then gets their results as `context.children`. A child that
-   * fails, or is cancelled, fails it; its end ends the children that are open. Not with children of their own.
+   * fails for good or is cancelled fails it, with the child's code (`CANCELLED`); its end cancels the children that are
+   * open. Payloads of all children together, and results, are at most 16 MiB; children have none of their own.
    */
   readonly children?: readonly ChildJob[];
 }
@@ -114,7 +115,7 @@ export interface JobQueue {
     readonly state?: JobState;
     readonly limit?: number;
   }): Promise<readonly Job[]>;
-  /** False when there is no such job or it is finished. */
+  /** Cancels a job and its children, or fails the parent of a child. False when there is no such job or it is finished. */
   cancel(id: string): Promise<boolean>;
   /**
    * Calls back after every change of a job until the returned function is called; at most a few times a second, so that

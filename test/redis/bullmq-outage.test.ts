@@ -212,6 +212,18 @@ describe("a Redis that is not there for the job queue", () => {
     await expect.poll(stateOf(queue, next.id), patient).toBe("done");
     expect(runs.filter((payload) => payload === "taken back")).toHaveLength(1);
   });
+  it("may come back empty in the middle of a look at the schedules, which are put up again all the same", async () => {
+    const idle = await start("mid-look:", [kind("a", async () => null)], { work: false, sweepMs: 1 });
+    const names = Array.from({ length: 100 }, (_, index) => `s${index}`);
+    await Promise.all(names.map((name) => idle.schedule({ name, kind: "a", payload: null, everyMs: 3_600_000 })));
+    const putUp = () => other.zcard("mid-look:jobs:schedules:turns:repeat");
+    expect(await putUp()).toBe(100);
+    for (let round = 0; round < 3; round += 1) {
+      await sleep(200);
+      await other.flushall();
+      await expect.poll(putUp, patient).toBe(100);
+    }
+  });
   it("does not keep a queue from closing", async () => {
     const { run, started } = gate();
     const queue = await start("closing:", [kind("a", run)], { stalledMs: 200 });

@@ -64,8 +64,8 @@ export async function openTurns(options: TurnsOptions): Promise<Turns> {
         const known = await link.wait(link.turns.getJobScheduler(schedule.name));
         const stuck = known?.next !== undefined && known.next < core.clock.now() - schedule.everyMs - stuckMs;
         if (lost || stuck) await putUp(link, schedule);
-        // Another process has taken it back.
-        else if (known === undefined) told.delete(schedule.name);
+        // Another process has taken it back; unless all was lost since the life was asked for.
+        else if (known === undefined && (await link.run("life", randomUUID())) === now) told.delete(schedule.name);
       }
       life = now;
     },

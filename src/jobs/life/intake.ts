@@ -102,11 +102,13 @@ async function write(core: JobCore, record: JobRecord, job: NewJob): Promise<Ver
   return undefined;
 }
 
-/** An open job with all of its children. @throws FedwayError `REQUEST_INVALID` when the id of one is taken */
+/** An open job with all of its children. @throws FedwayError `REQUEST_INVALID` when the id of one is taken, `INTERNAL` */
 async function complete(core: JobCore, { record }: VersionedRecord): Promise<JobRecord> {
   if (record.planKey === undefined) return record;
   const problem = await createChildren(core, record);
-  if (problem !== undefined) throw new FedwayError("REQUEST_INVALID", problem.message);
+  if (problem !== undefined) {
+    throw new FedwayError(problem.code === "REQUEST_INVALID" ? problem.code : "INTERNAL", problem.message);
+  }
   return (await core.documents.read(record.id))?.record ?? record;
 }
 
