@@ -31,14 +31,14 @@ class Lanes<T> {
   /** The next item of any lane; undefined when all have ended. */
   async next(): Promise<{ readonly value: T } | undefined> {
     for (;;) {
-      if (!this.#exhausted && this.#pending.size < this.#width) this.#opening ??= this.#open();
+      if (!this.#exhausted && this.#pending.size < this.#width) this.#opening ??= watched(this.#open());
       const steps = [...this.#pending.values(), ...(this.#opening ? [this.#opening] : [])];
       if (steps.length === 0) return undefined;
       const step = await Promise.race(steps);
       if (step.kind === "opened") this.#opened(step.lane);
       else if (step.kind === "done") this.#pending.delete(step.lane);
       else {
-        this.#pending.set(step.lane, advance(step.lane));
+        this.#advance(step.lane);
         return step;
       }
     }
@@ -46,11 +46,7 @@ class Lanes<T> {
 
   /** Ends every lane; failures of what was still under way concern nobody any more. */
   end(): void {
-    for (const [lane, step] of this.#pending) {
-      step.catch(() => {});
-      lane.return?.().catch(() => {});
-    }
-    this.#opening?.catch(() => {});
+    for (const lane of this.#pending.keys()) lane.return?.().catch(() => {});
     this.#outer.return?.().catch(() => {});
   }
 
@@ -61,9 +57,22 @@ class Lanes<T> {
 
   #opened(lane: AsyncIterator<T> | undefined): void {
     this.#opening = undefined;
-    if (lane) this.#pending.set(lane, advance(lane));
+    if (lane) this.#advance(lane);
     else this.#exhausted = true;
   }
+
+  #advance(lane: AsyncIterator<T>): void {
+    this.#pending.set(lane, watched(advance(lane)));
+  }
+}
+
+/**
+ * A step may fail while whoever reads is busy with an item: it is told of that when it comes back, and until then the
+ * failure must not count as one that nobody sees, which would end the process.
+ */
+function watched<T>(step: Promise<Step<T>>): Promise<Step<T>> {
+  step.catch(() => {});
+  return step;
 }
 
 async function advance<T>(lane: AsyncIterator<T>): Promise<Step<T>> {

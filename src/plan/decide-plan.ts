@@ -2,6 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql/analyse-query.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../sparql/rewrite.ts";
+import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import { directPlan, untouchedPlan } from "./direct-plan.ts";
@@ -147,7 +148,7 @@ function evaluatedHere(draft: Draft, task: PlanTask): FederatedPlan {
     kind: "federated",
     answer: query.parsed.kind,
     query: text,
-    skeleton: text,
+    skeleton: withAbsoluteIris(text),
     clauses: [],
     members: [],
     notes: noted.notes,

@@ -1,4 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { absoluteIris } from "../sparql/absolute-iris.ts";
 import { analyseQuery } from "../sparql/analyse-query.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import { mergeClauses } from "../sparql/merge-clauses.ts";
@@ -15,7 +16,7 @@ export function federatedPlan(draft: Draft): FederatedPlan {
     isMember: (service: ServiceElement) => targets.members.has(service.from),
     urlOf: (service: ServiceElement) => targets.members.get(service.from)?.url ?? "",
   });
-  const parsed = parseQuery(text);
+  const parsed = absoluteIris(parseQuery(text));
   const planned = analyseQuery(parsed);
   const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
   const members = countMembers(planned, endpoints);

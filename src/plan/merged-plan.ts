@@ -1,6 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
+import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import type { PlanRequest, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, FederatedPlan, FederationMember, MergedMembers, PlannedEndpoint } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
@@ -20,7 +21,8 @@ export function mergedPlan(
   { answer, query, notes }: Pick<FederatedPlan, "answer" | "query" | "notes">,
   over: MergedMembers,
 ): FederatedPlan {
-  return { kind: "federated", answer, query, skeleton: query, clauses: [], over, members: memberList([], over), notes };
+  const skeleton = withAbsoluteIris(query);
+  return { kind: "federated", answer, query, skeleton, clauses: [], over, members: memberList([], over), notes };
 }
 
 /** What was to be sent to one endpoint, evaluated here over the triples of that endpoint. */

@@ -1,8 +1,7 @@
 import type { Triple } from "sparqljs";
-import { editText } from "./edit-text.ts";
+import { absoluteIris } from "./absolute-iris.ts";
 import { pathSteps, type QueryPattern } from "./path-steps.ts";
-import { type ParsedQuery, parseQuery } from "./parse-query.ts";
-import { resolveIri } from "./resolve-iri.ts";
+import type { ParsedQuery } from "./parse-query.ts";
 
 /** A pattern with its place in the query. */
 export interface PlacedPattern extends QueryPattern {
@@ -26,7 +25,7 @@ export type PatternGraph = "named" | "any" | { readonly iri: string };
  */
 export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
-  const { ast } = withAbsoluteIris(query);
+  const { ast } = absoluteIris(query);
   const pending: Visit[] = [{ node: ast, inExists: false, graph: hasDataset(ast) ? "any" : undefined }];
   let fresh = 0;
   const freshName = (): string => `_:path${fresh++}`;
@@ -68,17 +67,4 @@ const isExists = (node: object): boolean =>
 function innerNodes(node: object): readonly unknown[] {
   if (Array.isArray(node)) return node;
   return Object.entries(node).flatMap(([key, value]: [string, unknown]) => (key === "template" ? [] : [value]));
-}
-
-/** The parser itself does not resolve against BASE as it should: dot segments stay. */
-function withAbsoluteIris(query: ParsedQuery): ParsedQuery {
-  const { tokens, prologue } = query;
-  if (prologue.base === undefined) return query;
-  const edits = tokens.flatMap((token, at) => {
-    if (at < prologue.length || (token.kind !== "iri" && token.kind !== "pname")) return [];
-    // The blanks keep `<` before a name from becoming a token with it.
-    return [{ range: { from: at, to: at + 1 }, replacement: ` <${resolveIri(prologue, token)}> ` }];
-  });
-  edits.push({ range: { from: 0, to: prologue.length }, replacement: "" });
-  return parseQuery(editText(query, edits));
 }

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import oxigraph from "oxigraph";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runBuild } from "../../src/app/run-build.ts";
+import { readShardSpec } from "../../src/shards/spec.ts";
+import { locateSpec } from "../../src/shards/spec-paths.ts";
+import { type RunningService, startService } from "../support/running-service.ts";
+
+/** Not part of the project: its licence is share-alike. */
+const source = new URL("../../../shared/fkgqa/", import.meta.url);
+const isMissing = !existsSync(source);
+if (isMissing)
+  console.warn("SKIPPED: the nine datasets are not at ../shared/fkgqa, so their federations were not asked.");
+
+/** Dataset, its different queries, and those with a LIMIT that cuts through rows of equal rank: any of them is right. */
+const table: readonly (readonly [string, number, readonly string[]])[] = [
+  ["battle_death", 16, ["q0501"]],
+  ["concert_singer", 24, ["q0027"]],
+  ["network_1", 28, ["q0879", "q0887"]],
+  ["pets_1", 21, []],
+  ["tvshow", 32, []],
+];
+
+interface Query {
+  readonly id: string;
+  readonly dataset: string;
+  readonly sparql: string;
+}
+
+interface Term {
+  readonly type: string;
+  readonly value: string;
+  readonly datatype?: string;
+}
+
+interface Answer {
+  readonly head: { readonly vars: readonly string[] };
+  readonly results: { readonly bindings: readonly Readonly<Record<string, Term>>[] };
+}
+
+/** Sums of floating-point numbers depend on their order in the last digits. */
+function shown(term: Term | undefined): string {
+  if (term === undefined) return "";
+  const isNumber = term.datatype?.startsWith("http://www.w3.org/2001/XMLSchema#") === true && term.value !== "";
+  const value = isNumber && Number.isFinite(Number(term.value)) ? Number(term.value).toPrecision(12) : term.value;
+  return `${term.type} ${value}`;
+}
+
+const rowsOf = ({ head, results }: Answer): readonly string[] =>
+  results.bindings.map((row) => head.vars.map((name) => shown(row[name])).join(" | ")).toSorted();
+
+const read = (path: string): string => readFileSync(new URL(path, source), "utf8");
+
+/** One question of each text. */
+function queriesOf(dataset: string): readonly Query[] {
+  const all = JSON.parse(read("queries.json")) as readonly Query[];
+  const own = all.filter((query) => query.dataset === dataset);
+  return own.filter((query, at) => own.findIndex(({ sparql }) => sparql === query.sparql) === at);
+}
+
+let root: string;
+let service: RunningService;
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "fedway-fkgqa-")));
+  if (isMissing) return;
+  const folder = fileURLToPath(source);
+  const places = { baseDir: folder, readable: [folder], writable: [] };
+  for (const [dataset] of table) {
+    const spec = readShardSpec({
+      dataset,
+      inputs: [`data/${dataset}.nt`],
+      queries: "queries.json",
+      only: { dataset },
+      licence: "https://creativecommons.org/licenses/by-sa/4.0/",
+    });
+    const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
+    await runBuild(located, { dryRun: false, signal: new AbortController().signal, onProgress: () => {} });
+  }
+  service = await startService({}, { FEDWAY_SHARDS: table.map(([dataset]) => join(root, dataset)).join(",") });
+}, 180_000);
+afterAll(async () => {
+  if (!isMissing) await service.close();
+  await rm(root, { recursive: true });
+});
+
+describe.skipIf(isMissing)("the federation of a dataset's shards", () => {
+  it.each(table)(
+    "gives for %s the answers of the whole",
+    async (dataset, count, ties) => {
+      const whole = new oxigraph.Store();
+      whole.load(read(`data/${dataset}.nt`), { format: "application/n-triples" });
+      const queries = queriesOf(dataset);
+      expect(queries).toHaveLength(count);
+      let nonEmpty = 0;
+      for (const { id, sparql } of queries) {
+        const expected = JSON.parse(whole.query(sparql, { results_format: "json" }) as unknown as string) as Answer;
+        const response = await service.query(sparql, { path: `/federations/${dataset}/sparql` });
+        expect(response.status, id).toBe(200);
+        const found = (await response.json()) as Answer;
+        if (ties.includes(id)) expect(found.results.bindings.length, id).toBe(expected.results.bindings.length);
+        else expect(rowsOf(found), id).toEqual(rowsOf(expected));
+        if (expected.results.bindings.length > 0) nonEmpty += 1;
+      }
+      process.stdout.write(`${dataset}: ${count} queries, ${nonEmpty} with rows\n`);
+      expect(nonEmpty / count).toBeGreaterThan(0.6);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { absoluteIris, withAbsoluteIris } from "../../../src/sparql/absolute-iris.ts";
+import { parseQuery } from "../../../src/sparql/parse-query.ts";
+
+const shouldGive = (query: string, expected: string): void => {
+  it(`${query} becomes ${expected}`, () => {
+    const shown = (text: string): string => text.replaceAll(/\s+/gu, " ").trim();
+    expect(shown(absoluteIris(parseQuery(query)).text)).toBe(expected);
+    expect(shown(withAbsoluteIris(query))).toBe(expected);
+  });
+};
+
+describe("absoluteIris", () => {
+  shouldGive(
+    "PREFIX : <urn:x/> SELECT * { ?s :city\\#name ?o ; :plain :a }",
+    "PREFIX : <urn:x/> SELECT * { ?s <urn:x/city#name> ?o ; :plain :a }",
+  );
+  shouldGive(
+    "PREFIX p: <urn:x/> ASK { ?s p:a\\/b\\.c|^p:d\\~e ?o FILTER(?o<p:f\\-g) }",
+    "PREFIX p: <urn:x/> ASK { ?s <urn:x/a/b.c> |^ <urn:x/d~e> ?o FILTER(?o< <urn:x/f-g> ) }",
+  );
+  shouldGive(
+    "BASE <http://e.org/a/> PREFIX p: <../b/> ASK { ?s p:c\\,d <./e/../f> }",
+    "ASK { ?s <http://e.org/b/c,d> <http://e.org/a/f> }",
+  );
+  shouldGive(
+    "PREFIX p: <urn:x/> ASK { ?s p:a 'p:b\\\\#c' } # p:d\\#e",
+    "PREFIX p: <urn:x/> ASK { ?s p:a 'p:b\\\\#c' } # p:d\\#e",
+  );
+  shouldGive("BASE <http://e.org/a/> SELECT * { ?s a 'base' }", "SELECT * { ?s a 'base' }");
+
+  it("leaves a query that needs nothing as it is", () => {
+    const query = parseQuery("PREFIX p: <urn:x/> ASK { ?s p:a%20b <urn:base> }");
+    expect(absoluteIris(query)).toBe(query);
+  });
+});
