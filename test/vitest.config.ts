@@ -17,8 +17,17 @@ export default defineConfig({
       // Time limits only end what hangs: a busy machine is no failure.
       project("unit", { isolate: false, testTimeout: 60_000 }),
       project("contract", { isolate: false, testTimeout: 60_000 }),
-      project("integration", { isolate: false, testTimeout: 60_000, hookTimeout: 60_000 }),
+      // One worker more than cores of a small machine: many of these wait for sockets and timers. A group of its own, as
+      // vitest wants one number of workers per group.
+      project("integration", {
+        isolate: false,
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+        maxWorkers: 3,
+        sequence: { groupOrder: 1 },
+      }),
       project("redis", { testTimeout: 60_000, hookTimeout: 60_000 }),
+      project("endurance", { testTimeout: 120_000 }),
       project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),
       project("interop", { testTimeout: 60_000, hookTimeout: 180_000, fileParallelism: false }),
       project("deploy", { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),

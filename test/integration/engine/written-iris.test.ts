@@ -32,7 +32,7 @@ const shouldName = (what: string, prologue: string, pattern: string, names: read
       .replace("NAMES", `<${endpoints.url("names")}>`)
       .replace("KINDS", `<${endpoints.url("kinds")}>`);
     const { rows } = await federation.table(`${prologue} SELECT ?n { ${inner} }`);
-    expect(rows.flat().toSorted()).toEqual(names.map((name) => `"${name}"`));
+    expect(rows.map(([name]) => String(name)).toSorted()).toEqual(names.map((name) => `"${name}"`));
   });
 };
 

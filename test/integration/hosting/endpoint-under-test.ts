@@ -2,13 +2,15 @@ import { afterEach } from "vitest";
 import { createHostedEndpoint, type HostedEndpointOptions } from "../../../src/hosting/create-hosted-endpoint.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 
-const limits = { timeoutMs: 10_000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 };
+export const limits = { timeoutMs: 10_000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 };
 
-/** 3,000 triples whose products are far too many for anybody. */
-export const manyTriples = Array.from(
-  { length: 3_000 },
-  (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`,
-).join("\n");
+const triples = (length: number): string =>
+  Array.from({ length }, (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`).join("\n");
+
+/** Their products are far too many for anybody: `endless` has 10^9 rows to look at. */
+const enoughTriples = triples(1_000);
+/** Written as CSV they are more than 64 KiB. */
+export const manyTriples = triples(3_000);
 
 /** A query that no time is enough for. */
 export const endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c < ?f && ?f < ?i) }";
@@ -27,7 +29,7 @@ afterEach(async () => {
 export async function open(overrides: Overrides = {}): Promise<HostedEndpoint> {
   const endpoint = await createHostedEndpoint({
     id: "alpha",
-    source: { kind: "text", text: manyTriples },
+    source: { kind: "text", text: enoughTriples },
     ...overrides,
     limits: { ...limits, ...overrides.limits },
   });

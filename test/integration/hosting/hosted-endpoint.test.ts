@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { describe, expect, it } from "vitest";
-import type { HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
-import { ask, endless, manyTriples, one, open, queryOf } from "./endpoint-under-test.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHostedEndpoint } from "../../../src/hosting/create-hosted-endpoint.ts";
+import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
+import { ask, endless, limits, manyTriples, one, open, queryOf } from "./endpoint-under-test.ts";
 
 const data = `<urn:a> <urn:name> "Ísland"@is .
 <urn:a> <urn:size> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .
@@ -10,19 +11,24 @@ _:b <urn:name> "x,\\"y\\"" .
 <urn:d> <urn:name> "in h" <urn:h> .
 `;
 const names = "SELECT ?name { ?s <urn:name> ?name } ORDER BY ?name";
-const small = () => open({ source: { kind: "text", text: data } });
+/** Answers and refuses what these tests ask, and is the same after each of them. */
+let small: HostedEndpoint;
+beforeAll(async () => {
+  small = await createHostedEndpoint({ id: "alpha", source: { kind: "text", text: data }, limits });
+});
+afterAll(() => small.close());
+const large = { source: { kind: "text", text: manyTriples } } as const;
 
 const shouldAnswer =
   (query: string, ...[more, mediaType, body]: readonly [Partial<HostedQuery>, string, string]) =>
   async () => {
-    const answer = await (await small()).query(queryOf(query, more));
+    const answer = await small.query(queryOf(query, more));
     expect(answer).toEqual({ mediaType, body: expect.any(Buffer) });
     expect(answer.body.toString().trimEnd()).toBe(body);
   };
 const shouldFail = (query: string, more: Partial<HostedQuery>, error: object) => async () => {
-  const endpoint = await small();
-  await expect(endpoint.query(queryOf(query, more))).rejects.toMatchObject(error);
-  expect(await ask(endpoint, "SELECT * { <urn:a> <urn:size> ?n }")).toBe("n\r\n3\r\n");
+  await expect(small.query(queryOf(query, more))).rejects.toMatchObject(error);
+  expect(await ask(small, "SELECT * { <urn:a> <urn:size> ?n }")).toBe("n\r\n3\r\n");
 };
 
 describe("an answer in the wanted format", () => {
@@ -134,13 +140,13 @@ describe("a query that is refused", () => {
 });
 
 describe("a hosted endpoint", () => {
-  it("counts its triples", async () => expect((await small()).triples).toBe(5));
+  it("counts its triples", () => expect(small.triples).toBe(5));
   it(
     "answers SERVICE SILENT with one empty solution",
     shouldAnswer("SELECT ?x { SERVICE SILENT <http://127.0.0.1:9/> { ?x ?y ?z } }", {}, "text/csv", "x"),
   );
   it("hands over large answers whole", async () => {
-    const endpoint = await open();
+    const endpoint = await open(large);
     const csv = await ask(endpoint, "SELECT ?s ?p ?o { ?s ?p ?o }");
     expect(csv.length).toBeGreaterThan(65_536);
     const rows = csv.trimEnd().split("\r\n").slice(1).toSorted();
@@ -148,7 +154,7 @@ describe("a hosted endpoint", () => {
     expect(rows).toEqual(expected.toSorted());
   });
   it("refuses an answer above the cap and serves the next query", async () => {
-    const endpoint = await open({ limits: { maxAnswerBytes: 70_000 } });
+    const endpoint = await open({ ...large, limits: { maxAnswerBytes: 70_000 } });
     const refusal = { code: "ANSWER_TOO_LARGE", message: expect.stringMatching(/has \d{5} bytes; at most 70000/) };
     await expect(ask(endpoint, "SELECT * { ?s ?p ?o }")).rejects.toMatchObject(refusal);
     expect(await ask(endpoint, one)).toBe("o,p\r\nvalue 1,urn:p:1\r\n");

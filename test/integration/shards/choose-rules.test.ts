@@ -1,78 +1,13 @@
 import { afterAll, expect, test } from "vitest";
-import { chooseRules } from "../../../src/shards/choose-rules.ts";
-import { placementOf } from "../../../src/shards/placement.ts";
-import type { Problem, Solution } from "../../../src/shards/problem.ts";
-import { literalReading } from "../../../src/shards/readings.ts";
-import type { Rule } from "../../../src/shards/rule.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
-import {
-  blankQueries,
-  compareLists,
-  coverProblem,
-  kindsIn,
-  randomCover,
-  randomOf,
-  randomPlacement,
-  subsets,
-} from "../../support/shard-problems.ts";
+import { chosenBy, numbersOf } from "../../support/chosen-rules.ts";
+import { blankQueries, coverProblem, randomCover } from "../../support/shard-problems.ts";
+
+// Random instances, compared with trying all: test/conformance/choose-rules.test.ts.
 
 const solver = createClingoSolver();
 afterAll(() => solver.close());
-
-const solve = (problem: Problem, timeoutMs = 20_000): Promise<Solution> =>
-  chooseRules(problem, { reading: literalReading, solver, timeoutMs });
-
-const numbersOf = (problem: Problem, rules: readonly Rule[]): readonly number[] =>
-  rules.map((rule) => problem.candidates.findIndex((candidate) => candidate.rule === rule));
-
-/** Size of the smallest cover of what can be covered, by trying all. */
-function smallestCover({ candidates, queries }: Problem): number {
-  const coverable = new Set(candidates.flatMap(({ covers }) => covers)).size;
-  expect(queries.length).toBeGreaterThanOrEqual(coverable);
-  let best = candidates.length;
-  for (const chosen of subsets(candidates.length)) {
-    if (chosen.length >= best) continue;
-    if (new Set(chosen.flatMap((at) => candidates[at]?.covers ?? [])).size === coverable) best = chosen.length;
-  }
-  return best;
-}
-
-function shuffled<T>(values: readonly T[], seed: number): readonly T[] {
-  const random = randomOf(seed);
-  return values
-    .map((value) => ({ value, key: random() }))
-    .toSorted((left, right) => left.key - right.key)
-    .map(({ value }) => value);
-}
-
-test("paper mode: the optimum of 120 random instances is that of trying all", async () => {
-  let sizes = 0;
-  for (let seed = 1; seed <= 120; seed += 1) {
-    const size = { queries: 3 + (seed % 18), rules: 4 + (seed % 11), each: 1 + (seed % 3) };
-    const problem = randomCover(size, seed, seed % 2 === 0);
-    const solution = await solve(problem);
-    expect(solution).toMatchObject({ cost: smallestCover(problem), proven: true, impossible: [] });
-    expect(new Set(numbersOf(problem, solution.rules).flatMap((at) => problem.candidates[at]?.covers ?? [])).size).toBe(
-      problem.queries.length,
-    );
-    sizes += solution.cost;
-  }
-  expect(sizes).toBeGreaterThan(200);
-}, 60_000);
-
-test("paper mode: solved twice, and with the queries in another order, the rules are the same", async () => {
-  for (let seed = 1; seed <= 25; seed += 1) {
-    const problem = randomCover({ queries: 30, rules: 25, each: 3 }, seed);
-    const order = shuffled(problem.queries, seed).map(({ query }) => Number(query.id.slice(1)));
-    const other = coverProblem(
-      problem.candidates.map(({ covers }) => covers.map((query) => order.indexOf(query))),
-      problem.queries.length,
-    );
-    const [first, second, third] = [await solve(problem), await solve(problem), await solve(other)];
-    expect(second.rules).toEqual(first.rules);
-    expect(third.rules).toEqual(first.rules);
-  }
-}, 60_000);
+const solve = chosenBy(solver);
 
 test("paper mode: of equally good rules the first in canonical order is chosen", async () => {
   // Any two opposite sides of a square of four rules cover its corners.
@@ -118,92 +53,6 @@ test("a deadline leaves a cover, a bound and the truth about both", async () => 
     600,
   );
 });
-
-/** Costs in the order of the criteria, by S3's placement of each cell; skew as steps of 1/32 of all triples. */
-function costsOf(
-  { candidates, placement }: ReturnType<typeof randomPlacement>,
-  rules: readonly Rule[],
-): readonly number[] {
-  const keyOf = placementOf(rules, placement.precedence);
-  const keys = placement.cells.map(({ types, predicate, bucket }) => keyOf(types, predicate, bucket));
-  const apart = placement.touches.filter((found) => new Set(found.map((cell) => keys[cell])).size >= 2);
-  const helpless = placement.touches.filter((found) => found.length < 2).length;
-  const sizes = new Map<string, number>();
-  for (const [at, key] of keys.entries()) sizes.set(key, (sizes.get(key) ?? 0) + (placement.cells[at]?.triples ?? 0));
-  const total = [...sizes.values()].reduce((left, right) => left + right, 0);
-  const steps = new Set(Array.from({ length: 31 }, (_, at) => Math.floor((total * (at + 1)) / 32)));
-  const claiming = candidates
-    .map(({ rule }) => rule)
-    .filter((rule) => placement.cells.some(({ types, predicate }) => claims(rule, types, predicate)));
-  return [
-    placement.touches.length - helpless - apart.length,
-    rules.length,
-    sizes.size,
-    kindsIn(claiming).size - kindsIn(rules).size,
-    [...steps].filter((step) => Math.max(...sizes.values()) > step).length,
-  ];
-}
-
-function claims(rule: Rule, types: readonly string[], predicate: string): boolean {
-  if (rule.kind === "vertical") return rule.predicates.includes(predicate);
-  return types.some((type) => (rule.kind === "class" ? rule.classes.includes(type) : rule.class === type));
-}
-
-/** Least costs, and the first choice in canonical order that has them, by trying all. */
-function bestChoice(problem: ReturnType<typeof randomPlacement>): {
-  readonly costs: readonly number[];
-  readonly choice: readonly number[];
-} {
-  const all = problem.candidates.map(({ rule }) => rule);
-  let best: { costs: readonly number[]; choice: readonly number[] } | undefined;
-  for (const choice of subsets(all.length)) {
-    const costs = costsOf(
-      problem,
-      choice.flatMap((at) => all[at] ?? []),
-    );
-    const order = best === undefined ? -1 : compareLists(costs, best.costs);
-    const earlier = order === 0 && compareLists(choice, best?.choice ?? []) < 0;
-    if (order < 0 || earlier) best = { costs, choice };
-  }
-  return best ?? { costs: [], choice: [] };
-}
-
-test("guaranteed mode: objectives and choice of 60 random instances are those of trying all", async () => {
-  let federated = 0;
-  let unfederated = 0;
-  for (let seed = 1; seed <= 60; seed += 1) {
-    const problem = randomPlacement(seed);
-    const best = bestChoice(problem);
-    const { criteria = [], rules, impossible } = await solve(problem);
-    const found = { costs: criteria.map(({ cost }) => cost), choice: numbersOf(problem, rules) };
-    expect({ seed, ...found }).toEqual({ seed, ...best });
-    expect(criteria.filter(({ proven }) => !proven)).toEqual([]);
-    const helpless = problem.placement.touches.filter((cells) => cells.length < 2).length;
-    const [sacrificed = 0] = best.costs;
-    expect(impossible).toHaveLength(sacrificed + helpless);
-    federated += problem.queries.length - impossible.length;
-    unfederated += sacrificed;
-  }
-  expect(federated).toBeGreaterThan(40);
-  expect(unfederated).toBeGreaterThan(5);
-}, 120_000);
-
-test("guaranteed mode: cells and queries in another order give the same rules", async () => {
-  for (let seed = 101; seed <= 115; seed += 1) {
-    const problem = randomPlacement(seed);
-    const { cells, touches, precedence } = problem.placement;
-    const order = shuffled([...cells.keys()], seed);
-    const other = {
-      ...problem,
-      placement: {
-        precedence,
-        cells: order.flatMap((at) => cells[at] ?? []),
-        touches: shuffled(touches, seed).map((found) => found.map((cell) => order.indexOf(cell))),
-      },
-    };
-    expect((await solve(other)).rules).toEqual((await solve(problem)).rules);
-  }
-}, 60_000);
 
 test("guaranteed mode: the reasons tell the hopeless from the sacrificed", async () => {
   const cell = (type: string, predicate: string, bucket: number) => ({ types: [type], predicate, bucket, triples: 1 });

@@ -6,6 +6,7 @@ import { createOtlpTracing, type OtlpTracingOptions } from "../../../src/tracing
 import type { Tracing } from "../../../src/tracing/tracing.ts";
 import { type CollectorAnswer, startOtlpCollector } from "../../support/otlp-collector.ts";
 
+/** The queue is shorter than what one round of `survives` makes. */
 const quick = { version: "1", everyMs: 5, exportMs: 200, closeMs: 300, maxQueue: 1000 };
 
 function work(tracing: Tracing, spans: number): void {
@@ -25,7 +26,7 @@ const turn = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 async function survives(endpoint: string, more: Partial<OtlpTracingOptions> = {}): Promise<void> {
   const tracing = createOtlpTracing({ endpoint, ...quick, ...more });
   for (let round = 0; round < 10; round += 1) {
-    work(tracing, 2000);
+    work(tracing, 600);
     await turn(20);
   }
   await tracing.close();

@@ -34,8 +34,7 @@ const fewer = 0.6;
 
 /** Creates the asker; `some` is the data that is left of "some-triples". */
 export function createPolicyAsker(nTriples: readonly string[], policy: Policy = {}): PolicyAsker {
-  const store = load(nTriples);
-  const some = load(nTriples.slice(0, Math.floor(nTriples.length * fewer)));
+  const engine: Engine = { ...dataOf(nTriples), policy };
   const queries: string[] = [];
   let alive = policy.diesAfter ?? Number.POSITIVE_INFINITY;
   return {
@@ -50,21 +49,44 @@ export function createPolicyAsker(nTriples: readonly string[], policy: Policy = 
       if (--alive < 0) throw new FedwayError("ENDPOINT_UNREACHABLE", "gone", { fault: "connect" });
       if (policy.busyEvery !== undefined && queries.length % policy.busyEvery === 0)
         throw new FedwayError("ENDPOINT_RATE_LIMITED", "busy", { retryAfterMs: 5, upstreamStatus: 429 });
-      return evaluate({ store, some, policy }, asking);
+      return evaluate(engine, asking);
     },
   };
 }
 
-function load(nTriples: readonly string[]): oxigraph.Store {
+/** What is stored; an answer to a query is looked for once, as nothing changes it. */
+type Data = (query: string) => boolean | readonly Map<string, RDF.Term>[];
+
+function load(nTriples: readonly string[]): Data {
   const store = new oxigraph.Store();
   store.load(nTriples.join("\n"), { format: "nt" });
-  return store;
+  const known = new Map<string, ReturnType<Data>>();
+  return (query) => {
+    const answer = known.get(query) ?? (store.query(query, {}) as ReturnType<Data>);
+    known.set(query, answer);
+    return answer;
+  };
 }
 
-interface Engine {
-  readonly store: oxigraph.Store;
-  readonly some: oxigraph.Store;
+interface Loaded {
+  readonly store: Data;
+  readonly some: Data;
+}
+
+interface Engine extends Loaded {
   readonly policy: Policy;
+}
+
+const loaded = new WeakMap<readonly string[], Loaded>();
+
+/** Askers over the same data share it. */
+function dataOf(nTriples: readonly string[]): Loaded {
+  const known = loaded.get(nTriples) ?? {
+    store: load(nTriples),
+    some: load(nTriples.slice(0, Math.floor(nTriples.length * fewer))),
+  };
+  loaded.set(nTriples, known);
+  return known;
 }
 
 const aggregate = /^SELECT (.*?) WHERE (\{.*\})( GROUP BY [^{}]*)?( LIMIT \d+)?$/u;
@@ -76,9 +98,9 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
   if (beyond === "timeout") throw new FedwayError("ENDPOINT_TIMEOUT", "slow", { fault: "timeout" });
   if (beyond === "failure") throw new FedwayError("ENDPOINT_FAILED", "slow", { upstreamStatus: 500 });
   const asked = beyond === "first-solutions" || beyond === "marked" ? cut(query, policy) : query;
-  const answer = (beyond === "some-triples" ? some : store).query(asked, {});
+  const answer = (beyond === "some-triples" ? some : store)(asked);
   if (typeof answer === "boolean") return reply([], { boolean: answer });
-  const all = (answer as Map<string, RDF.Term>[]).map((row) => (beyond === "scaled" ? scaled(row) : row));
+  const all = answer.map((row) => (beyond === "scaled" ? scaled(row) : row));
   const rows = all.slice(0, policy.rowCap);
   const marked = beyond === "marked" || (policy.capMarked === true && rows.length < all.length);
   return reply(rows, marked ? { partial: "on purpose" } : {});
@@ -93,11 +115,11 @@ const isTooMuch = ({ store, policy }: Engine, query: string): boolean =>
   policy.workLimit !== undefined && workOf(store, query) > policy.workLimit;
 
 /** Solutions of the pattern that is grouped or listed; LIMIT stops early. */
-function workOf(store: oxigraph.Store, query: string): number {
+function workOf(store: Data, query: string): number {
   const [, , body, , limit] = aggregate.exec(query) ?? [];
   if (body === undefined) return 0;
-  const rows = store.query(`SELECT (COUNT(*) AS ?work) WHERE ${body}`, {}) as Map<string, RDF.Term>[];
-  const work = Number(rows[0]?.get("work")?.value ?? 0);
+  const rows = store(`SELECT (COUNT(*) AS ?work) WHERE ${body}`);
+  const work = typeof rows === "boolean" ? 0 : Number(rows[0]?.get("work")?.value ?? 0);
   return limit === undefined ? work : Math.min(work, Number(limit.slice(7)));
 }
 
