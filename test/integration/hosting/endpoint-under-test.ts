@@ -7,13 +7,14 @@ export const limits = { timeoutMs: 10_000, memoryMb: 64, maxAnswerBytes: 1_000_0
 const triples = (length: number): string =>
   Array.from({ length }, (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`).join("\n");
 
-/** Their products are far too many for anybody: `endless` has 10^9 rows to look at. */
-const enoughTriples = triples(1_000);
+/** A worker loads them again at every start. */
+const fewTriples = triples(100);
 /** Written as CSV they are more than 64 KiB. */
 export const manyTriples = triples(3_000);
 
-/** A query that no time is enough for. */
-export const endless = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c < ?f && ?f < ?i) }";
+/** A query that no time is enough for: 100^6 rows to look at. */
+export const endless =
+  "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?q ?r ?s FILTER(?c < ?f && ?f < ?i && ?i < ?s) }";
 export const one = "SELECT * { <urn:s:1> ?p ?o }";
 
 interface Overrides extends Omit<Partial<HostedEndpointOptions>, "limits"> {
@@ -29,7 +30,7 @@ afterEach(async () => {
 export async function open(overrides: Overrides = {}): Promise<HostedEndpoint> {
   const endpoint = await createHostedEndpoint({
     id: "alpha",
-    source: { kind: "text", text: enoughTriples },
+    source: { kind: "text", text: fewTriples },
     ...overrides,
     limits: { ...limits, ...overrides.limits },
   });

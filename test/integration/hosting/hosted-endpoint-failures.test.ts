@@ -9,7 +9,7 @@ import { ask, endless, one, open } from "./endpoint-under-test.ts";
 const oneAnswer = "o,p\r\nvalue 1,urn:p:1\r\n";
 const deep = `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`;
 const greedy =
-  "SELECT (GROUP_CONCAT(?long) AS ?all) { ?a ?b ?c . ?d ?e ?f . BIND(CONCAT(STR(?a), STR(?d), STR(?c)) AS ?long) }";
+  "SELECT (GROUP_CONCAT(?long) AS ?all) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . BIND(CONCAT(STR(?a), STR(?d), STR(?c)) AS ?long) }";
 const codeOf = (answer: Promise<string>) => answer.catch((error: unknown) => toFedwayError(error).code);
 
 describe("the time cap", () => {
