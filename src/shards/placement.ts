@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { compareText } from "../rdf/canonical.ts";
 import type { Precedence, Rule } from "./rule.ts";
 
@@ -85,8 +85,7 @@ export function placementOf(rules: readonly Rule[], precedence: Precedence = def
 }
 
 /** md5 of a subject's IRI (text, or its UTF-8 bytes), the first 8 hex digits as a number. */
-export const hashOf = (subjectIri: string | Uint8Array): number =>
-  createHash("md5").update(subjectIri).digest().readUInt32BE(0);
+export const hashOf = (subjectIri: string | Uint8Array): number => hash("md5", subjectIri, "buffer").readUInt32BE(0);
 
 /** The bucket of a subject: `hashOf` mod the number of buckets. */
 export const bucketOf = (subjectIri: string, buckets: number): number => hashOf(subjectIri) % buckets;
@@ -100,8 +99,8 @@ export function shardIdOf(key: string): string {
   const kind = key.slice(0, 1);
   const bucketAt = kind === "h" ? key.lastIndexOf("/") : key.length;
   const local = localName(key.slice(2, bucketAt));
-  const hash = createHash("sha256").update(key).digest("hex").slice(0, 10);
-  return [kind, local, key.slice(bucketAt + 1), hash].filter((part) => part !== "").join(".");
+  const digest = hash("sha256", key).slice(0, 10);
+  return [kind, local, key.slice(bucketAt + 1), digest].filter((part) => part !== "").join(".");
 }
 
 function localName(iri: string): string {

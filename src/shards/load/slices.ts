@@ -26,8 +26,7 @@ export function slicesOf(inputs: readonly ReadInput[], sliceBytes: number): read
     room -= bytes;
   };
   for (const input of inputs) {
-    const isLines = (input.format === "n-triples" || input.format === "n-quads") && !input.isCompressed;
-    if (!isLines || input.bytes <= Math.max(room, 0)) put(input, input.bytes);
+    if (!isPlainLines(input) || input.bytes <= Math.max(room, 0)) put(input, input.bytes);
     else {
       for (let from = 0; from < input.bytes; ) {
         const to = Math.min(input.bytes, from + (room > 0 ? room : sliceBytes));
@@ -60,12 +59,21 @@ export async function readSlice(
   };
   for (const { range, ...input } of slice) {
     pass.signal?.throwIfAborted();
-    if (range === undefined) {
+    if (range === undefined && isPlainLines(input)) {
+      // Size and time of the last change tell whether it is still what was hashed.
+      await readLinesWithin({ ...input, range: { from: 0, to: input.bytes } }, counting, {
+        signal: pass.signal,
+        onBytes,
+      });
+    } else if (range === undefined) {
       const before = progress.bytes;
       const onProgress = ({ bytes }: Progress): void => onBytes(before + bytes - progress.bytes);
       await readStatements([input], counting, { ...pass, onProgress });
     } else await readLinesWithin({ ...input, range }, counting, { signal: pass.signal, onBytes });
   }
 }
+
+const isPlainLines = ({ format, isCompressed }: ReadInput): boolean =>
+  (format === "n-triples" || format === "n-quads") && !isCompressed;
 
 const bytesOf = ({ range, bytes }: SliceInput): number => (range === undefined ? bytes : range.to - range.from);
