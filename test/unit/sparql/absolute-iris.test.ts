@@ -21,13 +21,16 @@ describe("absoluteIris", () => {
   );
   shouldGive(
     "BASE <http://e.org/a/> PREFIX p: <../b/> ASK { ?s p:c\\,d <./e/../f> }",
-    "ASK { ?s <http://e.org/b/c,d> <http://e.org/a/f> }",
+    "BASE <http://e.org/a/> PREFIX p: <../b/> ASK { ?s <http://e.org/b/c,d> <http://e.org/a/f> }",
   );
   shouldGive(
     "PREFIX p: <urn:x/> ASK { ?s p:a 'p:b\\\\#c' } # p:d\\#e",
     "PREFIX p: <urn:x/> ASK { ?s p:a 'p:b\\\\#c' } # p:d\\#e",
   );
-  shouldGive("BASE <http://e.org/a/> SELECT * { ?s a 'base' }", "SELECT * { ?s a 'base' }");
+  shouldGive(
+    "BASE <http://e.org/a/> PREFIX p: <b/> PREFIX q: <urn:q/> SELECT * { <> p:x q:y . <urn:z> a 'base' }",
+    "BASE <http://e.org/a/> PREFIX p: <b/> PREFIX q: <urn:q/> SELECT * { <http://e.org/a/> <http://e.org/a/b/x> q:y . <urn:z> a 'base' }",
+  );
 
   it("leaves a query that needs nothing as it is", () => {
     const query = parseQuery("PREFIX p: <urn:x/> ASK { ?s p:a%20b <urn:base> }");
