@@ -85,14 +85,29 @@ export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph)
 /** The graphs to describe: all but Virtuoso's own, where it is a Virtuoso and they are few; else its default graph. */
 async function ownGraphs(run: Run): Promise<Dialect["graphs"]> {
   if (!(await isVirtuoso(run))) return [];
-  const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs), rung: 1 });
-  if (!outcome.ok) return [];
+  const outcome = await graphsOf(run);
+  if (!outcome.ok) {
+    const why = outcome.why === "too-large" ? "refused" : outcome.why;
+    run.agenda.note({ what: withoutSystemGraphs, why, record: outcome.record });
+    return [];
+  }
   const graphs = outcome.answer.rows.flatMap((row) => row.get("g")?.value ?? []);
   const own = graphs.filter((graph) => !isSystemGraph(graph));
   if (own.length === graphs.length && graphs.length < 2 * mostGraphs) return [];
   if (own.length > 0 && own.length <= mostGraphs && graphs.length < 2 * mostGraphs && own.every(isWritable)) return own;
-  run.agenda.note({ what: "data without the system graphs of Virtuoso", why: "refused", record: outcome.record });
+  run.agenda.note({ what: withoutSystemGraphs, why: "refused", record: outcome.record });
   return [];
+}
+
+const withoutSystemGraphs = "data without the system graphs of Virtuoso";
+const graphAttempts = 2;
+
+/** A Virtuoso that was busy, or read its graphs for the first time, may need more time than it gives a query. */
+async function graphsOf(run: Run): Promise<Outcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs), rung: 1 });
+    if (outcome.ok || outcome.why === "refused" || attempt === graphAttempts) return outcome;
+  }
 }
 
 async function isVirtuoso(run: Run): Promise<boolean> {
