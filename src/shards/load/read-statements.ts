@@ -22,6 +22,35 @@ export interface PassOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** What a pass counts while it goes on. */
+export interface CountedPass {
+  readonly progress: Progress;
+  /** `visit`, with each statement counted. */
+  readonly counting: Visit;
+  /** Counts bytes and tells how far the pass is. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/** Counts the statements and bytes of a pass that begins. */
+export function countPass(
+  { phase, onProgress }: PassOptions & Pick<Progress, "phase">,
+  visit: Visit,
+  totalBytes: number,
+): CountedPass {
+  const progress = { phase, triples: 0, bytes: 0, totalBytes };
+  return {
+    progress,
+    counting(statement) {
+      progress.triples += 1;
+      visit(statement);
+    },
+    onBytes(bytes) {
+      progress.bytes += bytes;
+      onProgress?.({ ...progress });
+    },
+  };
+}
+
 /** An input as it was found. */
 export interface ReadInput extends NamedInput, FileFacts {}
 
@@ -41,15 +70,7 @@ export async function readStatements(
   visit: Visit,
   pass: Pass,
 ): Promise<readonly ReadInput[]> {
-  const progress = { phase: pass.phase, triples: 0, bytes: 0, totalBytes: await sizeOf(inputs) };
-  const counting: Visit = (statement) => {
-    progress.triples += 1;
-    visit(statement);
-  };
-  const onBytes = (bytes: number): void => {
-    progress.bytes += bytes;
-    pass.onProgress?.({ ...progress });
-  };
+  const { progress, counting, onBytes } = countPass(pass, visit, await sizeOf(inputs));
   const found: ReadInput[] = [];
   for (const input of inputs) {
     pass.signal?.throwIfAborted();

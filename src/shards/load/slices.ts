@@ -1,5 +1,5 @@
 import { type ByteRange, readLinesWithin } from "./read-lines.ts";
-import { type PassOptions, type Progress, type ReadInput, readStatements } from "./read-statements.ts";
+import { countPass, type PassOptions, type Progress, type ReadInput, readStatements } from "./read-statements.ts";
 import type { Visit } from "./statement.ts";
 
 /** An input, or the lines of it that begin in a range of its bytes. */
@@ -47,16 +47,7 @@ export async function readSlice(
   visit: Visit,
   pass: PassOptions & { readonly phase: Progress["phase"] },
 ): Promise<void> {
-  const totalBytes = sizeOfSlice(slice);
-  const progress = { phase: pass.phase, triples: 0, bytes: 0, totalBytes };
-  const counting: Visit = (statement) => {
-    progress.triples += 1;
-    visit(statement);
-  };
-  const onBytes = (bytes: number): void => {
-    progress.bytes += bytes;
-    pass.onProgress?.({ ...progress });
-  };
+  const { progress, counting, onBytes } = countPass(pass, visit, sizeOfSlice(slice));
   for (const { range, ...input } of slice) {
     pass.signal?.throwIfAborted();
     if (range === undefined && isPlainLines(input)) {
