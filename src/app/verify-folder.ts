@@ -7,7 +7,7 @@ import { answerKindOf } from "../http/query-form.ts";
 import type { JobProgress } from "../jobs/job-queue.ts";
 import { readOrigins, readReport } from "../shards/finished-folder.ts";
 import { readManifest } from "../shards/materialise/manifest.ts";
-import type { AnswerStore } from "../shards/verify/compare-answers.ts";
+import type { AnswerStore } from "../shards/verify/answer-store.ts";
 import type { Verification } from "../shards/verify/verification.ts";
 import { type StoreFile, verifyShards, type VerifyOptions, type VerifyProgress } from "../shards/verify.ts";
 
@@ -23,7 +23,7 @@ export async function verifyFolder(path: string, options: VerifyShardsOptions): 
   // Before anything else is missed in a folder that is none.
   await readManifest(folder);
   const { queries } = await readReport(folder);
-  const { answers, signal, onProgress } = options;
+  const { answers, timeoutMs, signal, onProgress } = options;
   const inputs = options.inputs.length > 0 ? options.inputs.map((each) => resolve(each)) : await readOrigins(folder);
   return verifyFinished({
     folder,
@@ -31,6 +31,7 @@ export async function verifyFolder(path: string, options: VerifyShardsOptions): 
     queries: queries.map(({ id, text }) => ({ id, text })),
     answers,
     limits: generous,
+    ...(timeoutMs !== undefined && { timeUp: AbortSignal.timeout(timeoutMs) }),
     signal,
     onProgress,
   });

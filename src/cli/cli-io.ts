@@ -64,6 +64,8 @@ export interface VerifyShardsOptions extends Pick<BuildShardsOptions, "signal" |
   readonly inputs: readonly string[];
   /** Compare the answers of all queries too, which may take long. */
   readonly answers: boolean;
+  /** Of the whole run: what was not looked at by then is unknown. Default: as long as it takes. */
+  readonly timeoutMs?: number;
 }
 
 /** What came of a build. */

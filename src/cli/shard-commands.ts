@@ -30,6 +30,7 @@ export interface VerifyCommandOptions extends Form {
   readonly input?: readonly string[];
   /** False with `--no-answers`. */
   readonly answers?: boolean;
+  readonly timeout?: number;
 }
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
@@ -113,9 +114,15 @@ async function tellSeveral(outcomes: readonly ShardOutcome[]): Promise<Told> {
 /** `fedway shards verify`: a line a check; what does not hold is a failure. Resolves to the exit code. @throws FedwayError */
 export async function runShardVerify(io: CliIo, folder: string, options: VerifyCommandOptions): Promise<number> {
   const commands = await io.shards();
-  const { input: inputs = [], answers = true } = options;
+  const { input: inputs = [], answers = true, timeout } = options;
   const result = await unlessInterrupted(io, (onProgress) =>
-    commands.verify(folder, { inputs, answers, signal: io.interrupted, onProgress }),
+    commands.verify(folder, {
+      inputs,
+      answers,
+      ...(timeout !== undefined && { timeoutMs: timeout }),
+      signal: io.interrupted,
+      onProgress,
+    }),
   );
   if (result === undefined) return exitCodes.interrupted;
   await write(io.stdout, options.json ? json(result) : verifyText(result));

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { type CliIo, UsageError } from "./cli-io.ts";
 import { runServe } from "./commands.ts";
-import { examples } from "./option-values.ts";
+import { examples, milliseconds } from "./option-values.ts";
 import {
   type BuildCommandOptions,
   type ReportCommandOptions,
@@ -40,6 +40,7 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     .argument("<folder>", "folder of finished shards")
     .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
     .option("--no-answers", "do not ask the queries, of which some may take minutes")
+    .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds; the rest is unknown", milliseconds)
     .option("--json", "the result as JSON")
     .addHelpText("after", () => examples("shards verify .fedway/shards/harbour"))
     .action(async (folder: string, options: VerifyCommandOptions) => done(await runShardVerify(io, folder, options)));

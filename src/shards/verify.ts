@@ -2,15 +2,16 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type Input, type InputFormat, type NamedInput, namedInputs } from "./load/input.ts";
-import { readStatements } from "./load/read-statements.ts";
+import { type Input, type InputFormat, namedInputs } from "./load/input.ts";
 import { asDiskFull } from "./materialise/disk-space.ts";
 import { type Manifest, readManifest } from "./materialise/manifest.ts";
-import { type AnswersTime, type AnswerStore, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
-import { compareTriples, type Fault, type Faults } from "./verify/compare-triples.ts";
-import { createDigestSpool, type Digest, type DigestSpool, digestOf } from "./verify/digest-spool.ts";
-import { readInputs, readShards, shardInputs } from "./verify/read-sides.ts";
-import { type Check, type CheckName, createFindings, type Verification, verdictOf } from "./verify/verification.ts";
+import type { AnswerStore } from "./verify/answer-store.ts";
+import { checkTriples, notLookedAt } from "./verify/check-triples.ts";
+import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
+import { createDigestSpool, type DigestSpool } from "./verify/digest-spool.ts";
+import { type Reading, readInputs, readShards, shardInputs } from "./verify/read-sides.ts";
+import { timeOver } from "./verify/time-over.ts";
+import { type Check, createFindings, type Verification, verdictOf } from "./verify/verification.ts";
 
 /** A file that a store loads. */
 export interface StoreFile {
@@ -50,6 +51,11 @@ export interface VerifyOptions {
   readonly openStore?: (files: readonly StoreFile[], signal: AbortSignal) => Promise<AnswerStore>;
   /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
   readonly answersTime?: AnswersTime;
+  /**
+   * Aborts when the time for all of it is over: what was not looked at by then is unknown, and no error. A store that is
+   * being loaded is waited for.
+   */
+  readonly timeUp?: AbortSignal;
   /** Where temporary files go, about 20 bytes for each triple, with `openStore` a copy of the inputs too. */
   readonly scratch?: string;
   readonly signal?: AbortSignal;
@@ -62,6 +68,7 @@ interface Work {
   readonly spool: DigestSpool;
   readonly scratch: string;
   readonly signal: AbortSignal;
+  readonly timeUp: AbortSignal;
   readonly options: VerifyOptions;
 }
 
@@ -74,14 +81,14 @@ interface Work {
  *   aborted
  */
 export async function verifyShards(options: VerifyOptions): Promise<Verification> {
-  const { folder, signal = new AbortController().signal } = options;
+  const { folder, signal = new AbortController().signal, timeUp = new AbortController().signal } = options;
   const manifest = await readManifest(folder);
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), "fedway-verify-"));
   try {
     await mkdir(join(scratch, "parts"));
     const spool = await createDigestSpool(join(scratch, "parts"));
     try {
-      return await verifyWith({ folder, manifest, spool, scratch, signal, options });
+      return await verifyWith({ folder, manifest, spool, scratch, signal, timeUp, options });
     } finally {
       await spool.close();
     }
@@ -130,33 +137,41 @@ interface Read {
 }
 
 async function readSides(work: Work): Promise<Read> {
-  const { folder, manifest, spool, signal, options } = work;
-  const { inputs, openStore } = options;
+  const { manifest, spool, signal, timeUp, options } = work;
   const findings = createFindings("files");
   const expected = manifest.statements + manifest.triples;
-  let done = 0;
-  const onProgress = (triples: number): void => {
-    done += triples;
-    tell(work, "read", { done, total: Math.max(done, expected) });
+  let [triples, files] = [0, 0];
+  const reading: Reading = {
+    spool,
+    findings,
+    signal: AbortSignal.any([signal, timeUp]),
+    onProgress: (more) => {
+      triples += more;
+      tell(work, "read", { done: triples, total: Math.max(triples, expected) });
+    },
+    onFile: () => void (files += 1),
   };
-  const reading = { spool, findings, signal, onProgress };
-  let lackOfInputs: string | undefined;
-  if (isUnread(inputs)) {
-    lackOfInputs = inputs.unread;
-    for (const { name } of manifest.inputs) findings.unknownIs(name, inputs.unread);
-  } else {
-    const copy = openStore === undefined ? undefined : copyPath(work);
-    lackOfInputs = await readInputs({ folder, manifest, inputs }, reading, copy);
+  const count = (isUnread(options.inputs) ? 0 : options.inputs.length) + manifest.shards.length;
+  try {
+    const lackOfInputs = await inputSide(work, reading);
+    const lackOfShards = await readShards(work, reading);
+    return { files: findings.check(count), lackOfInputs, lackOfShards };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeUp.aborted || error !== timeUp.reason) throw error;
+    findings.unknownIs("the rest", timeOver, count - files);
+    return { files: findings.check(files), lackOfInputs: timeOver, lackOfShards: timeOver };
   }
-  const lackOfShards = await readShards(work, reading);
-  const count = (isUnread(inputs) ? 0 : inputs.length) + manifest.shards.length;
-  return { files: findings.check(count), lackOfInputs, lackOfShards };
 }
 
-function notLookedAt(name: CheckName, reason: string): Check {
-  const findings = createFindings(name);
-  findings.unknownIs("all", reason);
-  return findings.check(0);
+async function inputSide(work: Work, reading: Reading): Promise<string | undefined> {
+  const { folder, manifest, options } = work;
+  const { inputs, openStore } = options;
+  if (!isUnread(inputs)) {
+    return readInputs({ folder, manifest, inputs }, reading, openStore === undefined ? undefined : copyPath(work));
+  }
+  for (const { name } of manifest.inputs) reading.findings.unknownIs(name, inputs.unread);
+  return inputs.unread;
 }
 
 async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<Check> {
@@ -166,6 +181,7 @@ async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: Read): Pr
   if (isUnread(queries)) return notLookedAt("answers", queries.unread);
   if (queries.length === 0) return createFindings("answers").check(0);
   if (openStore === undefined) return notLookedAt("answers", "There is no store to ask.");
+  if (work.timeUp.aborted) return notLookedAt("answers", timeOver);
   return askBoth(work, { queries, openStore });
 }
 
@@ -175,7 +191,7 @@ interface Asking {
 }
 
 async function askBoth(work: Work, { queries, openStore }: Asking): Promise<Check> {
-  const { manifest, signal, options } = work;
+  const { manifest, signal, timeUp, options } = work;
   const { format, gzip } = manifest;
   const files = shardInputs(work).map(({ path }) => ({ path, format, gzip }));
   const opened = await Promise.allSettled([
@@ -190,7 +206,7 @@ async function askBoth(work: Work, { queries, openStore }: Asking): Promise<Chec
     return await compareAnswers(
       queries,
       { whole: whole.value, union: union.value },
-      { signal, onQuery: (done) => tell(work, "answers", { done, total }), time: options.answersTime },
+      { signal, onQuery: (done) => tell(work, "answers", { done, total }), time: options.answersTime, timeUp },
     );
   } finally {
     await Promise.all(opened.map(async (store) => (store.status === "fulfilled" ? store.value.close() : undefined)));
@@ -204,62 +220,15 @@ function cannotOpen(what: string, reason: unknown, signal: AbortSignal): Check {
   return notLookedAt("answers", `No store could load ${what}: ${reason.message}`);
 }
 
-const reasons: Readonly<Record<Fault, string>> = {
-  missing: "in the input, but in no shard",
-  foreign: "in a shard, but not in the input",
-  shared: "in several shards",
-  repeated: "more than once in its shard",
-};
-
-/** Faults of a shard by itself, and those that only a look at the inputs shows. */
-const faultsOf = { disjoint: ["shared", "repeated"], complete: ["missing", "foreign"] } as const;
-
-/** No triple is in two shards; the union equals the input. */
 async function tripleChecks(work: Work, { lackOfInputs, lackOfShards }: Read): Promise<readonly Check[]> {
   if (lackOfShards !== undefined) {
     return [notLookedAt("disjoint", lackOfShards), notLookedAt("complete", lackOfShards)];
   }
-  const { triples, faults } = await compareTriples(work.spool, (done, total) => tell(work, "compare", { done, total }));
-  const { inputs } = work.options;
-  const isComplete = lackOfInputs === undefined && !isUnread(inputs);
-  const looked = [...faultsOf.disjoint, ...(isComplete ? faultsOf.complete : [])].map((fault) => faults[fault]);
-  const texts = await exampleTexts(looked, [...(isComplete ? namedInputs(inputs) : []), ...shardInputs(work)], work);
-  const check = (name: keyof typeof faultsOf): Check => {
-    const findings = createFindings(name);
-    for (const fault of faultsOf[name]) {
-      const { count, examples } = faults[fault];
-      for (const [at, { digest, files }] of examples.entries()) {
-        const where = files.filter((file) => file > 0).map((file) => work.manifest.shards[file - 1]?.id ?? "?");
-        const reason = `${reasons[fault]}${where.length > 0 ? `: ${where.join(", ")}` : ""}`;
-        // The first example stands for those that are not shown, too.
-        findings.wrongIs(texts.get(digest) ?? "a triple", reason, at === 0 ? count - examples.length + 1 : 1);
-      }
-    }
-    return findings.check(triples);
-  };
-  return [check("disjoint"), isComplete ? check("complete") : notLookedAt("complete", lackOfInputs ?? "")];
-}
-
-const longestExample = 300;
-
-/** The lines of the examples, for which everything has to be read once more. */
-async function exampleTexts(
-  faults: readonly Faults[],
-  inputs: readonly NamedInput[],
-  { signal }: Work,
-): Promise<ReadonlyMap<Digest, string>> {
-  const wanted = new Set(faults.flatMap(({ examples }) => examples.map(({ digest }) => digest)));
-  const texts = new Map<Digest, string>();
-  if (wanted.size === 0) return texts;
-  await readStatements(
-    inputs,
-    (statement) => {
-      const digest = digestOf(statement);
-      if (!wanted.has(digest) || texts.has(digest)) return;
-      const { bytes, start, end } = statement;
-      texts.set(digest, bytes.toString("utf8", start, Math.min(end - 1, start + longestExample)));
-    },
-    { phase: "verify", signal },
+  const { spool, signal, timeUp, options } = work;
+  const { inputs } = options;
+  const known = isUnread(inputs) ? inputs.unread : namedInputs(inputs);
+  return checkTriples(
+    { spool, shards: shardInputs(work), inputs: lackOfInputs ?? known },
+    { signal, timeUp, onPart: (done, total) => tell(work, "compare", { done, total }) },
   );
-  return texts;
 }

@@ -2,6 +2,21 @@ import type { Statement } from "./statement.ts";
 
 const pageBytes = 4 * 1024 * 1024;
 
+/** A table as a thread has it that another one has sent it to: the memory is shared, not copied. */
+export interface SharedTable {
+  readonly seed: number;
+  readonly size: number;
+  readonly pages: readonly Uint8Array[];
+  readonly page: Uint32Array;
+  readonly start: Uint32Array;
+  readonly length: Uint32Array;
+  readonly hash: Uint32Array;
+  readonly slots: Uint32Array;
+}
+
+/** Zeros that threads can share. */
+const numbers = (length: number): Uint32Array => new Uint32Array(new SharedArrayBuffer(length * 4));
+
 /**
  * Numbers byte strings in the order in which they come: the same bytes, the same number. Holds each once, with about 25
  * bytes beside it.
@@ -13,18 +28,46 @@ export class ByteTable {
   /** Free bytes begin here, in the last page. */
   #used = pageBytes;
   /** Of each number: its page, its place there, its length, its hash. */
-  #page = new Uint32Array(1024);
-  #start = new Uint32Array(1024);
-  #length = new Uint32Array(1024);
-  #hash = new Uint32Array(1024);
+  #page = numbers(1024);
+  #start = numbers(1024);
+  #length = numbers(1024);
+  #hash = numbers(1024);
   /** Open addressing; numbers are one higher, 0 is free. */
-  #slots = new Uint32Array(4096);
+  #slots = numbers(4096);
   /** Slot and hash of the bytes that were looked for last. */
   #keySlot = 0;
   #keyHash = 0;
 
   constructor(seed = Math.floor(Math.random() * 0x1_0000_0000)) {
     this.#seed = seed;
+  }
+
+  /** The table that another thread has shared; both may only look for bytes in it from then on. */
+  static of({ seed, size, pages, page, start, length, hash, slots }: SharedTable): ByteTable {
+    const table = new ByteTable(seed);
+    table.size = size;
+    for (const { buffer, byteOffset, byteLength } of pages) {
+      table.#pages.push(Buffer.from(buffer, byteOffset, byteLength));
+    }
+    table.#page = page;
+    table.#start = start;
+    table.#length = length;
+    table.#hash = hash;
+    table.#slots = slots;
+    return table;
+  }
+
+  share(): SharedTable {
+    return {
+      seed: this.#seed,
+      size: this.size,
+      pages: this.#pages,
+      page: this.#page,
+      start: this.#start,
+      length: this.#length,
+      hash: this.#hash,
+      slots: this.#slots,
+    };
   }
 
   /** The number of these bytes, which are added when they are new. */
@@ -87,7 +130,7 @@ export class ByteTable {
     const length = to - from;
     if (number === this.#page.length) this.#growEntries();
     if (this.#used + length > pageBytes) {
-      this.#pages.push(Buffer.allocUnsafe(Math.max(pageBytes, length)));
+      this.#pages.push(Buffer.from(new SharedArrayBuffer(Math.max(pageBytes, length))));
       this.#used = 0;
     }
     bytes.copy(this.#pages.at(-1)!, this.#used, from, to);
@@ -118,7 +161,7 @@ export class ByteTable {
   }
 
   #growSlots(): void {
-    const slots = new Uint32Array(this.#slots.length * 2);
+    const slots = numbers(this.#slots.length * 2);
     const mask = slots.length - 1;
     for (let number = 0; number < this.size; number += 1) {
       let slot = this.#hash[number]! & mask;
@@ -129,9 +172,9 @@ export class ByteTable {
   }
 }
 
-/** A longer array that begins with the same numbers. */
-export function grown(array: Uint32Array): Uint32Array<ArrayBuffer> {
-  const longer = new Uint32Array(array.length * 2);
+/** A longer array that begins with the same numbers, and that threads can share. */
+export function grown(array: Uint32Array): Uint32Array {
+  const longer = numbers(array.length * 2);
   longer.set(array);
   return longer;
 }

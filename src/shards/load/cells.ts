@@ -1,10 +1,10 @@
 import type { Cell, Pattern } from "../problem.ts";
 import { ByteTable } from "./byte-table.ts";
 import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "./cell-facts.ts";
-import type { SubjectClasses } from "./learn.ts";
 import { PatternIndex } from "./pattern-index.ts";
 import { type PassOptions, readStatements, type ReadInput } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
+import type { SubjectClasses } from "./subject-classes.ts";
 import { SubjectCursor } from "./subject-cursor.ts";
 
 /** What cells are told apart by, and who asks for them. */

@@ -4,7 +4,7 @@ import { ClassSets } from "./class-sets.ts";
 import { type Input, namedInputs } from "./input.ts";
 import { type PassOptions, type ReadInput, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
-import { subjectClasses } from "./subject-file.ts";
+import { type SubjectClasses, subjectClasses } from "./subject-classes.ts";
 import { SubjectSample } from "./subject-sample.ts";
 
 const rdfType = Buffer.from("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>");
@@ -41,22 +41,6 @@ export interface UntypedSubjects {
   readonly examples: readonly string[];
 }
 
-/** The classes of subjects, in about 80 bytes a subject. */
-export interface SubjectClasses {
-  /** The number of a subject, brackets included; -1 for one without a type that was not remembered. */
-  find(bytes: Buffer, from: number, to: number): number;
-  /** Whether a number is that of a statement's subject. */
-  isSubject(subject: number, statement: Statement): boolean;
-  /** A subject as it stands in a line. */
-  bytesOf(subject: number): Buffer;
-  /** How many numbers there are. */
-  readonly size: number;
-  /** The number of a subject's set of classes; 0, the empty set, for -1. */
-  classSetOf(subject: number): number;
-  /** Of each set of classes their IRIs, sorted. */
-  readonly classSets: readonly (readonly string[])[];
-}
-
 export interface LearnOptions extends PassOptions {
   readonly maxUntyped?: number;
 }
@@ -87,7 +71,7 @@ class Learner {
   readonly #classes = new ByteTable();
   readonly #sets = new ClassSets();
   /** Of each subject, the number of its set of classes. */
-  #setOf = new Uint32Array(1024);
+  #setOf: Uint32Array = new Uint32Array(new SharedArrayBuffer(4096));
   readonly #sample = new SubjectSample();
   #typed = 0;
   #mayMissUntyped = false;
@@ -135,7 +119,7 @@ class Learner {
   learned(inputs: readonly ReadInput[]): Learned {
     const classes = Array.from({ length: this.#classes.size }, (_, index) => inner(this.#classes.textOf(index)));
     const subjects = this.#subjects;
-    const setOf = this.#setOf.slice(0, subjects.size);
+    const setOf = this.#setOf.subarray(0, subjects.size);
     return {
       inputs,
       statements: this.statements,

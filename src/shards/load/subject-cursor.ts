@@ -1,6 +1,6 @@
 import { hashOf } from "../placement.ts";
-import type { SubjectClasses } from "./learn.ts";
 import type { Statement } from "./statement.ts";
+import type { SubjectClasses } from "./subject-classes.ts";
 
 /** Follows the subject from statement to statement: its classes, and the hash that buckets are made of. */
 export class SubjectCursor {

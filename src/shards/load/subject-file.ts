@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { ByteTable } from "./byte-table.ts";
-import type { SubjectClasses } from "./learn.ts";
+import { type SubjectClasses, subjectClasses } from "./subject-classes.ts";
 
 // The file: a line of JSON with the sets of classes and the number of subjects; then, of each subject by number, its
 // set (4 bytes), its length (4 bytes, both little-endian) and its bytes.
@@ -114,17 +114,3 @@ const isHead = (value: unknown): value is Head =>
   Number.isSafeInteger(value.size) &&
   "classSets" in value &&
   Array.isArray(value.classSets);
-
-/** The classes of the subjects in a table; `sets` has the number of the set of classes of each. */
-export const subjectClasses = (
-  table: ByteTable,
-  sets: Uint32Array,
-  classSets: SubjectClasses["classSets"],
-): SubjectClasses => ({
-  find: (bytes, from, to) => table.find(bytes, from, to),
-  isSubject: (subject, statement) => table.isSubject(subject, statement),
-  bytesOf: (subject) => table.bytesOf(subject),
-  size: table.size,
-  classSetOf: (subject) => (subject < 0 ? 0 : (sets[subject] ?? 0)),
-  classSets,
-});

@@ -27,9 +27,9 @@ export class PartSorter {
   readonly #maxBytes: number;
   #bytes = Buffer.allocUnsafe(0);
   #text = Buffer.allocUnsafe(0);
-  #starts = new Uint32Array(1024);
-  #ends = new Uint32Array(1024);
-  #shards = new Uint32Array(1024);
+  #starts: Uint32Array = new Uint32Array(1024);
+  #ends: Uint32Array = new Uint32Array(1024);
+  #shards: Uint32Array = new Uint32Array(1024);
 
   /** @param maxBytes a larger part is parted first */
   constructor(files: ShardFiles, maxBytes: number) {

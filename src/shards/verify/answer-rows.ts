@@ -32,7 +32,7 @@ export interface StoreAnswer {
  * @throws FedwayError `ENDPOINT_MALFORMED`
  */
 export function rowsOf({ mediaType, body }: StoreAnswer): readonly string[] {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const text = textOf(body);
   const isJson = /\bjson\b/iu.test(mediaType);
   const rows = isJson ? answerRows(text) : tripleRows(text);
   return rows.toSorted();
@@ -50,21 +50,38 @@ function tripleRows(text: string): readonly string[] {
  * @throws FedwayError `ENDPOINT_MALFORMED` when it is none
  */
 function answerRows(json: string): readonly string[] {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(json);
-  } catch (cause) {
-    throw malformed(cause);
-  }
-  if (!isNode(answer)) throw malformed();
+  const answer = parsed(json);
   if (typeof answer["boolean"] === "boolean") return [String(answer["boolean"])];
-  const results = answer["results"];
-  const bindings: unknown = isNode(results) ? results["bindings"] : undefined;
-  if (!Array.isArray(bindings)) throw malformed();
-  return bindings.map((row: unknown) => {
+  return bindingsIn(answer).map((row: unknown) => {
     const cells = isNode(row) ? Object.entries(row) : [];
     return JSON.stringify(cells.map(([name, term]) => `?${name} ${termText(term)}`).toSorted());
   });
+}
+
+/**
+ * The solutions of an answer in SPARQL results JSON, as they are there.
+ * @throws FedwayError `ENDPOINT_MALFORMED` when it is none
+ */
+export const solutionsOf = ({ body }: StoreAnswer): readonly unknown[] => bindingsIn(parsed(textOf(body)));
+
+const textOf = (body: Uint8Array): string =>
+  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+
+function parsed(json: string): Node {
+  try {
+    const answer: unknown = JSON.parse(json);
+    if (isNode(answer)) return answer;
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  throw malformed();
+}
+
+function bindingsIn(answer: Node): readonly unknown[] {
+  const results = answer["results"];
+  const bindings: unknown = isNode(results) ? results["bindings"] : undefined;
+  if (!Array.isArray(bindings)) throw malformed();
+  return bindings;
 }
 
 const malformed = (cause?: unknown): FedwayError =>

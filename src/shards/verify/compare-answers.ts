@@ -1,14 +1,9 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import { rowsOf, type StoreAnswer } from "./answer-rows.ts";
+import { rowsOf } from "./answer-rows.ts";
+import { type AnswerStore, askStore } from "./answer-store.ts";
 import { chanceIn } from "./chance.ts";
+import { timeOver } from "./time-over.ts";
 import { type Check, createFindings, type Findings } from "./verification.ts";
-
-/** A store with data that queries can be asked of. */
-export interface AnswerStore {
-  /** The answer in SPARQL results JSON, or a graph in N-Triples. Errors tell that there is none, for whatever reason. */
-  answer(query: string, signal: AbortSignal): Promise<StoreAnswer>;
-  close(): Promise<void>;
-}
 
 /** A query that both are asked. */
 export interface VerifiedQuery {
@@ -35,17 +30,23 @@ export interface AnswerOptions {
   readonly signal: AbortSignal;
   readonly onQuery: (done: number) => void;
   readonly time?: AnswersTime | undefined;
+  /** Aborts when there is no time left: queries that were not answered by then are unknown. */
+  readonly timeUp: AbortSignal;
 }
 
 /** Rows, or the message of the failure. */
 type Answered = { readonly rows: readonly string[] } | { readonly failure: string };
 
-async function ask(store: AnswerStore, query: string, signal: AbortSignal): Promise<Answered> {
+async function ask(
+  store: AnswerStore,
+  query: string,
+  { signal, timeUp }: Pick<AnswerOptions, "signal" | "timeUp">,
+): Promise<Answered> {
   try {
-    return { rows: rowsOf(await store.answer(query, signal)) };
+    return { rows: rowsOf(await askStore(store, query, AbortSignal.any([signal, timeUp]))) };
   } catch (error) {
     signal.throwIfAborted();
-    return { failure: toFedwayError(error).message };
+    return { failure: timeUp.aborted ? timeOver : toFedwayError(error).message };
   }
 }
 
@@ -77,19 +78,20 @@ function judge({ id, text }: VerifiedQuery, [whole, union]: readonly [Answered, 
 export async function compareAnswers(
   queries: readonly VerifiedQuery[],
   { whole, union }: AnswerSides,
-  { signal, onQuery, time }: AnswerOptions,
+  options: AnswerOptions,
 ): Promise<Check> {
+  const { signal, onQuery, time, timeUp } = options;
   const findings = createFindings("answers");
   const untilMs = time === undefined ? Number.POSITIVE_INFINITY : time.now() + time.totalMs;
   for (const [at, query] of queries.entries()) {
     signal.throwIfAborted();
-    if (time !== undefined && time.now() >= untilMs) {
+    if (timeUp.aborted || (time !== undefined && time.now() >= untilMs)) {
       const left = queries.length - at;
       const others = left > 1 ? `; with it ${left - 1} more were left out` : "";
       findings.unknownIs(query.id, `It was not asked: the time for the answers was over${others}.`, left);
       break;
     }
-    const answers = await Promise.all([ask(whole, query.text, signal), ask(union, query.text, signal)]);
+    const answers = await Promise.all([ask(whole, query.text, options), ask(union, query.text, options)]);
     judge(query, answers, findings);
     onQuery(at + 1);
   }

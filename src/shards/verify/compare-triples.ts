@@ -15,7 +15,9 @@ export interface Faults {
 
 /** What comparing the shards with the inputs found. */
 export interface Comparison {
-  /** Different triples in inputs and shards. */
+  /** All parts were compared. */
+  readonly isWhole: boolean;
+  /** Different triples in inputs and shards, as far as they were compared. */
   readonly triples: number;
   readonly faults: Readonly<Record<Fault, Faults>>;
 }
@@ -60,10 +62,13 @@ function faultsOf({ inInput, shard, more }: Found): readonly Fault[] {
   return faults;
 }
 
-/** Compares part by part: each triple of the input is in exactly one shard, once, and nothing else is. */
+/**
+ * Compares part by part, for as long as `onPart` says that there is time: each triple of the input is in exactly one
+ * shard, once, and nothing else is. A part has all of its triples, so that faults are faults when others were not seen.
+ */
 export async function compareTriples(
   spool: DigestSpool,
-  onPart: (done: number, total: number) => void,
+  onPart: (done: number, total: number) => boolean,
 ): Promise<Comparison> {
   const faults: Record<Fault, Counted> = {
     missing: none(),
@@ -84,7 +89,7 @@ export async function compareTriples(
       }
     }
     parts += 1;
-    onPart(parts, spool.parts);
+    return onPart(parts, spool.parts);
   });
-  return { triples, faults };
+  return { isWhole: parts === spool.parts, triples, faults };
 }

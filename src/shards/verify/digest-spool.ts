@@ -26,8 +26,8 @@ export interface DigestSpool {
   settle(): Promise<void>;
   /** Writes the rest; nothing can be added any more. */
   finish(): Promise<void>;
-  /** Gives each record of one part after the other. */
-  eachPart(visit: (records: Iterable<readonly [Digest, number]>) => void): Promise<void>;
+  /** Gives each record of one part after the other, for as long as the visit says that it wants more. */
+  eachPart(visit: (records: Iterable<readonly [Digest, number]>) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export async function createDigestSpool(folder: string): Promise<DigestSpool> {
       await settle();
     },
     eachPart: async (visit) => {
-      for (const { path } of opened) visit(recordsOf(await readFile(path)));
+      for (const { path } of opened) if (!visit(recordsOf(await readFile(path)))) return;
     },
     close: async () => {
       await Promise.allSettled(opened.map(({ file }) => file.close()));

@@ -27,6 +27,8 @@ export interface Reading {
   readonly signal: AbortSignal;
   /** Statements and bytes since the last call. */
   readonly onProgress: (triples: number, bytes: number) => void;
+  /** A file was read, to its end or to where it is damaged. */
+  readonly onFile: () => void;
 }
 
 /** A file as the manifest has it. */
@@ -44,7 +46,7 @@ export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInpu
 async function readOne(
   input: NamedInput,
   { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: () => Promise<void> },
-  { spool, findings, signal, onProgress }: Reading,
+  { spool, findings, signal, onProgress, onFile }: Reading,
 ): Promise<(Expected & { readonly triples: number }) | undefined> {
   let [triples, bytes] = [0, 0];
   const settle = async (): Promise<void> => {
@@ -62,6 +64,7 @@ async function readOne(
       },
     });
     await settle();
+    onFile();
     return { sha256: facts?.sha256 ?? "", bytes: facts?.bytes ?? 0, triples };
   } catch (error) {
     signal.throwIfAborted();
@@ -69,6 +72,7 @@ async function readOne(
     // Whatever else fails, the disk for instance, is no fault of the file.
     if (code !== "DATASET_INVALID") throw error;
     findings.wrongIs(input.name, message);
+    onFile();
     return undefined;
   }
 }

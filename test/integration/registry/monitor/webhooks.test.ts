@@ -40,7 +40,7 @@ async function start(paths: readonly string[], allowAddresses = ["127.0.0.0/8"])
     store,
     send: (request) => client.post(request),
     clock: { now: () => Date.now() },
-    timeoutMs: 500,
+    timeoutMs: 3_000,
   });
   await queue.start(service.kinds);
   const process = { queue, service, client };
