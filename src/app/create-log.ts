@@ -47,9 +47,12 @@ export function createMask(settings: LogSettings): (line: string) => string {
   };
 }
 
-/** The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end. */
+/**
+ * The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end.
+ * The stream measures its whole batch anew with every line, so large batches cost more than they save.
+ */
 export function createLog(settings: LogSettings): Logger {
-  const batches = { sync: false, minLength: 16_000, periodicFlush: 250 };
+  const batches = { sync: false, minLength: 4_000, periodicFlush: 250 };
   return pino(
     { level: settings.log.level, base: null, hooks: { streamWrite: createMask(settings) } },
     pino.destination({ dest: 2, ...batches }),

@@ -145,6 +145,5 @@ export const notYet: readonly string[] = [
   "registry -> sparql",
   "results -> rdf",
   "shards -> jobs",
-  "sparql -> rdf",
   "transport -> metrics",
 ];

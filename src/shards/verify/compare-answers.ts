@@ -1,4 +1,6 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
+import { parseQuery } from "../../sparql/parse-query.ts";
+import { uncutQuery } from "../../sparql/uncut-query.ts";
 import { rowsOf } from "./answer-rows.ts";
 import { type AnswerStore, askStore } from "./answer-store.ts";
 import { chanceIn } from "./chance.ts";
@@ -61,23 +63,61 @@ function chanceOf(text: string): ReturnType<typeof chanceIn> {
   }
 }
 
-function judge({ id, text }: VerifiedQuery, [whole, union]: readonly [Answered, Answered], findings: Findings): void {
+/** What both sides gave. */
+type Pair = readonly [whole: Answered, union: Answered];
+
+async function askBoth(text: string, { whole, union }: AnswerSides, options: AnswerOptions): Promise<Pair> {
+  return Promise.all([ask(whole, text, options), ask(union, text, options)]);
+}
+
+interface Judging {
+  readonly findings: Findings;
+  readonly sides: AnswerSides;
+  readonly options: AnswerOptions;
+}
+
+async function judge(query: VerifiedQuery, [whole, union]: Pair, judging: Judging): Promise<void> {
+  const { id, text } = query;
+  const { findings } = judging;
   if ("failure" in whole) return findings.unknownIs(id, `The whole gave no answer: ${whole.failure}`);
   if ("failure" in union) return findings.unknownIs(id, `The union gave no answer: ${union.failure}`);
   if (isSame(whole.rows, union.rows)) return;
   const [expected, found] = [whole.rows.length, union.rows.length];
   const chance = chanceOf(text);
-  if (chance === "count" || (chance === "rows" && expected === found)) {
-    return findings.unknownIs(id, "The rows differ, as those of a query that depends on order or chance may.");
-  }
+  if (chance === "count" || (chance === "rows" && expected === found)) return judgeUncut(query, judging);
   const differ = expected === found ? `${found} rows, but other ones` : `${found} rows, not ${expected}`;
   findings.wrongIs(id, `The union gives ${differ}.`);
 }
 
-/** Asks each query of the whole and of the union of the shards, as one dataset each; answers are multisets of rows. */
+/** Rows differ, as they may where LIMIT takes some of several that are equal in order: all of them are compared. */
+async function judgeUncut({ id, text }: VerifiedQuery, { findings, sides, options }: Judging): Promise<void> {
+  const uncut = steadyUncut(text);
+  const answers = uncut === undefined ? [] : await askBoth(uncut, sides, options);
+  const [whole, union] = answers.map((answer) => ("rows" in answer ? answer.rows : undefined));
+  if (whole === undefined || union === undefined) {
+    findings.unknownIs(id, "The rows differ, as those of a query that depends on order or chance may.");
+  } else if (!isSame(whole, union)) {
+    findings.wrongIs(id, "The union gives other rows, and does so without LIMIT and OFFSET too.");
+  }
+}
+
+/** What a query takes its rows of, where nothing else in it is a matter of chance. */
+function steadyUncut(text: string): string | undefined {
+  try {
+    const uncut = uncutQuery(parseQuery(text));
+    return uncut !== undefined && chanceIn(uncut) === "none" ? uncut : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Asks each query of the whole and of the union of the shards, as one dataset each; answers are multisets of rows. Where
+ * LIMIT leaves a choice among rows of the same rank, that both have the same rows to choose from is the same answer.
+ */
 export async function compareAnswers(
   queries: readonly VerifiedQuery[],
-  { whole, union }: AnswerSides,
+  sides: AnswerSides,
   options: AnswerOptions,
 ): Promise<Check> {
   const { signal, onQuery, time, timeUp } = options;
@@ -91,8 +131,7 @@ export async function compareAnswers(
       findings.unknownIs(query.id, `It was not asked: the time for the answers was over${others}.`, left);
       break;
     }
-    const answers = await Promise.all([ask(whole, query.text, options), ask(union, query.text, options)]);
-    judge(query, answers, findings);
+    await judge(query, await askBoth(query.text, sides, options), { findings, sides, options });
     onQuery(at + 1);
   }
   return findings.check(queries.length - findings.notLookedAt);

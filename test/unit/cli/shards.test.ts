@@ -103,15 +103,17 @@ folder: /data/shards/harbour (report.html is the report to read)
 describe("fedway shards verify", () => {
   it("hands its options on", async () => {
     const asked: unknown[] = [];
-    const verify: ShardCommands["verify"] = async (folder, { inputs, answers }) => {
-      asked.push([folder, inputs, answers]);
+    const verify: ShardCommands["verify"] = async (folder, { inputs, answers, timeoutMs }) => {
+      asked.push([folder, inputs, answers, timeoutMs]);
       return { outcome: "held", checks: [] };
     };
     await cli(["shards", "verify", "x"], { shards: { verify } });
     await cli(["shards", "verify", "x", "--no-answers", "-i", "a.nt", "b.nt"], { shards: { verify } });
+    await cli(["shards", "verify", "x", "--timeout", "2500"], { shards: { verify } });
     expect(asked).toEqual([
-      ["x", [], true],
-      ["x", ["a.nt", "b.nt"], false],
+      ["x", [], true, undefined],
+      ["x", ["a.nt", "b.nt"], false, undefined],
+      ["x", [], true, 2_500],
     ]);
   });
 

@@ -1,0 +1,2 @@
+/** Why something was not looked at, when the time that a verification was given did not suffice. */
+export const timeOver = "The time for the verification was over.";
