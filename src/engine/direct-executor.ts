@@ -17,7 +17,7 @@ import { noteStatus, sourceReport } from "./source-reports.ts";
 export interface DirectWish {
   readonly format: ResultFormat;
   /** The client's Accept-Encoding; absent: no coding. */
-  readonly acceptEncoding?: string;
+  readonly acceptEncoding?: string | undefined;
 }
 
 /** The bytes of a direct answer in the wanted format. */
@@ -80,10 +80,10 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
     endpoint: plan.endpoint,
     query: plan.query,
     kind: plan.answer,
-    ...(plan.limit !== undefined && { limit: plan.limit }),
+    limit: plan.limit,
     accept,
     encoding: acceptEncoding === undefined ? "decode" : "pass",
-    ...(acceptEncoding !== undefined && { acceptEncoding }),
+    acceptEncoding,
     acceptPartial: bounds.partial,
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,

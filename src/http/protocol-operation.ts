@@ -39,7 +39,10 @@ export interface DescriptionOperation extends Wishes {
   readonly kind: "description";
 }
 
-const known = new Set([
+/** What a message asks for. */
+export type Operation = QueryOperation | DescriptionOperation;
+
+const parameterNames = new Set([
   "query",
   "update",
   "default-graph-uri",
@@ -109,9 +112,9 @@ function wantedFormat(parameters: Map<string, string[]>): string | undefined {
 
 /** Parameters of the URL and of a form body, in this order. */
 function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> {
-  const parameters = formParameters(search, known);
+  const parameters = formParameters(search, parameterNames);
   if (body?.form !== "urlencoded") return parameters;
-  for (const [name, values] of formParameters(utf8Text(body.bytes, "The form"), known)) {
+  for (const [name, values] of formParameters(utf8Text(body.bytes, "The form"), parameterNames)) {
     parameters.set(name, [...(parameters.get(name) ?? none), ...values]);
   }
   return parameters;
@@ -122,7 +125,7 @@ function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> 
  * stand in the URL with all three (an approved W3C test does that with a form). Unknown parameters are ignored.
  * @throws FedwayError `QUERY_*`, `UPDATE_REFUSED`, `REQUEST_INVALID`
  */
-export function readOperation(message: ProtocolMessage): QueryOperation | DescriptionOperation {
+export function readOperation(message: ProtocolMessage): Operation {
   const { method, body } = message;
   const parameters = parametersOf(message);
   if (parameters.has("update")) refuseUpdate();
@@ -139,5 +142,33 @@ export function readOperation(message: ProtocolMessage): QueryOperation | Descri
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
     partial: flag(parameters.get("partial"), "partial"),
+  };
+}
+
+const keptOperations = 1_000;
+const keptCharacters = 4_194_304;
+
+/**
+ * A `readOperation` that remembers requests without a body by their search text: clients ask the same again, and to
+ * decode it is not free. In bounded memory.
+ */
+export function createOperationReader(): (message: ProtocolMessage) => Operation {
+  const known = new Map<string, Operation>();
+  let characters = 0;
+  return (message) => {
+    const { method, search, body } = message;
+    if (body !== undefined || method === "POST") return readOperation(message);
+    let operation = known.get(search);
+    if (operation === undefined) {
+      operation = readOperation(message);
+      // Encoded and decoded.
+      characters += 2 * search.length;
+      if (known.size >= keptOperations || characters > keptCharacters) {
+        known.clear();
+        characters = 2 * search.length;
+      }
+      known.set(search, operation);
+    }
+    return operation;
   };
 }

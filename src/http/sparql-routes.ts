@@ -9,7 +9,7 @@ import { clientSignal } from "./exchange.ts";
 import { searchOf } from "./form-parameters.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { type ProtocolBody, type QueryOperation, readOperation } from "./protocol-operation.ts";
+import { createOperationReader, type ProtocolBody, type QueryOperation } from "./protocol-operation.ts";
 import { IdPath, ProtocolParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { graphFormat, sendQuads } from "./rdf-answer.ts";
@@ -107,15 +107,17 @@ const throughQueryService =
   ({ deps, sendProblem }: SparqlShell, targetOf: (request: FastifyRequest) => Target): Answering =>
   async (request, reply, operation) => {
     const { headers } = request;
+    const { endpointId, federationId } = targetOf(request);
     const answer = await deps.queries.run({
       text: operation.text,
-      ...targetOf(request),
-      ...(headers.accept !== undefined && { accept: headers.accept }),
-      ...(operation.format !== undefined && { format: operation.format }),
-      ...(headers["accept-encoding"] !== undefined && { acceptEncoding: headers["accept-encoding"] }),
+      endpointId,
+      federationId,
+      accept: headers.accept,
+      format: operation.format,
+      acceptEncoding: headers["accept-encoding"],
       defaultGraphs: operation.defaultGraphs,
       namedGraphs: operation.namedGraphs,
-      ...(operation.timeoutMs !== undefined && { timeoutMs: operation.timeoutMs }),
+      timeoutMs: operation.timeoutMs,
       strict: operation.strict,
       partial: operation.partial,
       signal: clientSignal(request.exchange),
@@ -128,10 +130,13 @@ const throughQueryService =
     );
   };
 
-const handling =
-  (shell: SparqlShell, route: SparqlRoute) =>
-  async (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply): Promise<void> => {
-    const { deps, publicUrl } = shell;
+function handling(
+  shell: SparqlShell,
+  route: SparqlRoute,
+): (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply) => Promise<void> {
+  const { deps, publicUrl } = shell;
+  const readOperation = createOperationReader();
+  return async (request, reply) => {
     const target = request.originalUrl;
     request.exchange.route = route.url;
     route.check?.(request);
@@ -153,6 +158,7 @@ const handling =
     const dataset = await route.dataset?.(idOf(request));
     await sendQuads(reply, describeRoute({ url, federated: route.federated, dataset }), format);
   };
+}
 
 function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute): void {
   app.route<{ Body: ProtocolBody | undefined }>({

@@ -7,9 +7,16 @@ export interface InstrumentName {
   readonly labels?: readonly string[];
 }
 
+/** Children by the value of their first label, those below it by the next one's. */
+interface Branch<Child> {
+  readonly labels: readonly string[];
+  child: Child | undefined;
+  readonly below: Map<string, Branch<Child>>;
+}
+
 /** A metric's children by their labels, kept: looking one up costs more than counting in it. */
 export class Series<Child> {
-  readonly #known = new Map<string, Child>();
+  readonly #root: Branch<Child> = { labels: [], child: undefined, below: new Map() };
   readonly #make: (labels: readonly string[]) => Child;
   readonly #remove: (labels: readonly string[]) => void;
 
@@ -20,28 +27,36 @@ export class Series<Child> {
 
   /** The child with these labels, in the order of the metric's label names. */
   of(...labels: readonly string[]): Child {
-    const key = labels.join("\n");
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const child = this.#make(labels);
-    this.#known.set(key, child);
-    return child;
+    let branch = this.#root;
+    for (const label of labels) branch = branch.below.get(label) ?? grow(branch, label);
+    branch.child ??= this.#make(branch.labels);
+    return branch.child;
   }
 
   /** Values of the first label that have children. */
   firstLabels(): ReadonlySet<string> {
-    return new Set([...this.#known.keys()].map((key) => key.split("\n", 1)[0] ?? ""));
+    return new Set(this.#root.below.keys());
   }
 
   /** Drops the children whose first label has this value. */
   forget(first: string): void {
-    for (const key of this.#known.keys()) {
-      const labels = key.split("\n");
-      if (labels[0] !== first) continue;
-      this.#known.delete(key);
-      this.#remove(labels);
-    }
+    const branch = this.#root.below.get(first);
+    if (branch === undefined) return;
+    this.#root.below.delete(first);
+    for (const labels of labelsOf(branch)) this.#remove(labels);
   }
+}
+
+function grow<Child>({ labels, below }: Branch<Child>, label: string): Branch<Child> {
+  const branch: Branch<Child> = { labels: [...labels, label], child: undefined, below: new Map() };
+  below.set(label, branch);
+  return branch;
+}
+
+/** The labels of all children at a branch and below it. */
+function* labelsOf<Child>({ child, labels, below }: Branch<Child>): Iterable<readonly string[]> {
+  if (child !== undefined) yield labels;
+  for (const branch of below.values()) yield* labelsOf(branch);
 }
 
 /** A child of a histogram. */

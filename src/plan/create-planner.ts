@@ -65,9 +65,14 @@ export function createPlanner(options: PlannerOptions): Planner {
 const versionOf = ({ catalog, capabilities, availability }: PlanContext): string =>
   `${catalog.version} ${capabilities?.version ?? ""} ${availability?.version ?? ""}`;
 
+/** An id with its length in front, so that what follows it cannot be taken for a part of it. */
+const delimited = (sign: string, id: string | undefined): string =>
+  id === undefined ? "" : `${sign}${id.length}:${id}`;
+
 /** Everything a plan depends on; the query text comes last, so no two requests share a key. */
 function cacheKey({ text, endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
-  return `${JSON.stringify([endpointId ?? null, federationId ?? null, strict, defaultGraphs, namedGraphs])}${text}`;
+  const graphs = defaultGraphs.length + namedGraphs.length === 0 ? "" : JSON.stringify([defaultGraphs, namedGraphs]);
+  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}${text}`;
 }
 
 /** Estimate: two bytes a character of the key and of every text in the plan, and a kilobyte for the rest. */

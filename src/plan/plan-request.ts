@@ -5,9 +5,9 @@ import type { PlannedEndpoint } from "./query-plan.ts";
 export interface PlanRequest {
   readonly text: string;
   /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
-  readonly endpointId?: string;
+  readonly endpointId?: string | undefined;
   /** Catalogue id when the request names a federation (`/federations/{id}/sparql`); not together with `endpointId`. */
-  readonly federationId?: string;
+  readonly federationId?: string | undefined;
   /** Refuse patterns outside of every SERVICE instead of sending them on. */
   readonly strict: boolean;
   /** Protocol dataset (SPARQL 1.1 Protocol, section 2.1.4). */

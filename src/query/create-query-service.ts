@@ -73,8 +73,7 @@ async function answerQuery(options: QueryServiceOptions, start: Start, request: 
   const { plan, bounds } = run;
   try {
     const format = wantedFormat(plan, request);
-    const { acceptEncoding } = request;
-    const wish = { format, ...(acceptEncoding !== undefined && { acceptEncoding }) };
+    const wish = { format, acceptEncoding: request.acceptEncoding };
     const answer = await fetchAnswer(options, plan, { wish, bounds });
     answer.end.then(
       (rows) => run.end(completed(bounds.sources.values(), rows)),

@@ -12,19 +12,19 @@ export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "can
 export interface QueryRequest {
   readonly text: string;
   /** Catalogue id when the request names an endpoint (`/endpoints/{id}/sparql`). */
-  readonly endpointId?: string;
+  readonly endpointId?: string | undefined;
   /** Catalogue id when the request names a federation (`/federations/{id}/sparql`). */
-  readonly federationId?: string;
+  readonly federationId?: string | undefined;
   /** Accept header, as received; undefined means anything. */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** Short name or media type from the `format`/`output`/`results` parameter; wins over `accept`. */
-  readonly format?: string;
+  readonly format?: string | undefined;
   /** Accept-Encoding header, as received. */
-  readonly acceptEncoding?: string;
+  readonly acceptEncoding?: string | undefined;
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
   /** Wanted time limit in milliseconds; the service's own limit holds when it is lower. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly strict: boolean;
   readonly partial: boolean;
   readonly signal: AbortSignal;

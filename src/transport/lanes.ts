@@ -3,6 +3,7 @@ import type { BreakerReport } from "./breakers.ts";
 import type { EngineQuirks } from "./engine-quirks.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
+import { partsOf } from "./url-parts.ts";
 
 /** What is remembered of one endpoint (one origin and path). */
 export interface Lane {
@@ -51,7 +52,7 @@ function reportingBreaker(options: LaneOptions, target: EndpointTarget, url: str
 }
 
 /** What an endpoint is remembered by. */
-const keyOf = (url: URL): string => url.origin + url.pathname;
+const keyOf = (url: URL): string => partsOf(url).place;
 
 export function createLanes(options: LaneOptions): Lanes {
   // Insertion order is order of use: a lane that is used moves to the end.

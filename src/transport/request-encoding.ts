@@ -1,4 +1,5 @@
 import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
+import { partsOf } from "./url-parts.ts";
 
 /** The parts of a SPARQL request that the HTTP message carries. */
 export type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
@@ -33,8 +34,8 @@ function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): strin
 const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
 
 function pathWith(url: URL, parameters: string): string {
-  if (parameters === "") return `${url.pathname}${url.search}`;
-  return `${url.pathname}${url.search}${url.search === "" ? "?" : "&"}${parameters}`;
+  const { target } = partsOf(url);
+  return parameters === "" ? target : `${target}${url.search === "" ? "?" : "&"}${parameters}`;
 }
 
 /**
@@ -46,7 +47,7 @@ export function encodeRequest(
   url: URL,
   query: ProtocolQuery & { readonly endpoint?: EndpointTarget },
 ): EncodedRequest | undefined {
-  const { origin } = url;
+  const { origin } = partsOf(url);
   if (method === "post-form") {
     const contentType = "application/x-www-form-urlencoded";
     return { method: "POST", origin, path: pathWith(url, ""), body: queryParameters(query), contentType };

@@ -26,7 +26,7 @@ export interface SparqlRequest {
   readonly query: string;
   readonly kind: AnswerKind;
   /** The rows that the outermost LIMIT of a SELECT allows; absent when it has none or it is not known. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Value of the Accept header, most wanted first; formats that the endpoint's engine gets wrong are left out. */
   readonly accept: string;
   /**
@@ -35,7 +35,7 @@ export interface SparqlRequest {
    */
   readonly encoding: "decode" | "pass";
   /** Accept-Encoding to send with "pass"; default "identity". */
-  readonly acceptEncoding?: string;
+  readonly acceptEncoding?: string | undefined;
   /** Protocol dataset (`default-graph-uri`, `named-graph-uri`). */
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];

@@ -1,6 +1,6 @@
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BenchServers, startBenchServers } from "./proxy/bench-servers.ts";
+import { type BenchServers, type MeasuredServer, startBenchServers } from "./proxy/bench-servers.ts";
 import { type CannedBody, createBodies, sha256 } from "./proxy/bodies.ts";
 import { endpointPath, plainPath, servicePath, twoServicesPath } from "./proxy/queries.ts";
 import { type Measure, printTable, rounded, writeReport } from "./proxy/report.ts";
@@ -12,10 +12,12 @@ interface Effort {
   readonly rounds: number;
   readonly seconds: number;
   readonly passBytes: number;
+  /** Loads of two seconds before anything is measured, at most, for each path. */
+  readonly warmUps: number;
 }
 
-const thorough: Effort = { rounds: 7, seconds: 4, passBytes: 1e9 };
-const quick: Effort = { rounds: 3, seconds: 2, passBytes: 1e9 };
+const thorough: Effort = { rounds: 7, seconds: 4, passBytes: 1e9, warmUps: 15 };
+const quick: Effort = { rounds: 3, seconds: 2, passBytes: 1e9, warmUps: 2 };
 
 interface Bench {
   readonly servers: BenchServers;
@@ -131,13 +133,40 @@ async function measureStreaming({ servers, bodies, measures }: Bench): Promise<v
   });
 }
 
-async function warmUp({ servers, bodies }: Bench): Promise<void> {
+/** A service runs for days; the compiler of its engine is done with it after a minute of load. */
+async function warmUp({ servers, bodies, effort }: Bench): Promise<void> {
   step("warming up");
+  const { fedway, bare, nginx } = servers;
   for (const { id } of Object.values(bodies)) {
-    for (const path of [servicePath(servers.endpointUrl(id)), endpointPath(id)]) {
-      await measure(servers, servers.fedway, { path, connections: connectionsFor(id), seconds: 2 });
-    }
-    await measure(servers, servers.nginx, { path: plainPath(id), connections: connectionsFor(id), seconds: 1 });
+    const loads = [
+      [fedway, servicePath(servers.endpointUrl(id))],
+      [fedway, endpointPath(id)],
+      ...(id === "mb28" ? [] : ([[bare, plainPath(id)]] as const)),
+    ] as const;
+    for (const [server, path] of loads) await loadUntilSteady(servers, server, { id, path, most: effort.warmUps });
+    await measure(servers, nginx, { path: plainPath(id), connections: connectionsFor(id), seconds: 1 });
+  }
+}
+
+interface WarmUp {
+  readonly id: CannedBody["id"];
+  readonly path: string;
+  /** Loads of two seconds. */
+  readonly most: number;
+}
+
+/** Until two loads in a row have brought next to nothing. */
+async function loadUntilSteady(
+  servers: BenchServers,
+  server: MeasuredServer,
+  { id, path, most }: WarmUp,
+): Promise<void> {
+  let best = 0;
+  let idle = 0;
+  for (let count = 0; count < most && idle < 2; count++) {
+    const { requestsPerSecond } = await measure(servers, server, { path, connections: connectionsFor(id), seconds: 2 });
+    idle = requestsPerSecond > best * 1.03 ? 0 : idle + 1;
+    best = Math.max(best, requestsPerSecond);
   }
 }
 
@@ -175,6 +204,7 @@ async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Through
   const rounds = await alternate(servers, {
     nginxPath: plainPath(id),
     fedwayPath,
+    withBare: id !== "mb28",
     connections: connectionsFor(id),
     rounds: count,
     seconds,
@@ -196,6 +226,15 @@ async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Through
     target: `>= ${ratioTargets[id]}`,
     met: ratio >= ratioTargets[id],
   });
+  if (id !== "mb28") {
+    const bare = medianOf(rounds, (round) => (round.bare?.requestsPerSecond ?? NaN) / round.nginx.requestsPerSecond);
+    measures.push({
+      name: "  a proxy that does nothing (node:http, undici)",
+      fedway: "",
+      value: bare,
+      unit: "of nginx",
+    });
+  }
   const large = id === "mb28";
   const cpu = (server: "nginx" | "fedway"): number =>
     medianOf(rounds, (round) => (large ? round[server].cpuUsPerKilobyte : round[server].cpuUsPerRequest));

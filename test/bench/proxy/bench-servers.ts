@@ -27,6 +27,8 @@ export interface BenchServers {
   readonly upstream: MeasuredServer;
   readonly nginx: MeasuredServer;
   readonly fedway: MeasuredServer;
+  /** Node's HTTP server and undici alone: what a proxy on Node could reach at best. */
+  readonly bare: MeasuredServer;
   readonly slow: SlowUpstream;
   /** Prefix of commands that make load: it shares a processor with the upstream, never with the server under test. */
   readonly loadWrapper: readonly string[];
@@ -40,7 +42,11 @@ export interface BenchServers {
 }
 
 const nginxFolder = new URL("../../../deploy/nginx/", import.meta.url);
+const bareProgram = fileURLToPath(new URL("bare-proxy.ts", import.meta.url));
 const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+
+/** As `npm run serve` has them. */
+const nodeOptions = ["--max-semi-space-size=2"];
 
 const pinProgram = "taskset";
 
@@ -90,6 +96,8 @@ async function startAll({ bodies, runDir, running, close }: Start): Promise<Benc
     wrapper: tested,
   });
   running.push(nginx);
+  const bare = await startBare(runDir, tested, upstream.port);
+  running.push(bare.process);
   const slow = await startSlowUpstream();
   running.push({ stop: () => slow.close() });
   const endpointUrl = (id: string): string =>
@@ -104,6 +112,7 @@ async function startAll({ bodies, runDir, running, close }: Start): Promise<Benc
     get fedway() {
       return { origin: fedway.origin, pid: fedway.process.pid };
     },
+    bare: { origin: bare.origin, pid: bare.process.pid },
     slow,
     loadWrapper: rest,
     endpointUrl,
@@ -139,6 +148,25 @@ async function startUpstream(
   return { process: server, port };
 }
 
+async function startBare(
+  runDir: string,
+  wrapper: readonly string[],
+  upstreamPort: number,
+): Promise<{ readonly process: ServerProcess; readonly origin: string }> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const server = await startServer({
+    name: "bare-proxy",
+    command: process.execPath,
+    args: [...nodeOptions, bareProgram, String(port), `http://127.0.0.1:${upstreamPort}`],
+    wrapper,
+    cwd: runDir,
+    ready: () => answers(`${origin}/status`),
+    readyWithinMs: 20_000,
+  });
+  return { process: server, origin };
+}
+
 /** Fedway as its operators run it: one process, metrics, guard and caps on, default log level. */
 async function startFedway(
   runDir: string,
@@ -149,8 +177,7 @@ async function startFedway(
   const server = await startServer({
     name: "fedway",
     command: process.execPath,
-    // As `npm run serve` does.
-    args: ["--max-semi-space-size=2", program],
+    args: [...nodeOptions, program],
     wrapper,
     cwd: runDir,
     env: {

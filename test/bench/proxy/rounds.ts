@@ -3,11 +3,11 @@ import { cpuSeconds } from "./process-stats.ts";
 import { median } from "./report.ts";
 import { type LoadResult, runLoad } from "./wrk.ts";
 
-/** One round: nginx and Fedway under the same load, one directly after the other. */
-export interface Round {
-  readonly nginx: RoundResult;
-  readonly fedway: RoundResult;
-}
+/** The servers that are compared. */
+export type Compared = "nginx" | "fedway" | "bare";
+
+/** One round: all under the same load, one directly after the other. */
+export type Round = Readonly<Record<Exclude<Compared, "bare">, RoundResult>> & { readonly bare?: RoundResult };
 
 /** A load result with the processor time that the server used for it. */
 export interface RoundResult extends LoadResult {
@@ -19,6 +19,8 @@ export interface RoundResult extends LoadResult {
 export interface Comparison {
   readonly nginxPath: string;
   readonly fedwayPath: string;
+  /** The bare proxy takes part. */
+  readonly withBare?: boolean;
   /** Every request is a new one. */
   readonly isNew?: boolean;
   readonly connections: number;
@@ -28,19 +30,18 @@ export interface Comparison {
 
 let runs = 0;
 
-/** Alternates nginx and Fedway, changing who goes first with every round. */
+/** Measures nginx, Fedway and, where wanted, the bare proxy in turns, changing who goes first with every round. */
 export async function alternate(servers: BenchServers, comparison: Comparison): Promise<readonly Round[]> {
+  const { nginxPath, fedwayPath, withBare = false } = comparison;
+  const load = (server: MeasuredServer, path: string) => measure(servers, server, { ...comparison, path });
   const rounds: Round[] = [];
   for (let index = 0; index < comparison.rounds; index++) {
-    const measureNginx = () => measure(servers, servers.nginx, { ...comparison, path: comparison.nginxPath });
-    const measureFedway = () => measure(servers, servers.fedway, { ...comparison, path: comparison.fedwayPath });
-    if (index % 2 === 0) {
-      const nginx = await measureNginx();
-      rounds.push({ nginx, fedway: await measureFedway() });
-    } else {
-      const fedway = await measureFedway();
-      rounds.push({ nginx: await measureNginx(), fedway });
-    }
+    const fedwayFirst = index % 2 === 1;
+    const early = fedwayFirst ? await load(servers.fedway, fedwayPath) : undefined;
+    const bare = withBare ? await load(servers.bare, nginxPath) : undefined;
+    const nginx = await load(servers.nginx, nginxPath);
+    const fedway = early ?? (await load(servers.fedway, fedwayPath));
+    rounds.push({ nginx, fedway, ...(bare && { bare }) });
   }
   return rounds;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { searchOf } from "../../../src/http/form-parameters.ts";
-import { type ProtocolMessage, readOperation } from "../../../src/http/protocol-operation.ts";
+import { createOperationReader, type ProtocolMessage, readOperation } from "../../../src/http/protocol-operation.ts";
 
 const get = (search: string): ProtocolMessage => ({ method: "GET", search, body: undefined, maxQueryBytes: 100 });
 const form = (body: string | Buffer, search = ""): ProtocolMessage => ({
@@ -105,4 +105,31 @@ describe("searchOf", () => {
   it("ends the path at the first mark", () => expect(searchOf("/sparql?query=?x?")).toBe("query=?x?"));
   it("reads raw UTF-8 bytes", () => expect(searchOf(`/?query=${Buffer.from("é").toString("latin1")}`)).toBe("query=é"));
   it("refuses raw bytes that are no UTF-8", () => expect(() => searchOf("/?query=\u{ff}")).toThrow("not UTF-8"));
+});
+
+describe("a reader that remembers", () => {
+  it("reads the same request once, and its answers are those of a first reading", () => {
+    const read = createOperationReader();
+    const message = get("query=ASK%20%7B%7D&timeout=5");
+    expect(read(message)).toEqual(readOperation(message));
+    expect(read({ ...message })).toBe(read(message));
+    expect(read(get("query=ASK+%7B%7D&timeout=6"))).toMatchObject({ text: "ASK {}", timeoutMs: 6 });
+  });
+  it("takes no body for another", () => {
+    const read = createOperationReader();
+    expect(read(form("query=A"))).toMatchObject({ text: "A" });
+    expect(read(form("query=B"))).toMatchObject({ text: "B" });
+    expect(read(get(""))).toMatchObject({ kind: "description" });
+    expect(() => read({ ...get(""), method: "POST" })).toThrow("The request has no query.");
+  });
+  it("does not remember what it refuses", () => {
+    const read = createOperationReader();
+    for (let time = 0; time < 2; time++) expect(() => read(get("query=A&timeout=x"))).toThrow("timeout");
+  });
+  it("forgets in time", () => {
+    const read = createOperationReader();
+    const first = read(get("query=first"));
+    for (let count = 0; count < 1_000; count++) read(get(`query=${count}`));
+    expect(read(get("query=first"))).not.toBe(first);
+  });
 });

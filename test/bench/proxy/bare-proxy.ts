@@ -1,0 +1,32 @@
+import { createServer } from "node:http";
+import { Agent } from "undici";
+
+/**
+ * What Node itself reaches: its HTTP server and undici, one request passed on, its answer gathered and sent, and nothing
+ * else - no query is read, nothing is checked, counted, logged or bounded. Arguments: port, origin of the upstream.
+ */
+const [port = "0", origin = ""] = process.argv.slice(2);
+const agent = new Agent({ connections: 64, pipelining: 1 });
+
+createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  let type = "";
+  agent.dispatch(
+    { origin, path: request.url ?? "/", method: "GET", headers: { accept: request.headers.accept ?? "*/*" } },
+    {
+      onResponseStart(_controller, _status, headers) {
+        type = String(headers["content-type"]);
+      },
+      onResponseData(_controller, piece) {
+        pieces.push(piece);
+      },
+      onResponseEnd() {
+        const body = Buffer.concat(pieces);
+        response.writeHead(200, { "Content-Type": type, "Content-Length": body.length }).end(body);
+      },
+      onResponseError(_controller, error) {
+        response.destroy(error);
+      },
+    },
+  );
+}).listen(Number(port), "127.0.0.1");
