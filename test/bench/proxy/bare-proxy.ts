@@ -14,6 +14,7 @@ createServer((request, response) => {
   agent.dispatch(
     { origin, path: request.url ?? "/", method: "GET", headers: { accept: request.headers.accept ?? "*/*" } },
     {
+      onRequestStart() {},
       onResponseStart(_controller, _status, headers) {
         type = String(headers["content-type"]);
       },
