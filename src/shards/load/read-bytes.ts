@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { type Checksum, checksumOf } from "./checksum.ts";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 
 /** What reading a file to its end gives. */
@@ -40,30 +40,33 @@ const chunkBytes = 256 * 1024;
  */
 export async function* readBytes(input: NamedInput, options: ReadOptions = {}): AsyncGenerator<Buffer, FileFacts> {
   const { signal, onBytes } = options;
-  const hash = createHash("sha256");
+  let checksum: Checksum | undefined;
   let bytes = 0;
-  const counted = (chunk: Buffer): void => {
-    hash.update(chunk);
+  const counted: Counted = (chunk) => {
     bytes += chunk.length;
     onBytes?.(chunk.length);
+    return checksum?.update(chunk);
   };
   let file: FileHandle | undefined;
   let about = { isCompressed: false, modifiedMs: 0 };
   try {
     file = await open(input.path, "r");
-    about = { isCompressed: await startsAsGzip(file), modifiedMs: (await file.stat()).mtimeMs };
+    const { mtimeMs: modifiedMs, size } = await file.stat();
+    about = { isCompressed: await startsAsGzip(file), modifiedMs };
+    checksum = checksumOf(size);
     const source = about.isCompressed ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted);
     for await (const chunk of source) {
       signal?.throwIfAborted();
       yield chunk;
     }
+    return { bytes, sha256: await checksum.digest(), isCanonical: false, ...about };
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     throw asInputError(input, error);
   } finally {
+    await checksum?.close();
     await file?.close();
   }
-  return { bytes, sha256: hash.digest("hex"), isCanonical: false, ...about };
 }
 
 /** The bytes of a file that is not compressed, from a place on, without facts about it. Otherwise as `readBytes`. */
@@ -75,7 +78,11 @@ export async function* readBytesFrom(
   let file: FileHandle | undefined;
   try {
     file = await open(input.path, "r");
-    for await (const chunk of reusingChunks(file, (read) => onBytes?.(read.length), from)) {
+    const counted: Counted = (chunk) => {
+      onBytes?.(chunk.length);
+      return undefined;
+    };
+    for await (const chunk of reusingChunks(file, counted, from)) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -98,32 +105,48 @@ export async function refuseChanged({
   if (found?.size !== bytes || found.mtimeMs !== modifiedMs) throw changedInput(name);
 }
 
-type Counted = (chunk: Buffer) => void;
+/** Takes note of a chunk; until the promise, if there is one, is settled the chunk stays as it is. */
+type Counted = (chunk: Buffer) => Promise<unknown> | undefined;
 
-/**
- * Chunks that lie in two buffers by turns: no memory is taken while a file is read, and while one chunk is worked on the
- * next is read.
- */
+/** While one chunk is worked on, the next is read, and a checksum may be some behind. */
+const chunksHeld = 8;
+
+/** Chunks that lie in a few buffers by turns: no memory is taken while a file is read. */
 async function* reusingChunks(file: FileHandle, counted: Counted, from = 0): AsyncGenerator<Buffer> {
-  const buffers = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)] as const;
-  const readInto = async (buffer: Buffer, at: number): Promise<Buffer> =>
-    buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
-  let next = readInto(buffers[0], from);
+  const places = Array.from(
+    { length: chunksHeld },
+    (): ChunkPlace => ({
+      buffer: Buffer.from(new SharedArrayBuffer(chunkBytes)),
+      isFree: undefined,
+    }),
+  );
+  const readInto = async ({ buffer, isFree }: ChunkPlace, at: number): Promise<Buffer> => {
+    await isFree;
+    return buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
+  };
+  let next = readInto(places[0]!, from);
   try {
-    for (let at = from, turn = 1; ; turn += 1) {
+    for (let at = from, turn = 0; ; turn += 1) {
       const chunk = await next;
       if (chunk.length === 0) return;
       at += chunk.length;
-      next = readInto(buffers[turn % 2 === 0 ? 0 : 1], at);
+      places[turn % chunksHeld]!.isFree = counted(chunk);
+      next = readInto(places[(turn + 1) % chunksHeld]!, at);
       // An error is told when the chunk is wanted, and must not count as one that nobody sees until then.
       next.catch(() => {});
-      counted(chunk);
       yield chunk;
     }
   } finally {
     // The file may be closed only when nothing is read any more; an error of a chunk that nobody wants is no error.
     await next.catch(() => {});
   }
+}
+
+interface ChunkPlace {
+  /** Memory that other threads can read. */
+  readonly buffer: Buffer;
+  /** Settled when nobody reads it any more. */
+  isFree: Promise<unknown> | undefined;
 }
 
 /** Chunks that a stream may keep. */

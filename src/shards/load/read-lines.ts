@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { invalidInput, type NamedInput } from "./input.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 import { LineScanner } from "./line-scanner.ts";
 import { type FileFacts, noFacts, readBytes, readBytesFrom, type ReadOptions, refuseChanged } from "./read-bytes.ts";
 import { skolemBase } from "./skolem.ts";
@@ -77,15 +78,29 @@ export async function readLinesWithin(
   options: ReadOptions,
 ): Promise<void> {
   const reader = new LineReader(input, visit);
-  for await (const lines of linesWithin(
-    readBytesFrom(input, Math.max(0, input.range.from - 1), options),
-    input.range,
-  )) {
-    reader.push(lines);
-    await options.afterChunk?.();
+  const onBytes = countUpTo(input.range, options.onBytes);
+  const chunks = readBytesFrom(input, Math.max(0, input.range.from - 1), { ...options, onBytes });
+  try {
+    for await (const lines of linesWithin(chunks, input.range)) {
+      reader.push(lines);
+      await options.afterChunk?.();
+    }
+    reader.finish();
+  } catch (error) {
+    // All of it was in order before; and the reader of a part does not know the numbers of its lines.
+    throw error instanceof FedwayError && error.details.where !== undefined ? changedInput(input.name) : error;
   }
-  reader.finish();
   await refuseChanged(input);
+}
+
+/** Counts no bytes of other ranges, into which the last chunk goes. */
+function countUpTo({ from, to }: ByteRange, onBytes: ReadOptions["onBytes"]): (bytes: number) => void {
+  let left = to - from;
+  return (bytes) => {
+    const counted = Math.min(bytes, left);
+    left -= counted;
+    if (counted > 0) onBytes?.(counted);
+  };
 }
 
 /** Of bytes that begin in front of the range by one, if there is one, the lines that begin in it. */

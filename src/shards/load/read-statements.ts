@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 import type { FileFacts } from "./read-bytes.ts";
 import { readLines } from "./read-lines.ts";
-import { readQuads } from "./read-quads.ts";
 import type { Visit } from "./statement.ts";
 
 /** What is done, of a pass over the inputs or over what was made of them. */
@@ -76,13 +75,16 @@ export async function readStatements(
     pass.signal?.throwIfAborted();
     const isLines = input.format === "n-triples" || input.format === "n-quads";
     const options = { signal: pass.signal, onBytes, afterChunk: pass.afterChunk };
-    const facts = await (isLines ? readLines(input, counting, options) : readQuads(input, counting, options));
+    const facts = await (isLines ? readLines : await quadReader())(input, counting, options);
     if (input.sha256 !== undefined && input.sha256 !== facts.sha256) throw changedInput(input.name);
     found.push({ ...input, ...facts });
   }
   pass.onProgress?.({ ...progress });
   return found;
 }
+
+/** The parsers take longer to load than a thread that reads lines takes to start. */
+const quadReader = async (): Promise<typeof readLines> => (await import("./read-quads.ts")).readQuads;
 
 async function sizeOf(inputs: readonly NamedInput[]): Promise<number> {
   let bytes = 0;

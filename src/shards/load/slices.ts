@@ -62,6 +62,7 @@ export async function readSlice(
       await readStatements([input], counting, { ...pass, onProgress });
     } else await readLinesWithin({ ...input, range }, counting, { signal: pass.signal, onBytes });
   }
+  pass.onProgress?.({ ...progress });
 }
 
 const isPlainLines = ({ format, isCompressed }: ReadInput): boolean =>

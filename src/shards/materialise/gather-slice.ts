@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { CellFacts } from "../load/cell-facts.ts";
 import { CellCounter, type CellQuestions } from "../load/cells.ts";
@@ -32,6 +32,9 @@ interface SliceNote {
   readonly facts: CellFacts;
 }
 
+/** Between the name of a slice and that of a reader, while files are not complete. */
+const asideMark = ".part.";
+
 const noteOf = (folder: string): string => `${folder}.json`;
 
 /** The file of a range of a slice. */
@@ -44,7 +47,7 @@ export const rangeFile = (folder: string, range: number): string => join(folder,
  */
 export async function gatherSlice(request: SliceRequest, options: PassOptions = {}): Promise<void> {
   const { folder, ranges, fingerprint } = request;
-  const aside = `${folder}.${randomUUID()}`;
+  const aside = `${folder}${asideMark}${randomUUID()}`;
   // Not what is above it: a build that was discarded does not come back.
   await mkdir(aside);
   try {
@@ -58,6 +61,13 @@ export async function gatherSlice(request: SliceRequest, options: PassOptions = 
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
+}
+
+/** Removes what readers left that were ended before they could do it themselves. */
+export async function removeUnfinished(parts: string): Promise<void> {
+  const names = await readdir(parts).catch(() => []);
+  const asides = names.filter((name) => name.includes(asideMark));
+  await Promise.all(asides.map((name) => rm(join(parts, name), { recursive: true, force: true })));
 }
 
 async function writeSlice(

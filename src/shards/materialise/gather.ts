@@ -1,22 +1,28 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cell-facts.ts";
 import type { Learned } from "../load/learn.ts";
 import type { PassOptions } from "../load/read-statements.ts";
-import { type Slice, slicesOf } from "../load/slices.ts";
-import type { SubjectClasses } from "../load/subject-classes.ts";
+import { slicesOf } from "../load/slices.ts";
 import type { Pattern } from "../problem.ts";
 import { hasState, readPlan, writePlan } from "./build-state.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./disk-space.ts";
-import { gatherSlice, isSliceWhole, readSliceFacts, type SliceRequest } from "./gather-slice.ts";
+import { gatherSlice, isSliceWhole, readSliceFacts } from "./gather-slice.ts";
 import { type Place, placeOf } from "./publish.ts";
-import { rangesBetween, splittersOf } from "./ranges.ts";
+import { splittersOf } from "./ranges.ts";
+import { type GatherPlan, sliceFolder, sliceRequest } from "./slice-plan.ts";
+import { gatherInThreads } from "./threads/gather-in-threads.ts";
+import { threadsFor } from "../threads/start-threads.ts";
 
 /** Bytes of one range; a few hundredths of a second of sorting. */
 const defaultPartBytes = 8 * 1024 * 1024;
 const maxParts = 1024;
+/** Of statements, from which on they are read in several parts and threads. */
+const leastThreadBytes = 64 * 1024 * 1024;
+/** The same on each machine, so that another one can go on with a build. */
+const partsOfLarge = 4;
 const spareBytes = 16 * 1024 * 1024;
 
 /** What is gathered. */
@@ -26,14 +32,6 @@ export interface GatherRequest {
   readonly buckets: number;
   /** Of each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
-}
-
-/** What readers of slices need beside their slices; a JSON value. */
-export interface GatherPlan extends Omit<GatherRequest, "learned"> {
-  readonly fingerprint: string;
-  readonly slices: readonly Slice[];
-  /** Where one range ends and the next begins, in base64. */
-  readonly splitters: readonly string[];
 }
 
 /** Has slices read, by this process or by others; resolves when all are there. */
@@ -53,10 +51,12 @@ export interface GatherOptions extends PassOptions {
   readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
   /** Bytes of a range. */
   readonly partBytes?: number | undefined;
-  /** Bytes of the inputs that one reader goes through; all of them by default. */
+  /** Bytes of the inputs that one reader goes through; by default a few slices of the same size when they are large. */
   readonly sliceBytes?: number | undefined;
-  /** One slice after the other in this process by default. */
+  /** In threads of this process by default. */
   readonly runSlices?: RunSlices | undefined;
+  /** Threads that work side by side; as many as there are processors, up to a few, when the inputs are large by default. */
+  readonly threads?: number | undefined;
 }
 
 /** The dataset as rules see it, and its statements on the disk, parted so that they can be sorted. */
@@ -69,9 +69,6 @@ export interface Gathered {
   /** No statement has been taken out yet to be sorted. */
   readonly isWhole: boolean;
 }
-
-/** The folder of a slice's statements. */
-export const sliceFolder = ({ parts }: Pick<Place, "parts">, slice: number): string => join(parts, String(slice));
 
 /**
  * Reads the inputs for the second and last time, before the rules are chosen: which cells there are, which of them queries
@@ -98,12 +95,17 @@ export async function gather(target: string, request: GatherRequest, options: Ga
 function planOf({ learned, buckets, patterns }: GatherRequest, options: GatherOptions): GatherPlan {
   const wanted = Math.ceil(learned.statementBytes / (options.partBytes ?? defaultPartBytes));
   const splitters = splittersOf(learned.sample, Math.min(maxParts, Math.max(1, wanted)));
-  const slices = slicesOf(learned.inputs, options.sliceBytes ?? Number.POSITIVE_INFINITY);
+  const slices = slicesOf(learned.inputs, options.sliceBytes ?? sliceBytesOf(learned));
   const plan = { buckets, patterns, slices, splitters: splitters.map((splitter) => splitter.toString("base64")) };
   // A file that was moved, or written again with the same bytes, is the same.
   const inputs = slices.map((slice) => slice.map((input) => ({ ...input, path: "", modifiedMs: 0 })));
   const text = JSON.stringify({ version: 2, ...plan, slices: inputs });
   return { ...plan, fingerprint: createHash("sha256").update(text).digest("hex") };
+}
+
+function sliceBytesOf({ inputs, statementBytes }: Learned): number {
+  if (statementBytes < leastThreadBytes) return Number.POSITIVE_INFINITY;
+  return Math.ceil(inputs.reduce((sum, { bytes }) => sum + bytes, 0) / partsOfLarge);
 }
 
 interface Work {
@@ -127,7 +129,14 @@ async function runOpen(place: Place, { request, plan }: Work, options: GatherOpt
     if (!(await isSliceWhole(sliceFolder(place, slice), plan.fingerprint))) open.push(slice);
   }
   if (open.length === 0) return;
-  await (options.runSlices ?? runHere)({ place, plan, learned: request.learned, open }, options);
+  const work = { place, plan, learned: request.learned, open };
+  const threads = Math.min(
+    open.length,
+    options.threads ?? threadsFor(request.learned.statementBytes, leastThreadBytes),
+  );
+  if (options.runSlices !== undefined) await options.runSlices(work, options);
+  else if (threads > 1) await gatherInThreads(work, options, threads);
+  else await runHere(work, options);
 }
 
 /** Reads slices one after the other in this process. */
@@ -136,18 +145,6 @@ export async function runHere(
   options: PassOptions,
 ): Promise<void> {
   for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
-}
-
-/** What the reader of a slice is asked for. */
-export function sliceRequest(
-  place: Pick<Place, "parts">,
-  { plan, slice, subjects }: { readonly plan: GatherPlan; readonly slice: number; readonly subjects: SubjectClasses },
-): SliceRequest {
-  const { buckets, patterns, fingerprint, splitters, slices } = plan;
-  const ranges = rangesBetween(splitters.map((splitter) => Buffer.from(splitter, "base64")));
-  const inputs = slices[slice];
-  if (inputs === undefined) throw new RangeError(`there is no slice ${slice} among ${slices.length}`);
-  return { subjects, buckets, patterns, fingerprint, ranges, slice: inputs, folder: sliceFolder(place, slice) };
 }
 
 async function gathered(place: Place, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {

@@ -58,7 +58,7 @@ function writeNumber(buffer: Buffer, at: number, number: number): void {
 }
 
 /** Writes all of the bytes: one call may write only a part. */
-export function writeAll(descriptor: number, bytes: Buffer): void {
+export function writeAll(descriptor: number, bytes: Uint8Array): void {
   let at = 0;
   while (at < bytes.length) at += writeSync(descriptor, bytes, at);
 }

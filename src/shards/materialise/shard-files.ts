@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { shardIdOf } from "../placement.ts";
 import type { WrittenShard } from "./build-state.ts";
 import { writeAll } from "./record-writer.ts";
+import type { LineSink } from "./sort-part.ts";
 
 /** Files held open at a time. */
 const maxOpen = 128;
 
 /** The shards' files while lines are added to their ends. */
-export class ShardFiles {
+export class ShardFiles implements LineSink {
   readonly #folder: string;
   readonly #ending: string;
   readonly #shards: { key: string; bytes: number; triples: number }[];
@@ -27,7 +28,7 @@ export class ShardFiles {
     return this.#shards.map((shard) => ({ ...shard }));
   }
 
-  append(shard: number, bytes: Buffer, triples: number): void {
+  append(shard: number, bytes: Uint8Array, triples: number): void {
     writeAll(this.#descriptor(shard), bytes);
     const written = this.#shards[shard]!;
     written.bytes += bytes.length;

@@ -4,9 +4,10 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { PassOptions } from "../load/read-statements.ts";
 import { loadSubjects, saveSubjects } from "../load/subject-file.ts";
 import { writeDurably } from "./build-state.ts";
-import { type GatherPlan, sliceRequest, type SliceWork } from "./gather.ts";
+import type { SliceWork } from "./gather.ts";
 import { gatherSlice } from "./gather-slice.ts";
 import { placeOf } from "./publish.ts";
+import { type GatherPlan, sliceRequest } from "./slice-plan.ts";
 
 /** A slice of a build that is under way, for a reader in another process that has the same folders. */
 export interface SharedSlice {

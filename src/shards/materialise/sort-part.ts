@@ -4,7 +4,6 @@ import { grown } from "../load/byte-table.ts";
 import { rangesBetween, splittersOf } from "./ranges.ts";
 import { type LineRecord, readRecords } from "./read-records.ts";
 import { recordHead, RecordWriter } from "./record-writer.ts";
-import type { ShardFiles } from "./shard-files.ts";
 import { sortLines } from "./sort-lines.ts";
 
 /** Parts that a larger one is parted into at a time. */
@@ -21,9 +20,15 @@ export interface RecordSource {
   readonly shards?: Uint32Array | undefined;
 }
 
+/** Where sorted lines go. */
+export interface LineSink {
+  /** Takes sorted lines, each once, behind those that it has of that shard. The bytes are only there during the call. */
+  append(shard: number, bytes: Uint8Array, triples: number): void;
+}
+
 /** Sorts files of records one part after the other, in memory that it keeps. */
 export class PartSorter {
-  readonly #files: ShardFiles;
+  readonly #sink: LineSink;
   readonly #maxBytes: number;
   #bytes = Buffer.allocUnsafe(0);
   #text = Buffer.allocUnsafe(0);
@@ -32,8 +37,8 @@ export class PartSorter {
   #shards: Uint32Array = new Uint32Array(1024);
 
   /** @param maxBytes a larger part is parted first */
-  constructor(files: ShardFiles, maxBytes: number) {
-    this.#files = files;
+  constructor(sink: LineSink, maxBytes: number) {
+    this.#sink = sink;
     this.#maxBytes = maxBytes;
   }
 
@@ -99,7 +104,7 @@ export class PartSorter {
       triples += 1;
       last = line;
     }
-    this.#files.append(shard, this.#text.subarray(0, used), triples);
+    this.#sink.append(shard, this.#text.subarray(0, used), triples);
   }
 
   #isSame(line: number, other: number): boolean {
@@ -147,17 +152,25 @@ function readWhole(path: string, bytes: Buffer): void {
 }
 
 /** Numbers of lines by shard. */
-function byShard(shards: Uint32Array): ReadonlyMap<number, Uint32Array> {
-  const counts = new Map<number, number>();
-  for (const shard of shards) counts.set(shard, (counts.get(shard) ?? 0) + 1);
-  const orders = new Map([...counts].map(([shard, count]) => [shard, new Uint32Array(count)]));
-  shards.forEach((shard, line) => {
-    const left = counts.get(shard)!;
-    const order = orders.get(shard)!;
-    order[order.length - left] = line;
-    counts.set(shard, left - 1);
-  });
-  return orders;
+function byShard(shards: Uint32Array): readonly (readonly [number, Uint32Array])[] {
+  let most = 0;
+  for (let line = 0; line < shards.length; line += 1) most = Math.max(most, shards[line]!);
+  const ends = new Uint32Array(most + 2);
+  for (let line = 0; line < shards.length; line += 1) ends[shards[line]! + 1]! += 1;
+  for (let shard = 0; shard <= most; shard += 1) ends[shard + 1]! += ends[shard]!;
+  const starts = ends.slice();
+  const order = new Uint32Array(shards.length);
+  // Until then the end of a shard is that of the one before, and moves on with each of its lines.
+  for (let line = 0; line < shards.length; line += 1) {
+    const shard = shards[line]!;
+    order[ends[shard]!] = line;
+    ends[shard]! += 1;
+  }
+  const all = Array.from(
+    { length: most + 1 },
+    (_, shard) => [shard, order.subarray(starts[shard], ends[shard])] as const,
+  );
+  return all.filter(([, lines]) => lines.length > 0);
 }
 
 function splitPart(sources: readonly RecordSource[]): { readonly paths: readonly string[]; readonly dropped: number } {

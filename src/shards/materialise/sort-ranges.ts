@@ -2,14 +2,19 @@ import { rm } from "node:fs/promises";
 import { claimantOf, keyOfClaim } from "../placement.ts";
 import type { Precedence, Rule } from "../rule.ts";
 import { type BuildState, type WrittenShard, writeState } from "./build-state.ts";
-import { type Gathered, sliceFolder } from "./gather.ts";
+import type { Gathered } from "./gather.ts";
 import { rangeFile } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
 import type { Place } from "./publish.ts";
 import { ShardFiles } from "./shard-files.ts";
+import { sliceFolder } from "./slice-plan.ts";
 import { PartSorter } from "./sort-part.ts";
+import { type AddRange, RangesAhead } from "./threads/sort-in-threads.ts";
+import { threadsFor } from "../threads/start-threads.ts";
 
-const maxPartBytes = 64 * 1024 * 1024;
+/** Of statements, from which on threads sort. */
+const leastThreadBytes = 256 * 1024 * 1024;
+const defaultMaxPartBytes = 64 * 1024 * 1024;
 
 /** What tells where cells go. */
 export interface CellPlacement {
@@ -57,20 +62,18 @@ export async function sortRanges(
   if (state.nextRange === gathered.ranges) return state.shards;
   const { now = () => performance.now(), noteMs = 2_000, onProgress, signal } = options;
   const files = new ShardFiles(place.shards, ending, state.shards);
-  const shardsOfSlices = shardNumbers(sorting);
   // What an earlier run has done counts, but for repetitions.
   const before = state.shards.reduce((sum, { triples }) => sum + triples, 0);
   const progress = { phase: "sort" as const, triples: before, bytes: 0, totalBytes };
-  const sorter = new PartSorter(files, options.maxPartBytes ?? maxPartBytes);
+  const sorter = rangeSorter(place, { sorting, files }, options);
   let notedMs = now();
   const done: string[] = [];
   try {
     for (let range = state.nextRange; range < gathered.ranges; range += 1) {
       signal?.throwIfAborted();
-      const paths = filesOf(place, gathered, range);
-      progress.triples += await sorter.sortPart(paths.map((path, slice) => ({ path, shards: shardsOfSlices[slice] })));
+      progress.triples += await sorter.add(range);
       progress.bytes = Math.round((totalBytes * progress.triples) / statements);
-      done.push(...paths);
+      done.push(...filesOf(place, gathered, range));
       if (now() - notedMs >= noteMs || range === gathered.ranges - 1) {
         await writeState(place.building, { ...state, nextRange: range + 1, shards: files.written });
         for (const each of done.splice(0)) await rm(each, { force: true });
@@ -80,8 +83,33 @@ export async function sortRanges(
     }
     return files.written;
   } finally {
+    await sorter.close();
     files.close();
   }
+}
+
+interface RangeSorter {
+  readonly add: AddRange;
+  close(): Promise<void>;
+}
+
+/** Sorts in threads when there is enough to sort, and here otherwise. */
+function rangeSorter(
+  place: Place,
+  { sorting, files }: { readonly sorting: Sorting; readonly files: ShardFiles },
+  { maxPartBytes = defaultMaxPartBytes, threads, signal }: MaterialiseOptions,
+): RangeSorter {
+  const { gathered, state, statementBytes } = sorting;
+  const shardsOfSlices = shardNumbers(sorting);
+  const sorter = new PartSorter(files, maxPartBytes);
+  const filesOfRange = (range: number): readonly string[] => filesOf(place, gathered, range);
+  const addHere: AddRange = (range) =>
+    sorter.sortPart(filesOfRange(range).map((path, slice) => ({ path, shards: shardsOfSlices[slice] })));
+  const { ranges } = gathered;
+  const count = Math.min(ranges - state.nextRange, threads ?? threadsFor(statementBytes, leastThreadBytes));
+  if (count < 2) return { add: addHere, close: async () => {} };
+  const common = { shardsOfSlices, filesOf: filesOfRange, ranges, count, signal };
+  return new RangesAhead({ ...common, sink: files, addHere, maxPartBytes });
 }
 
 /** Of each slice, the shards of its cells. */
