@@ -26,6 +26,7 @@ interface SlicePayload {
 const sliceKind = "gather-slice";
 const gatherKind = "gather-slices";
 const pollMs = 500;
+const patienceMs = 60_000;
 /** Children of one job. */
 const mostSlices = 1_000;
 
@@ -85,6 +86,8 @@ export interface ReaderOptions {
   readonly dataset: string;
   /** Bytes of the inputs for each reader. */
   readonly sliceBytes: number;
+  /** How long the queue's store may fail without a break before the build does; default a minute. */
+  readonly patienceMs?: number;
 }
 
 /** Has the parts of a build read by all workers of a queue. */
@@ -102,7 +105,11 @@ export function readersOver(options: ReaderOptions): SliceReaders {
   };
 }
 
-async function runFlow({ jobs, dataset }: ReaderOptions, work: SliceWork, passes: PassOptions): Promise<void> {
+async function runFlow(
+  { jobs, dataset, patienceMs: most = patienceMs }: ReaderOptions,
+  work: SliceWork,
+  passes: PassOptions,
+): Promise<void> {
   const { fingerprint } = work.plan;
   const children = work.open.map((slice) => ({
     name: String(slice),
@@ -116,7 +123,7 @@ async function runFlow({ jobs, dataset }: ReaderOptions, work: SliceWork, passes
     { id: `gather.${dataset}.${fingerprint.slice(0, 12)}`, children },
   );
   try {
-    await ended(jobs, flow, { ...passes, totalBytes: bytesOf(work) });
+    await ended(patient(jobs, most, passes.signal), flow, { ...passes, totalBytes: bytesOf(work) });
   } catch (error) {
     // With the build its parts end. Those that are done stay, for a run that goes on with it.
     await jobs.cancel(flow.id).catch(() => {});
@@ -124,13 +131,37 @@ async function runFlow({ jobs, dataset }: ReaderOptions, work: SliceWork, passes
   }
 }
 
+type Asked = Pick<JobQueue, "get" | "list">;
+
+/** A queue whose store is put up with: what fails is asked again, until it has failed for as long as patience lasts. */
+function patient(jobs: Asked, mostMs: number, signal: AbortSignal | undefined): Asked {
+  const until = async <T>(ask: () => Promise<T>): Promise<T> => {
+    const startedMs = performance.now();
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        const isStore = error instanceof FedwayError && error.code === "STORE_FAILED";
+        if (!isStore || performance.now() - startedMs >= mostMs) throw error;
+      }
+      await pause(signal);
+    }
+  };
+  return { get: (id) => until(() => jobs.get(id)), list: (query) => until(() => jobs.list(query)) };
+}
+
+/** @throws what the signal was aborted with */
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
+}
+
 async function ended(
-  jobs: ReaderOptions["jobs"],
+  jobs: Asked,
   { id }: Job,
   { signal, onProgress, totalBytes }: PassOptions & { readonly totalBytes: number },
 ): Promise<void> {
   for (;;) {
-    await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
+    await pause(signal);
     const flow = await jobs.get(id);
     if (flow === undefined)
       throw new FedwayError("STORE_FAILED", "The parts of the build are lost: their job is not known any more.");

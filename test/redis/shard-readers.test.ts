@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readersOver, readerKinds, type ReaderFolders } from "../../src/app/shard-readers.ts";
 import { runBuild } from "../../src/app/run-build.ts";
+import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { readShardSpec } from "../../src/shards/spec.ts";
@@ -83,9 +84,13 @@ async function specOf(dataset: string): Promise<LocatedSpec> {
   });
 }
 
-async function build(dataset: string, jobs?: JobQueue, signal = new AbortController().signal) {
+async function build(
+  dataset: string,
+  jobs?: JobQueue,
+  { signal = new AbortController().signal, patienceMs = 60_000 } = {},
+) {
   const stages = new Set<string>();
-  const readers = jobs && readersOver({ jobs, folders, dataset: "split", sliceBytes: 20_000 });
+  const readers = jobs && readersOver({ jobs, folders, dataset: "split", sliceBytes: 20_000, patienceMs });
   const { report } = await runBuild(await specOf(dataset), {
     dryRun: false,
     signal,
@@ -165,7 +170,7 @@ describe("a build whose inputs several workers read", () => {
       true,
     );
     const aborter = new AbortController();
-    const cancelled = build("split", jobs, aborter.signal);
+    const cancelled = build("split", jobs, { signal: aborter.signal });
     await expect.poll(() => first.some((slice) => slice >= 4), { timeout: 20_000 }).toBe(true);
     aborter.abort(new Error("enough"));
     await expect(cancelled).rejects.toThrow("enough");
@@ -184,6 +189,39 @@ describe("a build whose inputs several workers read", () => {
     expect(shardsIn("split")).toEqual(shardsIn("whole"));
     expect(second.length).toBeGreaterThan(0);
     for (const slice of [0, 1]) expect(second).not.toContain(slice);
+  });
+
+  /** A queue whose store fails at the first questions after a job. */
+  function failing(jobs: JobQueue, times: number): { readonly queue: JobQueue; readonly failures: () => number } {
+    let failures = 0;
+    const queue: JobQueue = {
+      ...jobs,
+      async get(id) {
+        if (failures >= times) return jobs.get(id);
+        failures += 1;
+        throw new FedwayError("STORE_FAILED", "Redis is away.");
+      },
+    };
+    return { queue, failures: () => failures };
+  }
+
+  it("goes on when the store comes back", async () => {
+    await clear();
+    const jobs = await openQueue("away:", readerKinds(folders), true);
+    const { queue, failures } = failing(jobs, 3);
+    await build("split", queue);
+    expect(failures()).toBe(3);
+    expect(shardsIn("split")).toEqual(shardsIn("whole"));
+  });
+
+  it("ends when the store stays away, and so does waiting for it when the build is cancelled", async () => {
+    await clear();
+    const jobs = await openQueue("gone:", readerKinds(folders), true);
+    const { queue } = failing(jobs, Number.POSITIVE_INFINITY);
+    await expect(build("split", queue, { patienceMs: 10 })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    const cancelled = build("split", queue, { signal: AbortSignal.timeout(800) });
+    await expect(cancelled).rejects.toThrow("timeout");
+    expect(await readdir(join(dataDir, "shards"))).not.toContain("split");
   });
 
   it("says which part of the inputs is wrong", async () => {
