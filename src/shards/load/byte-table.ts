@@ -97,6 +97,11 @@ export class ByteTable {
     return this.#length[number] === subjectEnd - start && this.#isAt(number, bytes, start);
   }
 
+  /** Whether a number is that of a statement's predicate. */
+  isPredicate(number: number, { bytes, subjectEnd, predicateEnd }: Statement): boolean {
+    return this.#length[number] === predicateEnd - subjectEnd - 1 && this.#isAt(number, bytes, subjectEnd + 1);
+  }
+
   /** Whether the bytes of a number stand at this place. */
   #isAt(number: number, bytes: Buffer, from: number): boolean {
     const page = this.#views[this.#page[number]!]!;

@@ -47,6 +47,9 @@ export class CellCounter {
   readonly #subjects: SubjectClasses;
   readonly #buckets: number;
   readonly #terms = new ByteTable();
+  /** Of each predicate the one that came behind it last. */
+  readonly #following: number[] = [];
+  #lastPredicate = 0;
   readonly #patterns = new PatternIndex(this.#terms);
   readonly #touched: readonly (readonly ReadonlySet<number>[])[];
   readonly #cells: Counted[] = [];
@@ -61,9 +64,9 @@ export class CellCounter {
 
   /** Takes a statement in, and returns the number of its cell. */
   take(statement: Statement): number {
-    const { bytes, start, subjectEnd, predicateEnd, end } = statement;
+    const { start, end } = statement;
     this.cursor.move(statement);
-    const predicate = this.#terms.intern(bytes, subjectEnd + 1, predicateEnd);
+    const predicate = this.#predicateOf(statement);
     const bucket = this.cursor.hash(statement) % this.#buckets;
     const number = this.#cellOf(this.cursor.classSet, predicate, bucket);
     const cell = this.#cells[number]!;
@@ -77,6 +80,20 @@ export class CellCounter {
     }
     this.#patterns.take(statement, predicate, number);
     return number;
+  }
+
+  /** Subjects of one class most often have the same predicates in the same order. */
+  #predicateOf(statement: Statement): number {
+    const guess = this.#following[this.#lastPredicate];
+    if (guess !== undefined && this.#terms.isPredicate(guess, statement)) {
+      this.#lastPredicate = guess;
+      return guess;
+    }
+    const { bytes, subjectEnd, predicateEnd } = statement;
+    const predicate = this.#terms.intern(bytes, subjectEnd + 1, predicateEnd);
+    this.#following[this.#lastPredicate] = predicate;
+    this.#lastPredicate = predicate;
+    return predicate;
   }
 
   #cellOf(classSet: number, predicate: number, bucket: number): number {

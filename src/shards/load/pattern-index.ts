@@ -24,11 +24,19 @@ interface Group {
   readonly open: Compiled[];
   /** By the constant object, by the constant subject, and those that every triple is compared with. */
   readonly byObject: Map<number, Compiled[]>;
+  /** Bytes of the constant objects: most others need not be looked up. */
+  readonly objectLengths: Set<number>;
   readonly bySubject: Map<number, Compiled[]>;
   readonly others: Compiled[];
 }
 
-const emptyGroup = (): Group => ({ open: [], byObject: new Map(), bySubject: new Map(), others: [] });
+const emptyGroup = (): Group => ({
+  open: [],
+  byObject: new Map(),
+  objectLengths: new Set(),
+  bySubject: new Map(),
+  others: [],
+});
 
 const keyOf = ({ subject, predicate, object, graph, equal = [], exceptPredicates = [] }: Pattern): string =>
   JSON.stringify([[subject, predicate, object, graph], equal, exceptPredicates]);
@@ -95,8 +103,10 @@ export class PatternIndex {
   }
 
   #file(group: Group, compiled: Compiled): void {
-    if (compiled.object !== undefined) push(group.byObject, this.#numberOf(compiled.object), compiled);
-    else if (compiled.subject !== undefined) push(group.bySubject, this.#numberOf(compiled.subject), compiled);
+    if (compiled.object !== undefined) {
+      push(group.byObject, this.#numberOf(compiled.object), compiled);
+      group.objectLengths.add(compiled.object.length);
+    } else if (compiled.subject !== undefined) push(group.bySubject, this.#numberOf(compiled.subject), compiled);
     else if (compiled.equal.length > 0 || Buffer.isBuffer(compiled.graph)) group.others.push(compiled);
     else group.open.push(compiled);
   }
@@ -121,7 +131,7 @@ export class PatternIndex {
 
   #match(group: Group, statement: Statement, cell: number): void {
     const { bytes, start, subjectEnd, predicateEnd, objectEnd } = statement;
-    if (group.byObject.size > 0) {
+    if (group.objectLengths.has(objectEnd - predicateEnd - 1)) {
       const object = this.#constants.find(bytes, predicateEnd + 1, objectEnd);
       if (object >= 0) touch(group.byObject.get(object), statement, cell);
     }

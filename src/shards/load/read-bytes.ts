@@ -54,7 +54,9 @@ export async function* readBytes(input: NamedInput, options: ReadOptions = {}): 
     const { mtimeMs: modifiedMs, size } = await file.stat();
     about = { isCompressed: await startsAsGzip(file), modifiedMs };
     checksum = checksumOf(size);
-    const source = about.isCompressed ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted);
+    const source = about.isCompressed
+      ? gunzipped(chunksOf(file, counted))
+      : reusingChunks(file, counted, { from: 0, memory: sharedMemory });
     for await (const chunk of source) {
       signal?.throwIfAborted();
       yield chunk;
@@ -82,7 +84,7 @@ export async function* readBytesFrom(
       onBytes?.(chunk.length);
       return undefined;
     };
-    for await (const chunk of reusingChunks(file, counted, from)) {
+    for await (const chunk of reusingChunks(file, counted, { from, memory: ownMemory })) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -142,8 +144,17 @@ async function* reusingChunks(file: FileHandle, counted: Counted, from = 0): Asy
   }
 }
 
+interface Chunks {
+  /** Where in the file the first begins. */
+  readonly from: number;
+  readonly memory: () => Buffer;
+}
+
+/** Memory that a checksum's thread can read. To copy from it takes several times as long. */
+const sharedMemory = (): Buffer => Buffer.from(new SharedArrayBuffer(chunkBytes));
+const ownMemory = (): Buffer => Buffer.allocUnsafe(chunkBytes);
+
 interface ChunkPlace {
-  /** Memory that other threads can read. */
   readonly buffer: Buffer;
   /** Settled when nobody reads it any more. */
   isFree: Promise<unknown> | undefined;
@@ -151,7 +162,7 @@ interface ChunkPlace {
 
 /** Chunks that a stream may keep. */
 async function* chunksOf(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
-  for await (const chunk of reusingChunks(file, counted)) yield Buffer.from(chunk);
+  for await (const chunk of reusingChunks(file, counted, { from: 0, memory: sharedMemory })) yield Buffer.from(chunk);
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {

@@ -14,7 +14,7 @@ export const maxLineBytes = 64 * 1024 * 1024;
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Bytes of lines that are not yet whole, followed by a new chunk. */
+/** The beginning of a line that is not yet whole. */
 class LineBuffer {
   bytes = Buffer.allocUnsafe(1024 * 1024);
   length = 0;
@@ -27,11 +27,6 @@ class LineBuffer {
     }
     chunk.copy(this.bytes, this.length);
     this.length += chunk.length;
-  }
-
-  drop(count: number): void {
-    this.bytes.copyWithin(0, count, this.length);
-    this.length -= count;
   }
 }
 
@@ -133,8 +128,6 @@ class LineReader {
   readonly #held = new LineBuffer();
   #isFirst = true;
   #hasMark = false;
-  /** A line that spans many chunks is not searched again from its beginning. */
-  #searched = 0;
 
   constructor(input: NamedInput & Partial<FileFacts>, visit: Visit) {
     this.#input = input;
@@ -150,36 +143,52 @@ class LineReader {
 
   push(chunk: Buffer): void {
     const held = this.#held;
+    if (this.#isFirst) {
+      this.#begin(chunk);
+      return;
+    }
+    // The line that is held ends with the first line feed; the others are scanned where they lie.
+    const first = held.length === 0 ? 0 : chunk.indexOf(lineFeed) + 1;
+    if (first > 0) {
+      held.add(chunk.subarray(0, first));
+      this.#scan(held.bytes.subarray(0, held.length));
+      held.length = 0;
+    }
+    const end = held.length === 0 ? chunk.lastIndexOf(lineFeed) + 1 : 0;
+    if (end > first) this.#scan(chunk.subarray(first, end));
+    this.#hold(chunk.subarray(end));
+  }
+
+  /** The first bytes, which may be a byte order mark. */
+  #begin(chunk: Buffer): void {
+    const held = this.#held;
     held.add(chunk);
-    if (this.#isFirst && held.length >= byteOrderMark.length) {
-      this.#isFirst = false;
-      this.#hasMark = byteOrderMark.compare(held.bytes, 0, byteOrderMark.length) === 0;
-      if (this.#hasMark) held.drop(byteOrderMark.length);
-    }
-    const lastFeed = held.bytes.subarray(this.#searched, held.length).lastIndexOf(lineFeed);
-    if (lastFeed >= 0) {
-      const end = this.#searched + lastFeed + 1;
-      this.#scan(end, false);
-      held.drop(end);
-    }
-    this.#searched = held.length;
-    if (held.length > maxLineBytes) throw this.#fault(`the line is longer than ${maxLineBytes} bytes`);
+    if (held.length < byteOrderMark.length) return;
+    this.#isFirst = false;
+    const all = Buffer.from(held.bytes.subarray(0, held.length));
+    held.length = 0;
+    this.#hasMark = byteOrderMark.compare(all, 0, byteOrderMark.length) === 0;
+    this.push(this.#hasMark ? all.subarray(byteOrderMark.length) : all);
+  }
+
+  #hold(rest: Buffer): void {
+    this.#held.add(rest);
+    if (this.#held.length > maxLineBytes) throw this.#fault(`the line is longer than ${maxLineBytes} bytes`);
   }
 
   finish(): void {
-    this.#scan(this.#held.length, true);
+    this.#scan(this.#held.bytes.subarray(0, this.#held.length), true);
   }
 
-  #scan(end: number, isLast: boolean): void {
-    const { bytes } = this.#held;
+  #scan(lines: Buffer, isLast = false): void {
     if (this.#trusted !== undefined) {
-      this.#trusted.scan(bytes, 0, end);
+      this.#trusted.scan(lines, 0, lines.length);
       return;
     }
     try {
-      if (!isUtf8(bytes.subarray(0, end))) skipToInvalid(bytes, end, this.#scanner);
-      const rest = this.#scanner.scan(bytes, 0, end);
-      if (isLast) this.#scanner.finish(bytes, rest, end);
+      if (!isUtf8(lines)) skipToInvalid(lines, this.#scanner);
+      const rest = this.#scanner.scan(lines, 0, lines.length);
+      if (isLast) this.#scanner.finish(lines, rest, lines.length);
     } catch (error) {
       throw error instanceof SyntaxFault ? this.#fault(error.message, error) : error;
     }
@@ -191,7 +200,8 @@ class LineReader {
 }
 
 /** Counts the lines in front of the first one that is not UTF-8. */
-function skipToInvalid(bytes: Buffer, end: number, scanner: LineScanner): never {
+function skipToInvalid(bytes: Buffer, scanner: LineScanner): never {
+  const end = bytes.length;
   let at = 0;
   for (;;) {
     const feed = bytes.indexOf(lineFeed, at);

@@ -11,7 +11,7 @@ import type { Ranges } from "./ranges.ts";
 import { RecordWriter } from "./record-writer.ts";
 
 /** Of all files of one slice together. */
-const bufferBytes = 32 * 1024 * 1024;
+const bufferBytes = 16 * 1024 * 1024;
 const unknown = 0xffff;
 
 /** One part of the inputs, and what its reader needs. */

@@ -21,17 +21,52 @@ export function splittersOf(sample: readonly Buffer[], most: number): readonly B
 
 /** The ranges in front of, between and behind sorted splitters. */
 export function rangesBetween(splitters: readonly Buffer[]): Ranges {
+  const shared = sharedLength(splitters);
   return {
     count: splitters.length + 1,
     of(bytes, from, to) {
+      const line = { bytes, from, to };
+      const [first] = splitters;
+      if (first === undefined) return 0;
+      const depth = sameUntil(first, line, { from: 0, to: shared });
       let low = 0;
       let high = splitters.length;
       while (low < high) {
         const middle = (low + high) >>> 1;
-        if (splitters[middle]!.compare(bytes, from, to) <= 0) low = middle + 1;
+        if (isUpTo(splitters[middle]!, line, depth)) low = middle + 1;
         else high = middle;
       }
       return low;
     },
   };
+}
+
+interface Line {
+  readonly bytes: Buffer;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How many bytes all splitters begin with. */
+function sharedLength(splitters: readonly Buffer[]): number {
+  const first = splitters[0] ?? Buffer.alloc(0);
+  return splitters.reduce(
+    (shared, bytes) => sameUntil(first, { bytes, from: 0, to: bytes.length }, { from: 0, to: shared }),
+    first.length,
+  );
+}
+
+/** Where a splitter and a line first differ, or the end of one of them, or `to`. */
+function sameUntil(splitter: Buffer, { bytes, from, to }: Line, span: { readonly from: number; readonly to: number }) {
+  const end = Math.min(span.to, to - from);
+  let at = span.from;
+  while (at < end && splitter[at] === bytes[from + at]) at += 1;
+  return at;
+}
+
+/** Whether a splitter is not behind a line, of which the first bytes are known to be the same. */
+function isUpTo(splitter: Buffer, line: Line, depth: number): boolean {
+  const at = sameUntil(splitter, line, { from: depth, to: splitter.length });
+  if (at === splitter.length) return true;
+  return line.from + at < line.to && splitter[at]! < line.bytes[line.from + at]!;
 }
