@@ -29,7 +29,7 @@ function checksumHere(): Checksum {
 }
 
 function checksumInThread(): Checksum {
-  const script = new URL("hash-thread", import.meta.url);
+  const script = new URL("./hash-thread.ts", import.meta.url);
   const threads = startThreads<HashTask, string>({ script, data: undefined, count: 1 });
   return {
     // A thread that is lost is told of with the digest.

@@ -54,9 +54,7 @@ export async function* readBytes(input: NamedInput, options: ReadOptions = {}): 
     const { mtimeMs: modifiedMs, size } = await file.stat();
     about = { isCompressed: await startsAsGzip(file), modifiedMs };
     checksum = checksumOf(size);
-    const source = about.isCompressed
-      ? gunzipped(chunksOf(file, counted))
-      : reusingChunks(file, counted, { from: 0, memory: sharedMemory });
+    const source = about.isCompressed ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted, sharedChunks);
     for await (const chunk of source) {
       signal?.throwIfAborted();
       yield chunk;
@@ -84,7 +82,7 @@ export async function* readBytesFrom(
       onBytes?.(chunk.length);
       return undefined;
     };
-    for await (const chunk of reusingChunks(file, counted, { from, memory: ownMemory })) {
+    for await (const chunk of reusingChunks(file, counted, { ...ownChunks, from })) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -110,30 +108,26 @@ export async function refuseChanged({
 /** Takes note of a chunk; until the promise, if there is one, is settled the chunk stays as it is. */
 type Counted = (chunk: Buffer) => Promise<unknown> | undefined;
 
-/** While one chunk is worked on, the next is read, and a checksum may be some behind. */
-const chunksHeld = 8;
-
 /** Chunks that lie in a few buffers by turns: no memory is taken while a file is read. */
-async function* reusingChunks(file: FileHandle, counted: Counted, from = 0): AsyncGenerator<Buffer> {
-  const places = Array.from(
-    { length: chunksHeld },
-    (): ChunkPlace => ({
-      buffer: Buffer.from(new SharedArrayBuffer(chunkBytes)),
-      isFree: undefined,
-    }),
-  );
+async function* reusingChunks(
+  file: FileHandle,
+  counted: Counted,
+  { from, held, memory }: Chunks,
+): AsyncGenerator<Buffer> {
+  const places: ChunkPlace[] = [];
+  const placeOf = (turn: number): ChunkPlace => (places[turn % held] ??= { buffer: memory(), isFree: undefined });
   const readInto = async ({ buffer, isFree }: ChunkPlace, at: number): Promise<Buffer> => {
     await isFree;
     return buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
   };
-  let next = readInto(places[0]!, from);
+  let next = readInto(placeOf(0), from);
   try {
     for (let at = from, turn = 0; ; turn += 1) {
       const chunk = await next;
       if (chunk.length === 0) return;
       at += chunk.length;
-      places[turn % chunksHeld]!.isFree = counted(chunk);
-      next = readInto(places[(turn + 1) % chunksHeld]!, at);
+      placeOf(turn).isFree = counted(chunk);
+      next = readInto(placeOf(turn + 1), at);
       // An error is told when the chunk is wanted, and must not count as one that nobody sees until then.
       next.catch(() => {});
       yield chunk;
@@ -147,12 +141,14 @@ async function* reusingChunks(file: FileHandle, counted: Counted, from = 0): Asy
 interface Chunks {
   /** Where in the file the first begins. */
   readonly from: number;
+  /** How many there are: one is worked on, the next is read, and a checksum may be some behind. */
+  readonly held: number;
   readonly memory: () => Buffer;
 }
 
-/** Memory that a checksum's thread can read. To copy from it takes several times as long. */
-const sharedMemory = (): Buffer => Buffer.from(new SharedArrayBuffer(chunkBytes));
-const ownMemory = (): Buffer => Buffer.allocUnsafe(chunkBytes);
+/** In memory that a checksum's thread can read. To copy lines from it takes several times as long. */
+const sharedChunks: Chunks = { from: 0, held: 8, memory: () => Buffer.from(new SharedArrayBuffer(chunkBytes)) };
+const ownChunks: Chunks = { from: 0, held: 2, memory: () => Buffer.allocUnsafe(chunkBytes) };
 
 interface ChunkPlace {
   readonly buffer: Buffer;
@@ -162,7 +158,7 @@ interface ChunkPlace {
 
 /** Chunks that a stream may keep. */
 async function* chunksOf(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
-  for await (const chunk of reusingChunks(file, counted, { from: 0, memory: sharedMemory })) yield Buffer.from(chunk);
+  for await (const chunk of reusingChunks(file, counted, sharedChunks)) yield Buffer.from(chunk);
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {

@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 export interface ThreadOptions {
-  /** Module that calls `serveTasks`, without its ending. */
+  /** Module that calls `serveTasks`, by the name of its source. */
   readonly script: URL;
   /** Its `workerData`. */
   readonly data: unknown;
@@ -43,7 +43,7 @@ const defaultHeapMb = 512;
 /**
  * How many threads are worth their start for so many bytes; 1: that of the caller. A thread costs a third of a second of a
  * processor until it has started and compiled its code, much of it at the same time as the others.
- * @param leastBytes what one thread alone goes through in about a second
+ * @param leastBytes what one thread alone goes through in a second or two
  */
 export const threadsFor = (bytes: number, leastBytes: number): number =>
   bytes < leastBytes ? 1 : Math.min(mostThreads, availableParallelism());
@@ -151,7 +151,8 @@ class ThreadCrew<Task, Result> implements Threads<Task, Result> {
 }
 
 /** From source Node runs the TypeScript file itself; compiled it is JavaScript. */
-const scriptOf = (script: URL): URL => new URL(`${script.href}.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`);
+const scriptOf = (script: URL): URL =>
+  import.meta.url.endsWith(".ts") ? script : new URL(script.href.replace(/\.ts$/u, ".js"));
 
 function lostThread(cause: Error): FedwayError {
   const isMemory = "code" in cause && cause.code === "ERR_WORKER_OUT_OF_MEMORY";

@@ -17,7 +17,13 @@ afterEach(() => void process.off("worker", note));
 const running = (): readonly number[] => started.map(({ threadId }) => threadId).filter((id) => id >= 0);
 
 const start = (signal?: AbortSignal): Threads<ScriptedTask, unknown> =>
-  startThreads({ script: new URL("scripted-thread", import.meta.url), data: undefined, count: 2, heapMb: 32, signal });
+  startThreads({
+    script: new URL("./scripted-thread.ts", import.meta.url),
+    data: undefined,
+    count: 2,
+    heapMb: 32,
+    signal,
+  });
 
 const outcome = (task: Promise<unknown>): Promise<unknown> => task.catch((error: unknown) => error);
 

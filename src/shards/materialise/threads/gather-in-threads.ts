@@ -21,7 +21,7 @@ export async function gatherInThreads(work: SliceWork, options: PassOptions, cou
   const { place, plan, learned, open } = work;
   const data: GatherData = { parts: place.parts, plan, shared: learned.subjects.share() };
   const threads = startThreads<number, void>({
-    script: new URL("gather-thread", import.meta.url),
+    script: new URL("./gather-thread.ts", import.meta.url),
     data,
     count,
     signal: options.signal,

@@ -64,7 +64,7 @@ export class RangesAhead {
     const { shardsOfSlices, count, signal } = work;
     const data: SortData = { shardsOfSlices };
     this.#work = work;
-    this.#threads = startThreads({ script: new URL("sort-thread", import.meta.url), data, count, signal });
+    this.#threads = startThreads({ script: new URL("./sort-thread.ts", import.meta.url), data, count, signal });
   }
 
   readonly add: AddRange = async (range) => {

@@ -164,6 +164,29 @@ function shouldRefuse(name: string, text: string | Buffer, message: RegExp, line
   });
 }
 
+describe("readStatements of many chunks", () => {
+  /** Lines of all lengths, one of them longer than two chunks of a file. */
+  const lengths = Array.from({ length: 900 }, (_, at) => (at === 400 ? 700_000 : (at * 7_919) % 3_000));
+  const long = lengths.map((length, at) => `<x:s${at}> <x:p> "${"é".repeat(length / 2)}" .\n`);
+  const text = long.join("");
+
+  it.each<[string, string | Buffer]>([
+    ["canonical.nt", text],
+    ["marked.nt", `\uFEFF${text}`],
+    ["feeds.nt", text.replaceAll("\n", "\r\n")],
+    ["open.nt", text.slice(0, -1)],
+    ["packed.nt.gz", gzipSync(text)],
+  ])("finds each line once: %s", async (name, content) => {
+    expect(Buffer.byteLength(text)).toBeGreaterThan(1_500_000);
+    expect((await linesOf(writeInput(folder, name, content))).lines).toEqual(long);
+  });
+
+  it("counts the lines in front of a fault", async () => {
+    const path = writeInput(folder, "fault.nt", `${text}${text}nonsense\n${text}`);
+    await expect(linesOf(path)).rejects.toMatchObject({ code: "DATASET_INVALID", details: { where: { line: 1_801 } } });
+  });
+});
+
 describe("readStatements of what is broken", () => {
   shouldRefuse("dot.nt", "<x:a> <x:p> <x:o> .\n\n<x:a> <x:p> <x:o>\n", /^dot\.nt, line 3: a dot is expected\.$/, 3);
   shouldRefuse(
