@@ -64,7 +64,7 @@ export function createParts(options: MonitorOptions): Parts {
   const recorder = createRecorder({ ...core, announcer, emit });
   const queue = createProbeQueue({ now, ...(onDropped && { onDropped }), ...(atOnce !== undefined && { atOnce }) });
   const { everyMs } = settings;
-  const claims = createTurnClaims({ store, table: createTurnTable(settings), rules: settings });
+  const claims = createTurnClaims({ store, table: createTurnTable(settings), everyMs });
   const { signal } = core.closing;
   const prober = createProber({ ...core, claims, queue, probe, recorder, everyMs, probes: work, signal });
   const reader = createHealthReader({ ...core, score });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Store } from "../../store/store.ts";
 import { parseRecord } from "./observation-text.ts";
-import { mostBetweenMs, type Span, type Turn, type TurnRules, type TurnTable } from "./turns.ts";
+import type { Span, Turn, TurnTable } from "./turns.ts";
 
 /** Which turns this process has to see to. */
 export interface TurnClaims {
@@ -17,8 +17,7 @@ export interface TurnClaims {
 export interface TurnClaimsOptions {
   readonly store: Pick<Store, "get" | "put">;
   readonly table: TurnTable;
-  /** Those of the table. */
-  readonly rules: TurnRules;
+  readonly everyMs: number;
 }
 
 interface Claimed {
@@ -33,7 +32,7 @@ const key = "monitor/turns";
 const leastSkewMs = 60_000;
 
 /** Claims by compare-and-set on one document. */
-export function createTurnClaims({ store, table, rules }: TurnClaimsOptions): TurnClaims {
+export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions): TurnClaims {
   let held: Claimed | undefined;
   let unsure: { readonly claim: string; readonly span: Span } | undefined;
   const read = async (): Promise<Claimed | undefined> => {
@@ -52,10 +51,10 @@ export function createTurnClaims({ store, table, rules }: TurnClaimsOptions): Tu
     async claim(ids, nowMs) {
       held ??= await read();
       if (unsure !== undefined) return made(ids);
-      const span = spanOf(held, nowMs, rules);
+      const span = spanOf(held, nowMs, everyMs);
       if (span === undefined) return [];
       const turns = table(ids, span);
-      if (turns.length === 0 && !isWorthWriting(held, nowMs, rules.everyMs)) return [];
+      if (turns.length === 0 && !isWorthWriting(held, nowMs, everyMs)) return [];
       const claim = randomUUID();
       const value = JSON.stringify({ untilMs: span.toMs, claim });
       const ifVersion = held?.version ?? 0;
@@ -70,14 +69,13 @@ export function createTurnClaims({ store, table, rules }: TurnClaimsOptions): Tu
   };
 }
 
-/** What there is to claim; undefined when it is claimed already. Looks back so far that each endpoint has a turn there. */
-function spanOf(held: Claimed | undefined, nowMs: number, rules: TurnRules): Span | undefined {
-  const earliestMs = nowMs - mostBetweenMs(rules);
-  if (held === undefined) return { fromMs: earliestMs, toMs: nowMs };
+/** What there is to claim; undefined when it is claimed already. */
+function spanOf(held: Claimed | undefined, nowMs: number, everyMs: number): Span | undefined {
+  if (held === undefined) return { fromMs: nowMs - everyMs, toMs: nowMs };
   // The clock was set back by much: what was claimed is no longer to be waited for.
-  if (held.untilMs > nowMs + Math.max(rules.everyMs, leastSkewMs)) return { fromMs: nowMs, toMs: nowMs };
+  if (held.untilMs > nowMs + Math.max(everyMs, leastSkewMs)) return { fromMs: nowMs, toMs: nowMs };
   if (held.untilMs >= nowMs) return undefined;
-  return { fromMs: Math.max(held.untilMs, earliestMs), toMs: nowMs };
+  return { fromMs: Math.max(held.untilMs, nowMs - everyMs), toMs: nowMs };
 }
 
 /** Time without a turn is claimed now and then, so that the document tells about when the last process looked. */

@@ -13,9 +13,6 @@ export interface TurnRules {
   readonly jitter: number;
 }
 
-/** The most that two turns of an endpoint which follow each other are apart, in milliseconds. */
-export const mostBetweenMs = ({ everyMs, jitter }: TurnRules): number => Math.ceil(everyMs * (1 + 2 * jitter));
-
 const twoTo32 = 2 ** 32;
 
 /** FNV-1a over UTF-16 code units, and the last steps of MurmurHash3 that spread what is alike. */
