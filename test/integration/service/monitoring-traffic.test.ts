@@ -18,7 +18,15 @@ afterEach(async () => {
 async function start(env: Readonly<Record<string, string>>): Promise<[SparqlTestServer, MonitoredService]> {
   const server = await startSparqlTestServer('<urn:x:s> <urn:x:p> "o" .');
   closings.push(() => server.close());
-  const service = await startMonitored({ alpha: server.url }, { FEDWAY_PROBE_EVERY_MS: "86400000", ...env });
+  const service = await startMonitored(
+    { alpha: server.url },
+    {
+      FEDWAY_PROBE_EVERY_MS: "86400000",
+      // Exactly one turn lies in the day before, whatever the hour.
+      FEDWAY_PROBE_JITTER: "0",
+      ...env,
+    },
+  );
   closings.push(() => service.close());
   return [server, service];
 }
