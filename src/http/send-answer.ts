@@ -2,8 +2,15 @@ import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { isWhole, piecesOf } from "../results/gathered-body.ts";
-import { chooseCoding, compressStream, compressWhole, smallestCompressedBytes } from "./content-coding.ts";
+import { type GatheredBody, isWhole, piecesOf } from "../results/gathered-body.ts";
+import { ChunkMemory, giveBack, isReceived } from "../results/received-memory.ts";
+import {
+  chooseCoding,
+  type ContentCoding,
+  compressStream,
+  compressWhole,
+  smallestCompressedBytes,
+} from "./content-coding.ts";
 
 /** A body on its way to the client. */
 export interface OutgoingAnswer {
@@ -50,6 +57,13 @@ function writeWhole(response: ServerResponse, headers: readonly string[], pieces
   }
 }
 
+/** Once all is with the system, also what was compressed meanwhile. */
+function giveBackSent(response: ServerResponse, pieces: readonly Buffer[]): void {
+  response.once("finish", () => {
+    for (const { buffer } of pieces) giveBack(buffer);
+  });
+}
+
 /** What happens when the body breaks: a problem document as long as nothing went out, else a visible cut. */
 const failing =
   (reply: FastifyReply, onEarly: OnEarlyFailure) =>
@@ -67,12 +81,13 @@ const failing =
 
 /** Pumps a stream into the response; headers leave together with the first bytes. */
 function writeStream(response: ServerResponse, { headers, body }: Headed, fail: (error: unknown) => void): void {
+  const memory = isReceived(body) ? new ChunkMemory() : undefined;
   const start = (): void => {
     if (!response.headersSent) response.writeHead(200, [...headers]);
   };
   body.on("data", (chunk: Buffer) => {
     start();
-    if (!response.write(chunk)) body.pause();
+    if (!response.write(chunk, memory?.writing(chunk))) body.pause();
   });
   response.on("drain", () => body.resume());
   body.once("end", () => {
@@ -86,6 +101,28 @@ function writeStream(response: ServerResponse, { headers, body }: Headed, fail: 
   response.once("close", () => body.destroy());
 }
 
+/** Sends a body that is there, compressed where that saves anything. */
+async function sendWhole(
+  response: ServerResponse,
+  { headers, body }: { readonly headers: readonly string[]; readonly body: Buffer | GatheredBody },
+  coding: ContentCoding | undefined,
+): Promise<void> {
+  const pieces = piecesOf(body);
+  if (!Buffer.isBuffer(body) && body.received) giveBackSent(response, pieces);
+  if (coding === undefined || lengthOf(pieces) <= smallestCompressedBytes) {
+    writeWhole(response, headers, pieces);
+    return;
+  }
+  const compressed = await compressWhole(Buffer.concat(pieces), coding);
+  writeWhole(response, encodedAs(coding, headers), [compressed]);
+}
+
+const encodedAs = (coding: string, headers: readonly string[]): readonly string[] => [
+  ...headers,
+  "Content-Encoding",
+  coding,
+];
+
 /**
  * Sends a successful answer past the web framework: one write for a whole body, a pump with back-pressure for a
  * stream. Compresses what is not yet encoded when the client asks for it.
@@ -94,20 +131,18 @@ export async function sendAnswer(reply: FastifyReply, answer: OutgoingAnswer, on
   const { body, contentEncoding } = answer;
   const plain = contentEncoding === "identity";
   const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
-  const encoded = coding ?? (plain ? undefined : contentEncoding);
-  const headers = encoded ? [...answer.headers, "Content-Encoding", encoded] : answer.headers;
+  const headers = plain ? answer.headers : encodedAs(contentEncoding, answer.headers);
   reply.hijack();
   if (isWhole(body)) {
-    const pieces = piecesOf(body);
-    const small = lengthOf(pieces) <= smallestCompressedBytes;
-    if (!coding || small) writeWhole(reply.raw, small && coding ? answer.headers : headers, pieces);
-    else writeWhole(reply.raw, headers, [await compressWhole(Buffer.concat(pieces), coding)]);
+    await sendWhole(reply.raw, { headers, body }, coding);
   } else if (reply.request.method === "HEAD") {
     body.once("error", () => {});
     body.destroy();
-    reply.raw.writeHead(200, [...headers]).end();
+    reply.raw.writeHead(200, coding ? [...encodedAs(coding, headers)] : [...headers]).end();
+  } else if (coding) {
+    const sent = { headers: encodedAs(coding, headers), body: compressStream(body, coding) };
+    writeStream(reply.raw, sent, failing(reply, onEarly));
   } else {
-    const sent = coding ? compressStream(body, coding) : body;
-    writeStream(reply.raw, { headers, body: sent }, failing(reply, onEarly));
+    writeStream(reply.raw, { headers, body }, failing(reply, onEarly));
   }
 }

@@ -6,10 +6,13 @@ import { Readable } from "node:stream";
  */
 export class GatheredBody extends Readable {
   readonly pieces: readonly Buffer[];
+  /** See `isReceived`. */
+  readonly received: boolean;
 
-  constructor(pieces: readonly Buffer[]) {
+  constructor(pieces: readonly Buffer[], received = false) {
     super();
     this.pieces = pieces;
+    this.received = received;
   }
 
   override _read(): void {
@@ -25,8 +28,8 @@ export const isWhole = (body: Buffer | Readable): body is Buffer | GatheredBody 
 export const piecesOf = (body: Buffer | GatheredBody): readonly Buffer[] =>
   Buffer.isBuffer(body) ? [body] : body.pieces;
 
-/** A body of these pieces. */
-export function gathered(pieces: readonly Buffer[]): Buffer | GatheredBody {
+/** A body of these pieces; where they are `received`, it says so. */
+export function gathered(pieces: readonly Buffer[], received = false): Buffer | GatheredBody {
   const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : new GatheredBody(pieces);
+  return pieces.length === 1 && only !== undefined && !received ? only : new GatheredBody(pieces, received);
 }

@@ -8,6 +8,7 @@ import { CollectedBody } from "./collected-body.ts";
 import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
 import { maxErrorBytes } from "./excerpt.ts";
 import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { type EngineQuirks, isSound, quirksOf } from "./engine-quirks.ts";
 import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
 import { answerMediaType } from "./media-types.ts";
@@ -24,6 +25,8 @@ import type { Upstream } from "./upstream.ts";
 export interface AttemptContext {
   readonly upstream: Upstream;
   readonly clock: Clock;
+  /** Watches the bodies that are expected in one go. */
+  readonly promptBodies: Deadlines<PromptBody>;
   readonly scanner: (mediaType: string) => AnswerScanner;
   readonly maxAnswerBytes: number;
   readonly userAgent: string;
@@ -172,8 +175,8 @@ class Attempt implements ExchangeListener {
   /** A middling body is judged before it goes out when it comes in one go, which costs less than a stream. */
   #awaitAnswer(head: Head, exchange: Exchange): BodySink {
     return new PromptBody({
-      clock: this.#context.clock,
-      patienceMs,
+      waiting: this.#context.promptBodies,
+      untilMs: this.#context.clock.now() + patienceMs,
       whole: (pieces) => {
         this.#call.wireBytes += exchange.wireBytes;
         this.#judge(head, pieces, exchange);
@@ -197,9 +200,10 @@ class Attempt implements ExchangeListener {
       return;
     }
     this.#call.finish(outcome);
+    const isReceived = head.coding === "identity" && exchange.wireBytes > lookAheadBytes;
     const passed = this.#delivery(head.coding) === "pass";
     this.#answer(head, {
-      body: gathered(passed ? received : decoded),
+      body: gathered(passed ? received : decoded, isReceived),
       contentEncoding: passed ? head.coding : "identity",
       end: Promise.resolve(outcome),
       ...(outcome.partial === undefined ? {} : { partial: outcome.partial }),

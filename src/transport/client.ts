@@ -17,6 +17,7 @@ import {
   type TransportObserver,
   userAgent,
 } from "./options.ts";
+import type { PromptBody } from "./prompt-body.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 import { createUpstream, type UpstreamOptions } from "./upstream.ts";
 
@@ -57,6 +58,7 @@ function conversationContext(options: SparqlClientOptions, guard: AddressGuard):
   const { clock = systemClock, scanner = createAnswerScanner, random = Math.random, local } = options;
   return {
     upstream: createUpstream(upstreamOptions(options, guard)),
+    promptBodies: createDeadlines<PromptBody>(clock),
     guard,
     limitedHost: limitsHosts(options) ? rateHost : noHost,
     local,
@@ -162,6 +164,7 @@ export function createSparqlClient(options: SparqlClientOptions): GuardedSparqlC
     closed = true;
     for (const call of deadlines.pending()) call.interrupt(clientClosed());
     deadlines.close();
+    context.promptBodies.close();
     lanes.close();
     hostRates?.close();
     await context.upstream.close();

@@ -1,12 +1,13 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
-import type { Clock, Timer } from "./clock.ts";
+import type { Deadlines, Expiring } from "./deadlines.ts";
 import type { BodySink } from "./exchange.ts";
 
 /** Who takes a body that may be gathered. */
 export interface PromptBodyOptions {
-  readonly clock: Clock;
-  /** How long the reader can do without its first byte, in milliseconds. */
-  readonly patienceMs: number;
+  /** Tells it when its time is over. */
+  readonly waiting: Deadlines<PromptBody>;
+  /** How long the reader can do without its first byte: a moment on the clock, in milliseconds. */
+  readonly untilMs: number;
   /** The pieces of the whole body, when it has come in time. */
   readonly whole: (pieces: readonly Buffer[]) => void;
   /** Where the body goes when it has not; called at most once. */
@@ -16,15 +17,17 @@ export interface PromptBodyOptions {
 }
 
 /** Gathers a middling body that arrives at once, without a copy; one that dawdles is streamed from its first byte on. */
-export class PromptBody implements BodySink {
+export class PromptBody implements BodySink, Expiring {
+  readonly deadlineMs: number;
+  place = -1;
   readonly #options: PromptBodyOptions;
-  readonly #timer: Timer;
   #chunks: Buffer[] = [];
   #stream: BodySink | undefined;
 
   constructor(options: PromptBodyOptions) {
     this.#options = options;
-    this.#timer = options.clock.setTimeout(() => this.#dawdles(), options.patienceMs);
+    this.deadlineMs = options.untilMs;
+    options.waiting.add(this);
   }
 
   data(chunk: Buffer): boolean {
@@ -38,17 +41,18 @@ export class PromptBody implements BodySink {
       this.#stream.end();
       return;
     }
-    this.#options.clock.clearTimeout(this.#timer);
+    this.#options.waiting.delete(this);
     this.#options.whole(this.#chunks);
   }
 
   fail(error: FedwayError): void {
-    this.#options.clock.clearTimeout(this.#timer);
+    this.#options.waiting.delete(this);
     if (this.#stream === undefined) this.#options.fail(error);
     else this.#stream.fail(error);
   }
 
-  #dawdles(): void {
+  /** The body dawdles. */
+  expire(): void {
     this.#stream = this.#options.stream();
     for (const chunk of this.#chunks) this.#stream.data(chunk);
     this.#chunks = [];

@@ -44,6 +44,11 @@ export class StreamedAnswer extends Readable implements BodySink {
     this.on("error", ignore);
   }
 
+  /** See `isReceived`: a decoder beside the way would look at the chunks later. */
+  get received(): boolean {
+    return this.#options.coding === "identity";
+  }
+
   data(chunk: Buffer): boolean {
     const { coding, delivery } = this.#options;
     if (coding === "identity") {

@@ -46,7 +46,7 @@ const bareProgram = fileURLToPath(new URL("bare-proxy.ts", import.meta.url));
 const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
 /** As `npm run serve` has them. */
-const nodeOptions = ["--max-semi-space-size=2"];
+const nodeOptions = ["--max-semi-space-size=16"];
 
 const pinProgram = "taskset";
 

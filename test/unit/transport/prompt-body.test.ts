@@ -1,24 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Timer } from "../../../src/transport/clock.ts";
+import type { Clock, Timer } from "../../../src/transport/clock.ts";
+import { createDeadlines } from "../../../src/transport/deadlines.ts";
 import { PromptBody } from "../../../src/transport/prompt-body.ts";
 
 /** A body under test, a clock that the test moves, and what became of the body. */
 function setUp() {
   const seen: string[] = [];
   let fire: (() => void) | undefined;
-  const body = new PromptBody({
-    clock: {
-      now: () => 0,
-      setTimeout: (run) => {
-        fire = run;
-        return {} as Timer;
-      },
-      clearTimeout: () => {
-        fire = undefined;
-      },
+  const clock: Clock = {
+    now: () => 0,
+    setTimeout: (run) => {
+      fire = run;
+      return { unref: () => {} } as Timer;
     },
-    patienceMs: 5,
+    clearTimeout: () => {
+      fire = undefined;
+    },
+  };
+  const waiting = createDeadlines<PromptBody>(clock);
+  const body = new PromptBody({
+    waiting,
+    untilMs: 5,
     whole: (pieces) => seen.push(`whole ${Buffer.concat(pieces).toString()}`),
     stream: () => {
       seen.push("stream");
@@ -33,7 +36,11 @@ function setUp() {
     },
     fail: (error) => seen.push(`fail ${error.code}`),
   });
-  return { body, seen, later: () => fire?.(), waits: () => fire !== undefined };
+  const later = (): void => {
+    clock.now = () => 5;
+    fire?.();
+  };
+  return { body, seen, later, waits: () => waiting.pending().length > 0 };
 }
 
 const broken = new FedwayError("ENDPOINT_BROKE_OFF", "broken");
