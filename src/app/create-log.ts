@@ -1,5 +1,6 @@
 import { type Logger, pino } from "pino";
 import type { Config } from "../config/config.ts";
+import { LineBatch } from "./line-batch.ts";
 
 /** What the log needs of the configuration: how much is written, and what must never be. */
 export type LogSettings = Pick<Config, "log" | "adminToken" | "redisUrl"> & {
@@ -49,12 +50,10 @@ export function createMask(settings: LogSettings): (line: string) => string {
 
 /**
  * The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end.
- * The stream measures its whole batch anew with every line, so large batches cost more than they save.
+ * They are gathered here: pino's own stream measures its whole batch anew with every line.
  */
 export function createLog(settings: LogSettings): Logger {
-  const batches = { sync: false, minLength: 4_000, periodicFlush: 250 };
-  return pino(
-    { level: settings.log.level, base: null, hooks: { streamWrite: createMask(settings) } },
-    pino.destination({ dest: 2, ...batches }),
-  );
+  const batch = new LineBatch(pino.destination({ dest: 2, sync: false }), { characters: 32_768, waitMs: 250 });
+  const hooks = { streamWrite: createMask(settings) };
+  return pino({ level: settings.log.level, base: null, hooks }, batch);
 }

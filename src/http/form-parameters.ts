@@ -51,10 +51,12 @@ export function formParameters(encoded: string, known: ReadonlySet<string>): Map
   return found;
 }
 
-/** The query part of a request target as UTF-8 text; Node delivers raw bytes beyond ASCII as Latin-1. */
+/** The query part of a request target, as Node delivers it. */
 export function searchOf(target: string): string {
   const mark = target.indexOf("?");
-  if (mark === -1) return "";
-  const search = target.slice(mark + 1);
-  return /^[\x20-\x7e]*$/.test(search) ? search : utf8Text(Buffer.from(search, "latin1"), "The URL");
+  return mark === -1 ? "" : target.slice(mark + 1);
 }
+
+/** A query part as UTF-8 text; Node delivers raw bytes beyond ASCII as Latin-1. */
+export const searchText = (search: string): string =>
+  /^[\x20-\x7e]*$/.test(search) ? search : utf8Text(Buffer.from(search, "latin1"), "The URL");

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { formParameters, utf8Text } from "./form-parameters.ts";
+import { formParameters, searchText, utf8Text } from "./form-parameters.ts";
 
 /** A request body as the content type parsers hand it on. */
 export interface ProtocolBody {
@@ -10,7 +10,7 @@ export interface ProtocolBody {
 /** What arrives at a SPARQL route (SPARQL 1.1 Protocol, section 2.1). */
 export interface ProtocolMessage {
   readonly method: string;
-  /** Query part of the request target, without `?`. */
+  /** Query part of the request target, without `?`, as Node delivers it. */
   readonly search: string;
   readonly body: ProtocolBody | undefined;
   readonly maxQueryBytes: number;
@@ -112,7 +112,7 @@ function wantedFormat(parameters: Map<string, string[]>): string | undefined {
 
 /** Parameters of the URL and of a form body, in this order. */
 function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> {
-  const parameters = formParameters(search, parameterNames);
+  const parameters = formParameters(searchText(search), parameterNames);
   if (body?.form !== "urlencoded") return parameters;
   for (const [name, values] of formParameters(utf8Text(body.bytes, "The form"), parameterNames)) {
     parameters.set(name, [...(parameters.get(name) ?? none), ...values]);
@@ -155,9 +155,12 @@ const keptCharacters = 4_194_304;
 export function createOperationReader(): (message: ProtocolMessage) => Operation {
   const known = new Map<string, Operation>();
   let characters = 0;
+  let latest: { readonly search: string; readonly operation: Operation } | undefined;
   return (message) => {
     const { method, search, body } = message;
     if (body !== undefined || method === "POST") return readOperation(message);
+    // To compare two texts costs a fraction of what it costs to find one by its hash.
+    if (latest?.search === search) return latest.operation;
     let operation = known.get(search);
     if (operation === undefined) {
       operation = readOperation(message);
@@ -169,6 +172,7 @@ export function createOperationReader(): (message: ProtocolMessage) => Operation
       }
       known.set(search, operation);
     }
+    latest = { search, operation };
     return operation;
   };
 }

@@ -1,4 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Count, GatheredCount, GatheredTimes, type Gathering, type Timer } from "./gathered.ts";
+
+export type { Count, Timer } from "./gathered.ts";
 
 /** What an instrument is called. Label values come from closed sets or are catalogue ids. */
 export interface InstrumentName {
@@ -33,6 +36,11 @@ export class Series<Child> {
     return branch.child;
   }
 
+  /** Those that are there. */
+  *children(): Iterable<Child> {
+    for (const { child } of branchesOf(this.#root)) if (child !== undefined) yield child;
+  }
+
   /** Values of the first label that have children. */
   firstLabels(): ReadonlySet<string> {
     return new Set(this.#root.below.keys());
@@ -43,7 +51,7 @@ export class Series<Child> {
     const branch = this.#root.below.get(first);
     if (branch === undefined) return;
     this.#root.below.delete(first);
-    for (const labels of labelsOf(branch)) this.#remove(labels);
+    for (const { child, labels } of branchesOf(branch)) if (child !== undefined) this.#remove(labels);
   }
 }
 
@@ -53,21 +61,10 @@ function grow<Child>({ labels, below }: Branch<Child>, label: string): Branch<Ch
   return branch;
 }
 
-/** The labels of all children at a branch and below it. */
-function* labelsOf<Child>({ child, labels, below }: Branch<Child>): Iterable<readonly string[]> {
-  if (child !== undefined) yield labels;
-  for (const branch of below.values()) yield* labelsOf(branch);
-}
-
-/** A child of a histogram. */
-export interface Timer {
-  /** Seconds. */
-  observe(seconds: number): void;
-}
-
-/** A child of a counter. */
-export interface Count {
-  inc(by?: number): void;
+/** A branch and all below it. */
+function* branchesOf<Child>(branch: Branch<Child>): Iterable<Branch<Child>> {
+  yield branch;
+  for (const next of branch.below.values()) yield* branchesOf(next);
 }
 
 /** A child of a gauge. */
@@ -101,11 +98,15 @@ interface Labelled<Child> {
   remove(...values: string[]): void;
 }
 
-const seriesOf = <Child>(metric: Labelled<Child>): Series<Child> =>
+const seriesOf = <Of, Child = Of>(metric: Labelled<Of>, wrap: (child: Of) => Child): Series<Child> =>
   new Series(
-    (labels) => metric.labels(...labels),
+    (labels) => wrap(metric.labels(...labels)),
     (labels) => metric.remove(...labels),
   );
+
+function handOn(series: Series<Gathering>): void {
+  for (const child of series.children()) child.handOn();
+}
 
 /** Instruments on `registry`. */
 export function createInstruments(registry: Registry): Instruments {
@@ -117,9 +118,17 @@ export function createInstruments(registry: Registry): Instruments {
     registers,
   });
   return {
-    timers: (name) => seriesOf<Timer>(new Histogram({ ...configured(name), buckets: seconds })),
-    counts: (name) => seriesOf<Count>(new Counter(configured(name))),
-    levels: (name) => seriesOf<Level>(new Gauge(configured(name))),
+    timers(name) {
+      const metric: Histogram = new Histogram({ ...configured(name), buckets: seconds, collect: () => handOn(series) });
+      const series: Series<GatheredTimes> = seriesOf<Timer, GatheredTimes>(metric, (child) => new GatheredTimes(child));
+      return series;
+    },
+    counts(name) {
+      const metric: Counter = new Counter({ ...configured(name), collect: () => handOn(series) });
+      const series: Series<GatheredCount> = seriesOf<Count, GatheredCount>(metric, (child) => new GatheredCount(child));
+      return series;
+    },
+    levels: (name) => seriesOf<Level>(new Gauge(configured(name)), (child) => child),
     count: (name) => new Counter(configured(name)),
     reading(name, read) {
       const gauge: Gauge = new Gauge({ ...configured(name), collect: () => show(gauge, read) });

@@ -39,47 +39,68 @@ export interface Planner {
 /** A planner over a live catalogue: no plan outlives the version of the catalogue that it was made with. */
 export function createPlanner(options: PlannerOptions): Planner {
   const maxSize = options.cacheBytes ?? 32 * 1024 * 1024;
-  const cache = new LRUCache<string, QueryPlan>({
+  // By the text first: one that comes again is often the same value, whose hash is known; a key made of it has none.
+  const cache = new LRUCache<string, PlanVariants>({
     max: options.cacheEntries ?? 1_000,
     maxSize,
     maxEntrySize: Math.max(1, Math.floor(maxSize / 16)),
-    sizeCalculation: (plan, key) => planBytes(plan, key),
+    sizeCalculation: (variants, text) => planBytes(variants, text),
   });
-  let version = versionOf(options);
+  const isCurrent = createVersionCheck(options);
   return {
     plan(request) {
-      const current = versionOf(options);
-      if (current !== version) cache.clear();
-      version = current;
-      const key = cacheKey(request);
-      const known = cache.get(key);
+      if (!isCurrent()) cache.clear();
+      const { text } = request;
+      const key = variantKey(request);
+      const variants = cache.get(text);
+      const known = variants?.get(key);
       if (known) return { plan: known, cached: true };
       const plan = withDownNotes(makePlan(request, options), options);
-      cache.set(key, plan);
+      const kept = variants !== undefined && variants.size < mostVariants ? variants : noVariants;
+      cache.set(text, new Map([...kept, [key, plan]]));
       return { plan, cached: false };
     },
   };
 }
 
-/** Of everything that changes beneath the cache. */
-const versionOf = ({ catalog, capabilities, availability }: PlanContext): string =>
-  `${catalog.version} ${capabilities?.version ?? ""} ${availability?.version ?? ""}`;
+/** The plans of one query text by everything else that a plan depends on. */
+type PlanVariants = ReadonlyMap<string, QueryPlan>;
+
+const noVariants: PlanVariants = new Map();
+/** Kept for one text. */
+const mostVariants = 32;
+
+/** Whether nothing beneath the cache has changed since it was asked before. */
+function createVersionCheck({ catalog, capabilities, availability }: PlanContext): () => boolean {
+  const versions = (): readonly unknown[] => [catalog.version, capabilities?.version, availability?.version];
+  let known = versions();
+  return () => {
+    const isSame =
+      catalog.version === known[0] && capabilities?.version === known[1] && availability?.version === known[2];
+    if (!isSame) known = versions();
+    return isSame;
+  };
+}
 
 /** An id with its length in front, so that what follows it cannot be taken for a part of it. */
 const delimited = (sign: string, id: string | undefined): string =>
   id === undefined ? "" : `${sign}${id.length}:${id}`;
 
-/** Everything a plan depends on; the query text comes last, so no two requests share a key. */
-function cacheKey({ text, endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
+/** Everything a plan depends on beside the text. */
+function variantKey({ endpointId, federationId, strict, defaultGraphs, namedGraphs }: PlanRequest): string {
   const graphs = defaultGraphs.length + namedGraphs.length === 0 ? "" : JSON.stringify([defaultGraphs, namedGraphs]);
-  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}${text}`;
+  return `${delimited("e", endpointId)}${delimited("f", federationId)}${graphs}${strict ? "!" : "|"}`;
 }
 
-/** Estimate: two bytes a character of the key and of every text in the plan, and a kilobyte for the rest. */
-function planBytes(plan: QueryPlan, key: string): number {
-  const texts = plan.kind === "rejected" ? plan.reason.message.length : plan.query.length;
-  const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
-  return 1_024 + 2 * (key.length + texts + silent);
+/** Estimate: two bytes a character of the keys and of every text in the plans, and a kilobyte for the rest of each. */
+function planBytes(variants: PlanVariants, text: string): number {
+  let characters = text.length;
+  for (const [key, plan] of variants) {
+    const texts = plan.kind === "rejected" ? plan.reason.message.length : plan.query.length;
+    const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
+    characters += 512 + key.length + texts + silent;
+  }
+  return 2 * characters;
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {

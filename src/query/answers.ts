@@ -14,13 +14,21 @@ import type { StartedRun } from "./start-run.ts";
 import type { Table } from "./tabulate.ts";
 import { brokenOff, completed, firstByteStatus, lacksRows } from "./verdict.ts";
 
-// Clients of one kind send one Accept header; working it out is not free.
+// Clients of one kind send one Accept header; working it out is not free, nor is the key.
+let latest: (Pick<QueryRequest, "accept" | "format"> & { kind: AnswerKind; wanted: ResultFormat }) | undefined;
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
 
 /** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
 export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest): ResultFormat {
   const kind = plan.kind === "rejected" ? "bindings" : plan.answer;
-  const key = `${kind} ${format ?? ""} ${accept?.slice(0, 1_000) ?? ""}`;
+  if (latest?.kind === kind && latest.accept === accept && latest.format === format) return latest.wanted;
+  const wanted = negotiate(kind, { accept, format });
+  if ((accept?.length ?? 0) < 1_000) latest = { kind, accept, format, wanted };
+  return wanted;
+}
+
+function negotiate(kind: AnswerKind, { accept, format }: Pick<QueryRequest, "accept" | "format">): ResultFormat {
+  const key = `${kind} ${format?.length ?? ""}:${format ?? ""} ${accept?.slice(0, 1_000) ?? ""}`;
   const known = negotiated.get(key);
   if (known) return known;
   const wish = { ...(accept !== undefined && { accept }), ...(format !== undefined && { format }) };

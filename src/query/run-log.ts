@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
@@ -79,11 +78,18 @@ class LoggedRun implements Run {
 
 /** Creates a log in bounded memory. */
 export function createRunLog(options: RunLogOptions): RunLog {
-  const runs = new LRUCache<string, LoggedRun>({ max: options.keep });
+  const runs = new Map<string, LoggedRun>();
+  // In the order of their beginning, once around.
+  const ids: string[] = [];
+  let next = 0;
   const book: Book = { options, running: 0 };
   return {
     open(plan, queryHash) {
       const run = new LoggedRun(plan, queryHash, book);
+      const oldest = ids[next];
+      if (oldest !== undefined) runs.delete(oldest);
+      ids[next] = run.id;
+      next = (next + 1) % options.keep;
       runs.set(run.id, run);
       return run;
     },

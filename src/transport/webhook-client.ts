@@ -123,7 +123,7 @@ function send(request: WebhookRequest, watch: Stopwatch, context: Context): Prom
       },
     });
     const path = pathname + search;
-    exchange.send({ method: "POST", origin, path, body: request.body, contentType: undefined }, headers);
+    exchange.send({ method: "POST", origin, path, body: Buffer.from(request.body), contentType: undefined }, headers);
     return (error) => {
       settle(error);
       exchange.abort(error);

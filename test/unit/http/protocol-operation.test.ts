@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { searchOf } from "../../../src/http/form-parameters.ts";
+import { searchOf, searchText } from "../../../src/http/form-parameters.ts";
 import { createOperationReader, type ProtocolMessage, readOperation } from "../../../src/http/protocol-operation.ts";
 
 const get = (search: string): ProtocolMessage => ({ method: "GET", search, body: undefined, maxQueryBytes: 100 });
@@ -103,8 +103,8 @@ describe("bad queries", () => {
 describe("searchOf", () => {
   it("is empty without a mark", () => expect(searchOf("/sparql")).toBe(""));
   it("ends the path at the first mark", () => expect(searchOf("/sparql?query=?x?")).toBe("query=?x?"));
-  it("reads raw UTF-8 bytes", () => expect(searchOf(`/?query=${Buffer.from("é").toString("latin1")}`)).toBe("query=é"));
-  it("refuses raw bytes that are no UTF-8", () => expect(() => searchOf("/?query=\u{ff}")).toThrow("not UTF-8"));
+  it("reads raw UTF-8 bytes", () => expect(searchText(`query=${Buffer.from("é").toString("latin1")}`)).toBe("query=é"));
+  it("refuses raw bytes that are no UTF-8", () => expect(() => searchText("query=\u{ff}")).toThrow("not UTF-8"));
 });
 
 describe("a reader that remembers", () => {
@@ -121,6 +121,12 @@ describe("a reader that remembers", () => {
     expect(read(form("query=B"))).toMatchObject({ text: "B" });
     expect(read(get(""))).toMatchObject({ kind: "description" });
     expect(() => read({ ...get(""), method: "POST" })).toThrow("The request has no query.");
+  });
+  it("keeps requests apart that come in turns", () => {
+    const read = createOperationReader();
+    for (let time = 0; time < 3; time++) {
+      for (const text of ["A", "B"]) expect(read(get(`query=${text}`))).toMatchObject({ text });
+    }
   });
   it("does not remember what it refuses", () => {
     const read = createOperationReader();

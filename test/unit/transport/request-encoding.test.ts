@@ -17,11 +17,24 @@ describe("a query as an HTTP request", () => {
   it("post-form", () => {
     const request = encodeRequest("post-form", url, { query, ...dataset });
     expect(request).toMatchObject({ method: "POST", origin: "https://a.example", path: "/sparql?apikey=x" });
-    expect(parametersOf(request?.body)).toEqual(expected);
+    expect(parametersOf(request?.body?.toString())).toEqual(expected);
+  });
+  it("post-form without a dataset, again and again", () => {
+    const bodies = [query, "ASK {}", query].map((text) => encodeRequest("post-form", url, { query: text })?.body);
+    expect(bodies.map((body) => parametersOf(body?.toString()))).toEqual([
+      [["query", query]],
+      [["query", "ASK {}"]],
+      [["query", query]],
+    ]);
+    const graphless = { query, defaultGraphs: [], namedGraphs: [] };
+    expect(encodeRequest("post-form", url, graphless)?.body).toBe(bodies[0]);
+    const withDataset = encodeRequest("post-form", url, { query, ...dataset });
+    expect(parametersOf(withDataset?.body?.toString())).toEqual(expected);
   });
   it("post-direct", () => {
     const request = encodeRequest("post-direct", url, { query, ...dataset });
-    expect(request).toMatchObject({ method: "POST", body: query, contentType: "application/sparql-query" });
+    expect(request).toMatchObject({ method: "POST", contentType: "application/sparql-query" });
+    expect(request?.body?.toString()).toBe(query);
     expect(parametersOf(request?.path.split("?")[1])).toEqual([["apikey", "x"], ...expected.slice(1)]);
     expect(encodeRequest("post-direct", url, { query })?.path).toBe("/sparql?apikey=x");
   });

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { LineBatch } from "../../../src/app/line-batch.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function setUp() {
+  const seen: string[] = [];
+  const sink = { write: (text: string) => seen.push(text), flushSync: () => seen.push("flushed") };
+  return { seen, batch: new LineBatch(sink, { characters: 10, waitMs: 250 }) };
+}
+
+it("hands lines on together once they are many", () => {
+  const { seen, batch } = setUp();
+  batch.write("1234\n");
+  expect(seen).toEqual([]);
+  batch.write("5678\n");
+  expect(seen).toEqual(["1234\n5678\n"]);
+  vi.advanceTimersByTime(1_000);
+  expect(seen).toHaveLength(1);
+});
+
+it("lets no line wait longer than it may", () => {
+  const { seen, batch } = setUp();
+  batch.write("1\n");
+  vi.advanceTimersByTime(200);
+  batch.write("2\n");
+  vi.advanceTimersByTime(50);
+  expect(seen).toEqual(["1\n2\n"]);
+  batch.write("3\n");
+  vi.advanceTimersByTime(249);
+  expect(seen).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  expect(seen).toEqual(["1\n2\n", "3\n"]);
+});
+
+it("hands everything on when it is flushed", () => {
+  const { seen, batch } = setUp();
+  batch.write("1\n");
+  batch.flush(() => seen.push("done"));
+  expect(seen).toEqual(["1\n", "done"]);
+  batch.write("2\n");
+  batch.flushSync();
+  expect(seen).toEqual(["1\n", "done", "2\n", "flushed"]);
+  vi.advanceTimersByTime(1_000);
+  expect(seen).toHaveLength(4);
+});
+
+it("listens for the end of the process only while lines wait", () => {
+  const { batch } = setUp();
+  const before = process.listenerCount("exit");
+  batch.write("1\n");
+  batch.write("2\n");
+  expect(process.listenerCount("exit")).toBe(before + 1);
+  batch.flush();
+  expect(process.listenerCount("exit")).toBe(before);
+});
