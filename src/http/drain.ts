@@ -1,4 +1,5 @@
 import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 /** Lets the connections of a server end without an answer lost. */
 export interface Drain {
@@ -13,21 +14,28 @@ export interface Drain {
 
 /** Watches the answers of a server; to be called before it listens. */
 export function createDrain(server: Server): Drain {
-  const underWay = new Set<ServerResponse>();
+  // By connections, which come and go less often: see the scheduler of the transport about sets.
+  const connections = new Map<Socket, ServerResponse[]>();
+  const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
   let begun = false;
-  server.prependListener("request", (_request, response: ServerResponse) => {
-    underWay.add(response);
-    response.once("close", () => underWay.delete(response));
+  server.on("connection", (socket) => {
+    connections.set(socket, []);
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, response: ServerResponse) => {
+    const responses = connections.get(socket);
+    responses?.push(response);
+    response.once("close", () => responses?.splice(responses.indexOf(response), 1));
     if (begun) response.shouldKeepAlive = false;
   });
   return {
     begin() {
       if (begun) return;
       begun = true;
-      for (const response of underWay) endWith(response);
+      for (const response of underWay()) endWith(response);
     },
     async taken() {
-      const waiting = [...underWay].filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
+      const waiting = underWay().filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
       await Promise.all(waiting.map((response) => new Promise((resolve) => response.once("close", resolve))));
     },
   };

@@ -28,7 +28,7 @@ export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest):
 }
 
 function negotiate(kind: AnswerKind, { accept, format }: Pick<QueryRequest, "accept" | "format">): ResultFormat {
-  const key = `${kind} ${format?.length ?? ""}:${format ?? ""} ${accept?.slice(0, 1_000) ?? ""}`;
+  const key = JSON.stringify([kind, format, accept?.slice(0, 1_000)]);
   const known = negotiated.get(key);
   if (known) return known;
   const wish = { ...(accept !== undefined && { accept }), ...(format !== undefined && { format }) };

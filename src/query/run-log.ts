@@ -49,7 +49,7 @@ interface Book {
 
 /** A run and what is kept of it; the public record is made of it when somebody asks. A class, as one is made for every query. */
 class LoggedRun implements Run {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly sources = new Map<string, SourceReport>();
   readonly plan: QueryPlan;
   readonly queryHash: string;
@@ -58,7 +58,8 @@ class LoggedRun implements Run {
   end: RunEnd | undefined;
   readonly #book: Book;
 
-  constructor(plan: QueryPlan, queryHash: string, book: Book) {
+  constructor(id: string, { plan, queryHash }: Pick<LoggedRun, "plan" | "queryHash">, book: Book) {
+    this.id = id;
     this.plan = plan;
     this.queryHash = queryHash;
     this.startedAt = book.options.now();
@@ -78,24 +79,20 @@ class LoggedRun implements Run {
 
 /** Creates a log in bounded memory. */
 export function createRunLog(options: RunLogOptions): RunLog {
-  const runs = new Map<string, LoggedRun>();
-  // In the order of their beginning, once around.
-  const ids: string[] = [];
+  // Once around, in the order of their beginning; the id tells the place. A map would be made anew every thousand runs.
+  const runs: LoggedRun[] = [];
   let next = 0;
   const book: Book = { options, running: 0 };
   return {
     open(plan, queryHash) {
-      const run = new LoggedRun(plan, queryHash, book);
-      const oldest = ids[next];
-      if (oldest !== undefined) runs.delete(oldest);
-      ids[next] = run.id;
+      const run = new LoggedRun(`${next.toString(36)}-${randomUUID()}`, { plan, queryHash }, book);
+      runs[next] = run;
       next = (next + 1) % options.keep;
-      runs.set(run.id, run);
       return run;
     },
     record(id) {
-      const run = runs.get(id);
-      return run && toRecord(run);
+      const run = runs[Number.parseInt(id, 36)];
+      return run?.id === id ? toRecord(run) : undefined;
     },
     get running() {
       return book.running;

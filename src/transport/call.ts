@@ -8,6 +8,7 @@ import type { HostRates } from "./host-rates.ts";
 import { type Lane, metricName } from "./lanes.ts";
 import type { BreakerLimits, TransportObserver } from "./options.ts";
 import type { RequestEnd, RequestOutcome } from "./request-watch.ts";
+import type { Waiter } from "./scheduler.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 import { endpointBusy, heldBack, hostBusy } from "./waiting-errors.ts";
 
@@ -30,7 +31,7 @@ export interface CallContext {
  * One query from its beginning to the last byte of its answer: its deadline, its cancellation, its slot at the
  * endpoint and its accounts. A class, because one is made for every query.
  */
-export class Call implements Expiring {
+export class Call implements Expiring, Waiter {
   readonly request: SparqlRequest;
   readonly lane: Lane;
   readonly deadlineMs: number;
@@ -54,6 +55,8 @@ export class Call implements Expiring {
   #interruption: FedwayError | undefined;
   #admission: Admission | undefined;
   #holdsSlot = false;
+  /** Waits for a slot. */
+  #queued: { resolve(): void; reject(error: FedwayError): void } | undefined;
   #finished = false;
   #requestOver: ((end: RequestEnd) => void) | undefined;
   #bytesBefore = 0;
@@ -128,16 +131,7 @@ export class Call implements Expiring {
     if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw circuitOpen(breaker);
     const heldMs = scheduler.heldMs();
     if (heldMs > this.leftMs) throw heldBack(heldMs);
-    let settle: { resolve(): void; reject(error: FedwayError): void } | undefined;
-    const waiter = {
-      deadlineMs: this.deadlineMs,
-      granted: (): void => {
-        this.#holdsSlot = true;
-        settle?.resolve();
-      },
-      heldBack: (ms: number): void => settle?.reject(heldBack(ms)),
-    };
-    const taken = scheduler.take(waiter);
+    const taken = scheduler.take(this);
     if (taken === "now") {
       this.#holdsSlot = true;
       return undefined;
@@ -146,17 +140,28 @@ export class Call implements Expiring {
     // Those that are queued here will all want a turn at the host before this one.
     const hostMs = this.#hostWaitMs(scheduler.waiting() - 1);
     if (hostMs >= this.leftMs) {
-      scheduler.drop(waiter);
+      scheduler.drop(this);
       throw hostBusy(hostMs);
     }
     return new Promise<void>((resolve, reject) => {
-      settle = { resolve, reject };
+      this.#queued = { resolve, reject };
       const abort = (error: FedwayError): void => {
-        scheduler.drop(waiter);
+        scheduler.drop(this);
         reject(error);
       };
       this.underWay = { abort };
     });
+  }
+
+  /** The slot that was waited for. */
+  granted(): void {
+    this.#holdsSlot = true;
+    this.#queued?.resolve();
+  }
+
+  /** The endpoint wants no request before the deadline. */
+  heldBack(retryAfterMs: number): void {
+    this.#queued?.reject(heldBack(retryAfterMs));
   }
 
   /** Takes the breaker's permission, once the slot is there. @throws FedwayError `CIRCUIT_OPEN` */

@@ -37,66 +37,91 @@ export interface Scheduler {
   close(): void;
 }
 
-export function createScheduler({ concurrency, queueLimit, clock }: SchedulerOptions): Scheduler {
-  // A Set keeps insertion order and drops from the middle in constant time.
-  const queue = new Set<Waiter>();
-  let running = 0;
-  let held = 0;
-  let timer: Timer | undefined;
+class SlotScheduler implements Scheduler {
+  readonly #options: SchedulerOptions;
+  // No Set: tables that a Set has grown out of lead to their successors, and so keep waiters of long ago from the garbage
+  // collector's first look. Hardly anybody leaves from the middle.
+  #queue: Waiter[] = [];
+  #running = 0;
+  #held = 0;
+  #timer: Timer | undefined;
 
-  const heldMs = (): number => (held === 0 ? 0 : Math.max(0, held - clock.now()));
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
 
-  const drain = (): void => {
-    for (const waiter of queue) {
-      if (running >= concurrency) return;
-      queue.delete(waiter);
-      running += 1;
+  get idle(): boolean {
+    return this.#running === 0 && this.#queue.length === 0 && this.heldMs() === 0;
+  }
+
+  waiting(): number {
+    return this.#queue.length;
+  }
+
+  heldMs(): number {
+    return this.#held === 0 ? 0 : Math.max(0, this.#held - this.#options.clock.now());
+  }
+
+  take(waiter: Waiter): "now" | "queued" | "full" {
+    const { concurrency, queueLimit } = this.#options;
+    const isHeld = this.heldMs() > 0;
+    if (!isHeld && this.#running < concurrency && this.#queue.length === 0) {
+      this.#running += 1;
+      return "now";
+    }
+    if (this.#queue.length >= queueLimit) return "full";
+    this.#queue.push(waiter);
+    if (isHeld) this.#sleep();
+    return "queued";
+  }
+
+  drop(waiter: Waiter): boolean {
+    const at = this.#queue.indexOf(waiter);
+    if (at >= 0) this.#queue.splice(at, 1);
+    return at >= 0;
+  }
+
+  release(): void {
+    this.#running -= 1;
+    if (this.#queue.length > 0 && this.heldMs() === 0) this.#drain();
+  }
+
+  holdUntil(momentMs: number): void {
+    this.#held = Math.max(this.#held, momentMs);
+    const told = this.#queue.filter(({ deadlineMs }) => deadlineMs <= this.#held);
+    this.#queue = this.#queue.filter(({ deadlineMs }) => deadlineMs > this.#held);
+    for (const waiter of told) waiter.heldBack(this.heldMs());
+    if (this.#queue.length > 0) this.#sleep();
+  }
+
+  close(): void {
+    this.#queue = [];
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #drain(): void {
+    while (this.#running < this.#options.concurrency) {
+      const waiter = this.#queue.shift();
+      if (waiter === undefined) return;
+      this.#running += 1;
       waiter.granted();
     }
-  };
-  const wake = (): void => {
-    timer = undefined;
-    if (heldMs() > 0) sleep();
-    else drain();
-  };
-  const sleep = (): void => {
-    timer ??= clock.setTimeout(wake, Math.min(longestTimerMs, Math.ceil(heldMs())));
-  };
+  }
 
-  return {
-    get idle() {
-      return running === 0 && queue.size === 0 && heldMs() === 0;
-    },
-    waiting: () => queue.size,
-    heldMs,
-    take(waiter) {
-      if (heldMs() === 0 && running < concurrency && queue.size === 0) {
-        running += 1;
-        return "now";
-      }
-      if (queue.size >= queueLimit) return "full";
-      queue.add(waiter);
-      if (heldMs() > 0) sleep();
-      return "queued";
-    },
-    drop: (waiter) => queue.delete(waiter),
-    release() {
-      running -= 1;
-      if (queue.size > 0 && heldMs() === 0) drain();
-    },
-    holdUntil(momentMs) {
-      held = Math.max(held, momentMs);
-      for (const waiter of queue) {
-        if (waiter.deadlineMs > held) continue;
-        queue.delete(waiter);
-        waiter.heldBack(heldMs());
-      }
-      if (queue.size > 0) sleep();
-    },
-    close() {
-      queue.clear();
-      if (timer !== undefined) clock.clearTimeout(timer);
-      timer = undefined;
-    },
-  };
+  #sleep(): void {
+    const ms = Math.min(longestTimerMs, Math.ceil(this.heldMs()));
+    this.#timer ??= this.#options.clock.setTimeout(() => this.#wake(), ms);
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    if (this.heldMs() > 0) this.#sleep();
+    else this.#drain();
+  }
+}
+
+/** All slots are free. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  return new SlotScheduler(options);
 }

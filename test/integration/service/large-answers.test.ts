@@ -63,11 +63,12 @@ afterAll(async () => {
 
 const hashOf = (body: Buffer): string => createHash("sha256").update(body).digest("hex");
 
-function request(id: string, coding = "identity"): Promise<IncomingMessage> {
-  const query = new URLSearchParams({ query: "SELECT * { ?s ?p ?o }" });
+const path = (id: string): string => `/endpoints/${id}/sparql?query=${encodeURIComponent("SELECT * { ?s ?p ?o }")}`;
+
+function ask(id: string, coding = "identity"): Promise<IncomingMessage> {
   const headers = { accept: "application/sparql-results+json", "accept-encoding": coding };
   return new Promise((resolve, reject) => {
-    get(`${service.url}/endpoints/${id}/sparql?${query}`, { headers }, resolve).once("error", reject);
+    get(`${service.url}${path(id)}`, { headers }, resolve).once("error", reject);
   });
 }
 
@@ -96,18 +97,18 @@ describe("every byte of an answer arrives", () => {
   it.each(cases)("$size, sent by $manner, asked for in $coding, by clients fast and slow", async (asked) => {
     const { size, manner, coding } = asked;
     const clients = [false, true, false, true, false, true];
-    const answers = clients.map(async (slow) => read(await request(`${size}-${manner}`, coding), slow));
+    const answers = clients.map(async (slow) => read(await ask(`${size}-${manner}`, coding), slow));
     const hashes = (await Promise.all(answers)).map(hashOf);
     expect(new Set(hashes)).toEqual(new Set([hashOf(bodies[size]!)]));
   });
 
   it("also while others leave in the middle", async () => {
     const leave = async (): Promise<void> => {
-      const response = await request("large-slivers");
+      const response = await ask("large-slivers");
       await new Promise((resolve) => response.once("data", resolve));
       response.destroy();
     };
-    const whole = async (): Promise<string> => hashOf(await read(await request("large-slivers"), true));
+    const whole = async (): Promise<string> => hashOf(await read(await ask("large-slivers"), true));
     const [first, second] = await Promise.all([whole(), whole(), ...Array.from({ length: 10 }, leave)]);
     expect([first, second]).toEqual([hashOf(bodies["large"]!), hashOf(bodies["large"]!)]);
   });
@@ -116,7 +117,6 @@ describe("every byte of an answer arrives", () => {
 /** Reads an answer into the same memory all along. @returns the number of bytes, head included */
 function drain(id: string): Promise<number> {
   const { hostname, port } = new URL(service.url);
-  const query = new URLSearchParams({ query: "SELECT * { ?s ?p ?o }" });
   let bytes = 0;
   const onread = {
     buffer: Buffer.alloc(65_536),
@@ -128,7 +128,7 @@ function drain(id: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port), onread });
     socket.once("error", reject).once("close", () => resolve(bytes));
-    socket.write(`GET /endpoints/${id}/sparql?${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET ${path(id)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   });
 }
 
