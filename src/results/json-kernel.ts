@@ -50,10 +50,12 @@ const [length, at, depth, rows, position, watched] = [0, 1, 2, 3, 4, 5];
 const [quotes, slashes, inside, opening, closing] = [6, 7, 8, 9, 10];
 const [stringCarry, escapeCarry, escaped, scratch] = [11, 12, 13, 14];
 const vectors = [15, 16, 17, 18] as const;
+// Bytes that are looked for, 16 times each: as constants they would be put together anew in every block.
+const [quoteBytes, slashBytes, bit5Bytes, openBytes, closeBytes] = [19, 20, 21, 22, 23];
 const locals = [
   [5, valueType.i32],
   [9, valueType.i64],
-  [4, valueType.v128],
+  [9, valueType.v128],
 ] as const;
 
 /** 64 bits, one a byte of the block: a predicate gives 0xff or 0 for each byte of a vector. */
@@ -65,13 +67,10 @@ const bitsWhere = (predicate: (vector: number) => Code): Code =>
     index === 0 ? [] : [i64(BigInt(16 * index)), op.i64Shl, op.i64Or],
   ]);
 
-const equals = (value: number) => (local: number) => [get(local), splat(value), op.bytesEq];
+const equals = (wanted: number) => (local: number) => [get(local), get(wanted), op.bytesEq];
 
-/** Curly or square brackets differ from each other in bit 5 only. */
-const equalsBracket = (curly: number) => (local: number) => [
-  [get(local), splat(0x20), op.or],
-  [splat(curly), op.bytesEq],
-];
+/** Square brackets become curly ones, from which they differ in bit 5 only. */
+const curlBrackets: Code = vectors.map((local) => [get(local), get(bit5Bytes), op.or, set(local)]);
 
 const oddBits = 0xaaaaaaaaaaaaaaaan;
 
@@ -138,24 +137,31 @@ const countBrackets: Code = block(
 
 const findEscapes: Code = [
   [i64(0n), set(escaped)],
-  [vectors.map((local, index) => [equals(0x5c)(local), index === 0 ? [] : op.or]), op.anyTrue],
+  [vectors.map((local, index) => [equals(slashBytes)(local), index === 0 ? [] : op.or]), op.anyTrue],
   [get(escapeCarry), op.i32WrapI64, op.i32Or],
-  when([bitsWhere(equals(0x5c)), set(slashes)], dropEscapedQuotes),
+  when([bitsWhere(equals(slashBytes)), set(slashes)], dropEscapedQuotes),
 ];
 
 const scanBlock: Code = [
   vectors.map((local, index) => [get(at), loadVector(16 * index), set(local)]),
-  [bitsWhere(equals(0x22)), set(quotes)],
+  [bitsWhere(equals(quoteBytes)), set(quotes)],
   findEscapes,
   findStrings,
-  [outside(bitsWhere(equalsBracket(0x7b))), set(opening), outside(bitsWhere(equalsBracket(0x7d))), set(closing)],
+  curlBrackets,
+  [outside(bitsWhere(equals(openBytes))), set(opening), outside(bitsWhere(equals(closeBytes))), set(closing)],
   countBrackets,
 ];
 
 const saveInt = (index: number, value: Code): Code => [i32(0), value, storeInt(stateOffset(index))];
 const loadState = (index: number, local: number, widen: Code): Code => [state(index), widen, set(local)];
 
+const setBytes: Code = [
+  [splat(0x22), set(quoteBytes), splat(0x5c), set(slashBytes), splat(0x20), set(bit5Bytes)],
+  [splat(0x7b), set(openBytes), splat(0x7d), set(closeBytes)],
+];
+
 const kernel: Code = [
+  setBytes,
   [loadState(word.depth, depth, []), loadState(word.rows, rows, [])],
   [
     state(word.floor),

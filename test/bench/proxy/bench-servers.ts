@@ -48,6 +48,9 @@ const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url))
 /** As `npm run serve` has them. */
 const nodeOptions = ["--max-semi-space-size=16"];
 
+/** What is best for a proxy that leaves the memory of large answers to the garbage collector. */
+const bareOptions = ["--max-semi-space-size=2"];
+
 const pinProgram = "taskset";
 
 /** Server under test on one processor, upstream and load on another; without two processors nothing is pinned. */
@@ -158,7 +161,7 @@ async function startBare(
   const server = await startServer({
     name: "bare-proxy",
     command: process.execPath,
-    args: [...nodeOptions, bareProgram, String(port), `http://127.0.0.1:${upstreamPort}`],
+    args: [...bareOptions, bareProgram, String(port), `http://127.0.0.1:${upstreamPort}`],
     wrapper,
     cwd: runDir,
     ready: () => answers(`${origin}/status`),
