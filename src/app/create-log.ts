@@ -50,10 +50,12 @@ export function createMask(settings: LogSettings): (line: string) => string {
 
 /**
  * The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end.
- * They are gathered here: pino's own stream measures its whole batch anew with every line.
+ * They are gathered here: pino's own stream measures its whole batch anew with every line. What it is given stays below
+ * its `minLength`, so that at the end of the process nothing is under way but what was begun before.
  */
 export function createLog(settings: LogSettings): Logger {
-  const batch = new LineBatch(pino.destination({ dest: 2, sync: false }), { characters: 32_768, waitMs: 250 });
+  const sink = pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 });
+  const batch = new LineBatch(sink, { characters: 8_000, waitMs: 250 });
   const hooks = { streamWrite: createMask(settings) };
   return pino({ level: settings.log.level, base: null, hooks }, batch);
 }

@@ -2,8 +2,11 @@ import type { DestinationStream } from "pino";
 
 /** Where batches go: text that is written in its order. */
 export interface LineSink {
+  /** Keeps short texts until it is flushed. */
   write(text: string): unknown;
-  /** Waits until everything that it was given is written. */
+  /** Begins to write what it keeps. */
+  flush(): void;
+  /** Writes what it keeps before it returns. */
   flushSync(): void;
 }
 
@@ -33,12 +36,13 @@ export class LineBatch implements DestinationStream {
   write(line: string): void {
     if (this.#text === "") this.#begin();
     this.#text += line;
-    if (this.#text.length >= this.#options.characters) this.#hand();
+    if (this.#text.length >= this.#options.characters) this.flush();
   }
 
   /** What pino calls when somebody flushes the log. */
   flush(done?: () => void): void {
     this.#hand();
+    this.#sink.flush();
     done?.();
   }
 
@@ -49,7 +53,7 @@ export class LineBatch implements DestinationStream {
 
   /** A log keeps no process alive: what still waits is written as it ends. */
   #begin(): void {
-    this.#timer = setTimeout(() => this.#hand(), this.#options.waitMs).unref();
+    this.#timer = setTimeout(() => this.flush(), this.#options.waitMs).unref();
     process.once("exit", this.flushSync);
   }
 

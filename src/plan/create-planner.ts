@@ -39,11 +39,12 @@ export interface Planner {
 /** A planner over a live catalogue: no plan outlives the version of the catalogue that it was made with. */
 export function createPlanner(options: PlannerOptions): Planner {
   const maxSize = options.cacheBytes ?? 32 * 1024 * 1024;
+  const maxEntrySize = Math.max(1, Math.floor(maxSize / 16));
   // By the text first: one that comes again is often the same value, whose hash is known; a key made of it has none.
   const cache = new LRUCache<string, PlanVariants>({
     max: options.cacheEntries ?? 1_000,
     maxSize,
-    maxEntrySize: Math.max(1, Math.floor(maxSize / 16)),
+    maxEntrySize,
     sizeCalculation: (variants, text) => planBytes(variants, text),
   });
   const isCurrent = createVersionCheck(options);
@@ -56,8 +57,9 @@ export function createPlanner(options: PlannerOptions): Planner {
       const known = variants?.get(key);
       if (known) return { plan: known, cached: true };
       const plan = withDownNotes(makePlan(request, options), options);
-      const kept = variants !== undefined && variants.size < mostVariants ? variants : noVariants;
-      cache.set(text, new Map([...kept, [key, plan]]));
+      const grown = new Map([...(variants ?? noVariants), [key, plan]]);
+      const fits = grown.size <= mostVariants && planBytes(grown, text) <= maxEntrySize;
+      cache.set(text, fits ? grown : new Map([[key, plan]]));
       return { plan, cached: false };
     },
   };

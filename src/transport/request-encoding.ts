@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
 import { partsOf } from "./url-parts.ts";
 
@@ -32,20 +31,22 @@ function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): strin
   return text;
 }
 
-// Queries come again, and to encode one costs as much as half of all that is done to send it.
-const forms = new LRUCache<string, Buffer>({
-  maxSize: 8 * 1024 * 1024,
-  maxEntrySize: 65_536,
-  sizeCalculation: (form, query) => form.length + 2 * query.length,
-});
+// Queries come again, and it costs more to encode one than to find it.
+const forms = new Map<string, Buffer>();
+const mostForms = 1_000;
+const longestKept = 4_096;
 
-/** The form of a query without a dataset, as bytes; the same ones for the same query. */
+/** The form of a query without a dataset, as bytes; often the same ones for the same query. */
 function plainForm(query: string): Buffer {
-  let form = forms.get(query);
-  if (form === undefined) {
-    form = Buffer.from(`query=${component(query)}`);
-    forms.set(query, form);
-  }
+  const known = forms.get(query);
+  if (known !== undefined) return known;
+  const text = `query=${component(query)}`;
+  if (text.length > longestKept) return Buffer.from(text);
+  // Memory of its own: a piece of Node's pool would keep all of that.
+  const form = Buffer.allocUnsafeSlow(text.length);
+  form.write(text, "latin1");
+  if (forms.size >= mostForms) forms.clear();
+  forms.set(query, form);
   return form;
 }
 

@@ -10,7 +10,11 @@ afterEach(() => {
 
 function setUp() {
   const seen: string[] = [];
-  const sink = { write: (text: string) => seen.push(text), flushSync: () => seen.push("flushed") };
+  const sink = {
+    write: (text: string) => seen.push(text),
+    flush: () => seen.push("begun"),
+    flushSync: () => seen.push("written"),
+  };
   return { seen, batch: new LineBatch(sink, { characters: 10, waitMs: 250 }) };
 }
 
@@ -19,9 +23,9 @@ it("hands lines on together once they are many", () => {
   batch.write("1234\n");
   expect(seen).toEqual([]);
   batch.write("5678\n");
-  expect(seen).toEqual(["1234\n5678\n"]);
+  expect(seen).toEqual(["1234\n5678\n", "begun"]);
   vi.advanceTimersByTime(1_000);
-  expect(seen).toHaveLength(1);
+  expect(seen).toHaveLength(2);
 });
 
 it("lets no line wait longer than it may", () => {
@@ -30,24 +34,24 @@ it("lets no line wait longer than it may", () => {
   vi.advanceTimersByTime(200);
   batch.write("2\n");
   vi.advanceTimersByTime(50);
-  expect(seen).toEqual(["1\n2\n"]);
+  expect(seen).toEqual(["1\n2\n", "begun"]);
   batch.write("3\n");
   vi.advanceTimersByTime(249);
-  expect(seen).toHaveLength(1);
+  expect(seen).toHaveLength(2);
   vi.advanceTimersByTime(1);
-  expect(seen).toEqual(["1\n2\n", "3\n"]);
+  expect(seen).toEqual(["1\n2\n", "begun", "3\n", "begun"]);
 });
 
 it("hands everything on when it is flushed", () => {
   const { seen, batch } = setUp();
   batch.write("1\n");
   batch.flush(() => seen.push("done"));
-  expect(seen).toEqual(["1\n", "done"]);
+  expect(seen).toEqual(["1\n", "begun", "done"]);
   batch.write("2\n");
   batch.flushSync();
-  expect(seen).toEqual(["1\n", "done", "2\n", "flushed"]);
+  expect(seen).toEqual(["1\n", "begun", "done", "2\n", "written"]);
   vi.advanceTimersByTime(1_000);
-  expect(seen).toHaveLength(4);
+  expect(seen).toHaveLength(5);
 });
 
 it("listens for the end of the process only while lines wait", () => {
