@@ -104,7 +104,12 @@ async function build(
 const shardsIn = (dataset: string): Readonly<Record<string, string>> =>
   filesIn(join(folders.target(dataset), "shards"));
 
-const clear = (): Promise<void> => rm(folders.target("split"), { recursive: true, force: true });
+/** Takes the shards away, and what a build that did not end has gathered for the next one. */
+async function clear(): Promise<void> {
+  const shards = join(dataDir, "shards");
+  const others = (await readdir(shards)).filter((name) => name !== "whole");
+  await Promise.all(others.map((name) => rm(join(shards, name), { recursive: true, force: true })));
+}
 
 describe("a build whose inputs several workers read", () => {
   it("has parts read on all workers, and ends with the bytes of a build by one", async () => {
