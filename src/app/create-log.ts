@@ -49,7 +49,8 @@ export function createMask(settings: LogSettings): (line: string) => string {
 }
 
 /**
- * The log on standard error. Lines are written in batches, at the latest after a quarter of a second, and at the end.
+ * The log on standard error. Lines are written in batches: after a quarter of a second, or soon after the batch before is
+ * out, and at the end.
  * They are gathered here: pino's own stream measures its whole batch anew with every line. What it is given stays below
  * its `minLength`, so that at the end of the process nothing is under way but what was begun before.
  */

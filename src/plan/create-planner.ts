@@ -14,7 +14,7 @@ import { similarIds } from "./suggest-endpoints.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
-/** What a planner is made of; cache sizes have defaults (1,000 plans, 32 MiB). */
+/** What a planner is made of; cache sizes have defaults (1,000 query texts, 32 MiB). */
 export interface PlannerOptions extends PlanContext {
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;

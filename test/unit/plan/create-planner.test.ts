@@ -61,6 +61,15 @@ describe("the plan cache", () => {
     expect(planner.plan(request("ASK { VALUES ?x { 1 } }")).cached).toBe(false);
   });
 
+  it("keeps a bounded number of plans for one text, the latest among them", () => {
+    const planner = createPlanner(options);
+    const variants = Array.from({ length: 100 }, (_unused, index) => request(text, { namedGraphs: [`urn:g${index}`] }));
+    for (const variant of variants) planner.plan(variant);
+    expect(planner.plan(variants[99]!).cached).toBe(true);
+    expect(planner.plan(variants[98]!).cached).toBe(true);
+    expect(planner.plan(variants[0]!).cached).toBe(false);
+  });
+
   it("is bounded in bytes and in the size of one entry", () => {
     const planner = createPlanner({ ...options, cacheBytes: 64_000 });
     const large = `ASK { VALUES ?x { ${"1 ".repeat(2_000)} } }`;
