@@ -21,6 +21,7 @@ import { createPatternSources } from "./engine/sources/open-pattern-source.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
+import type { HttpLog } from "./http/http-deps.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobQueue } from "./jobs/job-queue.ts";
 import { countFailures } from "./metrics/count-failures.ts";
@@ -69,7 +70,7 @@ export async function createApp(config: Config): Promise<App> {
 }
 
 async function wire(config: Config, opened: Opened): Promise<App> {
-  const log = createLog(config);
+  const { log, http: httpLog } = createLog(config);
   opened.add(() => log.flush());
   const metrics = createMetrics({ version: packageVersion(), role: config.role });
   const { store, ...stateOf } = await openState(config);
@@ -101,7 +102,7 @@ async function wire(config: Config, opened: Opened): Promise<App> {
     now,
   });
   metrics.watchRunning(() => queries.running);
-  return serve({ ...known, config, log, state, examples, hostedShards, metrics, tracing, queries }, opened);
+  return serve({ ...known, config, log, httpLog, state, examples, hostedShards, metrics, tracing, queries }, opened);
 }
 
 interface Foundation {
@@ -167,11 +168,12 @@ function watchSharedState({ log, state: { store } }: Foundation, registry: Regis
 }
 
 interface ServedParts extends Foundation, Knowledge {
+  readonly httpLog: HttpLog;
   readonly queries: QueryService;
 }
 
 async function serve(parts: ServedParts, opened: Opened): Promise<App> {
-  const { config, log, state, examples, metrics, registry, monitoring, queries, tracing } = parts;
+  const { config, state, examples, metrics, registry, monitoring, queries, tracing } = parts;
   const { catalog, search, descriptions, capabilities, linksets } = registry;
   const { monitor, webhooks } = monitoring;
   const life = createServiceLife({
@@ -199,7 +201,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     metrics,
     ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch: parts.stateWatch, monitor }),
     version: packageVersion(),
-    logger: log,
+    logger: parts.httpLog,
     ...(tracing && { tracer: tracing }),
   });
   // A query may take as long as it may, also when the service is asked to end meanwhile.

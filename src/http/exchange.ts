@@ -43,16 +43,6 @@ function finalStatus(exchange: Exchange, reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.raw.statusCode : 499;
 }
 
-function extras({ run, code, query, cutOff, span }: Exchange): object {
-  return {
-    ...(run && { run }),
-    ...(code && { code }),
-    ...(cutOff && { cutOff }),
-    ...(query && { query }),
-    ...(span && { trace: span.traceId }),
-  };
-}
-
 function openExchange(request: FastifyRequest, tracer: Tracer | undefined): Exchange {
   return {
     startedMs: performance.now(),
@@ -100,12 +90,19 @@ export function observeExchanges(app: FastifyInstance, { metrics, logger: log, t
     const observed = { route, method, status, seconds: ms / 1000 };
     metrics.observeRequest(observed);
     if (exchange.span) endSpan(exchange.span, observed, exchange);
-    if (!log) return;
-    const bytes = raw.socket.bytesWritten - exchange.bytesBefore;
-    log.info(
-      { id: request.id, method, route, status, ms: Math.round(ms * 10) / 10, bytes, ...extras(exchange) },
-      "request",
-    );
+    log?.request?.({
+      id: request.id,
+      method,
+      route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      bytes: raw.socket.bytesWritten - exchange.bytesBefore,
+      run: exchange.run,
+      code: exchange.code,
+      cutOff: exchange.cutOff || undefined,
+      query: exchange.query,
+      trace: exchange.span?.traceId,
+    });
   };
   app.decorateRequest("exchange");
   app.addHook("onRequest", (request, reply, done) => {

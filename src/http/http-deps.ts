@@ -48,10 +48,29 @@ export interface HttpMetrics {
   }): void;
 }
 
+/** What the log tells of a request that is over. */
+export interface RequestLine {
+  readonly id: string;
+  readonly method: string;
+  /** Pattern of the route. */
+  readonly route: string;
+  readonly status: number;
+  /** Milliseconds, to a tenth. */
+  readonly ms: number;
+  /** Bytes written to the connection. */
+  readonly bytes: number;
+  readonly run: string | undefined;
+  readonly code: string | undefined;
+  /** True when the response was ended before it was complete. */
+  readonly cutOff: true | undefined;
+  readonly query: string | undefined;
+  readonly trace: string | undefined;
+}
+
 /** Structured log, as pino writes it. */
 export interface HttpLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
+  /** Absent when such lines are not wanted. */
+  request?(line: RequestLine): void;
   error(fields: object, message: string): void;
 }
 

@@ -131,6 +131,8 @@ async function misbehave(): Promise<void> {
 }
 
 interface Line {
+  readonly level: number;
+  readonly time: number;
   readonly msg: string;
   readonly id?: string;
   readonly run?: string;
@@ -144,6 +146,7 @@ function linesOf(log: string): readonly Line[] {
 }
 
 describe("the log of a service to which hostile things happen", () => {
+  const startedMs = Date.now();
   let lines: readonly Line[];
   let log: string;
 
@@ -165,6 +168,15 @@ describe("the log of a service to which hostile things happen", () => {
   it.each(Object.entries(secrets))("shows nothing of %s", (_, secret) => {
     expect(log.length).toBeGreaterThan(2000);
     expect(log.split("\n").filter((line) => line.includes(secret))).toEqual([]);
+  });
+
+  it("tells of requests as pino tells of the rest", () => {
+    const requests = lines.filter(({ msg }) => msg === "request");
+    expect(new Set(requests.map(({ level }) => level))).toEqual(new Set([30]));
+    expect(requests.filter(({ time }) => !(time >= startedMs && time <= Date.now()))).toEqual([]);
+    const keys = Object.keys(requests[0] ?? {});
+    expect(keys.slice(0, 8)).toEqual(["level", "time", "id", "method", "route", "status", "ms", "bytes"]);
+    expect(keys.at(-1)).toBe("msg");
   });
 
   it("names the request in each of its lines, and the run and the trace where there is one", () => {

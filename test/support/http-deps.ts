@@ -74,7 +74,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     ready: () => ({ ready: true, checks: { catalog: { ok: true } } }),
     version: "1.2.3",
     now: () => fakeNowMs,
-    logger: { info: write, warn: write, error: write },
+    logger: { request: write, error: write },
     ...more,
     queries,
     observed,

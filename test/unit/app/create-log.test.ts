@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMask, type LogSettings } from "../../../src/app/create-log.ts";
+import { createLog, createMask, type LogSettings } from "../../../src/app/create-log.ts";
 
 const settings: LogSettings = {
   log: { level: "info", queries: false },
@@ -51,4 +51,14 @@ describe("a line of the log", () => {
     });
     expect(none(line("POST /services/T0/B0/abcdefgh"))).toBe(line("POST /services/T0/B0/abcdefgh"));
   });
+});
+
+it.each([
+  ["info", true],
+  ["debug", true],
+  ["warn", false],
+  ["silent", false],
+] as const)("with the level %s it wants lines of requests: %s", (level, wanted) => {
+  const { http } = createLog({ ...settings, log: { level, queries: false } });
+  expect(http.request !== undefined).toBe(wanted);
 });

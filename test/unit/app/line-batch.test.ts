@@ -8,14 +8,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp() {
+function setUp(characters = 10) {
   const seen: string[] = [];
   const sink = {
     write: (text: string) => seen.push(text),
     flush: () => seen.push("begun"),
     flushSync: () => seen.push("written"),
   };
-  return { seen, batch: new LineBatch(sink, { characters: 10, waitMs: 250 }) };
+  const lineOf = ({ id }: { id: number }): string => `entry ${id}\n`;
+  const mask = (text: string): string => text.replaceAll("secret", "[hidden]");
+  return { seen, batch: new LineBatch(sink, { characters, waitMs: 250, lineOf, mask }) };
 }
 
 it("hands lines on together once they are many", () => {
@@ -62,4 +64,37 @@ it("listens for the end of the process only while lines wait", () => {
   expect(process.listenerCount("exit")).toBe(before + 1);
   batch.flush();
   expect(process.listenerCount("exit")).toBe(before);
+});
+
+it("makes lines of entries with their batch, in the order of all", () => {
+  const { seen, batch } = setUp(400);
+  batch.add({ id: 1 });
+  batch.write("a line\n");
+  batch.add({ id: 2 });
+  expect(seen).toEqual([]);
+  batch.flushSync();
+  expect(seen).toEqual(["entry 1\na line\nentry 2\n", "written"]);
+});
+
+it("counts entries as lines of ordinary length", () => {
+  const { seen, batch } = setUp(400);
+  for (let id = 1; id <= 3; id += 1) batch.add({ id });
+  expect(seen).toEqual(["entry 1\nentry 2\nentry 3\n", "begun"]);
+  batch.add({ id: 4 });
+  expect(seen).toHaveLength(2);
+});
+
+it("lets no entry wait longer than it may", () => {
+  const { seen, batch } = setUp(400);
+  batch.add({ id: 1 });
+  vi.advanceTimersByTime(250);
+  expect(seen).toEqual(["entry 1\n", "begun"]);
+});
+
+it("writes nothing that is masked", () => {
+  const { seen, batch } = setUp(400);
+  batch.write("a secret\n");
+  batch.write("another secret\n");
+  batch.flush();
+  expect(seen).toEqual(["a [hidden]\nanother [hidden]\n", "begun"]);
 });
