@@ -3,14 +3,13 @@ import { finished } from "node:stream/promises";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { isWhole } from "../results/gathered-body.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { transcode } from "../results/serialize.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
 import { decodedBody } from "./decoded-body.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
+import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
 
 /** What the client wants of a direct answer. */
@@ -26,9 +25,9 @@ export interface DirectAnswer {
   /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
   readonly body: Buffer | Readable;
   /** Rows of a whole body, where the format tells. */
-  readonly rows?: number;
-  /** Settles at the answer's end with its rows, where the format tells. */
-  readonly end: Promise<number | undefined>;
+  readonly rows?: number | undefined;
+  /** Settles at the answer's end with its rows, where the format tells; absent when the body is whole. */
+  readonly end?: Promise<number | undefined>;
 }
 
 /** Executes direct plans: one endpoint, the answer's bytes untouched where it speaks the client's format. */
@@ -44,20 +43,31 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): D
   async function fetch(plan: DirectPlan, wish: DirectWish, bounds: ExecutionBounds): Promise<DirectAnswer> {
     const { format, acceptEncoding = "identity" } = wish;
     const request = toRequest(plan, { accept: acceptFor(plan.answer, format), acceptEncoding }, bounds);
-    const answer = await reported(client, { request, bounds, now });
+    const report = new RequestReport(request, bounds, now);
+    let answer: SparqlAnswer;
+    try {
+      answer = await client.query(request);
+    } catch (error) {
+      throw report.failed(error);
+    }
+    report.follow(answer);
     if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
       const from = { mediaType: answer.mediaType, kind: plan.answer };
       const body = await transcode(decodedBody(answer), from, format);
       return { contentEncoding: "identity", body, end: bothEnds(body, answer) };
     }
-    const { contentEncoding, body } = answer;
-    const rows = isWhole(body) ? (await answer.end).rows : undefined;
-    return { contentEncoding, body, ...(rows !== undefined && { rows }), end: answer.end.then((end) => end.rows) };
+    const { contentEncoding, body, whole } = answer;
+    if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };
+    return { contentEncoding, body, end: answer.end.then(({ rows }) => rows) };
   }
 
   async function evaluate(plan: DirectPlan, bounds: ExecutionBounds): Promise<QueryResult> {
     const request = toRequest(plan, { accept: acceptFor(plan.answer) }, bounds);
-    const answer = await reported(client, { request, bounds, now });
+    const report = new RequestReport(request, bounds, now);
+    const answer = await client.query(request).catch((error: unknown) => {
+      throw report.failed(error);
+    });
+    report.follow(answer);
     return parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: plan.answer });
   }
 
@@ -93,35 +103,49 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
   };
 }
 
-interface Reported {
-  readonly request: SparqlRequest;
-  readonly bounds: ExecutionBounds;
-  readonly now: () => number;
-}
+/** Keeps the endpoint's report up to date from its one request to the body's end. */
+class RequestReport {
+  readonly #bounds: ExecutionBounds;
+  readonly #now: () => number;
+  readonly #report: SourceReport;
+  readonly #startedAt: number;
 
-/** Sends the request and keeps the endpoint's report up to date until the body's end. */
-async function reported(client: SparqlClient, { request, bounds, now }: Reported): Promise<SparqlAnswer> {
-  const report = sourceReport(bounds.sources, request.endpoint.id ?? request.endpoint.url);
-  const startedAt = now();
-  const fail = (thrown: unknown) => {
-    report.ms = Math.round(now() - startedAt);
-    noteStatus(report, bounds.signal.aborted ? "cancelled" : "failed", toFedwayError(thrown).code);
-  };
-  report.requests = 1;
-  try {
-    const answer = await client.query(request);
-    report.requests = answer.requests;
-    if (answer.partial) noteStatus(report, "partial", answer.partial.how);
-    const settle = (end: AnswerEnd) => {
-      report.ms = Math.round(now() - startedAt);
-      report.bytes = end.decodedBytes;
-      if (end.rows !== undefined) report.rows = end.rows;
-      noteStatus(report, end.partial ? "partial" : "ok", end.partial?.how);
-    };
-    answer.end.then(settle, fail);
-    return answer;
-  } catch (error) {
-    fail(error);
-    throw error;
+  constructor({ endpoint }: SparqlRequest, bounds: ExecutionBounds, now: () => number) {
+    this.#bounds = bounds;
+    this.#now = now;
+    this.#report = sourceReport(bounds.sources, endpoint.id ?? endpoint.url);
+    this.#report.requests = 1;
+    this.#startedAt = now();
+  }
+
+  /** The request, or its body, has failed; gives the error back. */
+  failed(thrown: unknown): unknown {
+    this.#report.ms = this.#elapsedMs;
+    const status = this.#bounds.signal.aborted ? "cancelled" : "failed";
+    noteStatus(this.#report, status, toFedwayError(thrown).code);
+    return thrown;
+  }
+
+  /** The answer has begun. */
+  follow({ requests, partial, whole, end }: SparqlAnswer): void {
+    this.#report.requests = requests;
+    if (partial) noteStatus(this.#report, "partial", partial.how);
+    if (whole !== undefined) this.#ended(whole);
+    else
+      end.then(
+        (how) => this.#ended(how),
+        (error: unknown) => this.failed(error),
+      );
+  }
+
+  get #elapsedMs(): number {
+    return Math.round(this.#now() - this.#startedAt);
+  }
+
+  #ended({ decodedBytes, rows, partial }: AnswerEnd): void {
+    this.#report.ms = this.#elapsedMs;
+    this.#report.bytes = decodedBytes;
+    if (rows !== undefined) this.#report.rows = rows;
+    noteStatus(this.#report, partial ? "partial" : "ok", partial?.how);
   }
 }

@@ -101,18 +101,26 @@ function writeStream(response: ServerResponse, { headers, body }: Headed, fail: 
   response.once("close", () => body.destroy());
 }
 
-/** Sends a body that is there, compressed where that saves anything. */
-async function sendWhole(
+/** Sends a body that is there, compressed where that saves anything; undefined when that is done at once. */
+function sendWhole(
   response: ServerResponse,
   { headers, body }: { readonly headers: readonly string[]; readonly body: Buffer | GatheredBody },
   coding: ContentCoding | undefined,
-): Promise<void> {
+): Promise<void> | undefined {
   const pieces = piecesOf(body);
   if (!Buffer.isBuffer(body) && body.received) giveBackSent(response, pieces);
-  if (coding === undefined || lengthOf(pieces) <= smallestCompressedBytes) {
-    writeWhole(response, headers, pieces);
-    return;
+  if (coding !== undefined && lengthOf(pieces) > smallestCompressedBytes) {
+    return sendCompressed(response, { headers, pieces }, coding);
   }
+  writeWhole(response, headers, pieces);
+  return undefined;
+}
+
+async function sendCompressed(
+  response: ServerResponse,
+  { headers, pieces }: { readonly headers: readonly string[]; readonly pieces: readonly Buffer[] },
+  coding: ContentCoding,
+): Promise<void> {
   const compressed = await compressWhole(Buffer.concat(pieces), coding);
   writeWhole(response, encodedAs(coding, headers), [compressed]);
 }
@@ -126,16 +134,20 @@ const encodedAs = (coding: string, headers: readonly string[]): readonly string[
 /**
  * Sends a successful answer past the web framework: one write for a whole body, a pump with back-pressure for a
  * stream. Compresses what is not yet encoded when the client asks for it.
+ * @returns undefined when there is nothing left to wait for
  */
-export async function sendAnswer(reply: FastifyReply, answer: OutgoingAnswer, onEarly: OnEarlyFailure): Promise<void> {
+export function sendAnswer(
+  reply: FastifyReply,
+  answer: OutgoingAnswer,
+  onEarly: OnEarlyFailure,
+): Promise<void> | undefined {
   const { body, contentEncoding } = answer;
   const plain = contentEncoding === "identity";
   const coding = plain ? chooseCoding(reply.request.headers["accept-encoding"]) : undefined;
   const headers = plain ? answer.headers : encodedAs(contentEncoding, answer.headers);
   reply.hijack();
-  if (isWhole(body)) {
-    await sendWhole(reply.raw, { headers, body }, coding);
-  } else if (reply.request.method === "HEAD") {
+  if (isWhole(body)) return sendWhole(reply.raw, { headers, body }, coding);
+  if (reply.request.method === "HEAD") {
     body.once("error", () => {});
     body.destroy();
     reply.raw.writeHead(200, coding ? [...encodedAs(coding, headers)] : [...headers]).end();
@@ -145,4 +157,5 @@ export async function sendAnswer(reply: FastifyReply, answer: OutgoingAnswer, on
   } else {
     writeStream(reply.raw, { headers, body }, failing(reply, onEarly));
   }
+  return undefined;
 }

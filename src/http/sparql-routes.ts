@@ -9,7 +9,12 @@ import { clientSignal } from "./exchange.ts";
 import { searchOf } from "./form-parameters.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { createOperationReader, type ProtocolBody, type QueryOperation } from "./protocol-operation.ts";
+import {
+  createOperationReader,
+  type DescriptionOperation,
+  type ProtocolBody,
+  type QueryOperation,
+} from "./protocol-operation.ts";
 import { IdPath, ProtocolParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { graphFormat, sendQuads } from "./rdf-answer.ts";
@@ -125,38 +130,48 @@ const throughQueryService =
     });
     request.exchange.run = answer.runId;
     const { contentEncoding, body } = answer;
-    await sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
+    const sending = sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
       sendProblem(reply, error, { "Fedway-Run": answer.runId }),
     );
+    if (sending !== undefined) await sending;
   };
+
+interface Described {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly operation: DescriptionOperation;
+}
+
+/** Answers a request without a query with the route's service description. */
+async function sendDescription(
+  { publicUrl }: SparqlShell,
+  { federated, dataset }: SparqlRoute,
+  { request, reply, operation }: Described,
+): Promise<void> {
+  const url = `${publicUrl()}${request.originalUrl.split("?", 1)[0]}`;
+  const { accept } = request.headers;
+  const format = graphFormat({ ...(accept !== undefined && { accept }), format: operation.format ?? "" });
+  await sendQuads(reply, describeRoute({ url, federated, dataset: await dataset?.(idOf(request)) }), format);
+}
 
 function handling(
   shell: SparqlShell,
   route: SparqlRoute,
 ): (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply) => Promise<void> {
-  const { deps, publicUrl } = shell;
+  const { limits, log } = shell.deps.config;
   const readOperation = createOperationReader();
-  return async (request, reply) => {
-    const target = request.originalUrl;
+  return (request, reply) => {
     request.exchange.route = route.url;
     route.check?.(request);
-    const { limits, log } = deps.config;
     const operation = readOperation({
       method: request.method,
-      search: searchOf(target),
+      search: searchOf(request.originalUrl),
       body: request.body,
       maxQueryBytes: limits.maxQueryBytes,
     });
-    if (operation.kind === "query") {
-      if (log.queries) request.exchange.query = operation.text;
-      await route.answer(request, reply, operation);
-      return;
-    }
-    const url = `${publicUrl()}${target.split("?", 1)[0]}`;
-    const { accept } = request.headers;
-    const format = graphFormat({ ...(accept !== undefined && { accept }), format: operation.format ?? "" });
-    const dataset = await route.dataset?.(idOf(request));
-    await sendQuads(reply, describeRoute({ url, federated: route.federated, dataset }), format);
+    if (operation.kind === "description") return sendDescription(shell, route, { request, reply, operation });
+    if (log.queries) request.exchange.query = operation.text;
+    return route.answer(request, reply, operation);
   };
 }
 

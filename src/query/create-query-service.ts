@@ -5,7 +5,7 @@ import { toPlanDescription } from "./describe-plan.ts";
 import { evaluate, type Executors, fetchAnswer } from "./evaluate.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./query-service.ts";
 import { createRunLog } from "./run-log.ts";
-import { createRunStarter, type StartedRun } from "./start-run.ts";
+import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { tabulate } from "./tabulate.ts";
 import type { Tracer } from "../tracing/tracing.ts";
 import { completed } from "./verdict.ts";
@@ -44,7 +44,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
       metrics.observeRun(plan, status, durationMs / 1000);
     },
   });
-  const start = createRunStarter({
+  const starter = createRunStarter({
     planner,
     log,
     admission,
@@ -55,8 +55,8 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
     tracer: options.tracer,
   });
   return {
-    run: (request) => answerQuery(options, start, request),
-    table: (request) => answerTable(options, start, request),
+    run: (request) => answerQuery(options, starter, request),
+    table: (request) => answerTable(options, starter, request),
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     runRecord: (id) => log.record(id),
     runOf: (error) => (error instanceof Error ? runs.get(error) : undefined),
@@ -66,19 +66,22 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
   };
 }
 
-type Start = (request: QueryRequest) => Promise<StartedRun>;
-
-async function answerQuery(options: QueryServiceOptions, start: Start, request: QueryRequest): Promise<QueryAnswer> {
-  const run = await start(request);
+async function answerQuery(
+  options: QueryServiceOptions,
+  starter: RunStarter,
+  request: QueryRequest,
+): Promise<QueryAnswer> {
+  const waiting = starter.enter(request);
+  if (waiting !== undefined) await waiting;
+  const run = starter.start(request);
   const { plan, bounds } = run;
   try {
     const format = wantedFormat(plan, request);
     const wish = { format, acceptEncoding: request.acceptEncoding };
     const answer = await fetchAnswer(options, plan, { wish, bounds });
-    answer.end.then(
-      (rows) => run.end(completed(bounds.sources.values(), rows)),
-      (error: unknown) => run.fail(error),
-    );
+    const complete = (rows: number | undefined): void => run.end(completed(bounds.sources.values(), rows));
+    if (answer.end === undefined) complete(answer.rows);
+    else answer.end.then(complete, (error: unknown) => run.fail(error));
     return toQueryAnswer(run, answer, { format, firstByteMs: options.now() - run.executedAt });
   } catch (error) {
     throw run.fail(error);
@@ -87,10 +90,11 @@ async function answerQuery(options: QueryServiceOptions, start: Start, request: 
 
 async function answerTable(
   options: QueryServiceOptions,
-  start: Start,
+  starter: RunStarter,
   request: QueryRequest & { readonly maxRows: number },
 ): Promise<TabularAnswer> {
-  const run = await start(request);
+  await starter.enter(request);
+  const run = starter.start(request);
   try {
     const result = await evaluate(options, run.plan, run.bounds);
     return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, options.limits.maxRows)));

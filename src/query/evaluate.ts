@@ -21,16 +21,29 @@ export interface FetchedAnswer {
   /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
   readonly body: Buffer | Readable;
   /** Rows or triples, where already known. */
-  readonly rows?: number;
-  /** Settles at the answer's end with its rows, where the format tells. */
-  readonly end: Promise<number | undefined>;
+  readonly rows?: number | undefined;
+  /** Settles at the answer's end with its rows, where the format tells; absent when the body is whole. */
+  readonly end?: Promise<number | undefined>;
+}
+
+/** How an answer is wanted, and within which bounds. */
+interface Asked {
+  readonly wish: DirectWish;
+  readonly bounds: ExecutionBounds;
 }
 
 /** Executes a plan to bytes of the wanted format. @throws FedwayError for what fails before the first byte */
-export async function fetchAnswer(
+export function fetchAnswer(executors: Executors, plan: QueryPlan, asked: Asked): Promise<FetchedAnswer> {
+  // With nothing to fall back on there is nothing to wait for here, and small answers feel every step.
+  if (plan.kind === "direct" && plan.silent === undefined)
+    return executors.direct.fetch(plan, asked.wish, asked.bounds);
+  return fetchOrFallBack(executors, plan, asked);
+}
+
+async function fetchOrFallBack(
   { direct, engine }: Executors,
   plan: QueryPlan,
-  { wish, bounds }: { readonly wish: DirectWish; readonly bounds: ExecutionBounds },
+  { wish, bounds }: Asked,
 ): Promise<FetchedAnswer> {
   let federated = executable(plan);
   if (federated.kind === "direct") {

@@ -95,7 +95,15 @@ class Started implements StartedRun {
 }
 
 /** Lets queries in, plans them and opens their runs; whoever is told of a run's end calls `admission.leave`. */
-export function createRunStarter(options: RunStarterOptions): (request: QueryRequest) => Promise<StartedRun> {
+export interface RunStarter {
+  /** As `Admission.enter`; `start` comes next. */
+  enter(request: QueryRequest): Promise<void> | undefined;
+  /** @throws FedwayError what the planner throws */
+  start(request: QueryRequest): StartedRun;
+}
+
+/** Creates the starter of one service. */
+export function createRunStarter(options: RunStarterOptions): RunStarter {
   const { planner, log, admission, limits, now } = options;
   // A plan comes from the cache with the text it was made for.
   const hashes = new WeakMap<QueryPlan, string>();
@@ -123,15 +131,16 @@ export function createRunStarter(options: RunStarterOptions): (request: QueryReq
     return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt, span }, options);
   };
   const timeoutOf = ({ timeoutMs }: QueryRequest): number => Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
-  return async (request) => {
-    const { text, signal } = request;
-    const waiting = admission.enter({ characters: text.length, timeoutMs: timeoutOf(request), signal });
-    if (waiting !== undefined) await waiting;
-    try {
-      return open(request);
-    } catch (error) {
-      admission.leave();
-      throw error;
-    }
+  return {
+    enter: (request) =>
+      admission.enter({ characters: request.text.length, timeoutMs: timeoutOf(request), signal: request.signal }),
+    start(request) {
+      try {
+        return open(request);
+      } catch (error) {
+        admission.leave();
+        throw error;
+      }
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { Call } from "./call.ts";
 import type { Clock } from "./clock.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
-import { maxErrorBytes } from "./excerpt.ts";
+import { errorText, maxErrorBytes } from "./excerpt.ts";
 import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type EngineQuirks, isSound, quirksOf } from "./engine-quirks.ts";
@@ -46,7 +46,6 @@ const promptBytes = 131_072;
 const patienceMs = 5;
 /** Decoded bytes up to which a small encoded answer is decoded at once; a bomb goes the streaming way. */
 const decodeAtOnceBytes = 262_144;
-const maxErrorDecodedBytes = 65_536;
 const decodeEncodings = "gzip, br, deflate";
 
 const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
@@ -205,6 +204,7 @@ class Attempt implements ExchangeListener {
     this.#answer(head, {
       body: gathered(passed ? received : decoded, isReceived),
       contentEncoding: passed ? head.coding : "identity",
+      whole: outcome,
       end: Promise.resolve(outcome),
       ...(outcome.partial === undefined ? {} : { partial: outcome.partial }),
     });
@@ -247,24 +247,17 @@ class Attempt implements ExchangeListener {
     this.#answer(head, {
       body,
       contentEncoding: delivery === "pass" ? head.coding : "identity",
+      whole: undefined,
       end,
       ...(partial === undefined ? {} : { partial }),
     });
     return body;
   }
 
-  #answer(head: Head, rest: Pick<SparqlAnswer, "body" | "contentEncoding" | "end" | "partial">): void {
+  #answer(head: Head, rest: Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">): void {
     const { status, mediaType, firstByteMs } = head;
     const answer = { status, mediaType, firstByteMs, requests: this.#call.requests, ...rest };
     this.#settle({ kind: "answer", answer });
-  }
-}
-
-function errorText(body: Buffer, headers: ResponseHeaders): string {
-  try {
-    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
-  } catch {
-    return "";
   }
 }
 

@@ -65,6 +65,7 @@ export async function answerLocally(call: Call, handler: Handler, context: Local
     body: answer.body,
     firstByteMs: clock.now() - startedMs,
     requests: call.requests,
+    whole: outcome,
     end: Promise.resolve(outcome),
   };
 }

@@ -96,6 +96,8 @@ export interface SparqlAnswer {
   readonly firstByteMs: number;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
+  /** What `end` settles with, when the body is whole; undefined while bytes are to come. */
+  readonly whole: AnswerEnd | undefined;
   /** Settles when the body has ended; rejects with the same `FedwayError` the body is destroyed with. */
   readonly end: Promise<AnswerEnd>;
 }

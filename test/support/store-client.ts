@@ -27,6 +27,7 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
     if (!store) throw new FedwayError("ENDPOINT_UNREACHABLE", `Nothing listens at ${url}.`, { fault: "connect" });
     const text = store.query(request.query, { results_format: "json" });
     const body = Buffer.from(text as unknown as string);
+    const whole = { decodedBytes: body.length, wireBytes: body.length };
     return {
       status: 200,
       mediaType: "application/sparql-results+json",
@@ -34,7 +35,8 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
       body,
       firstByteMs: 0,
       requests: 1,
-      end: Promise.resolve({ decodedBytes: body.length, wireBytes: body.length }),
+      whole,
+      end: Promise.resolve(whole),
     };
   }
 

@@ -35,6 +35,7 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
     const keys = [...request.query.matchAll(/\(<([^>]+)>\)/g)].map(([, key]) => key);
     const bindings = keys.map((value) => ({ s: { type: "uri", value } }));
     const body = Buffer.from(JSON.stringify({ head: { vars: ["s"] }, results: { bindings } }));
+    const whole = { decodedBytes: body.length, wireBytes: body.length };
     return {
       status: 200,
       mediaType: "application/sparql-results+json",
@@ -42,7 +43,8 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
       body,
       firstByteMs: 0,
       requests: 1,
-      end: Promise.resolve({ decodedBytes: body.length, wireBytes: body.length }),
+      whole,
+      end: Promise.resolve(whole),
     };
   };
   const executor = createClauseExecutor({
