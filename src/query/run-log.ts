@@ -15,7 +15,7 @@ export interface Run {
 /** How a run ended. */
 export interface RunEnd {
   readonly status: RunStatus;
-  readonly rows?: number;
+  readonly rows?: number | undefined;
   readonly error?: FedwayError;
 }
 

@@ -6,7 +6,7 @@ import type { RunEnd } from "./run-log.ts";
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
 export function completed(sources: Iterable<SourceReport>, rows: number | undefined): RunEnd {
   const status = isPartial(sources) ? "partial" : rows === 0 ? "empty" : "ok";
-  return { status, ...(rows !== undefined && { rows }) };
+  return { status, rows };
 }
 
 /** How a run ended that broke off or never began. */

@@ -63,8 +63,8 @@ export class AnswerMonitor {
     return {
       decodedBytes: this.#bytes,
       wireBytes,
-      ...(rows === undefined ? {} : { rows }),
-      ...(partial === undefined ? {} : { partial }),
+      rows,
+      partial,
     };
   }
 }

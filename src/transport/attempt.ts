@@ -60,6 +60,8 @@ interface Head {
   readonly firstByteMs: number;
 }
 
+type Delivered = Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">;
+
 class Attempt implements ExchangeListener {
   readonly #call: Call;
   readonly #context: AttemptContext;
@@ -206,7 +208,7 @@ class Attempt implements ExchangeListener {
       contentEncoding: passed ? head.coding : "identity",
       whole: outcome,
       end: Promise.resolve(outcome),
-      ...(outcome.partial === undefined ? {} : { partial: outcome.partial }),
+      partial: outcome.partial,
     });
   }
 
@@ -243,20 +245,20 @@ class Attempt implements ExchangeListener {
         else resolve(outcome);
       },
     });
-    const { partial } = head.signs;
     this.#answer(head, {
       body,
       contentEncoding: delivery === "pass" ? head.coding : "identity",
       whole: undefined,
       end,
-      ...(partial === undefined ? {} : { partial }),
+      partial: head.signs.partial,
     });
     return body;
   }
 
-  #answer(head: Head, rest: Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">): void {
-    const { status, mediaType, firstByteMs } = head;
-    const answer = { status, mediaType, firstByteMs, requests: this.#call.requests, ...rest };
+  #answer({ status, mediaType, firstByteMs }: Head, delivered: Delivered): void {
+    const { body, contentEncoding, whole, end, partial } = delivered;
+    const { requests } = this.#call;
+    const answer = { status, mediaType, contentEncoding, body, partial, firstByteMs, requests, whole, end };
     this.#settle({ kind: "answer", answer });
   }
 }

@@ -256,7 +256,7 @@ export class Call implements Expiring, Waiter {
       ms: now - this.#startedMs,
       wireBytes: this.wireBytes,
       requests: this.requests,
-      ...(this.request.pastBreaker === true && { probe: true }),
+      probe: this.request.pastBreaker === true || undefined,
     });
   }
 

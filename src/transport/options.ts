@@ -20,7 +20,7 @@ export interface ExchangeReport {
   /** HTTP requests sent. */
   readonly requests: number;
   /** A probe of the monitor, which goes past the circuit breaker: no traffic. */
-  readonly probe?: true;
+  readonly probe?: true | undefined;
 }
 
 /** Hears of every query, every HTTP request and every circuit breaker; must not throw. */

@@ -73,8 +73,8 @@ export interface AnswerEnd {
   /** Bytes on the wire (content-encoded). */
   readonly wireBytes: number;
   /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
-  readonly rows?: number;
-  readonly partial?: PartialReason;
+  readonly rows?: number | undefined;
+  readonly partial?: PartialReason | undefined;
 }
 
 /** A successful answer: status 2xx and a media type that fits the request. */
@@ -91,7 +91,7 @@ export interface SparqlAnswer {
    */
   readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */
-  readonly partial?: PartialReason;
+  readonly partial?: PartialReason | undefined;
   /** Milliseconds from sending the request to its response headers. */
   readonly firstByteMs: number;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */

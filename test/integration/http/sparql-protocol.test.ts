@@ -52,7 +52,7 @@ describe("answers", () => {
       "fedway-plan": "direct",
       "fedway-run": "run-1",
       "fedway-status": "ok",
-      "server-timing": 'plan;dur=0;desc="cached", upstream;dur=12.3',
+      "server-timing": 'plan;dur=0.0;desc="cached", upstream;dur=12.3',
       vary: "Accept, Accept-Encoding",
       "x-content-type-options": "nosniff",
     });
