@@ -75,7 +75,7 @@ export interface ServiceLog {
  */
 export function createLog(settings: LogSettings): ServiceLog {
   const sink = pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 });
-  const batch = new LineBatch<DueLine>(sink, { characters: 8_000, waitMs: 250, lineOf, mask: createMask(settings) });
+  const batch = new LineBatch<DueLine>(sink, { characters: 14_000, waitMs: 250, lineOf, mask: createMask(settings) });
   const log = pino({ level: settings.log.level, base: null }, batch);
   const request = (line: RequestLine): void => {
     const due = { time: Date.now(), line };

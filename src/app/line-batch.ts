@@ -22,8 +22,8 @@ export interface LineBatchOptions<Entry> {
   readonly mask: (text: string) => string;
 }
 
-/** About as long as the line of an entry. */
-const entryCharacters = 180;
+/** No line of an entry is longer by much. */
+const entryCharacters = 320;
 
 /**
  * Gathers lines of a log: a system call and a turn of a thread for each of them would cost more than all that is done to
@@ -33,7 +33,7 @@ const entryCharacters = 180;
 export class LineBatch<Entry extends object> implements DestinationStream {
   readonly #sink: LineSink;
   readonly #options: LineBatchOptions<Entry>;
-  readonly #waiting: (string | Entry)[] = [];
+  #waiting: (string | Entry)[] = [];
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -46,7 +46,7 @@ export class LineBatch<Entry extends object> implements DestinationStream {
     this.#take(line, line.length);
   }
 
-  /** Takes what becomes a line of ordinary length later; nobody may change it. */
+  /** Takes what becomes a line later, of at most some 300 characters; nobody may change it. */
   add(entry: Entry): void {
     this.#take(entry, entryCharacters);
   }
@@ -81,10 +81,11 @@ export class LineBatch<Entry extends object> implements DestinationStream {
     clearTimeout(this.#timer);
     process.off("exit", this.flushSync);
     const { lineOf, mask } = this.#options;
-    let text = "";
-    for (const one of this.#waiting) text += typeof one === "string" ? one : lineOf(one);
-    this.#waiting.length = 0;
+    const lines = this.#waiting;
+    this.#waiting = [];
     this.#characters = 0;
+    let text = "";
+    for (const one of lines) text += typeof one === "string" ? one : lineOf(one);
     this.#sink.write(mask(text));
   }
 }

@@ -67,10 +67,11 @@ export interface RequestLine {
   readonly trace: string | undefined;
 }
 
-/** Structured log, as pino writes it. */
+/** What the shell tells the log. */
 export interface HttpLog {
   /** Absent when such lines are not wanted. */
   request?(line: RequestLine): void;
+  /** A defect, with what is known of it. */
   error(fields: object, message: string): void;
 }
 

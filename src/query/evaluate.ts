@@ -32,7 +32,10 @@ interface Asked {
   readonly bounds: ExecutionBounds;
 }
 
-/** Executes a plan to bytes of the wanted format. @throws FedwayError for what fails before the first byte */
+/**
+ * Executes a plan to bytes of the wanted format.
+ * @throws FedwayError for what fails before the first byte; a direct plan's executor may also throw what is unexpected
+ */
 export function fetchAnswer(executors: Executors, plan: QueryPlan, asked: Asked): Promise<FetchedAnswer> {
   // With nothing to fall back on there is nothing to wait for here, and small answers feel every step.
   if (plan.kind === "direct" && plan.silent === undefined)

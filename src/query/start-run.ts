@@ -98,7 +98,7 @@ class Started implements StartedRun {
 export interface RunStarter {
   /** As `Admission.enter`; `start` comes next. */
   enter(request: QueryRequest): Promise<void> | undefined;
-  /** @throws FedwayError what the planner throws */
+  /** Comes once after `enter`; gives the place back when it throws. @throws FedwayError what the planner throws */
   start(request: QueryRequest): StartedRun;
 }
 

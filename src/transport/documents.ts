@@ -5,7 +5,8 @@ import { parseAnswer } from "../results/parse.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
 import { decodedPieces } from "./body-pieces.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Download, download, errorTextOf } from "./download.ts";
+import { type Download, download } from "./download.ts";
+import { errorText } from "./excerpt.ts";
 import { headerOf } from "./headers.ts";
 import { createHostRates, type HostRates } from "./host-rates.ts";
 import { documentMediaType, rdfAccept } from "./document-media-type.ts";
@@ -216,7 +217,7 @@ function hostBusy(retryAfterMs: number): FedwayError {
 
 function refused(got: Download, { clock }: Context): FedwayError {
   const retryAfterMs = parseRetryAfter(headerOf(got.headers, "retry-after"), clock.now());
-  const refusal = { status: got.status, headers: got.headers, text: errorTextOf(got) };
+  const refusal = { status: got.status, headers: got.headers, text: errorText(got.body, got.headers) };
   return refusalError(refusal, "quads", retryAfterMs === undefined ? {} : { retryAfterMs });
 }
 

@@ -1,6 +1,5 @@
 import { answerTooLarge } from "./answer-monitor.ts";
 import { CollectedBody } from "./collected-body.ts";
-import { codingOf, decodeWhole } from "./content-coding.ts";
 import { maxErrorBytes } from "./excerpt.ts";
 import { Exchange } from "./exchange.ts";
 import type { ResponseHeaders } from "./headers.ts";
@@ -36,8 +35,6 @@ export interface Download {
   readonly body: Buffer;
 }
 
-const maxErrorDecodedBytes = 65_536;
-
 /**
  * Sends one GET and collects its body.
  * @throws FedwayError `ENDPOINT_UNREACHABLE`, `ENDPOINT_BROKE_OFF`, `ENDPOINT_TIMEOUT`, `ADDRESS_REFUSED`,
@@ -66,13 +63,4 @@ export function download({ upstream, url, headers, maxBytes, watch, account }: D
     exchange.send({ method: "GET", origin, path: pathname + search, body: undefined, contentType: undefined }, headers);
     return (error) => exchange.abort(error);
   });
-}
-
-/** The decoded beginning of an error body; empty when it cannot be decoded. */
-export function errorTextOf({ body, headers }: Download): string {
-  try {
-    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
-  } catch {
-    return "";
-  }
 }

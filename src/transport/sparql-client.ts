@@ -72,7 +72,7 @@ export interface AnswerEnd {
   readonly decodedBytes: number;
   /** Bytes on the wire (content-encoded). */
   readonly wireBytes: number;
-  /** Solutions or triples seen; absent where the format does not tell without being parsed. Never a guess. */
+  /** Solutions or triples seen; undefined where the format does not tell without being parsed. Never a guess. */
   readonly rows?: number | undefined;
   readonly partial?: PartialReason | undefined;
 }

@@ -141,7 +141,7 @@ async function warmUp({ servers, bodies, effort }: Bench): Promise<void> {
     const loads = [
       [fedway, servicePath(servers.endpointUrl(id))],
       [fedway, endpointPath(id)],
-      ...(id === "mb28" ? [] : ([[bare, plainPath(id)]] as const)),
+      ...(id === "mb28" ? [] : Object.values(bare).map((server) => [server, plainPath(id)] as const)),
     ] as const;
     for (const [server, path] of loads) await loadUntilSteady(servers, server, { id, path, most: effort.warmUps });
     await measure(servers, nginx, { path: plainPath(id), connections: connectionsFor(id), seconds: 1 });
@@ -180,6 +180,11 @@ async function measureUpstreamAlone({ servers, bodies, effort, measures }: Bench
 }
 
 const connectionsFor = (id: CannedBody["id"]): number => ({ rows10: 32, kb100: 16, mb28: 4 })[id];
+
+const bareParts = [
+  ["node", "node:http, undici"],
+  ["fastify", "Fastify, undici"],
+] as const;
 
 const ratioTargets: Readonly<Record<CannedBody["id"], number>> = { rows10: 0.5, kb100: 0.9, mb28: 1 };
 
@@ -227,13 +232,13 @@ async function compareThroughput(bench: Bench, { id, name, fedwayPath }: Through
     met: ratio >= ratioTargets[id],
   });
   if (id !== "mb28") {
-    const bare = medianOf(rounds, (round) => (round.bare?.requestsPerSecond ?? NaN) / round.nginx.requestsPerSecond);
-    measures.push({
-      name: "  a proxy that does nothing (node:http, undici)",
-      fedway: "",
-      value: bare,
-      unit: "of nginx",
-    });
+    for (const [server, parts] of bareParts) {
+      const value = medianOf(
+        rounds,
+        ({ bare, nginx }) => (bare?.[server].requestsPerSecond ?? NaN) / nginx.requestsPerSecond,
+      );
+      measures.push({ name: `  a proxy that does nothing (${parts})`, fedway: "", value, unit: "of nginx" });
+    }
   }
   const large = id === "mb28";
   const cpu = (server: "nginx" | "fedway"): number =>

@@ -1,14 +1,16 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { fastify } from "fastify";
 import { Agent } from "undici";
 
 /**
- * What Node itself reaches: its HTTP server and undici, one request passed on, its answer gathered and sent, and nothing
- * else - no query is read, nothing is checked, counted, logged or bounded. Arguments: port, origin of the upstream.
+ * What can be reached at best: one request passed on, its answer gathered and sent, and nothing else - no query is read,
+ * nothing is checked, counted, logged or bounded. Arguments: port, origin of the upstream, and the server: Node's own
+ * ("node") or the framework that Fedway is built on ("fastify").
  */
-const [port = "0", origin = ""] = process.argv.slice(2);
+const [port = "0", origin = "", framework = "node"] = process.argv.slice(2);
 const agent = new Agent({ connections: 64, pipelining: 1 });
 
-createServer((request, response) => {
+function passOn(request: IncomingMessage, response: ServerResponse): void {
   const pieces: Buffer[] = [];
   let type = "";
   agent.dispatch(
@@ -30,4 +32,15 @@ createServer((request, response) => {
       },
     },
   );
-}).listen(Number(port), "127.0.0.1");
+}
+
+if (framework === "fastify") {
+  const app = fastify();
+  app.get("/*", (request, reply) => {
+    reply.hijack();
+    passOn(request.raw, reply.raw);
+  });
+  await app.listen({ port: Number(port), host: "127.0.0.1" });
+} else {
+  createServer(passOn).listen(Number(port), "127.0.0.1");
+}

@@ -22,13 +22,16 @@ export interface MeasuredServer {
   readonly pid: number;
 }
 
+/** Proxies that do nothing but pass on: with Node's HTTP server, and with Fastify. */
+export type BareServer = "node" | "fastify";
+
 /** Everything the bench talks to. */
 export interface BenchServers {
   readonly upstream: MeasuredServer;
   readonly nginx: MeasuredServer;
   readonly fedway: MeasuredServer;
-  /** Node's HTTP server and undici alone: what a proxy on Node could reach at best. */
-  readonly bare: MeasuredServer;
+  /** With undici and nothing else: what could be reached at best. */
+  readonly bare: Readonly<Record<BareServer, MeasuredServer>>;
   readonly slow: SlowUpstream;
   /** Prefix of commands that make load: it shares a processor with the upstream, never with the server under test. */
   readonly loadWrapper: readonly string[];
@@ -43,7 +46,7 @@ export interface BenchServers {
 
 const nginxFolder = new URL("../../../deploy/nginx/", import.meta.url);
 const bareProgram = fileURLToPath(new URL("bare-proxy.ts", import.meta.url));
-const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
+const fedwayProgram = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
 /** As `npm run serve` has them. */
 const nodeOptions = ["--max-semi-space-size=16"];
@@ -99,29 +102,39 @@ async function startAll({ bodies, runDir, running, close }: Start): Promise<Benc
     wrapper: tested,
   });
   running.push(nginx);
-  const bare = await startBare(runDir, tested, upstream.port);
-  running.push(bare.process);
+  const upstreamOrigin = `http://127.0.0.1:${upstream.port}`;
+  const startBare = async (server: BareServer): Promise<MeasuredServer> => {
+    const started = await startNode({
+      name: `bare-${server}`,
+      args: (port) => [...bareOptions, bareProgram, String(port), upstreamOrigin, server],
+      readyPath: "/status",
+      runDir,
+      wrapper: tested,
+    });
+    running.push(started);
+    return started;
+  };
+  const bare = { node: await startBare("node"), fastify: await startBare("fastify") };
   const slow = await startSlowUpstream();
   running.push({ stop: () => slow.close() });
   const endpointUrl = (id: string): string =>
     id === "slow" ? slow.url : `http://127.0.0.1:${upstream.port}/${id}/sparql`;
   await writeCatalog(runDir, [...bodies.map(({ id }) => id), "slow"], endpointUrl);
   let fedway = await startFedway(runDir, tested);
-  running.push({ stop: () => fedway.process.stop() });
-  const upstreamOrigin = `http://127.0.0.1:${upstream.port}`;
+  running.push({ stop: () => fedway.stop() });
   return {
     upstream: { origin: upstreamOrigin, pid: workerOf(upstream.process) },
     nginx: { origin: `http://127.0.0.1:${nginxPort}`, pid: workerOf(nginx) },
     get fedway() {
-      return { origin: fedway.origin, pid: fedway.process.pid };
+      return fedway;
     },
-    bare: { origin: bare.origin, pid: bare.process.pid },
+    bare,
     slow,
     loadWrapper: rest,
     endpointUrl,
     upstreamRequests: () => countRequests(upstreamOrigin),
     restartFedway: async () => {
-      await fedway.process.stop();
+      await fedway.stop();
       fedway = await startFedway(runDir, tested);
     },
     close,
@@ -151,41 +164,45 @@ async function startUpstream(
   return { process: server, port };
 }
 
-async function startBare(
-  runDir: string,
-  wrapper: readonly string[],
-  upstreamPort: number,
-): Promise<{ readonly process: ServerProcess; readonly origin: string }> {
+interface RunningServer extends MeasuredServer {
+  stop(): Promise<void>;
+}
+
+interface NodeProgram {
+  readonly name: string;
+  readonly args: (port: number) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Answered once the program is ready. */
+  readonly readyPath: string;
+  readonly runDir: string;
+  readonly wrapper: readonly string[];
+}
+
+/** Starts a program on the Node that runs the bench, at a free port. */
+async function startNode(program: NodeProgram): Promise<RunningServer> {
+  const { name, args, env = {}, readyPath, runDir, wrapper } = program;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const server = await startServer({
-    name: "bare-proxy",
+    name,
     command: process.execPath,
-    args: [...bareOptions, bareProgram, String(port), `http://127.0.0.1:${upstreamPort}`],
+    args: args(port),
     wrapper,
     cwd: runDir,
-    ready: () => answers(`${origin}/status`),
-    readyWithinMs: 20_000,
+    env: { ...env, PORT: String(port) },
+    ready: () => answers(origin + readyPath),
+    readyWithinMs: 60_000,
   });
-  return { process: server, origin };
+  return { origin, pid: server.pid, stop: () => server.stop() };
 }
 
 /** Fedway as its operators run it: one process, metrics, guard and caps on, default log level. */
-async function startFedway(
-  runDir: string,
-  wrapper: readonly string[],
-): Promise<{ readonly process: ServerProcess; readonly origin: string }> {
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const server = await startServer({
+const startFedway = (runDir: string, wrapper: readonly string[]): Promise<RunningServer> =>
+  startNode({
     name: "fedway",
-    command: process.execPath,
-    args: [...nodeOptions, program],
-    wrapper,
-    cwd: runDir,
+    args: () => [...nodeOptions, fedwayProgram],
     env: {
       HOST: "127.0.0.1",
-      PORT: String(port),
       NODE_ENV: "production",
       FEDWAY_CATALOG: join(runDir, "catalog"),
       FEDWAY_EXAMPLES: "off",
@@ -193,11 +210,10 @@ async function startFedway(
       FEDWAY_MONITOR: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     },
-    ready: () => answers(`${origin}/health/ready`),
-    readyWithinMs: 60_000,
+    readyPath: "/health/ready",
+    runDir,
+    wrapper,
   });
-  return { process: server, origin };
-}
 
 async function writeCatalog(runDir: string, ids: readonly string[], urlOf: (id: string) => string): Promise<void> {
   await mkdir(join(runDir, "catalog"), { recursive: true });

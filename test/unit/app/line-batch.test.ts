@@ -67,7 +67,7 @@ it("listens for the end of the process only while lines wait", () => {
 });
 
 it("makes lines of entries with their batch, in the order of all", () => {
-  const { seen, batch } = setUp(400);
+  const { seen, batch } = setUp(700);
   batch.add({ id: 1 });
   batch.write("a line\n");
   batch.add({ id: 2 });
@@ -76,8 +76,8 @@ it("makes lines of entries with their batch, in the order of all", () => {
   expect(seen).toEqual(["entry 1\na line\nentry 2\n", "written"]);
 });
 
-it("counts entries as lines of ordinary length", () => {
-  const { seen, batch } = setUp(400);
+it("counts entries as long lines", () => {
+  const { seen, batch } = setUp(700);
   for (let id = 1; id <= 3; id += 1) batch.add({ id });
   expect(seen).toEqual(["entry 1\nentry 2\nentry 3\n", "begun"]);
   batch.add({ id: 4 });
@@ -85,14 +85,14 @@ it("counts entries as lines of ordinary length", () => {
 });
 
 it("lets no entry wait longer than it may", () => {
-  const { seen, batch } = setUp(400);
+  const { seen, batch } = setUp(700);
   batch.add({ id: 1 });
   vi.advanceTimersByTime(250);
   expect(seen).toEqual(["entry 1\n", "begun"]);
 });
 
 it("writes nothing that is masked", () => {
-  const { seen, batch } = setUp(400);
+  const { seen, batch } = setUp(700);
   batch.write("a secret\n");
   batch.write("another secret\n");
   batch.flush();
