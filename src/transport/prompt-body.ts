@@ -23,6 +23,7 @@ export class PromptBody implements BodySink, Expiring {
   readonly #options: PromptBodyOptions;
   #chunks: Buffer[] = [];
   #stream: BodySink | undefined;
+  #over = false;
 
   constructor(options: PromptBodyOptions) {
     this.#options = options;
@@ -37,6 +38,7 @@ export class PromptBody implements BodySink, Expiring {
   }
 
   end(): void {
+    this.#over = true;
     if (this.#stream !== undefined) {
       this.#stream.end();
       return;
@@ -46,13 +48,23 @@ export class PromptBody implements BodySink, Expiring {
   }
 
   fail(error: FedwayError): void {
+    this.#over = true;
     this.#options.waiting.delete(this);
     if (this.#stream === undefined) this.#options.fail(error);
     else this.#stream.fail(error);
   }
 
-  /** The body dawdles. */
+  /**
+   * The time is over. In a busy process the rest may have arrived long ago: timers come before sockets, so these are
+   * looked at once more.
+   */
   expire(): void {
+    setImmediate(() => {
+      if (!this.#over) this.#startStream();
+    });
+  }
+
+  #startStream(): void {
     this.#stream = this.#options.stream();
     for (const chunk of this.#chunks) this.#stream.data(chunk);
     this.#chunks = [];

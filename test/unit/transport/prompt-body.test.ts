@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Clock, Timer } from "../../../src/transport/clock.ts";
@@ -36,11 +37,17 @@ function setUp() {
     },
     fail: (error) => seen.push(`fail ${error.code}`),
   });
-  const later = (): void => {
+  const later = async (): Promise<void> => {
     clock.now = () => 5;
     fire?.();
+    await nextTurn();
   };
-  return { body, seen, later, waits: () => waiting.pending().length > 0 };
+  const atOnceAfter = (act: () => void): Promise<void> => {
+    const over = later();
+    act();
+    return over;
+  };
+  return { body, seen, later, atOnceAfter, waits: () => waiting.pending().length > 0 };
 }
 
 const broken = new FedwayError("ENDPOINT_BROKE_OFF", "broken");
@@ -54,22 +61,37 @@ describe("PromptBody", () => {
     expect(seen).toEqual(["whole abcdef"]);
     expect(waits()).toBe(false);
   });
-  it("streams what dawdles, from its first byte, and hands on the wish to pause", () => {
+  it("streams what dawdles, from its first byte, and hands on the wish to pause", async () => {
     const { body, seen, later } = setUp();
     body.data(Buffer.from("ab"));
-    later();
+    await later();
     expect(body.data(Buffer.from("cdef"))).toBe(false);
     body.end();
     expect(seen).toEqual(["stream", "data ab", "data cdef", "end"]);
   });
-  it("fails as a whole before, and as a stream after", () => {
+  it("gathers what has arrived when its time is over, but was not read yet", async () => {
+    const { body, seen, atOnceAfter, waits } = setUp();
+    body.data(Buffer.from("ab"));
+    await atOnceAfter(() => {
+      body.data(Buffer.from("cdef"));
+      body.end();
+    });
+    expect(seen).toEqual(["whole abcdef"]);
+    expect(waits()).toBe(false);
+  });
+  it("begins no stream for what has failed when its time is over", async () => {
+    const { body, seen, atOnceAfter } = setUp();
+    await atOnceAfter(() => body.fail(broken));
+    expect(seen).toEqual(["fail ENDPOINT_BROKE_OFF"]);
+  });
+  it("fails as a whole before, and as a stream after", async () => {
     const early = setUp();
     early.body.data(Buffer.from("ab"));
     early.body.fail(broken);
     expect(early.seen).toEqual(["fail ENDPOINT_BROKE_OFF"]);
     expect(early.waits()).toBe(false);
     const late = setUp();
-    late.later();
+    await late.later();
     late.body.fail(broken);
     expect(late.seen).toEqual(["stream", "stream ENDPOINT_BROKE_OFF"]);
   });
