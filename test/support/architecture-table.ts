@@ -33,6 +33,8 @@ export const rooms: readonly Room[] = [
   { name: "app", imports: "everything", packages: ["pino"] },
   { name: "config", imports: [errors], packages: [] },
   { name: "errors", imports: [], packages: [] },
+  // Threads and child processes, and who waits for them.
+  { name: "workers", imports: [errors], packages: [] },
   { name: "metrics", imports: [], packages: ["prom-client"] },
   { name: "tracing", imports: [], packages: ["@opentelemetry/*"] },
   { name: "rdf", imports: [errors], packages: ["n3"] },
@@ -146,4 +148,5 @@ export const notYet: readonly string[] = [
   "results -> rdf",
   "shards -> jobs",
   "transport -> metrics",
+  "workers -> errors",
 ];
