@@ -1,0 +1,54 @@
+import { type ChildProcess, fork } from "node:child_process";
+
+/** How a script of ours is started as a child process. */
+export interface ForkOptions {
+  /** V8 heap of the child in MiB; a child that needs more is aborted by V8, and nothing else is. */
+  readonly memoryMb: number;
+  readonly args?: readonly string[];
+}
+
+/** How a child process ended. */
+export interface ChildEnd {
+  /** `memory`: V8 aborted it because its heap was full. `killed`: by a signal. `exit`: by itself. */
+  readonly reason: "memory" | "killed" | "exit";
+  /** The code or signal, and the last lines that it wrote to standard error. */
+  readonly detail: string;
+}
+
+const STDERR_KEPT = 4_096;
+
+/**
+ * Starts a script of ours as a child process with a message channel (structured clone, `Buffer`s included). It gets none
+ * of our environment, where secrets are, and no inspector or loader flags. The script calls `startChild` first.
+ *
+ * A process and not a worker thread: V8 aborts the whole process when the heap of a thread overflows in some operations
+ * (growing a Map, hashing a string), whatever its `resourceLimits` say.
+ */
+export function forkScript(script: URL, { memoryMb, args = [] }: ForkOptions): ChildProcess {
+  return fork(script, [...args], {
+    execArgv: [`--max-old-space-size=${memoryMb}`],
+    env: {},
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+}
+
+/** Settles when the child has ended or could not be started; never rejects. */
+export function childEnd(child: ChildProcess): Promise<ChildEnd> {
+  let stderr = "";
+  child.stderr?.on("data", (piece: Buffer) => {
+    stderr = (stderr + piece.toString()).slice(-STDERR_KEPT);
+  });
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ reason: "exit", detail: error.message }));
+    child.once("exit", (code, signal) => {
+      const reason = stderr.includes("heap out of memory") ? "memory" : signal === null ? "exit" : "killed";
+      resolve({ reason, detail: `${signal ?? `code ${code}`}\n${stderr}`.trim() });
+    });
+  });
+}
+
+/** The script `name` beside the module `from` (its `import.meta.url`): TypeScript or compiled, as that module is. */
+export function scriptBeside(from: string, name: string): URL {
+  return new URL(`./${name}.${from.endsWith(".ts") ? "ts" : "js"}`, from);
+}
