@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { finished, type Readable } from "node:stream";
 import { promisify } from "node:util";
 import {
   type BrotliCompress,
@@ -80,10 +80,10 @@ export function compressStream(source: Readable, coding: ContentCoding): Readabl
     flushSoon();
   });
   compressor.on("drain", () => source.resume());
-  source.once("end", () => compressor.end());
-  source.once("error", (error) => compressor.destroy(error));
-  source.once("close", () => {
-    if (!source.readableEnded && !source.errored) compressor.destroy(new Error("the source closed early"));
+  // A source that has failed already is told of as well.
+  finished(source, (error) => {
+    if (error) compressor.destroy(error);
+    else compressor.end();
   });
   compressor.once("close", () => source.destroy());
   return compressor;

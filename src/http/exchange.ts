@@ -80,7 +80,9 @@ export interface ExchangeObservers {
 export function observeExchanges(app: FastifyInstance, { metrics, logger: log, tracer }: ExchangeObservers): void {
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
     const { exchange, raw } = request;
-    if (!reply.raw.writableFinished && exchange.aborter) {
+    if (!reply.raw.writableFinished) {
+      // Also for work that is yet to start.
+      exchange.aborter ??= new AbortController();
       exchange.aborter.abort(new FedwayError("CANCELLED", "The client closed the connection."));
     }
     const ms = performance.now() - exchange.startedMs;

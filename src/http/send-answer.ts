@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import { finished, type Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { toFedwayError } from "../errors/fedway-error.ts";
 import { type GatheredBody, isWhole, piecesOf } from "../results/gathered-body.ts";
 import { ChunkMemory, giveBack, isReceived } from "../results/received-memory.ts";
 import {
@@ -90,15 +90,14 @@ function writeStream(response: ServerResponse, { headers, body }: Headed, fail: 
     if (!response.write(chunk, memory?.writing(chunk))) body.pause();
   });
   response.on("drain", () => body.resume());
-  body.once("end", () => {
+  // Tells of what has happened to the body before, too: one that has failed already emits nothing any more.
+  finished(body, { writable: false }, (error) => {
+    if (error) return fail(error);
     start();
     response.end();
   });
-  body.once("error", fail);
-  body.once("close", () => {
-    if (!body.readableEnded && !body.errored) fail(new FedwayError("INTERNAL", "The answer ended early."));
-  });
-  response.once("close", () => body.destroy());
+  if (response.destroyed) body.destroy();
+  else response.once("close", () => body.destroy());
 }
 
 /** Sends a body that is there, compressed where that saves anything; undefined when that is done at once. */
@@ -147,7 +146,7 @@ export function sendAnswer(
   const headers = plain ? answer.headers : encodedAs(contentEncoding, answer.headers);
   reply.hijack();
   if (isWhole(body)) return sendWhole(reply.raw, { headers, body }, coding);
-  if (reply.request.method === "HEAD") {
+  if (reply.request.method === "HEAD" && !body.errored) {
     body.once("error", () => {});
     body.destroy();
     reply.raw.writeHead(200, coding ? [...encodedAs(coding, headers)] : [...headers]).end();

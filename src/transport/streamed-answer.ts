@@ -27,7 +27,7 @@ const ignore = (): void => {};
 /**
  * A body on its way from the exchange to the reader. Plain bodies pass without a copy; encoded ones go through a
  * decoder, in the way ("decode") or beside it ("pass"). The last bytes are followed by 'end' only when the monitor
- * finds the answer whole.
+ * finds the answer whole. What arrives in one packet with its end is judged before the reader gets any of it.
  */
 export class StreamedAnswer extends Readable implements BodySink {
   readonly #options: StreamedAnswerOptions;
@@ -36,6 +36,9 @@ export class StreamedAnswer extends Readable implements BodySink {
   #decoderWants = true;
   #inputEnded = false;
   #concluded = false;
+  /** The first pieces, which wait for a look at what came with them; undefined once they have passed. */
+  #held: Buffer[] | undefined = [];
+  #heldBytes = 0;
 
   constructor(options: StreamedAnswerOptions) {
     super({ highWaterMark: readAheadBytes });
@@ -53,11 +56,10 @@ export class StreamedAnswer extends Readable implements BodySink {
     const { coding, delivery } = this.#options;
     if (coding === "identity") {
       if (!this.#see(chunk)) return true;
-      return this.push(chunk);
+      return this.#deliver(chunk);
     }
     this.#decoder ??= this.#startDecoder(coding, chunk[0] ?? 0);
-    if (delivery === "pass") this.#readerWants = this.push(chunk);
-    if (!this.#decoder.destroyed) this.#decoderWants = this.#decoder.write(chunk);
+    if (!this.#decoder.destroyed) this.#decoderWants = this.#decoder.write(chunk, () => this.#decoded(chunk));
     return this.#decoderWants && (delivery === "decode" || this.#readerWants);
   }
 
@@ -96,6 +98,33 @@ export class StreamedAnswer extends Readable implements BodySink {
     callback(error);
   }
 
+  /** Beside the way, what has been decoded may pass. */
+  #decoded(chunk: Buffer): void {
+    if (this.#options.delivery === "pass" && !this.#concluded) this.#readerWants = this.#deliver(chunk);
+  }
+
+  /** Hands a piece to the reader; false when it wants no more for now. */
+  #deliver(chunk: Buffer): boolean {
+    if (this.#held === undefined) return this.push(chunk);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#heldBytes > readAheadBytes) return this.#release();
+    if (this.#held.length === 1) {
+      process.nextTick(() => {
+        if (!this.#inputEnded) this.#release();
+      });
+    }
+    return true;
+  }
+
+  #release(): boolean {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    let wantsMore = true;
+    for (const chunk of held) wantsMore = this.push(chunk);
+    return wantsMore;
+  }
+
   /** False when the answer has just failed. */
   #see(chunk: Buffer): boolean {
     if (this.#concluded) return false;
@@ -114,7 +143,7 @@ export class StreamedAnswer extends Readable implements BodySink {
     const decoder = createDecoder(coding, firstByte);
     const { exchange, delivery } = this.#options;
     decoder.on("data", (chunk: Buffer) => {
-      if (this.#see(chunk) && delivery === "decode" && !this.push(chunk)) decoder.pause();
+      if (this.#see(chunk) && delivery === "decode" && !this.#deliver(chunk)) decoder.pause();
     });
     decoder.on("drain", () => {
       this.#decoderWants = true;
@@ -137,6 +166,7 @@ export class StreamedAnswer extends Readable implements BodySink {
       return;
     }
     this.#concluded = true;
+    this.#release();
     this.push(null);
     this.#options.concluded(outcome);
   }

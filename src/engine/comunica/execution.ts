@@ -40,8 +40,13 @@ export function createExecution(outer: ExecutionBounds, maxSolutions: number): E
   if (outer.signal.aborted) fail(outer.signal.reason);
   outer.signal.addEventListener("abort", () => fail(outer.signal.reason), { once: true, signal: over.signal });
 
-  async function* stream<T, U>(source: ResultStream<T>, map: (item: T) => U): AsyncIterable<U> {
+  function stream<T, U>(source: ResultStream<T>, map: (item: T) => U): AsyncIterable<U> {
+    // Now, not with the first item: an iterator that has failed before it is read only looks as if it had ended.
     source.on("error", fail);
+    return mapped(source, map);
+  }
+
+  async function* mapped<T, U>(source: ResultStream<T>, map: (item: T) => U): AsyncIterable<U> {
     const items = source[Symbol.asyncIterator]();
     try {
       for (;;) {

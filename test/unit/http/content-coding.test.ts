@@ -70,7 +70,15 @@ describe("compressStream", () => {
     const compressed = collect(compressStream(source, "gzip"));
     source.push("a");
     source.destroy();
-    await expect(compressed).rejects.toThrow("closed early");
+    await expect(compressed).rejects.toThrow("Premature close");
+  });
+
+  it.each(["gzip", "br"] as const)("fails at once when the source has failed before: %s", async (coding) => {
+    const source = new Readable({ read() {} });
+    source.on("error", () => {});
+    source.destroy(new Error("broken before"));
+    await new Promise(setImmediate);
+    await expect(collect(compressStream(source, coding))).rejects.toThrow("broken before");
   });
 });
 
