@@ -39,7 +39,7 @@ export const keysOf = (prefix: string): { readonly own: string; readonly kinds: 
 
 /** The newest events that BullMQ keeps of a queue; nothing here reads them. */
 const events = { events: { maxLen: 100 } };
-const longestReconnectMs = 2_000;
+const longestReconnectMs = 1_000;
 
 /** @throws FedwayError `CONFIG_INVALID` */
 export function checkAddress({ url, prefix }: { readonly url: string; readonly prefix: string }): void {
@@ -68,8 +68,10 @@ export function connectionOptions(url: string): Record<string, unknown> & { read
 export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
   const { url, prefix, connectTimeoutMs, commandTimeoutMs, fault } = options;
   const keys = keysOf(prefix);
-  const failing = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false };
-  const connection = { ...connectionOptions(url), ...failing, commandTimeout: commandTimeoutMs };
+  const failing = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
+  // The time-out of the socket ends a connection to a server that hangs: commands fail at once until it answers again.
+  const limits = { commandTimeout: commandTimeoutMs, socketTimeout: commandTimeoutMs };
+  const connection = { ...connectionOptions(url), ...failing, ...limits };
   let lastError: unknown;
   const turns = new Queue("turns", { connection, prefix: keys.turns, streams: events });
   turns.on("error", (error) => {
@@ -149,7 +151,9 @@ const failures: readonly (readonly [beginning: RegExp, message: string])[] = [
 /** Whether an error says no more than that Redis cannot be reached now. */
 export function isConnectionError(error: unknown): boolean {
   const text = error instanceof Error ? `${"code" in error ? String(error.code) : ""} ${error.message}` : "";
-  return /ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|Connection is closed|isn't writeable/.test(text);
+  return /ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_AGAIN|Connection is closed|isn't writeable|max retries|Socket timeout/.test(
+    text,
+  );
 }
 
 /** Any error of Redis, its client or BullMQ as a `STORE_FAILED` without addresses, arguments or credentials. */

@@ -10,7 +10,7 @@ export interface RedisConnectionOptions {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
   readonly connectTimeoutMs?: number;
-  /** How long one command may take before it fails. */
+  /** How long one command may take before it fails; default 3,000. */
   readonly commandTimeoutMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface RedisConnection {
   close(): Promise<void>;
 }
 
-const longestReconnectMs = 5_000;
+const longestReconnectMs = 1_000;
 
 /** @throws FedwayError `CONFIG_INVALID` for an unusable URL, `STORE_FAILED` when Redis does not answer now */
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
@@ -75,7 +75,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   };
 }
 
-function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 5_000 }: RedisConnectionOptions): Redis {
+function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 3_000 }: RedisConnectionOptions): Redis {
   if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
     throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
   }
@@ -84,6 +84,9 @@ function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 5_000 
     protocol: 2,
     connectTimeout: connectTimeoutMs,
     commandTimeout: commandTimeoutMs,
+    // A server that hangs keeps its connections: this ends the silent one, and commands fail at once until a new one has
+    // answered the client's first question.
+    socketTimeout: commandTimeoutMs,
     enableOfflineQueue: false,
     // A command sent before the connection broke may have taken effect: sending it again could add twice.
     autoResendUnfulfilledCommands: false,

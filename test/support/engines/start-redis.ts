@@ -15,6 +15,10 @@ export interface RedisServer {
   restart(options?: { readonly empty?: boolean }): Promise<void>;
   /** Ends the server; `restart` starts it again. */
   kill(): Promise<void>;
+  /** Freezes the server: connections stay and are accepted, nothing is answered. */
+  freeze(): void;
+  /** Lets a frozen server go on. */
+  thaw(): void;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 }
@@ -52,6 +56,8 @@ export async function startRedis(options: { readonly password?: string } = {}): 
       server = await start();
     },
     kill: () => server.kill(),
+    freeze: () => void process.kill(server.pid, "SIGSTOP"),
+    thaw: () => void process.kill(server.pid, "SIGCONT"),
     async stop() {
       await server.stop();
       await scratch.remove();
