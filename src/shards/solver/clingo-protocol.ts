@@ -8,7 +8,8 @@ export interface ClingoBoot {
 
 /** One program for the worker; it works on one at a time. */
 export interface ClingoRequest {
-  readonly program: string;
+  /** UTF-8; the worker takes it over. */
+  readonly program: Uint8Array<ArrayBuffer>;
   readonly options: readonly string[];
 }
 

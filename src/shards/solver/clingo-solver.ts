@@ -8,6 +8,8 @@ import { type ClingoThread, startClingoThread } from "./clingo-thread.ts";
 export interface ClingoSolverOptions {
   /** Cap of clingo's own memory; 1 GiB by default. */
   readonly memoryBytes?: number;
+  /** Largest program in UTF-8; an eighth of the memory by default, since clingo needs six times a program's bytes for its facts. */
+  readonly programBytes?: number;
 }
 
 const defaultMemoryBytes = 2 ** 30;
@@ -18,6 +20,7 @@ const defaultMemoryBytes = 2 ** 30;
  */
 export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetSolver {
   const memoryBytes = limits.memoryBytes ?? defaultMemoryBytes;
+  const { programBytes = memoryBytes / 8 } = limits;
   const closing = new AbortController();
   let thread: ClingoThread | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -29,8 +32,10 @@ export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetS
   };
   const solveNow = async (program: string, options: SolveOptions): Promise<SolveResult> => {
     if (closing.signal.aborted) throw closedError();
+    const bytes = new TextEncoder().encode(program);
+    if (bytes.length > programBytes) throw tooLarge(bytes.length, programBytes);
     thread ??= startClingoThread({ memoryBytes });
-    const search = startSearch(thread, program, { ...options, closing: closing.signal });
+    const search = startSearch(thread, bytes, { ...options, closing: closing.signal });
     const { result, usable } = await search;
     if (!usable) await drop();
     if (closing.signal.aborted) throw closedError();
@@ -56,6 +61,9 @@ const closedError = (): FedwayError => new FedwayError("CANCELLED", "The answer-
 const solverError = (words: string): FedwayError =>
   new FedwayError("SOLVER_FAILED", `The answer-set solver failed: ${words}`);
 
+const tooLarge = (bytes: number, most: number): FedwayError =>
+  solverError(`its program has ${bytes} bytes, ${Math.floor(most)} are allowed.`);
+
 interface Outcome {
   readonly result: SolveResult | FedwayError;
   /** The thread waits for the next program. */
@@ -70,7 +78,7 @@ interface Heard {
 
 function startSearch(
   thread: ClingoThread,
-  program: string,
+  program: Uint8Array<ArrayBuffer>,
   options: SolveOptions & { readonly closing: AbortSignal },
 ): Promise<Outcome> {
   const startMs = performance.now();

@@ -15,7 +15,7 @@ export interface ClingoThread {
   terminate(): Promise<void>;
 }
 
-/** JavaScript heap of the thread: the program's text, and the models as text until the search ends. */
+/** JavaScript heap of the thread: the models as text until the search ends. */
 const heapMb = 256;
 
 /** From source Node runs the TypeScript file itself; compiled it is JavaScript. */
@@ -62,7 +62,7 @@ export function startClingoThread(boot: ClingoBoot): ClingoThread {
       if (gone !== undefined) return next.lost(gone);
       listener = next;
       worker.ref();
-      worker.postMessage(request, []);
+      worker.postMessage(request, [request.program.buffer]);
     },
     async terminate() {
       listener = undefined;

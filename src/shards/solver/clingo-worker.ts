@@ -11,6 +11,8 @@ interface ClingoModule {
   ccall(name: "run", result: "number", types: readonly string[], values: readonly string[]): number;
 }
 interface ModuleOptions {
+  /** The next byte of the standard input; null at its end. */
+  readonly stdin: () => number | null;
   readonly print: (line: string) => void;
   readonly printErr: (line: string) => void;
 }
@@ -23,6 +25,7 @@ interface WasmMemory {
 const boot: ClingoBoot = workerData;
 const pageBytes = 65_536;
 const maxMessageLength = 2_000;
+const outOfMemory = `it needs more than its memory of ${Math.round(boot.memoryBytes / 2 ** 20)} MiB.`;
 /** Exit codes of clasp for a run that failed: out of memory, internal error, wrong program or option. */
 const failures: ReadonlySet<number> = new Set([33, 65, 128]);
 
@@ -43,6 +46,8 @@ function send(message: ClingoMessage): void {
 
 let output = createClingoOutput(send);
 let complaints: string[] = [];
+/** What the solver has not read yet of the program. */
+let unread: Iterator<number, undefined> = new Uint8Array().values();
 
 // The package's entry point starts a thread of its own, with a pool of more, and tells of a model only when the next one
 // comes. This is the module inside, the build for one thread.
@@ -50,6 +55,7 @@ const { default: createModule }: { default: (options: ModuleOptions) => Promise<
   new URL("./clingo.js", import.meta.resolve("clingo-wasm")).href
 );
 const clingo = await createModule({
+  stdin: () => unread.next().value ?? null,
   print: (line) => output.feed(line),
   printErr: (line) => {
     if (complaints.length < 100) complaints.push(line);
@@ -59,11 +65,14 @@ const clingo = await createModule({
 function solve({ program, options }: ClingoRequest): ClingoMessage {
   output = createClingoOutput(send);
   complaints = [];
-  const status = clingo.ccall("run", "number", ["string", "string"], [program, `--outf=2 ${options.join(" ")} 0`]);
+  unread = program.values();
+  // Arguments lie on the module's stack, which has a megabyte.
+  const values = ['#include "/dev/stdin".', `--outf=2 ${options.join(" ")} 0`];
+  const status = clingo.ccall("run", "number", ["string", "string"], values);
   const { result, complete, clock } = output;
   if (!failures.has(status) && result !== "") return { kind: "done", result, complete, clock };
   const words = complaints.join("\n") || `it ended with code ${status}`;
-  return { kind: "failed", message: words.slice(0, maxMessageLength) };
+  return { kind: "failed", message: words.includes("bad_alloc") ? outOfMemory : words.slice(0, maxMessageLength) };
 }
 
 parentPort?.on("message", (request: ClingoRequest) => {

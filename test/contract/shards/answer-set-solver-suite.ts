@@ -55,6 +55,17 @@ export function answerSetSolverSuite(create: () => AnswerSetSolver, createTiny: 
     const { models } = await solver.solve(String.raw`name("a \"b\" \\ ü \n").`);
     expect(models[0]?.atoms).toEqual([String.raw`name("a \"b\" \\ ü \n")`]);
   });
+  test("a program of 3 MB is solved, one that is larger than the memory allows is an error", async () => {
+    const facts = Array.from({ length: 180_000 }, (_, number) => `fact(${1_000_000 + number},77).`).join("\n");
+    const program = `${facts} 1 { a; b }. #minimize { 2 : a; 1 : b }. #show a/0. #show b/0.`;
+    expect(program.length).toBeGreaterThan(2_900_000);
+    expect((await solver.solve(program)).models[0]?.atoms).toEqual(["b"]);
+    const tiny = createTiny();
+    const error = await failure(tiny.solve(`${facts} ${facts} ${facts}`));
+    expect(error.code).toBe("SOLVER_FAILED");
+    expect(error.message).toMatch(/its program has \d+ bytes, \d+ are allowed/u);
+    await tiny.close();
+  });
   test("a program that is not well-formed gives the solver's words", async () => {
     const error = await failure(solver.solve("a :- b("));
     expect(error.code).toBe("SOLVER_FAILED");
@@ -109,6 +120,7 @@ export function answerSetSolverSuite(create: () => AnswerSetSolver, createTiny: 
     const tiny = createTiny();
     const error = await failure(tiny.solve("n(1..4000). p(X,Y) :- n(X), n(Y)."));
     expect(error.code).toBe("SOLVER_FAILED");
+    expect(error.message).toContain("more than its memory of 48 MiB");
     expect((await tiny.solve("a.")).models).toHaveLength(1);
     await tiny.close();
   });
