@@ -41,13 +41,39 @@ const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const iriOf = (term: string | undefined): string | undefined =>
   term?.startsWith("<") === true ? term.slice(1, -1) : term;
 
-/** Whether triples of the cell have the vocabulary of the pattern, whatever its other constants are. */
-function hasVocabulary(cell: Cell, pattern: Pattern): boolean {
+/** Keys of shards by the vocabulary of their triples. */
+interface ShardIndex {
+  readonly byPredicate: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of triples that say the class of their subject, by each of its classes. */
+  readonly byClass: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+function put(index: Map<string, Set<string>>, name: string, key: string): void {
+  const known = index.get(name);
+  if (known === undefined) index.set(name, new Set([key]));
+  else known.add(key);
+}
+
+function indexOf(cells: readonly Cell[], placement: PlacementOf): ShardIndex {
+  const byPredicate = new Map<string, Set<string>>();
+  const byClass = new Map<string, Set<string>>();
+  for (const { types, predicate, bucket } of cells) {
+    const key = placement(types, predicate, bucket);
+    put(byPredicate, predicate, key);
+    if (predicate === typePredicate) for (const iri of types) put(byClass, iri, key);
+  }
+  return { byPredicate, byClass };
+}
+
+/** Groups of keys of the shards with the vocabulary of the pattern, whatever its other constants are. */
+function shardsOfPattern({ byPredicate, byClass }: ShardIndex, pattern: Pattern): readonly ReadonlySet<string>[] {
   const predicate = iriOf(pattern.predicate);
-  if (predicate === undefined) return pattern.exceptPredicates?.includes(cell.predicate) !== true;
-  if (cell.predicate !== predicate) return false;
-  const named = iriOf(pattern.object);
-  return predicate !== typePredicate || named === undefined || cell.types.includes(named);
+  if (predicate === undefined) {
+    const except = new Set(pattern.exceptPredicates);
+    return [...byPredicate].flatMap(([iri, keys]) => (except.has(iri) ? [] : keys));
+  }
+  const named = predicate === typePredicate ? iriOf(pattern.object) : undefined;
+  return [(named === undefined ? byPredicate.get(predicate) : byClass.get(named)) ?? new Set()];
 }
 
 /** Of each query, the shards that hold one of its predicates, or instances of a class where it asks for the class. */
@@ -56,10 +82,14 @@ export function relevantShards(
   cells: readonly Cell[],
   placement: PlacementOf,
 ): readonly (readonly string[])[] {
-  const keys = keysOf(cells, placement);
-  return queries.map(({ patterns }) =>
-    sortedKeys(keys.filter((_, at) => patterns.some((pattern) => hasVocabulary(cells[at]!, pattern)))),
-  );
+  const index = indexOf(cells, placement);
+  return queries.map(({ patterns }) => {
+    const found = new Set<string>();
+    for (const pattern of patterns) {
+      for (const keys of shardsOfPattern(index, pattern)) for (const key of keys) found.add(key);
+    }
+    return sortedKeys(found);
+  });
 }
 
 /** Of each query, the chosen rules that cover it, in the order of the rules. */
