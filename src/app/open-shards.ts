@@ -113,7 +113,7 @@ export function openShards(parts: ShardServiceParts): Shards {
     service: serviceOf(parts),
     kinds: [
       buildKind({ config, jobs, onBuilt: rescan }),
-      ...readerKinds(readerFolders(config)),
+      ...readerKinds(readerFolders(config), config.limits.shardMemoryMb),
       verifyKind({ config, host }),
     ],
     async start() {

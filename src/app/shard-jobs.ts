@@ -3,12 +3,11 @@ import { dirname, join, relative, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
-import type { SliceReaders } from "../shards/build.ts";
-import type { ShardReport } from "../shards/report/shard-report.ts";
 import { readShardSpec, type ShardSpec } from "../shards/spec.ts";
 import { type LocatedSpec, locateSpec, readablePath } from "../shards/spec-paths.ts";
-import { type ReaderFolders, readersOver } from "./shard-readers.ts";
-import { discardLeftovers, runBuild } from "./run-build.ts";
+import { discardLeftovers } from "./run-build.ts";
+import { runShardTask } from "./run-shard-task.ts";
+import { queueReaders, type ReaderFolders } from "./shard-readers.ts";
 
 /** What a build job is given. */
 export interface BuildPayload {
@@ -156,14 +155,20 @@ async function runWish(
   { id, signal, progress }: JobContext,
 ): Promise<BuildJobResult> {
   const spec = await locate(config, wish);
+  const { dryRun } = wish;
+  const { shardMemoryMb: memoryMb, shardSliceBytes: sliceBytes } = config.limits;
+  // Several workers read a large build's inputs; in one process that would only cost time.
+  const readers = jobs.name === "bullmq" ? { sliceBytes, inputs: await inputFolder(config) } : undefined;
   try {
-    const readers = readersOf(config, jobs, spec.dataset);
-    const { report } = await runBuild(spec, { dryRun: wish.dryRun, signal, onProgress: progress, ...readers });
-    if (!wish.dryRun) await onBuilt();
-    return resultOf(report, wish.dryRun);
+    const result = await runShardTask(
+      { kind: "build", spec, dryRun, ...(readers && { readers }) },
+      { memoryMb, signal, onProgress: progress, readSlices: queueReaders({ jobs, dataset: spec.dataset }) },
+    );
+    if (!dryRun) await onBuilt();
+    return result;
   } catch (error) {
     // A run that ends for another reason, such as the end of the service, is gone on with by the next one.
-    if (signal.aborted && !wish.dryRun && (await isCancelled(jobs, id))) await discardLeftovers(spec.output);
+    if (signal.aborted && !dryRun && (await isCancelled(jobs, id))) await discardLeftovers(spec.output);
     throw error;
   }
 }
@@ -173,13 +178,6 @@ export const readerFolders = (config: Pick<Config, "dataDir">): ReaderFolders =>
   inputs: () => inputFolder(config),
   target: (dataset) => outputFolder(config, dataset),
 });
-
-/** Several workers read a large build's inputs; in one process that would only cost time. */
-function readersOf(config: Config, jobs: BuildQueue, dataset: string): { readonly readers?: SliceReaders } {
-  if (jobs.name !== "bullmq") return {};
-  const { shardSliceBytes: sliceBytes } = config.limits;
-  return { readers: readersOver({ jobs, folders: readerFolders(config), dataset, sliceBytes }) };
-}
 
 /** Whether somebody cancelled a job; nobody knows while the store is away. */
 async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
@@ -195,20 +193,4 @@ function payloadOf(payload: unknown): BuildPayload {
     throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a description of the shards.`);
   }
   return { spec: readShardSpec(found.spec), base, dryRun };
-}
-
-function resultOf(report: ShardReport, dryRun: boolean): BuildJobResult {
-  const { dataset, statistics, rules, optimum, shards, queries, leftOut } = report;
-  return {
-    dataset: dataset.id,
-    dryRun,
-    triples: statistics.triples,
-    rules: rules.length,
-    lowerBound: optimum.lowerBound,
-    proven: optimum.proven,
-    shards: shards.length,
-    queries: queries.length,
-    notFederated: queries.filter(({ federated }) => !federated).length,
-    leftOut: leftOut.length,
-  };
 }

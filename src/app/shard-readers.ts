@@ -5,9 +5,10 @@ import type { Job, JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { SliceReaders } from "../shards/build.ts";
 import type { PassOptions } from "../shards/load/read-statements.ts";
 import { sizeOfSlice } from "../shards/load/slices.ts";
-import { runHere, type SliceWork } from "../shards/materialise/gather.ts";
-import { gatherShared, shareSlices } from "../shards/materialise/shared-slices.ts";
+import { runHere } from "../shards/materialise/gather.ts";
+import { shareSlices } from "../shards/materialise/shared-slices.ts";
 import { datasetPattern } from "../shards/spec.ts";
+import { runShardTask } from "./run-shard-task.ts";
 
 /** Where the workers of a deployment find builds and their inputs. */
 export interface ReaderFolders {
@@ -34,7 +35,7 @@ const mostSlices = 1_000;
  * The jobs that read parts of a build's inputs: each part is the child of a job that ends when all are read, a flow of
  * the queue. They run on any worker that has the same data folder.
  */
-export function readerKinds(folders: ReaderFolders): readonly JobKind[] {
+export function readerKinds(folders: ReaderFolders, memoryMb: number): readonly JobKind[] {
   return [
     {
       name: sliceKind,
@@ -42,11 +43,7 @@ export function readerKinds(folders: ReaderFolders): readonly JobKind[] {
       async run(payload, { signal, progress }) {
         const { dataset, slice, fingerprint } = slicePayload(payload);
         const shared = { base: await folders.inputs(), target: folders.target(dataset), slice, fingerprint };
-        await gatherShared(shared, {
-          signal,
-          onProgress: ({ triples, bytes, totalBytes }) =>
-            progress({ stage: "splitting a part", done: bytes, total: totalBytes, figures: { triples } }),
-        });
+        await runShardTask({ kind: "slice", shared }, { memoryMb, signal, onProgress: progress });
         return { slice };
       },
     },
@@ -79,39 +76,62 @@ const isPart = (value: unknown): value is Omit<SlicePayload, "dataset"> =>
   "fingerprint" in value &&
   typeof value.fingerprint === "string";
 
-/** What a build's readers are had with. */
-export interface ReaderOptions {
+/** Parts of a build that are to be read by the workers of a queue. */
+export interface OpenSlices {
+  readonly fingerprint: string;
+  readonly open: readonly number[];
+  /** Of these parts. */
+  readonly totalBytes: number;
+}
+
+/** Has parts of a build read; resolves when all are there. */
+export type ReadSlices = (slices: OpenSlices, passes: PassOptions) => Promise<void>;
+
+/** What the workers of a queue are had with. */
+export interface QueueReaderOptions {
   readonly jobs: Pick<JobQueue, "enqueue" | "get" | "list" | "cancel">;
-  readonly folders: ReaderFolders;
   readonly dataset: string;
-  /** Bytes of the inputs for each reader. */
-  readonly sliceBytes: number;
   /** How long the queue's store may fail without a break before the build does; default a minute. */
   readonly patienceMs?: number;
 }
 
 /** Has the parts of a build read by all workers of a queue. */
-export function readersOver(options: ReaderOptions): SliceReaders {
-  return {
-    sliceBytes: options.sliceBytes,
-    async runSlices(work, passes) {
-      if (work.plan.slices.length === 1) return runHere(work, passes);
-      await shareSlices(work, await options.folders.inputs());
-      // More parts than a job may have children come in several rounds.
-      for (let from = 0; from < work.open.length; from += mostSlices) {
-        await runFlow(options, { ...work, open: work.open.slice(from, from + mostSlices) }, passes);
-      }
-    },
+export function queueReaders(options: QueueReaderOptions): ReadSlices {
+  return async (slices, passes) => {
+    // More parts than a job may have children come in several rounds.
+    for (let from = 0; from < slices.open.length; from += mostSlices) {
+      await runFlow(options, { ...slices, open: slices.open.slice(from, from + mostSlices) }, passes);
+    }
   };
 }
 
+/** How a build hands its parts to readers. */
+export interface SharedReaders {
+  /** Bytes of the inputs for each reader. */
+  readonly sliceBytes: number;
+  /** Folder that has the inputs of all builds below it, links resolved. */
+  readonly inputs: string;
+  readonly read: ReadSlices;
+}
+
+/** Lets others read the parts of a build that has several. */
+export const sharingReaders = ({ sliceBytes, inputs, read }: SharedReaders): SliceReaders => ({
+  sliceBytes,
+  async runSlices(work, passes) {
+    const { plan, open } = work;
+    if (plan.slices.length === 1) return runHere(work, passes);
+    await shareSlices(work, inputs);
+    const totalBytes = open.reduce((sum, slice) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
+    await read({ fingerprint: plan.fingerprint, open, totalBytes }, passes);
+  },
+});
+
 async function runFlow(
-  { jobs, dataset, patienceMs: most = patienceMs }: ReaderOptions,
-  work: SliceWork,
+  { jobs, dataset, patienceMs: most = patienceMs }: QueueReaderOptions,
+  { fingerprint, open, totalBytes }: OpenSlices,
   passes: PassOptions,
 ): Promise<void> {
-  const { fingerprint } = work.plan;
-  const children = work.open.map((slice) => ({
+  const children = open.map((slice) => ({
     name: String(slice),
     kind: sliceKind,
     payload: { dataset, slice, fingerprint },
@@ -123,7 +143,7 @@ async function runFlow(
     { id: `gather.${dataset}.${fingerprint.slice(0, 12)}`, children },
   );
   try {
-    await ended(patient(jobs, most, passes.signal), flow, { ...passes, totalBytes: bytesOf(work) });
+    await ended(patient(jobs, most, passes.signal), flow, { ...passes, totalBytes });
   } catch (error) {
     // With the build its parts end. Those that are done stay, for a run that goes on with it.
     await jobs.cancel(flow.id).catch(() => {});
@@ -171,9 +191,6 @@ async function ended(
     onProgress({ ...progressOf(await jobs.list({ kind: sliceKind, limit: mostSlices }), id), totalBytes });
   }
 }
-
-const bytesOf = ({ plan, open }: SliceWork): number =>
-  open.reduce((sum, slice) => sum + sizeOfSlice(plan.slices[slice] ?? []), 0);
 
 function failureOf({ error, state }: Job): FedwayError {
   const code = error !== undefined && isErrorCode(error.code) ? error.code : "CANCELLED";

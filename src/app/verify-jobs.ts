@@ -11,10 +11,9 @@ import { readablePath } from "../shards/spec-paths.ts";
 import type { VerifiedQuery } from "../shards/verify/compare-answers.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
 import type { Unread } from "../shards/verify.ts";
-import { wallClock } from "./clock.ts";
+import { runShardTask } from "./run-shard-task.ts";
 import { enqueueOnce, inputFolder } from "./shard-jobs.ts";
 import type { ShardHost } from "./shard-host.ts";
-import { verifyFinished } from "./verify-folder.ts";
 import { withScratch } from "./with-scratch.ts";
 
 /** What a verification job is given. */
@@ -92,20 +91,14 @@ async function verify(
 ): Promise<VerifyJobResult> {
   const folder = await folderOf(host, dataset);
   const { fingerprint } = await readManifest(folder);
-  const { hostedTimeoutMs, hostedMemoryMb } = config.limits;
+  const { hostedTimeoutMs, hostedMemoryMb, shardMemoryMb } = config.limits;
   const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
+  const limits = { timeoutMs: hostedTimeoutMs, memoryMb: hostedMemoryMb, maxAnswerBytes };
   const found = await withScratch(join(config.dataDir, "scratch", id), (scratch) =>
-    verifyFinished({
-      folder,
-      inputs,
-      queries,
-      answers,
-      limits: { timeoutMs: hostedTimeoutMs, memoryMb: hostedMemoryMb, maxAnswerBytes },
-      answersTime: { totalMs: answersMs, now: wallClock.now },
-      scratch,
-      signal,
-      onProgress: progress,
-    }),
+    runShardTask(
+      { kind: "verify", options: { folder, inputs, queries, answers, limits, scratch }, answersMs },
+      { memoryMb: shardMemoryMb, signal, onProgress: progress },
+    ),
   );
   await refuseReplaced(folder, fingerprint);
   return { dataset, fingerprint, ...inShort(found) };

@@ -81,6 +81,8 @@ export interface Limits {
   readonly hostedMemoryMb: number;
   /** `FEDWAY_SHARD_SLICE_BYTES`: bytes of a build's inputs that one worker reads, where several can. */
   readonly shardSliceBytes: number;
+  /** `FEDWAY_SHARD_MEMORY_MB`: JavaScript heap of the process of one shard build or verification. */
+  readonly shardMemoryMb: number;
   /** `FEDWAY_RUNS`: run records kept. */
   readonly runs: number;
 }

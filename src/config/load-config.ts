@@ -91,6 +91,7 @@ function readConfig(read: Read): Config {
       hostedTimeoutMs: read(settings.hostedTimeoutMs),
       hostedMemoryMb: read(settings.hostedMemoryMb),
       shardSliceBytes: read(settings.shardSliceBytes),
+      shardMemoryMb: read(settings.shardMemoryMb),
       runs: read(settings.runs),
     },
     log: { level: read(settings.logLevel), queries: read(settings.logQueries) },

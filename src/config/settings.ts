@@ -215,6 +215,12 @@ export const settings = {
     meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
     ...bytes(1024, 2 ** 42),
   },
+  shardMemoryMb: {
+    name: "FEDWAY_SHARD_MEMORY_MB",
+    default: "2048",
+    meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
+    ...integer(32, 1_048_576),
+  },
   runs: {
     name: "FEDWAY_RUNS",
     default: "1000",

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { readersOver, readerKinds, type ReaderFolders } from "../../src/app/shard-readers.ts";
+import { queueReaders, type ReaderFolders, readerKinds, sharingReaders } from "../../src/app/shard-readers.ts";
 import { runBuild } from "../../src/app/run-build.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
@@ -56,7 +56,7 @@ function notingKinds(begun: number[], hold: (slice: number) => Promise<void>): r
       return kind.run(payload, context);
     },
   });
-  return readerKinds(folders).map(noting);
+  return readerKinds(folders, 256).map(noting);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -90,7 +90,8 @@ async function build(
   { signal = new AbortController().signal, patienceMs = 60_000 } = {},
 ) {
   const stages = new Set<string>();
-  const readers = jobs && readersOver({ jobs, folders, dataset: "split", sliceBytes: 20_000, patienceMs });
+  const read = jobs && queueReaders({ jobs, dataset: "split", patienceMs });
+  const readers = read && sharingReaders({ sliceBytes: 20_000, inputs, read });
   const { report } = await runBuild(await specOf(dataset), {
     dryRun: false,
     signal,
@@ -116,7 +117,7 @@ describe("a build whose inputs several workers read", () => {
     await clear();
     await build("whole");
     const [first, second]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("flow:", readerKinds(folders), false);
+    const jobs = await openQueue("flow:", readerKinds(folders, 256), false);
     await openQueue(
       "flow:",
       notingKinds(first, () => pause(50)),
@@ -144,7 +145,7 @@ describe("a build whose inputs several workers read", () => {
   it("goes on without a worker that is gone, and reads no finished part again", async () => {
     await clear();
     const [lost, kept]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("lost:", readerKinds(folders), false);
+    const jobs = await openQueue("lost:", readerKinds(folders, 256), false);
     const hanging = await openQueue(
       "lost:",
       notingKinds(lost, (slice) => pause(slice % 3 === 1 ? 3_600_000 : 1)),
@@ -168,7 +169,7 @@ describe("a build whose inputs several workers read", () => {
   it("ends its parts when it is cancelled, and a new build goes on with those that are done", async () => {
     await clear();
     const [first, second]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("cancel:", readerKinds(folders), false);
+    const jobs = await openQueue("cancel:", readerKinds(folders, 256), false);
     await openQueue(
       "cancel:",
       notingKinds(first, (slice) => pause(slice >= 4 ? 3_600_000 : 1)),
@@ -189,7 +190,7 @@ describe("a build whose inputs several workers read", () => {
       notingKinds(second, () => pause(1)),
       true,
     );
-    const again = await openQueue("again:", readerKinds(folders), false);
+    const again = await openQueue("again:", readerKinds(folders, 256), false);
     await build("split", again);
     expect(shardsIn("split")).toEqual(shardsIn("whole"));
     expect(second.length).toBeGreaterThan(0);
@@ -212,7 +213,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("goes on when the store comes back", async () => {
     await clear();
-    const jobs = await openQueue("away:", readerKinds(folders), true);
+    const jobs = await openQueue("away:", readerKinds(folders, 256), true);
     const { queue, failures } = failing(jobs, 3);
     await build("split", queue);
     expect(failures()).toBe(3);
@@ -221,7 +222,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("ends when the store stays away, and so does waiting for it when the build is cancelled", async () => {
     await clear();
-    const jobs = await openQueue("gone:", readerKinds(folders), true);
+    const jobs = await openQueue("gone:", readerKinds(folders, 256), true);
     const { queue } = failing(jobs, Number.POSITIVE_INFINITY);
     await expect(build("split", queue, { patienceMs: 10 })).rejects.toMatchObject({ code: "STORE_FAILED" });
     const cancelled = build("split", queue, { signal: AbortSignal.timeout(800) });
@@ -231,7 +232,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("says which part of the inputs is wrong", async () => {
     await clear();
-    const jobs = await openQueue("wrong:", readerKinds(folders), false);
+    const jobs = await openQueue("wrong:", readerKinds(folders, 256), false);
     const begun: number[] = [];
     const changed = join(inputs, "more.nt");
     let change: Promise<void> | undefined;

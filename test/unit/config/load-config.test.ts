@@ -68,6 +68,7 @@ describe("defaults", () => {
         hostedTimeoutMs: 10_000,
         hostedMemoryMb: 512,
         shardSliceBytes: 134_217_728,
+        shardMemoryMb: 2048,
         runs: 1000,
       },
       log: { level: "info", queries: false },
@@ -190,7 +191,7 @@ describe("wrong values", () => {
 
 describe("configReference", () => {
   it("documents every variable with one sentence", () => {
-    expect(configReference).toHaveLength(38);
+    expect(configReference).toHaveLength(39);
     for (const { name, meaning } of configReference) {
       expect(name).toMatch(/^(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)$/);
       expect(meaning).toMatch(/^[A-Z].*\.$/);

@@ -1,0 +1,85 @@
+/**
+ * The process of one piece of work on shards. Input: a `task`, then `ToShardProcess` messages. Output: `FromShardProcess`
+ * messages, the last one `done` or `failed`.
+ */
+import type { JobProgress } from "../jobs/job-queue.ts";
+import type { PassOptions, Progress } from "../shards/load/read-statements.ts";
+import type { ShardReport } from "../shards/report/shard-report.ts";
+import { errorOf, tellError } from "../shards/threads/thread-protocol.ts";
+import { startChild } from "../workers/start-child.ts";
+import { wallClock } from "./clock.ts";
+import type { BuildJobResult } from "./shard-jobs.ts";
+import { type OpenSlices, sharingReaders } from "./shard-readers.ts";
+import type { FromShardProcess, ShardTask, ToShardProcess } from "./shard-task.ts";
+
+startChild();
+
+const stopped = new AbortController();
+const tell = (message: FromShardProcess<unknown>): void => void process.send?.(message);
+const onProgress = (progress: JobProgress): void => tell({ kind: "progress", progress });
+
+/** Who waits for readers in other processes; one round of them at a time. */
+let reading: { onProgress(progress: Progress): void; end(error: Error | undefined): void } | undefined;
+
+process.on("message", (told: ToShardProcess) => {
+  if (told.kind === "task") void serve(told.task);
+  else if (told.kind === "stop") stopped.abort(errorOf(told.reason));
+  else if (told.kind === "reading") reading?.onProgress(told.progress);
+  else reading?.end(told.error && errorOf(told.error));
+});
+
+async function serve(task: ShardTask): Promise<void> {
+  try {
+    tell({ kind: "done", result: await run(task) });
+  } catch (error) {
+    tell({ kind: "failed", error: tellError(error) });
+  }
+}
+
+/** Each kind loads what it needs: all of it together takes as long as a small task. */
+async function run(task: ShardTask): Promise<unknown> {
+  const { signal } = stopped;
+  if (task.kind === "build") {
+    const { spec, dryRun } = task;
+    const { runBuild } = await import("./run-build.ts");
+    const readers = task.readers && sharingReaders({ ...task.readers, read: askParent });
+    const { report } = await runBuild(spec, { dryRun, signal, onProgress, ...(readers && { readers }) });
+    return resultOf(report, dryRun);
+  }
+  if (task.kind === "verify") {
+    const { verifyFinished } = await import("./verify-folder.ts");
+    const answersTime = { totalMs: task.answersMs, now: wallClock.now };
+    return verifyFinished({ ...task.options, answersTime, signal, onProgress });
+  }
+  const { gatherShared } = await import("../shards/materialise/shared-slices.ts");
+  return gatherShared(task.shared, { signal, onProgress: tellPart });
+}
+
+const tellPart = ({ triples, bytes, totalBytes }: Progress): void =>
+  onProgress({ stage: "splitting a part", done: bytes, total: totalBytes, figures: { triples } });
+
+function askParent(slices: OpenSlices, passes: PassOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    reading = {
+      onProgress: (progress) => passes.onProgress?.(progress),
+      end: (error) => (error === undefined ? resolve() : reject(error)),
+    };
+    tell({ kind: "readSlices", slices });
+  });
+}
+
+function resultOf(report: ShardReport, dryRun: boolean): BuildJobResult {
+  const { dataset, statistics, rules, optimum, shards, queries, leftOut } = report;
+  return {
+    dataset: dataset.id,
+    dryRun,
+    triples: statistics.triples,
+    rules: rules.length,
+    lowerBound: optimum.lowerBound,
+    proven: optimum.proven,
+    shards: shards.length,
+    queries: queries.length,
+    notFederated: queries.filter(({ federated }) => !federated).length,
+    leftOut: leftOut.length,
+  };
+}
