@@ -150,9 +150,15 @@ describe("the services together", () => {
 
   it("are configured as web and worker on one Redis", () => {
     const redisUrl = "redis://:5ba7eb5c@redis:6379/0";
-    const shared = { host: "0.0.0.0", port: 3000, redisUrl, publicUrl: "http://127.0.0.1:3000", examples: true };
+    const shared = { host: "0.0.0.0", port: 3000, redisUrl, publicUrl: "http://127.0.0.1:3000", examples: false };
     expect(configOf("web")).toMatchObject({ ...shared, role: "web", adminToken: "0123456789abcdef" });
     expect(configOf("worker")).toMatchObject({ ...shared, role: "worker", adminToken: undefined });
+  });
+
+  it("limit the requests of a client, who is told apart behind a proxy when that is trusted", () => {
+    expect(configOf("web")).toMatchObject({ limits: { rateLimit: 600 }, trustProxy: false });
+    const behind = configOf("web", { ...secrets, FEDWAY_TRUST_PROXY: "1", FEDWAY_RATE_LIMIT: "60" });
+    expect(behind).toMatchObject({ limits: { rateLimit: 60 }, trustProxy: 1 });
   });
 
   it("hand on where incidents are told", () => {

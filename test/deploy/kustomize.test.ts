@@ -181,7 +181,8 @@ describe.each([
       expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
       const config = loadConfig(environment);
       expect(config.role).toBe(workload.labels["app.kubernetes.io/component"]);
-      expect(config).toMatchObject({ redisUrl: secretValues["REDIS_URL"], host: "0.0.0.0" });
+      expect(config).toMatchObject({ redisUrl: secretValues["REDIS_URL"], host: "0.0.0.0", examples: false });
+      expect(config.limits.rateLimit).toBe(600);
       expect(config.adminToken).toBe(config.role === "web" ? secretValues["FEDWAY_ADMIN_TOKEN"] : undefined);
       expect(config.monitor.webhookSecret).toBe(secretValues["FEDWAY_WEBHOOK_SECRET"]);
       expect(workload.container.ports).toEqual([{ name: "http", containerPort: config.port }]);

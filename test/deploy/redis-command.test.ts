@@ -15,32 +15,50 @@ import {
 
 const password = "3f9c1e0d7b";
 
-/** The shell text of the command that starts Redis, and of the one that asks how it is. */
+/** The shell text of the command that starts Redis, and of the one that asks how it is; what its container may hold. */
 interface Scripts {
   readonly start: string;
   readonly ping: string;
+  readonly memory: string;
+}
+
+const units: Readonly<Record<string, number>> = { m: 2 ** 20, mi: 2 ** 20, g: 2 ** 30, gi: 2 ** 30 };
+
+function inBytes(memory: string): number {
+  const [, count, unit = ""] = /^(\d+)([a-z]+)$/.exec(memory.toLowerCase()) ?? [];
+  return Number(count) * (units[unit] ?? Number.NaN);
 }
 
 function composeScripts(): Scripts {
   const file = fileURLToPath(new URL("../../deploy/compose.yaml", import.meta.url));
   const { redis } = (
     parse(readFileSync(file, "utf8"), { merge: true }) as {
-      services: { redis: { command: readonly string[]; healthcheck: { test: readonly string[] } } };
+      services: {
+        redis: {
+          command: readonly string[];
+          healthcheck: { test: readonly string[] };
+          deploy: { resources: { limits: { memory: string } } };
+        };
+      };
     }
   ).services;
   expect(redis.command.slice(0, 2)).toEqual(["/bin/sh", "-c"]);
   const plain = (text: string | undefined): string => (text ?? "").replaceAll("$$", "$");
-  return { start: plain(redis.command[2]), ping: plain(redis.healthcheck.test[1]) };
+  return {
+    start: plain(redis.command[2]),
+    ping: plain(redis.healthcheck.test[1]),
+    memory: redis.deploy.resources.limits.memory,
+  };
 }
 
 function kubernetesScripts(): Scripts {
-  const { command = [], readinessProbe } = renderOverlay("dev").workload("fedway-redis").container;
+  const { command = [], readinessProbe, resources } = renderOverlay("dev").workload("fedway-redis").container;
   const { exec } = readinessProbe as unknown as { exec: { command: readonly string[] } };
   expect([command.slice(0, 2), exec.command.slice(0, 2)]).toEqual([
     ["/bin/sh", "-c"],
     ["/bin/sh", "-c"],
   ]);
-  return { start: command[2] ?? "", ping: exec.command[2] ?? "" };
+  return { start: command[2] ?? "", ping: exec.command[2] ?? "", memory: String(resources.limits["memory"]) };
 }
 
 const restoreScript = fileURLToPath(new URL("../../deploy/restore-redis.sh", import.meta.url));
@@ -54,6 +72,7 @@ describe.each([
   let port = 0;
   let ping = "";
   let processes = "";
+  let memory = "";
   let start: () => Promise<ServerProcess>;
 
   const shell = (script: string, env: Readonly<Record<string, string>> = {}) =>
@@ -65,7 +84,8 @@ describe.each([
     requireProgram("redis-server", "apt-get install redis-server");
     scratch = await createScratchFolder("redis-command");
     port = await freePort();
-    const { start: script, ping: asked } = scripts();
+    const { start: script, ping: asked, memory: limit } = scripts();
+    memory = limit;
     // Only where it keeps its data and listens differs here.
     expect(script).toContain(" --dir /data ");
     ping = asked.replace("redis-cli", `redis-cli -p ${port}`);
@@ -106,6 +126,12 @@ describe.each([
     const names = ["appendonly", "appendfsync", "save", "maxmemory-policy", "dir"];
     expect(names.map(setting)).toEqual(["yes", "always", "", "noeviction", scratch.path]);
     expect(shell(`ls ${join(scratch.path, "appendonlydir")}`).stdout).toContain("appendonly.aof");
+  });
+
+  it("refuses writes well before its container is ended for its memory", () => {
+    const refusesAt = Number(setting("maxmemory"));
+    expect(refusesAt).toBeGreaterThanOrEqual(inBytes(memory) / 4);
+    expect(refusesAt).toBeLessThanOrEqual(inBytes(memory) / 2);
   });
 
   it("is restored from a backup by restore-redis.sh, and from nothing else", async () => {
