@@ -3,9 +3,13 @@ import { loadConfig } from "./config/load-config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
 
 let app: App | undefined;
-let stopping = false;
+/** When the service was told to stop, on the clock of `performance`. */
+let stoppingSinceMs: number | undefined;
 
-/** Runs the service until SIGINT or SIGTERM; a second signal, or one before there is a service, ends it at once. */
+/** Ctrl-C comes twice under npm: from the terminal, and handed on by npm. */
+const sameSignalMs = 1_000;
+
+/** Runs the service until SIGINT or SIGTERM; a later one, or one before there is a service, ends it at once. */
 async function main(): Promise<void> {
   // Before all else is loaded: the first process of a container is not ended by a signal that it does not handle.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
@@ -16,8 +20,12 @@ async function main(): Promise<void> {
 }
 
 function stop(): void {
-  if (stopping) process.exit(1);
-  stopping = true;
+  const nowMs = performance.now();
+  if (stoppingSinceMs !== undefined) {
+    if (nowMs - stoppingSinceMs < sameSignalMs) return;
+    process.exit(1);
+  }
+  stoppingSinceMs = nowMs;
   // What a process leaves behind that has not begun to work is what a killed one leaves.
   if (app === undefined) process.exit(0);
   app.close().then(() => process.exit(0), fail);
@@ -36,5 +44,5 @@ try {
   await main();
 } catch (error) {
   // A start that was broken off ends with the service.
-  if (!stopping) fail(error);
+  if (stoppingSinceMs === undefined) fail(error);
 }

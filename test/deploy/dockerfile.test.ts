@@ -66,8 +66,9 @@ describe("the Dockerfile", () => {
   });
 
   it("starts what `npm run serve` starts, without a shell, and is stopped as the service expects", () => {
-    const { serve } = packageJson["scripts"] as { serve: string };
-    expect(execForm(only(runtime, "CMD").text)).toEqual(serve.split(" "));
+    const { serve, start } = packageJson["scripts"] as { serve: string; start: string };
+    expect(`exec ${execForm(only(runtime, "CMD").text)?.join(" ")}`).toBe(serve);
+    expect(start).toBe(`npm run --silent build && ${serve}`);
     expect(only(runtime, "STOPSIGNAL").text).toBe("SIGTERM");
     expect(only(runtime, "WORKDIR").text).toBe("/app");
   });

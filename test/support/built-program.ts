@@ -47,13 +47,13 @@ export async function startBuiltService(
   env: Readonly<Record<string, string>> = {},
   shell?: string,
 ): Promise<BuiltService> {
-  const port = await freePort();
+  const port = env["PORT"] ?? String(await freePort());
   const command = [process.execPath, "dist/main.js"];
   const [program = "", ...args] = shell === undefined ? command : ["/bin/bash", "-c", shell, "bash", ...command];
   const child = spawn(program, args, {
     cwd: root,
     // Probes would count among the requests of tests that are about something else.
-    env: environment({ PORT: String(port), FEDWAY_MONITOR: "off", ...env }),
+    env: environment({ PORT: port, FEDWAY_MONITOR: "off", ...env }),
     stdio: ["ignore", "ignore", "pipe"],
   });
   let log = "";
