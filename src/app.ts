@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { now } from "./app/clock.ts";
 import { createLog } from "./app/create-log.ts";
 import { type Clients, openClients } from "./app/open-clients.ts";
+import { openEvaluators } from "./app/open-evaluators.ts";
 import { measured, openJobs } from "./app/open-jobs.ts";
 import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
 import { createOpened, type Opened } from "./app/opened.ts";
@@ -14,10 +15,8 @@ import { createServiceLife } from "./app/service-life.ts";
 import { type StateWatch, watchState } from "./app/watch-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
-import { createDeferredEngine } from "./engine/deferred-engine.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
-import type { FederationEngine } from "./engine/federation-engine.ts";
-import { createPatternSources } from "./engine/sources/open-pattern-source.ts";
+import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
@@ -84,8 +83,8 @@ async function wire(config: Config, opened: Opened): Promise<App> {
   if (tracing) opened.add(() => tracing.close());
   const known = await openKnowledge({ config, log, metrics, state, examples, hostedShards, tracing }, opened);
   const { clients, registry, monitoring } = known;
-  const engine = createEngine(config, clients);
-  opened.add(() => engine.close());
+  const evaluators = openEvaluators({ config, log, metrics, clients });
+  opened.add(() => evaluators.close());
   const queries = createQueryService({
     planner: createPlanner({
       catalog: registry.catalog,
@@ -95,14 +94,17 @@ async function wire(config: Config, opened: Opened): Promise<App> {
       publicUrl: config.publicUrl,
     }),
     direct: createDirectExecutor(clients.sparql, now),
-    engine,
+    federated: evaluators,
     limits: config.limits,
     metrics,
     tracer: tracing,
     now,
   });
   metrics.watchRunning(() => queries.running);
-  return serve({ ...known, config, log, httpLog, state, examples, hostedShards, metrics, tracing, queries }, opened);
+  return serve(
+    { ...known, config, log, httpLog, state, examples, hostedShards, metrics, tracing, queries, evaluators },
+    opened,
+  );
 }
 
 interface Foundation {
@@ -170,6 +172,7 @@ function watchSharedState({ log, state: { store } }: Foundation, registry: Regis
 interface ServedParts extends Foundation, Knowledge {
   readonly httpLog: HttpLog;
   readonly queries: QueryService;
+  readonly evaluators: Evaluators;
 }
 
 async function serve(parts: ServedParts, opened: Opened): Promise<App> {
@@ -219,7 +222,9 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
 }
 
 /** Background work begins when the service is there for others; a command that asks one query does none. */
-async function startWork({ config, jobs, metrics, registry, monitoring, shards }: ServedParts): Promise<void> {
+async function startWork(parts: ServedParts): Promise<void> {
+  const { config, jobs, metrics, registry, monitoring, shards, evaluators } = parts;
+  if (config.role !== "worker") evaluators.start();
   const work = config.role !== "web";
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {
@@ -237,18 +242,6 @@ async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing 
   if (endpoint === undefined) return undefined;
   const { createOtlpTracing } = await import("./tracing/otlp-tracing.ts");
   return createOtlpTracing({ endpoint, version: packageVersion() });
-}
-
-/** The federation engine is large, and a service that only passes queries on never needs it. */
-function createEngine({ limits: { maxSolutions } }: Config, { sparql, documents }: Clients): FederationEngine {
-  return createDeferredEngine({
-    name: "comunica",
-    load: async () => {
-      const { createComunicaEngine } = await import("./engine/comunica/comunica-engine.ts");
-      const openSource = createPatternSources({ documents, now });
-      return createComunicaEngine({ client: sparql, openSource, maxSolutions, now });
-    },
-  });
 }
 
 async function hostExamples({ limits }: Config): Promise<ExampleFederation> {

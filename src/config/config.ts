@@ -63,6 +63,12 @@ export interface Limits {
   readonly maxRows: number;
   /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in; its joins may make four times as many. */
   readonly maxSolutions: number;
+  /** `FEDWAY_EVALUATORS`: processes that evaluate federated queries. */
+  readonly evaluators: number;
+  /** `FEDWAY_EVALUATOR_MEMORY_MB`: heap of each. */
+  readonly evaluatorMemoryMb: number;
+  /** `FEDWAY_MAX_EVALUATIONS`: evaluations under way at once, in all of them. */
+  readonly maxEvaluations: number;
   /** `FEDWAY_MAX_QUERY_BYTES`: size of one query text. */
   readonly maxQueryBytes: number;
   /** `FEDWAY_MAX_ANSWER_BYTES`: decoded bytes of one upstream answer. */

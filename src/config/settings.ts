@@ -161,6 +161,24 @@ export const settings = {
       "Most solutions that one federated query may take in from its endpoints; its joins may make four times as many.",
     ...integer(1, 100_000_000),
   },
+  evaluators: {
+    name: "FEDWAY_EVALUATORS",
+    default: "2",
+    meaning: "Processes in which federated queries are evaluated.",
+    ...integer(1, 64),
+  },
+  evaluatorMemoryMb: {
+    name: "FEDWAY_EVALUATOR_MEMORY_MB",
+    default: "512",
+    meaning: "Heap of each of these processes, in MiB; a query that needs more ends with an error.",
+    ...integer(128, 1_048_576),
+  },
+  maxEvaluations: {
+    name: "FEDWAY_MAX_EVALUATIONS",
+    default: "64",
+    meaning: "Federated queries that are evaluated at once; others wait, and clients take turns.",
+    ...integer(1, 100_000),
+  },
   maxQueryBytes: {
     name: "FEDWAY_MAX_QUERY_BYTES",
     default: "1 MiB",

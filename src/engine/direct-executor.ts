@@ -2,46 +2,23 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
-import type { ResultFormat } from "../results/formats.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { transcode } from "../results/serialize.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
 import { decodedBody } from "./decoded-body.ts";
+import type { AcceptedAnswer, AnswerBytes, Executor } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
 
-/** What the client wants of a direct answer. */
-export interface DirectWish {
-  readonly format: ResultFormat;
-  /** The client's Accept-Encoding; absent: no coding. */
-  readonly acceptEncoding?: string | undefined;
-}
-
-/** The bytes of a direct answer in the wanted format. */
-export interface DirectAnswer {
-  readonly contentEncoding: string;
-  /** A verified buffer or `GatheredBody`, or a stream that is destroyed with a `FedwayError` when the answer breaks off. */
-  readonly body: Buffer | Readable;
-  /** Rows of a whole body, where the format tells. */
-  readonly rows?: number | undefined;
-  /** Settles at the answer's end with its rows, where the format tells; absent when the body is whole. */
-  readonly end?: Promise<number | undefined>;
-}
-
-/** Executes direct plans: one endpoint, the answer's bytes untouched where it speaks the client's format. */
-export interface DirectExecutor {
-  /** @throws FedwayError when the endpoint fails before its first byte */
-  fetch(plan: DirectPlan, wish: DirectWish, bounds: ExecutionBounds): Promise<DirectAnswer>;
-  /** The parsed answer. @throws FedwayError as above; the result's stream fails later ones */
-  evaluate(plan: DirectPlan, bounds: ExecutionBounds): Promise<QueryResult>;
-}
-
-/** Creates the executor over the outbound client; `now` is a monotonic clock in milliseconds. */
-export function createDirectExecutor(client: SparqlClient, now: () => number): DirectExecutor {
-  async function fetch(plan: DirectPlan, wish: DirectWish, bounds: ExecutionBounds): Promise<DirectAnswer> {
-    const { format, acceptEncoding = "identity" } = wish;
+/**
+ * Executes direct plans over the outbound client: one endpoint, the answer's bytes untouched where it speaks the client's
+ * format. `now` is a monotonic clock in milliseconds.
+ */
+export function createDirectExecutor(client: SparqlClient, now: () => number): Executor<DirectPlan> {
+  async function fetch(plan: DirectPlan, accepted: AcceptedAnswer, bounds: ExecutionBounds): Promise<AnswerBytes> {
+    const { format, acceptEncoding = "identity" } = accepted;
     const request = toRequest(plan, { accept: acceptFor(plan.answer, format), acceptEncoding }, bounds);
     const report = new RequestReport(request, bounds, now);
     let answer: SparqlAnswer;

@@ -26,6 +26,8 @@ export interface ExecutionBounds {
   readonly partial: boolean;
   /** Filled in while the query runs; one entry an endpoint. */
   readonly sources: Map<string, SourceReport>;
+  /** Whose query it is; clients take turns where queries wait. */
+  readonly client?: string | undefined;
   /** What the requests belong to, handed on to the transport as it is. */
   readonly trace?: unknown;
 }

@@ -70,6 +70,8 @@ export const errorCatalog = {
   RATE_LIMITED: own(429, "Too many requests from this client", true),
   SERVICE_BUSY: own(503, "Too many queries are running", true),
   DEADLINE_EXCEEDED: own(504, "The query did not finish in time", true),
+  EVALUATION_LOST: own(503, "The evaluation was cut off", true),
+  EVALUATION_TOO_LARGE: own(422, "The query needs more memory than one evaluation may have", false),
   CANCELLED: own(499, "The client closed the request", false),
   ADDRESS_REFUSED: upstream(502, "The endpoint's address is not allowed", false),
   ENDPOINT_UNREACHABLE: upstream(502, "The endpoint could not be reached", true),

@@ -19,10 +19,25 @@ export interface WorkMetrics {
   /** Reads the jobs that are not finished at scrape time; what takes too long is not told. */
   watchJobs(list: (state: "waiting" | "running") => Promise<readonly { readonly kind: string }[]>): void;
   observeWebhook(outcome: WebhookOutcome): void;
+  /** An evaluator process has ended without being asked to. */
+  observeEvaluatorEnd(reason: EvaluatorEndReason): void;
+  /** Reads what the evaluators are doing at scrape time. */
+  watchEvaluators(usage: () => EvaluatorUsage): void;
   /** The service's own storage has failed once. */
   observeStoreFailure(): void;
 }
 
+/** Why an evaluator process ended. */
+export type EvaluatorEndReason = "memory" | "stalled" | "killed" | "exit";
+
+/** Evaluations under way and waiting, and what all processes have in memory. */
+export interface EvaluatorUsage {
+  readonly running: number;
+  readonly waiting: number;
+  readonly residentBytes: number;
+}
+
+const evaluatorEnds: readonly EvaluatorEndReason[] = ["memory", "stalled", "killed", "exit"];
 const jobOutcomes: readonly JobOutcome[] = ["done", "failed", "interrupted"];
 const webhookOutcomes: readonly WebhookOutcome[] = ["delivered", "failed", "dead"];
 const openStates = ["waiting", "running"] as const;
@@ -40,7 +55,13 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
   const durations = timers({ name: "fedway_jobs_seconds", help: "Duration of runs of jobs", labels: ["kind"] });
   const webhooks = counts({ name: "fedway_webhooks_total", help: "Deliveries of webhooks", labels: ["outcome"] });
   const storeFailures = count({ name: "fedway_store_failures_total", help: "Failures of the service's own storage" });
+  const ends = counts({
+    name: "fedway_evaluator_ends_total",
+    help: "Evaluator processes that ended without being asked to",
+    labels: ["reason"],
+  });
   // An increase can be seen only where there was a number before.
+  for (const reason of evaluatorEnds) ends.of(reason).inc(0);
   for (const outcome of webhookOutcomes) webhooks.of(outcome).inc(0);
   return {
     measureJob(kind, run) {
@@ -67,6 +88,23 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
           ).flat(),
       ),
     observeWebhook: (outcome) => webhooks.of(outcome).inc(),
+    observeEvaluatorEnd: (reason) => ends.of(reason).inc(),
+    watchEvaluators(usage) {
+      instruments.readings(
+        { name: "fedway_evaluations", help: "Evaluations of federated queries", labels: ["state"] },
+        () => {
+          const { running, waiting } = usage();
+          return [
+            { labels: ["running"], value: running },
+            { labels: ["waiting"], value: waiting },
+          ];
+        },
+      );
+      instruments.reading(
+        { name: "fedway_evaluators_resident_bytes", help: "Memory of all evaluator processes" },
+        () => usage().residentBytes,
+      );
+    },
     observeStoreFailure: () => storeFailures.inc(),
   };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { AnswerBytes } from "../engine/executor.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type Problem, toProblem } from "../errors/problem.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
@@ -7,7 +8,7 @@ import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import { toPlanDescription } from "./describe-plan.ts";
-import type { FetchedAnswer } from "./evaluate.ts";
+
 import type { QueryAnswer, QueryRequest, TabularAnswer } from "./query-service.ts";
 import type { RunEnd } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -49,7 +50,7 @@ function notAcceptable(kind: AnswerKind, format: string | undefined): FedwayErro
 /** What a shell sends for a started run. */
 export function toQueryAnswer(
   { id, plan, cached, bounds, planMs }: StartedRun,
-  { body, contentEncoding, rows }: FetchedAnswer,
+  { body, contentEncoding, rows }: AnswerBytes,
   { format, firstByteMs }: { readonly format: ResultFormat; readonly firstByteMs: number },
 ): QueryAnswer {
   if (plan.kind === "rejected") throw new Error("A rejected plan has no answer");

@@ -77,8 +77,8 @@ async function answerQuery(
   const { plan, bounds } = run;
   try {
     const format = wantedFormat(plan, request);
-    const wish = { format, acceptEncoding: request.acceptEncoding };
-    const answer = await fetchAnswer(options, plan, { wish, bounds });
+    const accepted = { format, acceptEncoding: request.acceptEncoding };
+    const answer = await fetchAnswer(options, plan, { accepted, bounds });
     const complete = (rows: number | undefined): void => run.end(completed(bounds.sources.values(), rows));
     if (answer.end === undefined) complete(answer.rows);
     else answer.end.then(complete, (error: unknown) => run.fail(error));

@@ -28,6 +28,8 @@ export interface QueryRequest {
   readonly strict: boolean;
   readonly partial: boolean;
   readonly signal: AbortSignal;
+  /** Whose query it is, such as an address; clients take turns where queries wait. */
+  readonly client?: string | undefined;
   /** `context` of the span that the run belongs to. */
   readonly trace?: unknown;
 }

@@ -45,7 +45,7 @@ interface Opened {
   readonly deadline: Deadline;
   readonly plan: QueryPlan;
   readonly cached: boolean;
-  readonly partial: boolean;
+  readonly request: QueryRequest;
   readonly startedAt: number;
   readonly span: Span | undefined;
 }
@@ -62,12 +62,13 @@ class Started implements StartedRun {
   readonly #span: Span | undefined;
   readonly #options: RunStarterOptions;
 
-  constructor({ run, deadline, plan, cached, partial, startedAt, span }: Opened, options: RunStarterOptions) {
+  constructor({ run, deadline, plan, cached, request, startedAt, span }: Opened, options: RunStarterOptions) {
     this.id = run.id;
     this.plan = plan;
     this.cached = cached;
     const { signal, atMs: deadlineMs } = deadline;
-    this.bounds = { signal, deadlineMs, partial, sources: run.sources, trace: span?.context };
+    const { partial, client } = request;
+    this.bounds = { signal, deadlineMs, partial, client, sources: run.sources, trace: span?.context };
     this.executedAt = options.now();
     this.planMs = this.executedAt - startedAt;
     this.#run = run;
@@ -128,7 +129,7 @@ export function createRunStarter(options: RunStarterOptions): RunStarter {
     const timeoutMs = timeoutOf(request);
     const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
     const deadline = start(request.signal, timeoutMs, now);
-    return new Started({ run, deadline, plan, cached, partial: request.partial, startedAt, span }, options);
+    return new Started({ run, deadline, plan, cached, request, startedAt, span }, options);
   };
   const timeoutOf = ({ timeoutMs }: QueryRequest): number => Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
   return {

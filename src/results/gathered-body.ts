@@ -25,6 +25,15 @@ export class GatheredBody extends Readable {
 export const isWhole = (body: Buffer | Readable): body is Buffer | GatheredBody =>
   Buffer.isBuffer(body) || body instanceof GatheredBody;
 
+/** The body's bytes, however it came. */
+export function bytesOf(body: Buffer | Readable): AsyncIterable<Uint8Array> {
+  return isWhole(body) ? each(piecesOf(body)) : body;
+}
+
+async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
+  yield* items;
+}
+
 export const piecesOf = (body: Buffer | GatheredBody): readonly Buffer[] =>
   Buffer.isBuffer(body) ? [body] : body.pieces;
 

@@ -6,7 +6,7 @@ import type { SparqlClient } from "./sparql-client.ts";
 /** What an asker is built from. */
 export interface AskerOptions {
   readonly client: SparqlClient;
-  readonly documents: DocumentClient;
+  readonly documents: Pick<DocumentClient, "fetch">;
   readonly clock?: Clock;
 }
 

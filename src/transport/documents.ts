@@ -45,6 +45,19 @@ export interface RdfDocument {
   readonly durationMs: number;
 }
 
+/** A document that is arriving. */
+export interface ArrivingDocument {
+  /** After redirects; the base of relative IRIs. */
+  readonly url: string;
+  readonly httpStatus: number;
+  readonly mediaType: string;
+  /** Decoded; fails when the request does. */
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** Decoded bytes so far. */
+  readonly bytes: number;
+  readonly elapsedMs: number;
+}
+
 /** Fetches RDF documents: with the same guard, redirects, caps and manners as queries. */
 export interface DocumentClient {
   /**
@@ -52,6 +65,8 @@ export interface DocumentClient {
    *   `DEADLINE_EXCEEDED`, `CANCELLED`
    */
   fetch(request: DocumentRequest): Promise<RdfDocument>;
+  /** The same for who reads the bytes; the request is over when `read` is. @throws FedwayError as above, and what `read` throws */
+  read<T>(request: Omit<DocumentRequest, "maxQuads">, read: (document: ArrivingDocument) => Promise<T>): Promise<T>;
   /** Ends everything under way and all connections. */
   close(): Promise<void>;
 }
@@ -105,18 +120,21 @@ export function createDocumentClient(options: DocumentClientOptions): DocumentCl
   const context = contextOf(options);
   const running = new Set<Stopwatch>();
   let closed = false;
+  async function read<T>(request: ReadRequest, reader: Reader<T>): Promise<T> {
+    if (closed) throw shuttingDown();
+    const watch = createStopwatch(request, context.clock);
+    running.add(watch);
+    try {
+      return await readWatched({ request, watch, context, told: watchDocument(context.observer, request) }, reader);
+    } finally {
+      watch.end();
+      running.delete(watch);
+    }
+  }
+
   return {
-    async fetch(request) {
-      if (closed) throw shuttingDown();
-      const watch = createStopwatch(request, context.clock);
-      running.add(watch);
-      try {
-        return await fetchDocument(request, watch, context);
-      } finally {
-        watch.end();
-        running.delete(watch);
-      }
-    },
+    read,
+    fetch: (request) => read(request, (document) => toRdfDocument(document, request)),
     async close() {
       closed = true;
       for (const watch of running) watch.stop(shuttingDown());
@@ -128,37 +146,55 @@ export function createDocumentClient(options: DocumentClientOptions): DocumentCl
 
 const shuttingDown = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
 
+type ReadRequest = Omit<DocumentRequest, "maxQuads">;
+type Reader<T> = (document: ArrivingDocument) => Promise<T>;
+
 /** One document under way. */
 interface Fetching {
-  readonly request: DocumentRequest;
+  readonly request: ReadRequest;
   readonly watch: Stopwatch;
   readonly context: Context;
   /** Hears of its requests. */
   readonly told: DocumentWatch;
 }
 
-async function fetchDocument(request: DocumentRequest, watch: Stopwatch, context: Context): Promise<RdfDocument> {
-  const told = watchDocument(context.observer, request);
+async function readWatched<T>(fetching: Fetching, read: Reader<T>): Promise<T> {
+  const { told } = fetching;
   try {
-    const document = await readDocument({ request, watch, context, told });
+    const result = await read(await arriving(fetching));
     told.done();
-    return document;
+    return result;
   } catch (error) {
     told.failed(toFedwayError(error));
     throw error;
   }
 }
 
-async function readDocument(fetching: Fetching): Promise<RdfDocument> {
+async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
   const { request, watch } = fetching;
   const { url, got } = await followed(fetching);
   const mediaType = documentMediaType(headerOf(got.headers, "content-type"), url);
   if (mediaType === undefined) throw noRdf(got);
   const counter = { bytes: 0 };
-  const pieces = decodedPieces(got, { maxBytes: request.maxBytes, counter });
-  const quads = await readQuads(watched(pieces, watch), { mediaType, baseIri: url.href, maxQuads: request.maxQuads });
-  const durationMs = watch.elapsedMs();
-  return { url: url.href, httpStatus: got.status, mediaType, quads, bytes: counter.bytes, durationMs };
+  const pieces = watched(decodedPieces(got, { maxBytes: request.maxBytes, counter }), watch);
+  return {
+    url: url.href,
+    httpStatus: got.status,
+    mediaType,
+    pieces,
+    get bytes() {
+      return counter.bytes;
+    },
+    get elapsedMs() {
+      return watch.elapsedMs();
+    },
+  };
+}
+
+async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {
+  const { url, httpStatus, mediaType, pieces } = document;
+  const quads = await readQuads(pieces, { mediaType, baseIri: url, maxQuads });
+  return { url, httpStatus, mediaType, quads, bytes: document.bytes, durationMs: document.elapsedMs };
 }
 
 /** The response at the end of the redirects. */

@@ -75,6 +75,7 @@ export async function startFederation(
     loadConfig({
       FEDWAY_CATALOG: folder,
       FEDWAY_MONITOR: "off",
+      FEDWAY_EVALUATORS: "1",
       FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",

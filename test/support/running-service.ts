@@ -34,6 +34,7 @@ export async function startService(
       PORT: "0",
       FEDWAY_CATALOG: folder,
       FEDWAY_MONITOR: "off",
+      FEDWAY_EVALUATORS: "1",
       FEDWAY_DATA_DIR: join(folder, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",

@@ -1,4 +1,5 @@
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
+import { createInProcessExecutor } from "../../src/engine/in-process-executor.ts";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
@@ -38,7 +39,7 @@ export async function startTracedService(
   const queries = createQueryService({
     planner: createPlanner({ catalog, egress: "catalog", publicUrl }),
     direct: createDirectExecutor(client, now),
-    engine,
+    federated: createInProcessExecutor(engine),
     limits: { timeoutMs: 10_000, maxRows: 100, maxConcurrent: 10, runs: 10 },
     metrics: { observeRun: () => {}, observePlan: () => {} },
     now,

@@ -1,6 +1,7 @@
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { createDirectExecutor } from "../../../src/engine/direct-executor.ts";
+import { createInProcessExecutor } from "../../../src/engine/in-process-executor.ts";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
@@ -28,7 +29,7 @@ function setUp(limits: Partial<Record<"timeoutMs" | "maxConcurrent" | "maxWaitMs
   const queries = createQueryService({
     planner: createPlanner({ catalog, egress: "catalog", publicUrl: "http://127.0.0.1:3000" }),
     direct: createDirectExecutor(client, now),
-    engine: createComunicaEngine({ client, maxSolutions: 1_000, now }),
+    federated: createInProcessExecutor(createComunicaEngine({ client, maxSolutions: 1_000, now })),
     limits: { timeoutMs: 5_000, maxRows: 100, maxConcurrent: 10, runs: 3, ...limits },
     metrics: { observeRun: (plan, status) => finished.push(`${plan} ${status}`), observePlan: () => {} },
     now,

@@ -1,0 +1,68 @@
+import { createPatternSources } from "../sources/open-pattern-source.ts";
+import { createComunicaEngine } from "../comunica/comunica-engine.ts";
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import { bytesOf } from "../../results/gathered-body.ts";
+import { channelToParent } from "../../workers/channels.ts";
+import { createPeer, type Handled, type HandlerContext } from "../../workers/peer.ts";
+import { startChild } from "../../workers/start-child.ts";
+import type { ExecutionBounds } from "../federation-engine.ts";
+import { createInProcessExecutor } from "../in-process-executor.ts";
+import type { EvaluatorLimits, Pong, RunEnd, RunParams } from "./protocol.ts";
+import { createRemoteClient, createRemoteDocuments } from "./remote-clients.ts";
+
+// The script of an evaluator process: it evaluates plans for its parent and asks the parent for everything outside.
+
+const NOTE_EVERY_MS = 500;
+
+startChild();
+const now = (): number => performance.now();
+const { maxSolutions }: EvaluatorLimits = JSON.parse(process.argv[2] ?? "{}");
+const peer = createPeer(channelToParent(), {
+  run: { answer: run },
+  ping: { answer: async () => ({ head: { residentBytes: process.memoryUsage.rss() } satisfies Pong }) },
+});
+const client = createRemoteClient(peer, now);
+const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now: Date.now });
+const executor = createInProcessExecutor(createComunicaEngine({ client, openSource, maxSolutions, now }));
+await peer.call("ready", undefined, { signal: new AbortController().signal });
+
+async function run(params: RunParams, context: HandlerContext): Promise<Handled> {
+  const { plan, format, partial, timeoutMs } = params;
+  const sources: ExecutionBounds["sources"] = new Map();
+  const bounds = { signal: context.signal, deadlineMs: now() + timeoutMs, partial, sources, trace: params.run };
+  const tell = (): void => context.note([...sources.values()]);
+  const telling = setInterval(tell, NOTE_EVERY_MS);
+  const over = (): void => {
+    clearInterval(telling);
+    tell();
+  };
+  try {
+    const { body, end } = await executor.fetch(plan, { format }, bounds);
+    const pieces = bytesOf(body)[Symbol.asyncIterator]();
+    // The head waits for the first byte: until then the run may be begun again in another process.
+    const first = await pieces.next();
+    tell();
+    return {
+      head: undefined,
+      body: whole(first, pieces, over),
+      end: async (): Promise<RunEnd> => ({ rows: await end }),
+    };
+  } catch (error) {
+    over();
+    throw toFedwayError(error);
+  }
+}
+
+async function* whole(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncIterator<Uint8Array>,
+  over: () => void,
+): AsyncIterable<Uint8Array> {
+  try {
+    if (first.done) return;
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => rest };
+  } finally {
+    over();
+  }
+}
