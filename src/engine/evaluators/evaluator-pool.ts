@@ -34,7 +34,6 @@ export interface PlaceRequest {
 
 interface Slot {
   readonly process: EvaluatorProcess;
-  ready: boolean;
   running: number;
   /** Held by a run that is alone. */
   reserved: boolean;
@@ -118,18 +117,15 @@ export class EvaluatorPool {
   #fork(): void {
     const { stallMs = DEFAULT_STALL_MS } = this.#options;
     const process = startEvaluatorProcess({ ...this.#options, stallMs });
-    const slot: Slot = { process, ready: false, running: 0, reserved: false };
+    const slot: Slot = { process, running: 0, reserved: false };
     this.#slots.add(slot);
     void this.#follow(slot);
   }
 
   async #follow(slot: Slot): Promise<void> {
-    slot.ready = await slot.process.ready;
-    if (slot.ready) this.#failedStarts = 0;
-    else this.#failedStarts++;
+    this.#failedStarts = (await slot.process.started) ? 0 : this.#failedStarts + 1;
     this.#dispatch();
     const end = await slot.process.ended;
-    slot.ready = false;
     this.#slots.delete(slot);
     if (this.#closed) return;
     this.#options.onEnd?.(end);
@@ -148,10 +144,12 @@ export class EvaluatorPool {
   /** Runs that must be alone come first: each time a process has nothing else to do. */
   #dispatch(): void {
     for (const slot of this.#slots) {
-      if (slot.ready && slot.running === 0) this.#give(slot, this.#waitingAlone.shift());
+      if (slot.process.alive && slot.running === 0) this.#give(slot, this.#waitingAlone.shift());
     }
     for (;;) {
-      const free = [...this.#slots].filter((slot) => slot.ready && !slot.reserved && slot.running < this.#perProcess);
+      const free = [...this.#slots].filter(
+        ({ process, reserved, running }) => process.alive && !reserved && running < this.#perProcess,
+      );
       const least = free.toSorted((one, other) => one.running - other.running)[0];
       if (!least || this.#waiting.size === 0) return;
       this.#give(least, this.#waiting.shift());

@@ -79,8 +79,10 @@ export type RunReply = Reply<undefined, RunEnd>;
 
 /** One evaluator process. */
 export interface EvaluatorProcess {
-  /** Settles when it can take runs, or has ended. */
-  readonly ready: Promise<boolean>;
+  /** Settles when it can take runs (true), or has ended before (false). */
+  readonly started: Promise<boolean>;
+  /** It can take runs. */
+  readonly alive: boolean;
   readonly ended: Promise<EvaluatorEnd>;
   /** As of the last sign of life; 0 before. */
   readonly residentBytes: number;
@@ -98,9 +100,16 @@ export function startEvaluatorProcess(options: EvaluatorProcessOptions): Evaluat
   const { memoryMb, limits, world } = options;
   const child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
   const runs = new Map<number, ExecutionBounds>();
-  const ready = Promise.withResolvers<boolean>();
+  const started = Promise.withResolvers<boolean>();
+  let alive = false;
   const peer = createPeer(channelTo(child), {
-    ready: { answer: async () => (ready.resolve(true), { head: undefined }) },
+    ready: {
+      async answer() {
+        alive = true;
+        started.resolve(true);
+        return { head: undefined };
+      },
+    },
     query: { answer: (params: QueryParams, context) => query(world, params, { context, runs }) },
     document: { answer: (params: DocumentParams, context) => document(world, params, { context, runs }) },
   });
@@ -120,16 +129,20 @@ export function startEvaluatorProcess(options: EvaluatorProcessOptions): Evaluat
     );
   }, PING_EVERY_MS);
   const ended = childEnd(child).then((end): EvaluatorEnd => {
+    // Before the runs in it hear of its end: they look for another place at once.
+    alive = false;
     clearInterval(watch);
-    ready.resolve(false);
+    started.resolve(false);
     const how: EvaluatorEnd = stalled ? { ...end, reason: "stalled" } : end;
     peer.close(evaluationLost(new EvaluatorEnded(how)));
     return how;
   });
-  void ready.promise.then((isReady) => isReady || clearInterval(watch));
   return {
-    ready: ready.promise,
+    started: started.promise,
     ended,
+    get alive() {
+      return alive;
+    },
     get residentBytes() {
       return residentBytes;
     },

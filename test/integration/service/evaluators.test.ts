@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { evaluatorsOf } from "../../support/child-processes.ts";
+import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
+import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
+
+// Federated queries are evaluated in child processes; what becomes of them when those die, stand still or are many.
+
+const triples = Array.from({ length: 3_000 }, (_, n) => `<urn:s${n}> <urn:p> "${n}" .`).join("\n");
+const join = (limit: number): string => `SELECT * {
+  SERVICE <${endpoints.url("left")}> { SELECT * { ?s <urn:p> ?left } LIMIT ${limit} }
+  SERVICE <${endpoints.url("right")}> { ?s <urn:p> ?right } }`;
+// So large that the client's and our own buffers do not hold it: it is under way until it is read.
+const large = (): string => `SELECT * {
+  SERVICE <${endpoints.url("left")}> { SELECT ?left { ?s <urn:p> ?left } LIMIT 400 }
+  SERVICE <${endpoints.url("right")}> { SELECT ?right { ?t <urn:p> ?right } LIMIT 500 } }`;
+
+let endpoints: TestEndpoints;
+let service: RunningService;
+const alreadyThere = evaluatorsOf(process.pid);
+const evaluators = (): readonly number[] => evaluatorsOf(process.pid).filter((pid) => !alreadyThere.includes(pid));
+
+beforeAll(async () => {
+  endpoints = await startEndpoints({ left: triples, right: triples });
+  service = await startService(endpoints.urls, { FEDWAY_EVALUATORS: "2", FEDWAY_MAX_EVALUATIONS: "4" });
+});
+afterAll(async () => {
+  await service.close();
+  await endpoints.close();
+});
+afterEach(() => {
+  endpoints.setDelay("left", 0);
+});
+
+const rowsOf = async (response: Response): Promise<number> => {
+  const { results } = (await response.json()) as { readonly results: { readonly bindings: readonly unknown[] } };
+  return results.bindings.length;
+};
+
+/** Waits until something holds. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 1_000; turn++) {
+    if (await holds()) return;
+    await sleep(20);
+  }
+  throw new Error("it never came about");
+}
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
+};
+const running = (): Promise<number> => metric('fedway_evaluations{state="running"}');
+
+describe("evaluator processes", () => {
+  test("are there before they are needed, as many as were asked for", async () => {
+    await until(() => evaluators().length === 2);
+    const response = await service.query(join(100));
+    expect(await rowsOf(response)).toBe(100);
+  });
+
+  test("have nothing under way when all answers are there", async () => {
+    await Promise.all(Array.from({ length: 6 }, async () => rowsOf(await service.query(join(50)))));
+    await until(async () => (await running()) === 0);
+  });
+
+  test("that are killed take no answer with them which had not begun", async () => {
+    endpoints.setDelay("left", 700);
+    const answers = Array.from({ length: 4 }, () => service.query(join(20)));
+    await until(async () => (await running()) === 4);
+    const before = evaluators();
+    for (const pid of before) process.kill(pid, "SIGKILL");
+    for (const answer of answers) expect(await rowsOf(await answer)).toBe(20);
+    await until(() => evaluators().length === 2);
+    expect(evaluators().some((pid) => before.includes(pid))).toBe(false);
+    expect(await metric('fedway_evaluator_ends_total{reason="killed"}')).toBe(2);
+  });
+
+  test("that are killed cut off answers which had begun, visibly", async () => {
+    const response = await service.query(large());
+    expect(response.status).toBe(200);
+    for (const pid of evaluators()) process.kill(pid, "SIGKILL");
+    await expect(response.text()).rejects.toThrow();
+    const run = response.headers.get("fedway-run");
+    const record = (await (await fetch(`${service.url}/api/runs/${run}`)).json()) as { readonly code: string };
+    expect(record).toMatchObject({ status: "failed", code: "EVALUATION_LOST" });
+  });
+
+  test("that die under one query again and again are not blamed on the service's other queries", async () => {
+    endpoints.setDelay("left", 1_500);
+    await until(() => evaluators().length === 2);
+    const response = service.query(join(5));
+    for (let death = 0; death < 2; death++) {
+      await until(async () => evaluators().length === 2 && (await running()) === 1);
+      for (const pid of evaluators()) process.kill(pid, "SIGKILL");
+      await until(async () => (await running()) === 0 || evaluators().length === 2);
+    }
+    const problem = await problemOf(await response);
+    expect(problem).toMatchObject({ status: 500, code: "INTERNAL" });
+    endpoints.setDelay("left", 0);
+    expect(await rowsOf(await service.query(join(5)))).toBe(5);
+  });
+
+  test("stop when the client has gone", async () => {
+    endpoints.setDelay("left", 5_000);
+    const leaving = new AbortController();
+    const response = service.query(join(5), { signal: leaving.signal });
+    await until(async () => (await running()) === 1);
+    leaving.abort();
+    await expect(response).rejects.toThrow();
+    await until(async () => (await running()) === 0);
+    await until(() => endpoints.requests("left").at(-1)?.aborted === true);
+  });
+
+  test("are left at the deadline, with an error that says so", async () => {
+    endpoints.setDelay("left", 5_000);
+    const response = await service.query(join(5), { parameters: { timeout: "300" } });
+    expect((await problemOf(response)).code).toMatch(/DEADLINE_EXCEEDED|ENDPOINT_TIMEOUT/u);
+    await until(async () => (await running()) === 0);
+  });
+
+  test("are shared by more queries than may run at once: the others wait", async () => {
+    endpoints.setDelay("left", 200);
+    const answers = Array.from({ length: 9 }, async () => rowsOf(await service.query(join(3))));
+    await until(async () => (await metric('fedway_evaluations{state="waiting"}')) > 0);
+    expect(await Promise.all(answers)).toEqual(Array.from({ length: 9 }, () => 3));
+  });
+
+  test("hold back when nobody reads", async () => {
+    const response = await service.query(large());
+    await sleep(1_000);
+    expect(await running()).toBe(1);
+    expect(endpoints.requests("left").length).toBeGreaterThan(0);
+    expect(await rowsOf(response)).toBe(200_000);
+  });
+});
+
+test("an evaluator that stands still is replaced, and its query begun again", async () => {
+  const { createEvaluators } = await import("../../../src/engine/evaluators/create-evaluators.ts");
+  const { toBounds } = await import("../../support/merged-federation.ts");
+  const ends: string[] = [];
+  const before = evaluatorsOf(process.pid);
+  const held = createEvaluators({
+    processes: 1,
+    memoryMb: 256,
+    maxRunning: 4,
+    stallMs: 1_500,
+    limits: { maxSolutions: 1_000 },
+    world: {
+      client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
+      documents: { read: () => Promise.reject(new Error("no document is read")) },
+      now: () => performance.now(),
+    },
+    onEnd: ({ reason }) => ends.push(reason),
+  });
+  try {
+    const query = "SELECT * { VALUES ?a { 1 2 3 } }";
+    const plan = {
+      kind: "federated" as const,
+      answer: "bindings" as const,
+      query,
+      skeleton: query,
+      clauses: [],
+      members: [],
+      notes: [],
+    };
+    const count = async (): Promise<number> => {
+      const result = await held.evaluate(plan, toBounds());
+      let rows = 0;
+      if (result.kind === "bindings") for await (const row of result.rows) rows += row.size;
+      return rows;
+    };
+    expect(await count()).toBe(3);
+    const [pid] = evaluatorsOf(process.pid).filter((child) => !before.includes(child));
+    process.kill(pid ?? 0, "SIGSTOP");
+    expect(await count()).toBe(3);
+    expect(ends).toEqual(["stalled"]);
+  } finally {
+    await held.close();
+  }
+  await until(() => evaluatorsOf(process.pid).every((child) => before.includes(child)));
+});
