@@ -1,12 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { createFairQueue } from "../../workers/fair-queue.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import {
-  type EvaluatorEnd,
-  type EvaluatorProcess,
-  type EvaluatorProcessOptions,
-  startEvaluatorProcess,
-} from "./evaluator-process.ts";
+import { type EvaluatorEnd, EvaluatorProcess, type EvaluatorProcessOptions } from "./evaluator-process.ts";
 
 /** How many evaluators there are, and what each may use. */
 export interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> {
@@ -116,7 +111,7 @@ export class EvaluatorPool {
 
   #fork(): void {
     const { stallMs = DEFAULT_STALL_MS } = this.#options;
-    const process = startEvaluatorProcess({ ...this.#options, stallMs });
+    const process = new EvaluatorProcess({ ...this.#options, stallMs });
     const slot: Slot = { process, running: 0, reserved: false };
     this.#slots.add(slot);
     void this.#follow(slot);

@@ -1,42 +1,11 @@
-import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { SparqlClient } from "../../transport/sparql-client.ts";
+import type { ChildProcess } from "node:child_process";
+import { FedwayError } from "../../errors/fedway-error.ts";
 import { channelTo } from "../../workers/channels.ts";
 import { type ChildEnd, childEnd, forkScript, scriptBeside } from "../../workers/fork-script.ts";
-import { createPeer, type Handled, type HandlerContext, type Reply } from "../../workers/peer.ts";
+import { createPeer, type Peer, type Reply } from "../../workers/peer.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import { bytesOf } from "../../results/gathered-body.ts";
-import type {
-  DocumentParams,
-  EvaluatorLimits,
-  Pong,
-  QueryHead,
-  QueryParams,
-  RunEnd,
-  RunNote,
-  RunParams,
-} from "./protocol.ts";
-
-/** What evaluators reach the outside world with. */
-export interface OutsideWorld {
-  readonly client: Pick<SparqlClient, "query">;
-  readonly documents: DocumentReader;
-  /** The clock of `deadlineMs`. */
-  readonly now: () => number;
-}
-
-/** What is needed of the transport's document client. */
-export interface DocumentReader {
-  read<T>(
-    request: Omit<DocumentParams, "run"> & { readonly signal: AbortSignal; readonly trace?: unknown },
-    read: (document: ArrivingDocument) => Promise<T>,
-  ): Promise<T>;
-}
-
-interface ArrivingDocument {
-  readonly url: string;
-  readonly mediaType: string;
-  readonly pieces: AsyncIterable<Uint8Array>;
-}
+import type { EvaluatorLimits, Pong, RunEnd, RunNote, RunParams } from "./protocol.ts";
+import { type OutsideWorld, outsideHandlers } from "./outside-world.ts";
 
 /** How one evaluator process is started. */
 export interface EvaluatorProcessOptions {
@@ -77,95 +46,98 @@ export interface ProcessRun {
 /** The answer of a run: its body is in the wanted format. */
 export type RunReply = Reply<undefined, RunEnd>;
 
-/** One evaluator process. */
-export interface EvaluatorProcess {
-  /** Settles when it can take runs (true), or has ended before (false). */
-  readonly started: Promise<boolean>;
-  /** It can take runs. */
-  readonly alive: boolean;
-  readonly ended: Promise<EvaluatorEnd>;
-  /** As of the last sign of life; 0 before. */
-  readonly residentBytes: number;
-  /** @throws FedwayError `EVALUATION_LOST` when the process ends */
-  run(run: ProcessRun): Promise<RunReply>;
-  /** Lets it end; it is killed when it does not within a second. */
-  close(): Promise<void>;
-}
-
 const PING_EVERY_MS = 1_000;
 const CLOSE_MS = 1_000;
 
-/** Forks an evaluator. */
-export function startEvaluatorProcess(options: EvaluatorProcessOptions): EvaluatorProcess {
-  const { memoryMb, limits, world } = options;
-  const child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
-  const runs = new Map<number, ExecutionBounds>();
-  const started = Promise.withResolvers<boolean>();
-  let alive = false;
-  const peer = createPeer(channelTo(child), {
-    ready: {
-      async answer() {
-        alive = true;
-        started.resolve(true);
-        return { head: undefined };
-      },
-    },
-    query: { answer: (params: QueryParams, context) => query(world, params, { context, runs }) },
-    document: { answer: (params: DocumentParams, context) => document(world, params, { context, runs }) },
-  });
-  let stalled = false;
-  let residentBytes = 0;
-  let nextRun = 0;
+/** One evaluator process. */
+export class EvaluatorProcess {
+  /** Settles when it can take runs (true), or has ended before (false). */
+  readonly started: Promise<boolean>;
+  readonly ended: Promise<EvaluatorEnd>;
+  readonly #child: ChildProcess;
+  readonly #peer: Peer;
+  readonly #runs = new Map<number, ExecutionBounds>();
+  readonly #stallMs: number;
+  readonly #watch: NodeJS.Timeout;
+  #alive = false;
+  #stalled = false;
+  #residentBytes = 0;
+  #nextRun = 0;
 
-  const watch = setInterval(() => {
-    if (stalled) return;
-    // A call that is not answered in time is one that the loop over there has not come to.
-    peer.call<Pong, unknown>("ping", undefined, { signal: AbortSignal.timeout(options.stallMs) }).then(
-      ({ head }) => (residentBytes = head.residentBytes),
-      () => {
-        stalled = child.exitCode === null && child.signalCode === null;
-        child.kill("SIGKILL");
-      },
-    );
-  }, PING_EVERY_MS);
-  const ended = childEnd(child).then((end): EvaluatorEnd => {
-    // Before the runs in it hear of its end: they look for another place at once.
-    alive = false;
-    clearInterval(watch);
-    started.resolve(false);
-    const how: EvaluatorEnd = stalled ? { ...end, reason: "stalled" } : end;
-    peer.close(evaluationLost(new EvaluatorEnded(how)));
-    return how;
-  });
-  return {
-    started: started.promise,
-    ended,
-    get alive() {
-      return alive;
-    },
-    get residentBytes() {
-      return residentBytes;
-    },
-    run({ params, bounds, onSettled }) {
-      const run = nextRun++;
-      runs.set(run, bounds);
-      const settled = (): void => {
-        runs.delete(run);
+  /** Forks it. */
+  constructor({ memoryMb, stallMs, limits, world }: EvaluatorProcessOptions) {
+    const started = Promise.withResolvers<boolean>();
+    this.started = started.promise;
+    this.#stallMs = stallMs;
+    this.#child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
+    const begin = (): void => {
+      this.#alive = true;
+      started.resolve(true);
+    };
+    this.#peer = createPeer(channelTo(this.#child), {
+      ready: { answer: async () => ({ head: begin() }) },
+      ...outsideHandlers(world, this.#runs),
+    });
+    this.#watch = setInterval(() => void this.#ping(), PING_EVERY_MS);
+    this.ended = this.#end();
+    void this.ended.then(() => started.resolve(false));
+  }
+
+  /** It can take runs. */
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** As of the last sign of life; 0 before. */
+  get residentBytes(): number {
+    return this.#residentBytes;
+  }
+
+  /** @throws FedwayError `EVALUATION_LOST` when the process ends */
+  run({ params, bounds, onSettled }: ProcessRun): Promise<RunReply> {
+    const run = this.#nextRun++;
+    this.#runs.set(run, bounds);
+    const all: RunParams = { ...params, run };
+    return this.#peer.call("run", all, {
+      signal: bounds.signal,
+      onNote: (note: RunNote) => takeReports(bounds, note),
+      onSettled: () => {
+        this.#runs.delete(run);
         onSettled();
-      };
-      return peer.call("run", { ...params, run } satisfies RunParams, {
-        signal: bounds.signal,
-        onNote: (note: RunNote) => takeReports(bounds, note),
-        onSettled: settled,
-      });
-    },
-    async close() {
-      if (child.connected) child.disconnect();
-      const killer = setTimeout(() => child.kill("SIGKILL"), CLOSE_MS);
-      await ended;
-      clearTimeout(killer);
-    },
-  };
+      },
+    });
+  }
+
+  /** Lets it end; it is killed when it does not within a second. */
+  async close(): Promise<void> {
+    if (this.#child.connected) this.#child.disconnect();
+    const killer = setTimeout(() => this.#child.kill("SIGKILL"), CLOSE_MS);
+    await this.ended;
+    clearTimeout(killer);
+  }
+
+  async #end(): Promise<EvaluatorEnd> {
+    const end = await childEnd(this.#child);
+    const how: EvaluatorEnd = this.#stalled ? { ...end, reason: "stalled" } : end;
+    // Before the runs in it hear of its end: they look for another place at once.
+    this.#alive = false;
+    clearInterval(this.#watch);
+    this.#peer.close(evaluationLost(new EvaluatorEnded(how)));
+    return how;
+  }
+
+  /** A ping that is not answered in time is one that the event loop over there has not come to. */
+  async #ping(): Promise<void> {
+    if (this.#stalled) return;
+    try {
+      const signal = AbortSignal.timeout(this.#stallMs);
+      const { head } = await this.#peer.call<Pong, unknown>("ping", undefined, { signal });
+      this.#residentBytes = head.residentBytes;
+    } catch {
+      if (this.#child.exitCode === null && this.#child.signalCode === null) this.#stalled = true;
+      this.#child.kill("SIGKILL");
+    }
+  }
 }
 
 function evaluationLost(cause: EvaluatorEnded): FedwayError {
@@ -184,50 +156,4 @@ function evaluationLost(cause: EvaluatorEnded): FedwayError {
 /** Reports are what the execution's map holds; entries are replaced by what the process says of them now. */
 function takeReports({ sources }: ExecutionBounds, reports: RunNote): void {
   for (const report of reports) sources.set(report.endpoint, { ...report });
-}
-
-interface Asked {
-  readonly context: HandlerContext;
-  readonly runs: ReadonlyMap<number, ExecutionBounds>;
-}
-
-async function query({ client, now }: OutsideWorld, params: QueryParams, { context, runs }: Asked): Promise<Handled> {
-  const { run, timeoutMs, ...request } = params;
-  const { signal } = context;
-  const trace = runs.get(run)?.trace;
-  const answer = await client.query({ ...request, signal, trace, deadlineMs: now() + timeoutMs });
-  const { body, end, whole, status, mediaType, contentEncoding, partial, firstByteMs, requests } = answer;
-  const head: QueryHead = { status, mediaType, contentEncoding, partial, firstByteMs, requests };
-  // Whoever reads the body hears of its failure there.
-  end.catch(() => {});
-  return { head, body: bytesOf(body), end: () => whole ?? end };
-}
-
-async function document(
-  { documents }: OutsideWorld,
-  params: DocumentParams,
-  { context: { signal }, runs }: Asked,
-): Promise<Handled> {
-  const { run, ...request } = params;
-  const arrived = Promise.withResolvers<ArrivingDocument>();
-  const passedOn = Promise.withResolvers<void>();
-  const over = documents.read({ ...request, signal, trace: runs.get(run)?.trace }, async (arriving) => {
-    arrived.resolve(arriving);
-    await passedOn.promise;
-  });
-  over.catch(arrived.reject);
-  const { url, mediaType, pieces } = await arrived.promise;
-  async function* body(): AsyncIterable<Uint8Array> {
-    try {
-      yield* pieces;
-      passedOn.resolve();
-    } catch (error) {
-      passedOn.reject(toFedwayError(error));
-      throw error;
-    } finally {
-      // Left early: nothing more is wanted of the request.
-      passedOn.resolve();
-    }
-  }
-  return { head: { url, mediaType }, body: body(), end: () => over };
 }

@@ -172,7 +172,7 @@ test("an evaluator that stands still is replaced, and its query begun again", as
       return rows;
     };
     expect(await count()).toBe(3);
-    const [pid] = evaluatorsOf(process.pid).filter((child) => !before.includes(child));
+    const pid = evaluatorsOf(process.pid).find((child) => !before.includes(child));
     process.kill(pid ?? 0, "SIGSTOP");
     expect(await count()).toBe(3);
     expect(ends).toEqual(["stalled"]);
