@@ -2,12 +2,15 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SourceReport } from "./federation-engine.ts";
+import { createHeldBytes, type HeldBytes } from "./held-bytes.ts";
 import { countUpTo } from "./too-many-solutions.ts";
 
 /** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
 export interface ExecutionAccount {
   /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
   readonly count: () => void;
+  /** Everything that is held at once. */
+  readonly held: HeldBytes;
   /** Milliseconds since the endpoint's first request. */
   elapsed(report: SourceReport): number;
   /** Names the blank nodes of one answer apart from those of all others (SPARQL 1.1 Federated Query, section 4). */
@@ -16,12 +19,20 @@ export interface ExecutionAccount {
   open: number;
 }
 
-/** @param now monotonic clock, milliseconds */
-export function createExecutionAccount(maxSolutions: number, now: () => number): ExecutionAccount {
+/** What an account counts up to; `now` is a monotonic clock in milliseconds. */
+export interface AccountLimits {
+  readonly maxSolutions: number;
+  readonly maxHeldBytes: number;
+  readonly now: () => number;
+}
+
+/** Creates the account of one execution. */
+export function createExecutionAccount({ maxSolutions, maxHeldBytes, now }: AccountLimits): ExecutionAccount {
   let answers = 0;
   const startedAt = new Map<SourceReport, number>();
   return {
     count: countUpTo(maxSolutions),
+    held: createHeldBytes(maxHeldBytes),
     elapsed(report) {
       const start = startedAt.get(report) ?? now();
       startedAt.set(report, start);

@@ -1,4 +1,9 @@
-import type { BindingsStream, IQueryOperationResultBindings, MetadataBindings } from "@comunica/types";
+import type {
+  BindingsStream,
+  IQueryOperationResult,
+  IQueryOperationResultBindings,
+  MetadataBindings,
+} from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
@@ -39,6 +44,12 @@ export function boundStream(
     right: boundSide(leaf),
   };
   return leaf.source.stream(() => boundJoin(join));
+}
+
+/** The solutions of an operation that has nothing else. */
+export function bindingsOf(output: IQueryOperationResult): IQueryOperationResultBindings {
+  if (output.type !== "bindings") throw new Error(`An operation gave ${output.type} in place of solutions`);
+  return output;
 }
 
 /** An operand's solutions. */

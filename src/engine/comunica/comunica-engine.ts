@@ -13,7 +13,8 @@ import { type ClauseExecutor, createClauseExecutor } from "../clause-executor.ts
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
-
+import { defaultHeldBytes } from "../held-bytes.ts";
+import { countUpTo } from "../too-many-solutions.ts";
 import { noPatternSources } from "../sources/open-pattern-source.ts";
 import { openGraph } from "../sources/open-graph.ts";
 import type { OpenPatternSource } from "../sources/pattern-source.ts";
@@ -35,13 +36,15 @@ export interface ComunicaEngineOptions {
   readonly openSource?: OpenPatternSource;
   /** Solutions that one execution may take in from its endpoints; its joins may make four times as many. */
   readonly maxSolutions: number;
+  /** Bytes that the operators of one execution may hold at once, estimated; default 128 MiB. */
+  readonly maxHeldBytes?: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }
 
 /** Comunica behind the `FederationEngine` port: it evaluates the algebra, our sources and joins make the requests. */
 export function createComunicaEngine(options: ComunicaEngineOptions): FederationEngine {
-  const { client, maxSolutions, now, openSource = noPatternSources } = options;
+  const { client, maxSolutions, maxHeldBytes = defaultHeldBytes, now, openSource = noPatternSources } = options;
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
@@ -82,7 +85,10 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   }
 
   async function run(plan: FederatedPlan, bounds: ExecutionBounds, account: ExecutionAccount): Promise<QueryResult> {
-    const execution = createExecution(bounds, maxSolutions * MADE_FOR_EACH_TAKEN);
+    const execution = createExecution(bounds, {
+      count: countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN),
+      held: account.held,
+    });
     try {
       const context = contextOf(plan, execution, account);
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));
@@ -94,7 +100,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   }
 
   const execute: FederationEngine["execute"] = (plan, bounds) =>
-    run(plan, bounds, createExecutionAccount(maxSolutions, now));
+    run(plan, bounds, createExecutionAccount({ maxSolutions, maxHeldBytes, now }));
 
   return { name: "comunica", execute, close: async () => {} };
 }

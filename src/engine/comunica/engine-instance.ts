@@ -1,15 +1,21 @@
 import { createRequire } from "node:module";
 import { type ActorInitQueryBase, QueryEngineBase } from "@comunica/actor-init-query";
-import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import type { MediatorBindingsAggregatorFactory } from "@comunica/bus-bindings-aggregator-factory";
+import type {
+  ActorExpressionEvaluatorFactory,
+  MediatorExpressionEvaluatorFactory,
+} from "@comunica/bus-expression-evaluator-factory";
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
 import type { ActorRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
 import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
+import type { ActorTermComparatorFactory, MediatorTermComparatorFactory } from "@comunica/bus-term-comparator-factory";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext, failTest } from "@comunica/core";
 import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
+import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../block-sizes.ts";
 import { AssignClauses } from "./assign-clauses.ts";
@@ -18,7 +24,11 @@ import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { streamOf } from "./execution-keys.ts";
 import { LeftJoin, Minus } from "./left-join.ts";
-import { tellKeysApart } from "./group-keys.ts";
+import { Distinct } from "./distinct.ts";
+import { Group } from "./group.ts";
+import { guardExpressions } from "./guarded-expressions.ts";
+import { OrderBy } from "./order-by.ts";
+import { guardTermOrder } from "./term-order.ts";
 import { useLinearRegex } from "./linear-regex.ts";
 import { compareAllTerms } from "./min-max.ts";
 
@@ -39,12 +49,16 @@ export interface EngineInstance {
 export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   useLinearRegex();
   compareAllTerms();
-  tellKeysApart();
   const compiled = createRequire(import.meta.url)("#comunica-engine") as () => ActorInitQueryBase;
   const init = compiled();
   const process = onlyActor(init, "mediatorQueryProcess");
   installOptimizers(busOf(process, "mediatorOptimizeQueryOperation") as Bus<ActorOptimizeQueryOperation>);
   const operations = busOf(process, "mediatorQueryOperation");
+  guardExpressions(evaluatorFactory(operations));
+  installHolding(
+    operations as Bus<ActorQueryOperation>,
+    property(process, "mediatorQueryOperation") as MediatorQueryOperation,
+  );
   installJoins(operations, sizes);
   correctMetadata(operations as Bus<ActorQueryOperation>);
   installExists(operations as Bus<ActorQueryOperation>, {
@@ -62,7 +76,12 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   };
 }
 
-const KEPT_OPTIMIZERS = ["construct-distinct", "describe-to-constructs-subject"];
+function evaluatorFactory(operations: Bus<Named>): ActorExpressionEvaluatorFactory {
+  const factory = onlyActor(actorNamed(operations, "filter"), "mediatorExpressionEvaluatorFactory");
+  return factory as ActorExpressionEvaluatorFactory;
+}
+
+const KEPT_OPTIMIZERS = ["construct-distinct", "describe-to-constructs-subject", "sort-limit-pushdown"];
 
 // An actor subscribes to its bus when it is made; what the installing functions return is for the reader.
 
@@ -72,6 +91,39 @@ function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
   for (const actor of dropped) bus.unsubscribe(actor);
   const args = { name: "fedway:assign-clauses", bus: bus as never, busFailMessage: bus.failMessage };
   return [new AssignClauses(args)];
+}
+
+/** Operators that hold rows count them, and give others their turn. */
+function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: MediatorQueryOperation): Named[] {
+  const [orderBy, group, distinct] = ["orderby", "group", "distinct"].map((name) => actorNamed(bus, name));
+  if (!orderBy || !group || !distinct) throw new Error("Comunica's operators of solution modifiers are not complete");
+  guardTermOrder(onlyActor(orderBy, "mediatorTermComparatorFactory") as ActorTermComparatorFactory);
+  const args = { bus: bus as never, busFailMessage: bus.failMessage, mediatorQueryOperation };
+  for (const actor of [orderBy, group, distinct]) bus.unsubscribe(actor as ActorQueryOperation);
+  return [
+    new OrderBy({
+      ...args,
+      name: "fedway:order-by",
+      mediatorExpressionEvaluatorFactory: property(
+        orderBy,
+        "mediatorExpressionEvaluatorFactory",
+      ) as MediatorExpressionEvaluatorFactory,
+      mediatorTermComparatorFactory: property(
+        orderBy,
+        "mediatorTermComparatorFactory",
+      ) as MediatorTermComparatorFactory,
+    }),
+    new Group({
+      ...args,
+      name: "fedway:group",
+      mediatorBindingsAggregatorFactory: property(
+        group,
+        "mediatorBindingsAggregatorFactory",
+      ) as MediatorBindingsAggregatorFactory,
+      bindingsFactory: new BindingsFactory(dataFactory),
+    }),
+    new Distinct({ ...args, name: "fedway:distinct" }),
+  ];
 }
 
 // These ask a clause once for every solution of the others, or do without the condition of a LeftJoin.
@@ -109,34 +161,21 @@ function boundOutput(actor: ActorRdfJoin): void {
   };
 }
 
-// Comunica takes these for always bound, but an expression and an aggregate may fail.
-const MAY_FAIL = ["extend", "group"];
-
-/** Corrects what Comunica says of the variables that BIND, SELECT expressions and aggregates assign. */
+/** Comunica takes the variable of BIND and SELECT expressions for always bound, but an expression may fail. */
 function correctMetadata(bus: Bus<ActorQueryOperation>): void {
-  for (const name of MAY_FAIL) {
-    const actor = actorNamed(bus, name) as ActorQueryOperation;
-    const run = actor.run.bind(actor);
-    actor.run = async (action: IActionQueryOperation, sideData: undefined) => {
-      const output = await run(action, sideData);
-      if (output.type !== "bindings") return output;
-      const assigned = assignedVariables(action.operation);
-      return { ...output, metadata: async () => mayBeUnbound(await output.metadata(), assigned) };
-    };
-  }
+  const actor = actorNamed(bus, "extend") as ActorQueryOperation;
+  const run = actor.run.bind(actor);
+  actor.run = async (action: IActionQueryOperation, sideData: undefined) => {
+    const output = await run(action, sideData);
+    if (output.type !== "bindings") return output;
+    const { variable } = action.operation as Algebra.Extend;
+    return { ...output, metadata: async () => mayBeUnbound(await output.metadata(), variable.value) };
+  };
 }
 
-function assignedVariables(operation: Algebra.Operation): ReadonlySet<string> {
-  const { variable, variables = [] } = operation as Partial<Algebra.Extend & Algebra.Group>;
-  const aggregates = (operation as Partial<Algebra.Group>).aggregates ?? [];
-  return new Set(
-    [...(variable ? [variable] : []), ...variables, ...aggregates.map((a) => a.variable)].map((v) => v.value),
-  );
-}
-
-function mayBeUnbound(metadata: MetadataBindings, names: ReadonlySet<string>): MetadataBindings {
+function mayBeUnbound(metadata: MetadataBindings, name: string): MetadataBindings {
   const variables = metadata.variables.map((known) =>
-    names.has(known.variable.value) ? { ...known, canBeUndef: true } : known,
+    known.variable.value === name ? { ...known, canBeUndef: true } : known,
   );
   return { ...metadata, variables };
 }

@@ -14,6 +14,16 @@ export const patternLeavesKey = new ActionContextKey<PatternLeaves>("fedway:patt
 /** The running execution, for its streams. */
 export const controlKey = new ActionContextKey<RunControl>("fedway:control");
 
+/** Solutions that an operator passes on, in another order or once, as a stream of the running execution. */
+export function passedOn(context: IActionContext, open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
+  return new PulledStream(open, withoutCount(context)) as unknown as BindingsStream;
+}
+
+/** The running execution, for items that were counted before. */
+export function withoutCount(context: IActionContext): RunControl {
+  return { ...context.getSafe(controlKey), count: () => {} };
+}
+
 /** Solutions as a stream of the running execution, which they end with. */
 export function streamOf(context: IActionContext, open: () => AsyncIterable<RDF.Bindings>): BindingsStream {
   return new PulledStream(open, context.getSafe(controlKey)) as unknown as BindingsStream;

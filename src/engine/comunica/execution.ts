@@ -1,6 +1,5 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import { countUpTo } from "../too-many-solutions.ts";
 import type { RunControl } from "./pulled-stream.ts";
 
 /** A stream as Comunica gives it; the parts of asynciterator and of Node streams that are used. */
@@ -23,11 +22,13 @@ export interface Execution {
   end(): void;
 }
 
+type Counts = Pick<RunControl, "count" | "held">;
+
 /**
  * Comunica's iterators do not hand every failure on, and destroying its result does not stop its sources. So failures
  * are taken where they happen, in the clause executor, and one signal stops every request.
  */
-export function createExecution(outer: ExecutionBounds, maxSolutions: number): Execution {
+export function createExecution(outer: ExecutionBounds, { count, held }: Counts): Execution {
   const over = new AbortController();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
@@ -62,5 +63,5 @@ export function createExecution(outer: ExecutionBounds, maxSolutions: number): E
     }
   }
 
-  return { bounds: { ...outer, signal }, control: { fail, signal, count: countUpTo(maxSolutions) }, race, stream, end };
+  return { bounds: { ...outer, signal }, control: { fail, signal, count, held }, race, stream, end };
 }

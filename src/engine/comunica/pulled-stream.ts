@@ -1,4 +1,5 @@
 import { BufferedIterator } from "asynciterator";
+import type { HeldBytes } from "../held-bytes.ts";
 
 /** What a stream must know of the execution it belongs to. */
 export interface RunControl {
@@ -8,6 +9,8 @@ export interface RunControl {
   readonly signal: AbortSignal;
   /** Counts a solution that was made; throws when there are too many. */
   readonly count: () => void;
+  /** Of the whole evaluation. */
+  readonly held: HeldBytes;
 }
 
 // Solutions can be made of what is at hand for seconds on end; timers and other queries must have their turn.

@@ -51,7 +51,7 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
     client: { query, close: async () => {} },
     bounds,
     sizes: createBlockSizes(),
-    account: createExecutionAccount(1_000, () => 0),
+    account: createExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),
   });
   return { executor, requests, bounds };
 }

@@ -1,6 +1,7 @@
 import { fromArray } from "asynciterator";
 import { expect, it } from "vitest";
 import { createExecution } from "../../../src/engine/comunica/execution.ts";
+import { createHeldBytes } from "../../../src/engine/held-bytes.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 
 const bounds: ExecutionBounds = {
@@ -12,7 +13,10 @@ const bounds: ExecutionBounds = {
 
 it("a result that fails before it is read is no empty result", async () => {
   const source = fromArray([1, 2, 3]);
-  const items = createExecution(bounds, 10).stream(source, (item) => item);
+  const items = createExecution(bounds, { count: () => {}, held: createHeldBytes(1_000) }).stream(
+    source,
+    (item) => item,
+  );
   source.destroy(new Error("broken before"));
   const first = items[Symbol.asyncIterator]().next();
   await expect(first).rejects.toMatchObject({ code: "INTERNAL" });

@@ -1,0 +1,134 @@
+import {
+  ActorQueryOperationTyped,
+  type IActorQueryOperationArgs,
+  type MediatorQueryOperation,
+} from "@comunica/bus-query-operation";
+import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import type { MediatorTermComparatorFactory } from "@comunica/bus-term-comparator-factory";
+import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
+import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
+import type { Algebra } from "@comunica/utils-algebra";
+import type * as RDF from "@rdfjs/types";
+import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
+import { bindingsOf, iterate } from "./clause-operands.ts";
+import { controlKey, passedOn } from "./execution-keys.ts";
+import { sortInTurns } from "./sort-in-turns.ts";
+import { type CompareKeys, keyOrder, type SortKey, sortKey } from "./term-order.ts";
+import { createTurns, type Turns } from "./turns.ts";
+
+/** What the actor needs beside Comunica's own arguments. */
+export interface OrderByArgs extends IActorQueryOperationArgs {
+  readonly mediatorQueryOperation: MediatorQueryOperation;
+  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
+  readonly mediatorTermComparatorFactory: MediatorTermComparatorFactory;
+}
+
+/**
+ * ORDER BY that counts what it holds, computes each key once, and gives others their turn. Below a LIMIT it holds
+ * little more than the rows that are wanted (Comunica's `sort-limit-pushdown` tells how many).
+ */
+export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
+  readonly #args: OrderByArgs;
+
+  constructor(args: OrderByArgs) {
+    super(args, "orderby");
+    this.#args = args;
+  }
+
+  protected override async testOperation(): Promise<TestResult<IActorTest>> {
+    return passTestVoid();
+  }
+
+  protected override async runOperation(
+    operation: Algebra.OrderBy,
+    context: IActionContext,
+  ): Promise<IQueryOperationResult> {
+    const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory, mediatorTermComparatorFactory } = this.#args;
+    const input = bindingsOf(await mediatorQueryOperation.mediate({ operation: operation.input, context }));
+    const criteria = operation.expressions.map(toCriterion);
+    const evaluators = await Promise.all(
+      criteria.map(({ algExpr }) => mediatorExpressionEvaluatorFactory.mediate({ algExpr, context })),
+    );
+    const order = keyOrder(await mediatorTermComparatorFactory.mediate({ context }));
+    const { signal, held } = context.getSafe(controlKey);
+    const sort: Sort = {
+      evaluators,
+      compare: rowOrder(order, criteria),
+      limit: (operation.metadata?.["sortLimit"] as number | undefined) ?? Number.POSITIVE_INFINITY,
+      turns: createTurns(signal),
+    };
+    const bindingsStream = passedOn(context, () => sorted(iterate(input), sort, held.open()));
+    return { type: "bindings", bindingsStream, metadata: input.metadata };
+  }
+}
+
+interface Sort {
+  readonly evaluators: readonly IExpressionEvaluator[];
+  readonly compare: (a: KeyedRow, b: KeyedRow) => number;
+  /** Rows that are wanted. */
+  readonly limit: number;
+  readonly turns: Turns;
+}
+
+interface Criterion {
+  readonly algExpr: Algebra.Expression;
+  readonly descending: boolean;
+}
+
+function toCriterion(expression: Algebra.Expression): Criterion {
+  const { operator, args } = expression as Partial<Algebra.OperatorExpression>;
+  const [only] = args ?? [];
+  return operator === "desc" && only ? { algExpr: only, descending: true } : { algExpr: expression, descending: false };
+}
+
+interface KeyedRow {
+  readonly row: RDF.Bindings;
+  readonly keys: readonly SortKey[];
+  readonly bytes: number;
+}
+
+function rowOrder(compare: CompareKeys, criteria: readonly Criterion[]) {
+  return (a: KeyedRow, b: KeyedRow): number => {
+    for (const [at, { descending }] of criteria.entries()) {
+      const [left, right] = [a.keys[at], b.keys[at]];
+      const order = left && right ? compare(left, right) : 0;
+      if (order !== 0) return descending ? -order : order;
+    }
+    return 0;
+  };
+}
+
+// Sorting twice as many rows as are wanted, and then dropping the half, costs little more than a heap.
+const FEWEST_ROWS = 1_000;
+
+async function* sorted(rows: AsyncIterable<RDF.Bindings>, sort: Sort, held: Holding): AsyncIterable<RDF.Bindings> {
+  const { evaluators, compare, limit, turns } = sort;
+  let kept: KeyedRow[] = [];
+  try {
+    for await (const row of rows) {
+      const pause = turns();
+      if (pause) await pause;
+      const keyed = await withKeys(row, evaluators);
+      held.add(keyed.bytes);
+      kept.push(keyed);
+      if (kept.length < FEWEST_ROWS || kept.length < 2 * limit) continue;
+      kept = [...(await sortInTurns(kept, { compare, turns }))];
+      for (const { bytes } of kept.splice(limit)) held.add(-bytes);
+    }
+    for (const { row } of await sortInTurns(kept, { compare, turns })) yield row;
+  } finally {
+    held.release();
+  }
+}
+
+async function withKeys(row: RDF.Bindings, evaluators: readonly IExpressionEvaluator[]): Promise<KeyedRow> {
+  const keys: SortKey[] = [];
+  let bytes = rowBytes(row);
+  for (const evaluator of evaluators) {
+    // An expression that fails sorts like an unbound variable.
+    const term = await evaluator.evaluate(row).catch(() => undefined);
+    keys.push(sortKey(term));
+    bytes += termBytes(term);
+  }
+  return { row, keys, bytes };
+}

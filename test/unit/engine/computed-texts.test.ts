@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { engineAnswer } from "../../support/engine-answer.ts";
+
+const ten = (name: string): string => `CONCAT(${Array.from({ length: 10 }, () => name).join(", ")})`;
+/** A text that grows tenfold with each BIND: 100,000 characters in ?c5, then more than a mebibyte. */
+const grown = `BIND("x" AS ?c0) ${[1, 2, 3, 4, 5].map((n) => `BIND(${ten(`?c${n - 1}`)} AS ?c${n})`).join(" ")}`;
+const six = `${grown} BIND(${ten("?c5")} AS ?c6) BIND(${ten("?c6")} AS ?c7)`;
+const lengthOf = (expression: string, where = grown): string => `SELECT (STRLEN(${expression}) AS ?n) { ${where} }`;
+const integer = (value: number): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#integer>`;
+
+const shouldBeUnbound = (name: string, query: string) =>
+  it(name, async () => {
+    expect(await engineAnswer(query)).toEqual(["-"]);
+  });
+
+describe("a text over a mebibyte is an error of the expression that computes it", () => {
+  it("and below it is computed", async () => {
+    expect(await engineAnswer(lengthOf("?c5"))).toEqual([integer(100_000)]);
+    expect(await engineAnswer(lengthOf("?c6", six))).toEqual([integer(1_000_000)]);
+  });
+
+  shouldBeUnbound("by CONCAT", lengthOf("?c7", six));
+  shouldBeUnbound("inside another function", lengthOf(`UCASE(${ten("?c6")})`, six));
+  shouldBeUnbound(
+    "by CONCAT of thousands of arguments",
+    lengthOf(`CONCAT(${Array.from({ length: 7_000 }, () => "?c6").join(",")})`, six),
+  );
+  shouldBeUnbound("by ENCODE_FOR_URI", lengthOf(`ENCODE_FOR_URI(${ten(`REPLACE(?c5, "x", "é")`)})`));
+  shouldBeUnbound("by REPLACE", lengthOf(`REPLACE(?c5, "x", "${"y".repeat(1_000)}")`));
+  shouldBeUnbound("by REPLACE with many references", lengthOf(`REPLACE(?c5, "x+", "${"$0".repeat(1_000)}")`));
+  shouldBeUnbound("by GROUP_CONCAT", `SELECT (STRLEN(GROUP_CONCAT(?c6)) AS ?n) { ${six} VALUES ?a { 1 2 3 } }`);
+
+  it("also where it is handed on", async () => {
+    const query = `SELECT (COALESCE(SHA512(?c7), "too long") AS ?n) { ${six} VALUES ?a { 1 2 } }`;
+    expect(await engineAnswer(query)).toEqual([`"too long"`, `"too long"`]);
+  });
+});
+
+describe("regular expressions", () => {
+  const matching = (pattern: string): string => `SELECT (REGEX("aaaa", ${pattern}) AS ?n) {}`;
+  const repeated = (text: string, count: number): string => JSON.stringify(text.repeat(count));
+
+  it("of 4,096 characters are taken", async () => {
+    expect(await engineAnswer(matching(repeated("a?", 2_048)))).toHaveLength(1);
+    expect(await engineAnswer(matching(repeated("a?", 2_048)))).not.toEqual(["-"]);
+  });
+
+  shouldBeUnbound("of more are an error", matching(repeated("a", 500_000)));
+  shouldBeUnbound("that repeat too much are an error", matching(repeated("a{1000}", 100)));
+  shouldBeUnbound(
+    "that are large are an error over a long text",
+    `SELECT (REGEX(?c6, ${repeated("a?", 1_000)}) AS ?n) { ${six} }`,
+  );
+
+  it("replace what they find", async () => {
+    const query = `SELECT (REPLACE("banana", "(a)(n)?", "[$1$2\\\\$$3]") AS ?n) {}`;
+    expect(await engineAnswer(query)).toEqual([`"b[an$][an$][a$]"`]);
+    expect(await engineAnswer(`SELECT (REPLACE("a.b", ".", "$0", "q") AS ?n) {}`)).toEqual([`"a$0b"`]);
+  });
+
+  it("end in time when every search looks at the whole text", async () => {
+    const text = `REPLACE(?c5, "xx", "ab")`;
+    const started = performance.now();
+    expect(await engineAnswer(`SELECT (REPLACE(${text}, "(a|b)*c|a", "") AS ?n) { ${grown} }`)).toEqual(["-"]);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});
