@@ -117,7 +117,7 @@ export const rows = [
     [
       graph(
         ["Queries to endpoints", "The ten that are asked most."],
-        [q(`topk(10, ${rate("fedway_upstream_seconds_count", at, "endpoint")})`, "{{endpoint}}")],
+        [q(`topk(10, ${rate("fedway_upstream_exchanges_total", at, "endpoint")})`, "{{endpoint}}")],
         "ops",
       ),
       graph(
@@ -127,19 +127,24 @@ export const rows = [
       ),
       graph(
         ["Outcomes", "Of the queries to the chosen endpoints."],
-        [q(rate("fedway_upstream_seconds_count", at, "outcome"), "{{outcome}}")],
+        [q(rate("fedway_upstream_exchanges_total", at, "outcome"), "{{outcome}}")],
         "ops",
       ),
       graph(
-        ["Duration", "95th percentile of the queries to an endpoint, the ten slowest."],
-        [q(`topk(10, job_endpoint:fedway_upstream_seconds:p95_rate5m{endpoint=~"$endpoint"})`, "{{endpoint}}")],
+        ["Mean duration", "Of the queries to an endpoint, the ten slowest."],
+        [q(`topk(10, job_endpoint:fedway_upstream_seconds:mean_rate5m{endpoint=~"$endpoint"})`, "{{endpoint}}")],
+        "s",
+      ),
+      graph(
+        ["Duration by outcome", "95th percentile of the queries to all endpoints."],
+        [q(percentile(0.95, `fedway_upstream_seconds_bucket{${of}}`, "outcome"), "{{outcome}}")],
         "s",
       ),
       graph(
         ["Requests per query", "More than 1: retries, redirects, other methods."],
         [
           q(
-            `${rate("fedway_upstream_requests_total", at, "endpoint")} / (${rate("fedway_upstream_seconds_count", at, "endpoint")} > 0)`,
+            `${rate("fedway_upstream_requests_total", at, "endpoint")} / (${rate("fedway_upstream_exchanges_total", at, "endpoint")} > 0)`,
             "{{endpoint}}",
           ),
         ],
@@ -173,7 +178,7 @@ export const rows = [
         q(`bottomk(10, job_endpoint:fedway_endpoint_up:avg_1d{endpoint=~"$endpoint"})`, "{{endpoint}}"),
         "percentunit",
       ),
-      graph(["Probes", "By what they found."], [q(rate("fedway_probes_total", at, "outcome"), "{{outcome}}")], "ops"),
+      graph(["Probes", "By what they found."], [q(rate("fedway_probes_total", of, "outcome"), "{{outcome}}")], "ops"),
       graph(
         ["Duration of probes", "95th percentile."],
         [q(percentile(0.95, `fedway_probe_seconds_bucket{${of}}`, "outcome"), "{{outcome}}")],

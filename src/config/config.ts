@@ -4,6 +4,8 @@ export interface Config {
   readonly host: string;
   /** `PORT`; 0 picks a free one. */
   readonly port: number;
+  /** `FEDWAY_METRICS_PORT`: port of `/metrics` alone; undefined: on `PORT` with all else. */
+  readonly metricsPort: number | undefined;
   /** `FEDWAY_CATALOG`: folder of Turtle files, one endpoint a file. */
   readonly catalogDir: string;
   /** `FEDWAY_DATA_DIR`: folder of the service's state, held by one process. */

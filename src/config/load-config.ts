@@ -55,6 +55,7 @@ function readConfig(read: Read): Config {
   return {
     host,
     port,
+    metricsPort: read(settings.metricsPort),
     catalogDir: read(settings.catalog),
     dataDir: read(settings.dataDir),
     redisUrl: read(settings.redisUrl),
@@ -102,7 +103,8 @@ function readConfig(read: Read): Config {
 }
 
 /** Values that are right by themselves and wrong together. */
-function findContradictions({ role, redisUrl, monitor }: Config, problems: string[]): void {
+function findContradictions({ port, metricsPort, role, redisUrl, monitor }: Config, problems: string[]): void {
+  if (metricsPort === port) problems.push(`FEDWAY_METRICS_PORT is ${port}, as PORT is: one of them must be another.`);
   if (role !== "all" && redisUrl === undefined) {
     problems.push(`ROLE is ${role}, but there is no REDIS_URL: processes can share their state in Redis only.`);
   }

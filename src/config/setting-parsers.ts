@@ -59,6 +59,11 @@ export const integer = (min: number, max: number): Parser<number> => ({
   },
 });
 
+export const optionalInteger = (min: number, max: number): Parser<number | undefined> => {
+  const { expected, parse } = integer(min, max);
+  return { expected, parse: (found) => (found === "" ? { value: undefined } : parse(found)) };
+};
+
 export const bytes = (min: number, max: number): Parser<number> => ({
   expected: `a number of bytes from ${min} to ${max}, or with a unit such as 512 KiB, 1 MiB, 2 GiB`,
   parse: (found) => {

@@ -7,6 +7,7 @@ import {
   httpUrl,
   integer,
   oneOf,
+  optionalInteger,
   optionalText,
   redisUrl,
   text,
@@ -26,6 +27,12 @@ export const settings = {
     ...text("a host name or an address"),
   },
   port: { name: "PORT", default: "3000", meaning: "Port to listen on; 0 picks a free one.", ...integer(0, 65_535) },
+  metricsPort: {
+    name: "FEDWAY_METRICS_PORT",
+    default: "",
+    meaning: "Port of /metrics alone, for those who may see them; on PORT with all else when unset.",
+    ...optionalInteger(1, 65_535),
+  },
   catalog: {
     name: "FEDWAY_CATALOG",
     default: "./catalog",

@@ -16,6 +16,8 @@ export interface HttpSettings {
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
+  /** Port of `/metrics` alone; undefined: they are among the other routes. */
+  readonly metricsPort?: number | undefined;
   /** A worker answers about its health and nothing else; default "all". */
   readonly role?: "all" | "web" | "worker";
   /** Origin under which clients reach the service, without a trailing slash. */

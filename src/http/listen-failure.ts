@@ -8,16 +8,20 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "there is no host of that name",
 };
 
+/** Where a server is to listen, and the setting that says so. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: "PORT" | "FEDWAY_METRICS_PORT";
+}
+
 /** The failure to listen at a place as `CONFIG_INVALID`; anything else as it is. */
-export function listenFailure(
-  thrown: unknown,
-  { host, port }: { readonly host: string; readonly port: number },
-): unknown {
+export function listenFailure(thrown: unknown, { host, port, setting }: Place): unknown {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const reason = reasons[code];
   if (reason === undefined) return thrown;
   return new FedwayError("CONFIG_INVALID", `The service cannot listen at ${host}:${port}: ${reason}.`, {
-    next: "Choose another HOST or PORT, or stop what listens there.",
+    next: `Choose another HOST or ${setting}, or stop what listens there.`,
     cause: thrown,
   });
 }

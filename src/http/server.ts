@@ -14,6 +14,7 @@ import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import { addGatekeeping } from "./gatekeeping.ts";
 import { listenFailure } from "./listen-failure.ts";
+import { createMetricsServer } from "./metrics-server.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
@@ -200,7 +201,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   };
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
-  const { limits: configured, role } = deps.config;
+  const { limits: configured, metricsPort, role } = deps.config;
+  const scraped = metricsPort === undefined ? undefined : createMetricsServer(deps, metricsPort);
   addGatekeeping(app, { rateLimit: configured.rateLimit, role, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
@@ -214,13 +216,20 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
     },
     async listen() {
       const { host, port } = deps.config;
+      await scraped?.listen();
       bound = await app.listen({ host, port }).catch((error: unknown) => {
-        throw listenFailure(error, { host, port });
+        throw listenFailure(error, { host, port, setting: "PORT" });
       });
       return bound;
     },
     drain: () => drain.begin(),
-    close: async (graceMs = 10_000) => closeWithin(app, drain, graceMs),
+    async close(graceMs = 10_000) {
+      try {
+        await closeWithin(app, drain, graceMs);
+      } finally {
+        await scraped?.close();
+      }
+    },
   };
 }
 

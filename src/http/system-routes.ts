@@ -6,7 +6,7 @@ import type { HttpDeps } from "./http-deps.ts";
 import { Readiness } from "./schemas.ts";
 
 /** Health and metrics: all that a worker answers about. */
-export function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): void {
+export function addHealth(app: FastifyInstance, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
     schema: {
       tags: ["Operation"],
@@ -26,6 +26,8 @@ export function addHealth(app: FastifyInstance, { ready, metrics }: HttpDeps): v
       return sendJson(reply.header("Cache-Control", "no-store"), readiness, readiness.ready ? 200 : 503);
     },
   });
+  // Those who may see the metrics need not be those who may ask.
+  if (config.metricsPort !== undefined) return;
   app.get("/metrics", {
     schema: { tags: ["Operation"], summary: "Metrics for Prometheus" },
     handler: async (_request, reply) => {

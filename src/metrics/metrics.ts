@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { createInstruments } from "./instruments.ts";
 import { createMonitorMetrics, type MonitorMetrics } from "./monitor-metrics.ts";
@@ -8,7 +9,10 @@ import { createWorkMetrics, type WorkMetrics } from "./work-metrics.ts";
 /** The registry and every instrument of the service. Labels come from closed sets or are catalogue ids. */
 export interface Metrics extends TrafficMetrics, MonitorMetrics, WorkMetrics {
   readonly contentType: string;
-  /** All metrics in the Prometheus text format. */
+  /**
+   * All metrics in the Prometheus text format, made metric by metric with turns for others between. Who asks while this
+   * is done gets the same text.
+   */
   render(): Promise<string>;
   /** Drops the series of an endpoint that has left the catalogue. */
   forgetEndpoint(id: string): void;
@@ -33,24 +37,35 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   const instruments = createInstruments(registry);
   addProcessMetrics(registry, { version, role });
-  const { series: ofTraffic, ...traffic } = createTrafficMetrics(instruments);
-  const { series: ofMonitor, ...monitor } = createMonitorMetrics(instruments);
-  const series = [...ofTraffic, ...ofMonitor];
+  const { series, ...traffic } = createTrafficMetrics(instruments);
   let isListed: (id: string) => boolean = all;
 
+  let rendering: Promise<string> | undefined;
+
+  const render = async (): Promise<string> => {
+    for (const one of series) {
+      for (const id of one.firstLabels()) if (id !== unlisted && !isListed(id)) one.forget(id);
+    }
+    const texts: string[] = [];
+    for (const { name } of registry.getMetricsAsArray()) {
+      texts.push(await registry.getSingleMetricAsString(name));
+      await othersTurn();
+    }
+    return `${texts.join("\n\n")}\n`;
+  };
   const forgetEndpoint = (id: string): void => {
     for (const one of series) one.forget(id);
   };
   return {
     ...traffic,
-    ...monitor,
+    ...createMonitorMetrics(instruments),
     ...createWorkMetrics(instruments, { now, patienceMs }),
     contentType: registry.contentType,
     render() {
-      for (const one of series) {
-        for (const id of one.firstLabels()) if (id !== unlisted && !isListed(id)) one.forget(id);
-      }
-      return registry.metrics();
+      rendering ??= render().finally(() => {
+        rendering = undefined;
+      });
+      return rendering;
     },
     forgetEndpoint,
     watchEndpoints(listed) {

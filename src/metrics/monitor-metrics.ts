@@ -1,5 +1,4 @@
 import type { Instruments } from "./instruments.ts";
-import type { EndpointSeries } from "./traffic-metrics.ts";
 
 /** What happened in the monitor; its `MonitorEvent` fits. */
 export type ObservedMonitorEvent =
@@ -36,11 +35,11 @@ export interface MonitorMetrics {
 const states = ["up", "down", "unknown"] as const;
 
 /** The instruments of the monitor. */
-export function createMonitorMetrics(instruments: Instruments): MonitorMetrics & { readonly series: EndpointSeries[] } {
+export function createMonitorMetrics(instruments: Instruments): MonitorMetrics {
   const probes = instruments.counts({
     name: "fedway_probes_total",
     help: "Probes of endpoints by what they found",
-    labels: ["endpoint", "outcome"],
+    labels: ["outcome"],
   });
   const durations = instruments.timers({
     name: "fedway_probe_seconds",
@@ -55,7 +54,6 @@ export function createMonitorMetrics(instruments: Instruments): MonitorMetrics &
   for (const event of ["opened", "closed"]) incidents.of(event).inc(0);
 
   return {
-    series: [probes],
     observeMonitor(event) {
       if (event.kind !== "probed") {
         incidents.of(event.kind === "incident-opened" ? "opened" : "closed").inc();
@@ -64,7 +62,7 @@ export function createMonitorMetrics(instruments: Instruments): MonitorMetrics &
       const { ok, ms, fault, source, maintenance } = event.observation;
       if (source === "traffic") return;
       const outcome = maintenance ? "maintenance" : ok ? "ok" : (fault ?? "unknown");
-      probes.of(event.endpoint, outcome).inc();
+      probes.of(outcome).inc();
       durations.of(ok ? "ok" : "fault").observe(ms / 1000);
     },
     watchMonitor: (monitor, everyMs) => watch(instruments, monitor, everyMs),

@@ -55,10 +55,21 @@ export function createTrafficMetrics(instruments: Instruments): TrafficMetrics &
   });
   const runs = timers({ name: "fedway_run_seconds", help: "Duration of query runs", labels: ["plan", "status"] });
   const plans = counts({ name: "fedway_plans_total", help: "Plans made or taken from the cache", labels: ["cache"] });
-  const exchanges = timers({
+  // The 18 series of a histogram are for all endpoints together: a catalogue has thousands.
+  const durations = timers({
     name: "fedway_upstream_seconds",
     help: "Duration of exchanges with endpoints",
+    labels: ["outcome"],
+  });
+  const exchanges = counts({
+    name: "fedway_upstream_exchanges_total",
+    help: "Exchanges with endpoints by how they ended",
     labels: ["endpoint", "outcome"],
+  });
+  const busy = counts({
+    name: "fedway_upstream_busy_seconds_total",
+    help: "Time of the exchanges with an endpoint",
+    labels: ["endpoint"],
   });
   const requests = counts({
     name: "fedway_upstream_requests_total",
@@ -72,16 +83,18 @@ export function createTrafficMetrics(instruments: Instruments): TrafficMetrics &
   });
   const breaker = levels({
     name: "fedway_breaker_state",
-    help: "Circuit breaker of an endpoint: 0 closed, 1 half-open, 2 open",
+    help: "Circuit breaker of an endpoint that has opened before: 0 closed, 1 half-open, 2 open",
     labels: ["endpoint"],
   });
   return {
-    series: [exchanges, requests, bytes, breaker],
+    series: [exchanges, busy, requests, bytes, breaker],
     observeRequest: ({ route, method, status, seconds }) => http.of(route, method, String(status)).observe(seconds),
     observeRun: (plan, status, seconds) => runs.of(plan, status).observe(seconds),
     observePlan: (cached) => plans.of(cached ? "hit" : "miss").inc(),
     observeExchange({ endpoint, outcome, ms, requests: sent, wireBytes }) {
-      exchanges.of(endpoint, outcome).observe(ms / 1000);
+      durations.of(outcome).observe(ms / 1000);
+      exchanges.of(endpoint, outcome).inc();
+      busy.of(endpoint).inc(ms / 1000);
       requests.of(endpoint).inc(sent);
       bytes.of(endpoint).inc(wireBytes);
     },

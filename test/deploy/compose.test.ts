@@ -214,7 +214,8 @@ describe("what is mounted", () => {
     expect(rule_files).toEqual(["rules/*.yml"]);
     expect(readdirSync(join(deploy, "prometheus/rules")).length).toBeGreaterThan(0);
     const fedway = scrape_configs.find(({ job_name }) => job_name === "fedway");
-    expect(fedway?.dns_sd_configs).toMatchObject([{ names: ["web", "worker"], port: configOf("worker").port }]);
+    expect(fedway?.dns_sd_configs).toMatchObject([{ names: ["web", "worker"], port: configOf("worker").metricsPort }]);
+    expect(configOf("web").metricsPort).toBe(configOf("worker").metricsPort);
     const reached = service("prometheus").networks;
     for (const name of ["web", "worker"]) expect(service(name).networks.some((n) => reached.includes(n))).toBe(true);
   });

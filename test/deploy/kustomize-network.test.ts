@@ -209,19 +209,19 @@ describe.each([
 describe("who may come in", () => {
   it("is the ingress controller, to web pods, and Prometheus, to all", () => {
     const rendered = renderOverlay("production");
-    const shouldAdmit = (name: string, namespace: string, workloads: readonly string[]) => {
+    const shouldAdmit = (name: string, namespace: string, port: number, workloads: readonly string[]) => {
       const { podSelector, ingress } = policyOf(rendered, name);
       expect(ingress).toEqual([
         {
           from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } }],
-          ports: [{ protocol: "TCP", port: 3000 }],
+          ports: [{ protocol: "TCP", port }],
         },
       ]);
       const chosen = rendered.workloads.filter(({ labels }) => selects(podSelector.matchLabels, labels));
       expect(chosen.map((workload) => workload.name)).toEqual(workloads);
     };
-    shouldAdmit("fedway-from-ingress", "ingress-nginx", ["fedway-web"]);
-    shouldAdmit("fedway-from-prometheus", "monitoring", ["fedway-web", "fedway-worker"]);
+    shouldAdmit("fedway-from-ingress", "ingress-nginx", 3000, ["fedway-web"]);
+    shouldAdmit("fedway-from-prometheus", "monitoring", 9464, ["fedway-web", "fedway-worker"]);
   });
 
   it("is Fedway at Redis, which itself reaches nothing", () => {

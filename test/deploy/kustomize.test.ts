@@ -185,7 +185,11 @@ describe.each([
       expect(config.limits.rateLimit).toBe(600);
       expect(config.adminToken).toBe(config.role === "web" ? secretValues["FEDWAY_ADMIN_TOKEN"] : undefined);
       expect(config.monitor.webhookSecret).toBe(secretValues["FEDWAY_WEBHOOK_SECRET"]);
-      expect(workload.container.ports).toEqual([{ name: "http", containerPort: config.port }]);
+      expect(config.metricsPort).toBeTypeOf("number");
+      expect(workload.container.ports).toEqual([
+        { name: "http", containerPort: config.port },
+        { name: "metrics", containerPort: config.metricsPort },
+      ]);
       // Service links would add names that begin with FEDWAY_.
       expect(workload.pod.enableServiceLinks).toBe(false);
     }
@@ -259,7 +263,14 @@ describe("monitoring of the production overlay", () => {
     const { ports } = rendered.get("Service", "fedway-metrics").spec as { ports: readonly { name: string }[] };
     expect(monitor.endpoints.map(({ port }) => port)).toEqual(ports.map(({ name }) => name));
     expect(monitor.endpoints.map(({ path }) => path)).toEqual(["/metrics"]);
-    expect(read("src/http/system-routes.ts")).toContain('app.get("/metrics"');
+  });
+
+  it("leads clients to another port than the one of the metrics", () => {
+    const targets = (name: string): readonly string[] =>
+      (rendered.get("Service", name).spec as { ports: readonly { targetPort: string }[] }).ports.map(
+        ({ targetPort }) => targetPort,
+      );
+    expect([targets("fedway"), targets("fedway-metrics")]).toEqual([["http"], ["metrics"]]);
   });
 
   it("has the rules of deploy/prometheus (else run deploy/build-prometheus-rule.mjs)", () => {

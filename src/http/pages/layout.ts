@@ -56,7 +56,6 @@ ${main}
 <a href="/openapi.json">OpenAPI</a>
 <a href="/incidents.atom">Incident feed</a>
 <a href="/health/ready">Readiness</a>
-<a href="/metrics">Metrics</a>
 </div></footer>
 </body>
 </html>

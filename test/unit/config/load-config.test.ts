@@ -32,6 +32,7 @@ describe("defaults", () => {
     expect(loadConfig({ PATH: "/bin", HOME: "/root" })).toStrictEqual({
       host: "127.0.0.1",
       port: 3000,
+      metricsPort: undefined,
       catalogDir: "./catalog",
       dataDir: "./.fedway",
       redisUrl: undefined,
@@ -110,6 +111,8 @@ describe("defaults", () => {
 
 describe("values", () => {
   shouldRead("PORT=0", (c) => c.port, 0);
+  shouldRead("FEDWAY_METRICS_PORT=9464", (c) => c.metricsPort, 9464);
+  shouldRead("FEDWAY_METRICS_PORT=", (c) => c.metricsPort, undefined);
   shouldRead("FEDWAY_PUBLIC_URL=https://sparql.example/fed/", (c) => c.publicUrl, "https://sparql.example/fed");
   shouldRead("HOST=::", (c) => c.publicUrl, "http://127.0.0.1:3000");
   shouldRead("HOST=::1", (c) => c.publicUrl, "http://[::1]:3000");
@@ -148,6 +151,10 @@ describe("values that go together", () => {
     expect(refusal({ FEDWAY_WEBHOOKS: hooks })).toContain("there is no FEDWAY_WEBHOOK_SECRET");
   });
 
+  it("are two ports", () => {
+    expect(refusal({ PORT: "9464", FEDWAY_METRICS_PORT: "9464" })).toContain("FEDWAY_METRICS_PORT is 9464");
+  });
+
   it("are a role of one of several processes and the Redis that they share", () => {
     expect(loadConfig({ ROLE: "worker", REDIS_URL: "redis://127.0.0.1:6379" }).role).toBe("worker");
     expect(refusal({ ROLE: "web" })).toContain("there is no REDIS_URL");
@@ -159,6 +166,7 @@ describe("wrong values", () => {
   shouldRefuse("PORT", "-1");
   shouldRefuse("PORT", "3e3");
   shouldRefuse("PORT", "http");
+  shouldRefuse("FEDWAY_METRICS_PORT", "0");
   shouldRefuse("FEDWAY_TIMEOUT_MS", "0");
   shouldRefuse("FEDWAY_TIMEOUT_MS", "60s");
   shouldRefuse("FEDWAY_MAX_QUERY_BYTES", "1 MB");
