@@ -48,6 +48,8 @@ export type RunReply = Reply<undefined, RunEnd>;
 
 const PING_EVERY_MS = 1_000;
 const CLOSE_MS = 1_000;
+// Loading the engine takes half a second; a busy machine may take much longer.
+const START_MS = 60_000;
 
 /** One evaluator process. */
 export class EvaluatorProcess {
@@ -58,7 +60,7 @@ export class EvaluatorProcess {
   readonly #peer: Peer;
   readonly #runs = new Map<number, ExecutionBounds>();
   readonly #stallMs: number;
-  readonly #watch: NodeJS.Timeout;
+  #watch: NodeJS.Timeout | undefined;
   #alive = false;
   #stalled = false;
   #residentBytes = 0;
@@ -70,17 +72,19 @@ export class EvaluatorProcess {
     this.started = started.promise;
     this.#stallMs = stallMs;
     this.#child = forkScript(scriptBeside(import.meta.url, "evaluator"), { memoryMb, args: [JSON.stringify(limits)] });
+    const starting = setTimeout(() => this.#kill(), START_MS);
     const begin = (): void => {
       this.#alive = true;
+      this.#watch = setInterval(() => void this.#ping(), PING_EVERY_MS);
       started.resolve(true);
     };
     this.#peer = createPeer(channelTo(this.#child), {
       ready: { answer: async () => ({ head: begin() }) },
       ...outsideHandlers(world, this.#runs),
     });
-    this.#watch = setInterval(() => void this.#ping(), PING_EVERY_MS);
     this.ended = this.#end();
     void this.ended.then(() => started.resolve(false));
+    void this.started.then(() => clearTimeout(starting));
   }
 
   /** It can take runs. */
@@ -134,9 +138,13 @@ export class EvaluatorProcess {
       const { head } = await this.#peer.call<Pong, unknown>("ping", undefined, { signal });
       this.#residentBytes = head.residentBytes;
     } catch {
-      if (this.#child.exitCode === null && this.#child.signalCode === null) this.#stalled = true;
-      this.#child.kill("SIGKILL");
+      this.#kill();
     }
+  }
+
+  #kill(): void {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#stalled = true;
+    this.#child.kill("SIGKILL");
   }
 }
 

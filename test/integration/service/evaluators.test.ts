@@ -88,7 +88,7 @@ describe("evaluator processes", () => {
   });
 
   test("that die under one query again and again are not blamed on the service's other queries", async () => {
-    endpoints.setDelay("left", 1_500);
+    endpoints.setDelay("left", 20_000);
     await until(() => evaluators().length === 2);
     const response = service.query(join(5));
     for (let death = 0; death < 2; death++) {
@@ -104,13 +104,14 @@ describe("evaluator processes", () => {
 
   test("stop when the client has gone", async () => {
     endpoints.setDelay("left", 5_000);
+    endpoints.clearRequests();
     const leaving = new AbortController();
     const response = service.query(join(5), { signal: leaving.signal });
-    await until(async () => (await running()) === 1);
+    await until(() => endpoints.requests("left").length === 1);
     leaving.abort();
     await expect(response).rejects.toThrow();
     await until(async () => (await running()) === 0);
-    await until(() => endpoints.requests("left").at(-1)?.aborted === true);
+    await until(() => endpoints.requests("left")[0]?.aborted === true);
   });
 
   test("are left at the deadline, with an error that says so", async () => {
@@ -145,7 +146,7 @@ test("an evaluator that stands still is replaced, and its query begun again", as
     processes: 1,
     memoryMb: 256,
     maxRunning: 4,
-    stallMs: 1_500,
+    stallMs: 3_000,
     limits: { maxSolutions: 1_000 },
     world: {
       client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
