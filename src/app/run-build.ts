@@ -9,7 +9,7 @@ import { wallClock } from "./clock.ts";
 /** Builds shards with a solver of their own. @throws FedwayError what `buildShards` throws */
 export async function runBuild(
   spec: LocatedSpec,
-  options: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers">,
+  options: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers" | "solveMs">,
 ): Promise<BuildResult> {
   const solver = createClingoSolver();
   try {

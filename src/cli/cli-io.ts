@@ -54,6 +54,8 @@ export interface BuildShardsOptions {
   readonly output?: string;
   /** Folders that may be read beside that of the description and the current one. */
   readonly allow: readonly string[];
+  /** Of the search for the rules: the best ones that were found by then are used. Default a minute. */
+  readonly solveMs?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
 }

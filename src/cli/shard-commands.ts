@@ -12,6 +12,8 @@ export interface BuildCommandOptions {
   readonly mode?: ShardMode;
   readonly output?: string;
   readonly allow?: readonly string[];
+  /** Milliseconds. */
+  readonly solveTimeout?: number;
   readonly json?: boolean;
 }
 
@@ -35,7 +37,7 @@ export interface VerifyCommandOptions extends Form {
 
 /** `fedway shards build`: builds, or predicts; resolves to the exit code. @throws FedwayError */
 export async function runShardBuild(io: CliIo, spec: string, options: BuildCommandOptions): Promise<number> {
-  const { dryRun = false, mode, output, allow = [] } = options;
+  const { dryRun = false, mode, output, allow = [], solveTimeout } = options;
   const commands = await io.shards();
   const outcome = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
@@ -43,6 +45,7 @@ export async function runShardBuild(io: CliIo, spec: string, options: BuildComma
       allow,
       ...(mode !== undefined && { mode }),
       ...(output !== undefined && { output }),
+      ...(solveTimeout !== undefined && { solveMs: solveTimeout }),
       signal: io.interrupted,
       onProgress,
     }),
@@ -177,6 +180,7 @@ function outcomeText({ report, folder }: ShardOutcome): string {
   const lines = [
     `${dataset.id}: ${statistics.triples} triples, ${statistics.questions} questions with ${statistics.distinctQueries} queries`,
     `${rules.length} rules (${bound}), ${shards.length} shards; mode ${mode}, reading ${reading.name}`,
+    ...(optimum.trouble === undefined ? [] : [optimum.trouble]),
     ...listed(
       "rules:",
       rules,

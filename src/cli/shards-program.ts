@@ -73,6 +73,11 @@ function addBuild(shards: Command, io: CliIo, done: Done): void {
       "folder of the result, replaced when it is complete (FEDWAY_DATA_DIR/shards/<dataset>)",
     )
     .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option(
+      "--solve-timeout <ms>",
+      "time limit of the search for the rules in milliseconds (one minute); the best ones found by then are used",
+      milliseconds,
+    )
     .option("--json", "the outcome as JSON")
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),

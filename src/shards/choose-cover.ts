@@ -7,11 +7,14 @@ import { reduceCover } from "./cover/reduce-cover.ts";
 import { searchCover } from "./cover/search-cover.ts";
 import { coverProgram, numbersOf } from "./encode/cover-program.ts";
 import type { Problem, Solution } from "./problem.ts";
+import { solverTrouble } from "./solver-trouble.ts";
 
 /** A cover of an instance, by the numbers of its rules, and what is known about its size. */
 interface Cover {
   readonly chosen: readonly number[];
   readonly lowerBound: number;
+  /** The solver's words when it failed. */
+  readonly trouble?: string;
 }
 
 /** Paper mode: minimum set cover. */
@@ -23,7 +26,7 @@ export async function chooseCover(problem: Problem, options: ChooseOptions): Pro
     const candidate = problem.candidates[rule];
     return candidate === undefined ? "" : ruleKey(candidate.rule);
   });
-  const found = core.queries === 0 ? { chosen: [], lowerBound: 0 } : await solveCore(core, names, options);
+  const found: Cover = core.queries === 0 ? { chosen: [], lowerBound: 0 } : await solveCore(core, names, options);
   const chosen = [...forced, ...found.chosen.map((rule) => kept[rule] ?? -1)].toSorted((left, right) => left - right);
   const lowerBound = forced.length + found.lowerBound;
   return {
@@ -34,6 +37,7 @@ export async function chooseCover(problem: Problem, options: ChooseOptions): Pro
     proven: lowerBound === chosen.length,
     impossible: uncovered.map((query) => ({ query, reason: "No candidate rule covers it." })),
     seconds: (performance.now() - startMs) / 1000,
+    ...(found.trouble !== undefined && { trouble: found.trouble }),
   };
 }
 
@@ -61,19 +65,36 @@ const fewSteps = 1_000;
  * our own as well, which finds covers by a search of counted steps and raises the bound; the solver goes on beside it.
  */
 async function solveCore(core: CoverInstance, names: readonly string[], options: ChooseOptions): Promise<Cover> {
-  const { signal, solver, timeoutMs } = options;
-  const settings = { timeoutMs, options: ["--opt-strategy=usc"], ...(signal && { signal }) };
-  const helper = startLater(core, Math.min(aloneMs, timeoutMs / 4));
+  const helper = startLater(core, Math.min(aloneMs, options.timeoutMs / 4));
   try {
-    const solved = await solver.solve(coverProgram(core, names), settings);
-    const model = solved.models.at(-1);
-    const chosen = model && numbersOf(model.atoms, "choose");
-    if (solved.ended === "complete" && chosen !== undefined) return { chosen, lowerBound: chosen.length };
+    const { chosen, complete, lowerBound, trouble } = await askSolver(coverProgram(core, names), options);
+    if (complete && chosen !== undefined) return { chosen, lowerBound: chosen.length };
     const own = helper.cover();
-    const lowerBound = Math.max(own?.lowerBound ?? 0, solved.lowerBound?.[0] ?? 0);
-    return { chosen: smaller(own?.chosen ?? searchCover(core, fewSteps), chosen), lowerBound };
+    return {
+      chosen: smaller(own?.chosen ?? searchCover(core, fewSteps), chosen),
+      lowerBound: Math.max(own?.lowerBound ?? 0, lowerBound),
+      ...(trouble !== undefined && { trouble }),
+    };
   } finally {
     await helper.stop();
+  }
+}
+
+/** What the solver has found; nothing when it failed. */
+interface Asked extends Omit<Cover, "chosen"> {
+  readonly chosen?: readonly number[] | undefined;
+  readonly complete: boolean;
+}
+
+async function askSolver(program: string, { solver, signal, timeoutMs }: ChooseOptions): Promise<Asked> {
+  const settings = { timeoutMs, options: ["--opt-strategy=usc"], ...(signal && { signal }) };
+  try {
+    const { models, ended, lowerBound } = await solver.solve(program, settings);
+    const model = models.at(-1);
+    const chosen = model && numbersOf(model.atoms, "choose");
+    return { chosen, complete: ended === "complete", lowerBound: lowerBound?.[0] ?? 0 };
+  } catch (error) {
+    return { complete: false, lowerBound: 0, trouble: solverTrouble(error) };
   }
 }
 

@@ -1,10 +1,19 @@
 import { performance } from "node:perf_hooks";
-import { ruleKey } from "./candidates.ts";
 import type { ChooseOptions } from "./choose-rules.ts";
 import { numbersOf } from "./encode/cover-program.ts";
+import { type Conditions, conditionsOf, isMeasurable } from "./encode/conditions.ts";
 import { evaluateChoice } from "./encode/evaluate-choice.ts";
 import { type FederationInstance, federationInstance } from "./encode/federation-instance.ts";
-import { type Aims, criteria, federationFacts, federationProgram } from "./encode/federation-program.ts";
+import { greedyChoice } from "./greedy-choice.ts";
+import { solverTrouble } from "./solver-trouble.ts";
+import {
+  type Aims,
+  criteria,
+  federationFacts,
+  federationProgram,
+  measureFacts,
+  shardFacts,
+} from "./encode/federation-program.ts";
 import type { Criterion, Problem, Solution } from "./problem.ts";
 
 type Placement = NonNullable<Problem["placement"]>;
@@ -16,6 +25,9 @@ const maxExplained = 50;
 
 /** A problem in numbers, and how to ask the solver about it. */
 interface Session extends FederationInstance {
+  readonly conditions: Conditions;
+  /** The solver's words when it failed. */
+  readonly trouble: () => string | undefined;
   readonly ask: (aims: Aims, more?: readonly string[]) => Promise<Answer>;
 }
 
@@ -38,6 +50,7 @@ export async function chooseFederation(
   const { unfederated } = evaluateChoice(session.numbered, session.rules, found.chosen);
   const explained = await explain(session, unfederated);
   const [, rules] = found.criteria;
+  const trouble = session.trouble();
   return {
     reading: options.reading,
     rules: found.chosen.flatMap((rule) => session.rules[rule] ?? []),
@@ -47,28 +60,50 @@ export async function chooseFederation(
     impossible: [...instance.hopeless, ...explained].toSorted((left, right) => left.query - right.query),
     seconds: (performance.now() - startMs) / 1000,
     criteria: found.criteria,
+    ...(trouble !== undefined && { trouble }),
   };
 }
 
 function openSession(instance: FederationInstance, options: ChooseOptions): Session {
   const { rules, numbered } = instance;
-  const facts = federationFacts(rules, rules.map(ruleKey), numbered);
+  const conditions = conditionsOf(numbered);
+  const facts = factsFor(instance, conditions);
   const endMs = performance.now() + options.timeoutMs;
+  let trouble: string | undefined;
   return {
     ...instance,
+    conditions,
+    trouble: () => trouble,
     async ask(aims, more = ["--opt-strategy=usc"]) {
       // Half of what is left: later questions get their share, too.
       const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
       const { signal, solver } = options;
       const settings = { timeoutMs, options: more, ...(signal && { signal }) };
-      const { models, ended, lowerBound } = await solver.solve(federationProgram(facts, rules.length, aims), settings);
-      const model = models.at(-1);
-      return {
-        chosen: model && numbersOf(model.atoms, "choose"),
-        complete: ended === "complete",
-        lower: lowerBound?.[0] ?? 0,
-      };
+      const program = federationProgram(facts(aims), rules.length, aims);
+      try {
+        const { models, ended, lowerBound } = await solver.solve(program, settings);
+        const model = models.at(-1);
+        return {
+          chosen: model && numbersOf(model.atoms, "choose"),
+          complete: ended === "complete",
+          lower: lowerBound?.[0] ?? 0,
+        };
+      } catch (error) {
+        trouble ??= solverTrouble(error);
+        return { chosen: undefined, complete: false, lower: 0 };
+      }
     },
+  };
+}
+
+/** The facts that count for some aims: those about shards are many more than the others. */
+function factsFor({ rules, numbered }: FederationInstance, conditions: Conditions): (aims: Aims) => readonly string[] {
+  const facts = federationFacts(rules, numbered, conditions);
+  const shards = shardFacts(conditions);
+  const sizes = measureFacts(numbered, conditions);
+  return (aims) => {
+    const counts = (name: Criterion["name"]): boolean => aims.minimise === name || aims.atMost?.has(name) === true;
+    return [...facts, ...(counts("fewest_shards") ? shards : []), ...(counts("least_skew") ? sizes : [])];
   };
 }
 
@@ -80,21 +115,22 @@ interface Found {
 }
 
 async function minimiseAll(session: Session): Promise<Found> {
-  const { numbered, rules, ask } = session;
+  const { numbered, rules, conditions, ask } = session;
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
-  let chosen: readonly number[] = [];
+  let chosen = greedyChoice({ makes: numbered.makes, conditions });
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
   for (const name of criteria) {
-    const found = await minimise(session, { name, atMost, chosen });
+    const isTooLarge = name === "least_skew" && !isMeasurable(conditions);
+    const found = isTooLarge ? { chosen, proven: false, lower: 0 } : await minimise(session, { name, atMost, chosen });
     chosen = found.chosen;
     const { [name]: cost } = evaluateChoice(numbered, rules, chosen).costs;
     allProven &&= found.proven;
     results.push({ name, cost, proven: allProven });
     if (name === "fewest_rules" && results[0]?.proven === true) fewestRules = found.proven ? cost : found.lower;
-    atMost.set(name, cost);
+    if (!isTooLarge) atMost.set(name, cost);
   }
   const canonical = await ask({ atMost, canonical: true });
   return { chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen, criteria: results, fewestRules };

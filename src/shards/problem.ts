@@ -82,6 +82,8 @@ export interface Solution {
   readonly seconds: number;
   /** What was minimised, in order; only in guaranteed mode. */
   readonly criteria?: readonly Criterion[];
+  /** The solver's words when it failed; what was found without it is the solution. */
+  readonly trouble?: string;
 }
 
 /** A named objective of the solver (`shards/objectives.lp`) and what it came to. */

@@ -16,9 +16,10 @@ export interface Evaluation {
 export function evaluateChoice(numbered: Places, rules: readonly Rule[], chosen: readonly number[]): Evaluation {
   const made = new Set(chosen.flatMap((rule) => numbered.makes[rule] ?? []));
   const shardOf = numbered.places.map(({ offers }) => offers.find(({ claim }) => made.has(claim))?.shard ?? 0);
-  const unfederated = numbered.touches.flatMap((places, query) =>
-    new Set(places.map((place) => shardOf[place])).size < 2 ? [query] : [],
-  );
+  const unfederated = numbered.touches.flatMap((places, query) => {
+    const first = places[0] === undefined ? undefined : shardOf[places[0]];
+    return places.some((place) => shardOf[place] !== first) ? [] : [query];
+  });
   const { scaled, steps } = measures(numbered.places);
   const sizes = new Map<number, number>();
   for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + (scaled[place] ?? 0));

@@ -1,7 +1,8 @@
 import type { Criterion } from "../problem.ts";
 import type { Rule } from "../rule.ts";
 import { composeProgram, type Encoding } from "./encodings.ts";
-import { measures, type Place, type Places } from "./places.ts";
+import type { Condition, Conditions } from "./conditions.ts";
+import { measures, type Places } from "./places.ts";
 import { quote } from "./quote.ts";
 
 /** The objectives of guaranteed mode in order (`shards/objectives.lp`). */
@@ -26,36 +27,63 @@ export interface Aims {
   readonly alone?: number;
 }
 
-/** Everything of a problem in guaranteed mode but the aims, as facts. */
-export function federationFacts(rules: readonly Rule[], names: readonly string[], numbered: Places): readonly string[] {
-  const { places, touches, makes, claims, shards } = numbered;
+/** Everything of a problem in guaranteed mode but the aims and the shards, as facts. */
+export function federationFacts(rules: readonly Rule[], { makes }: Places, conditions: Conditions): readonly string[] {
+  const { parting, stays } = conditions;
   return [
     ...rules.map((rule, number) => `rule(${number}). kind(${number},${rule.kind}).`),
-    ...names.map((name, number) => `name(rule,${number},${quote(name)}).`),
-    ...claims.map((name, number) => `name(claim,${number},${quote(name)}).`),
-    ...shards.map((name, number) => `name(shard,${number},${quote(name)}).`),
     ...makes.map((made, rule) => made.map((claim) => `makes(${rule},${claim}).`).join(" ")),
-    ...places.map(({ offers }, place) =>
+    ...parting.map((claims, set) => claims.map((claim) => `parts(${partingOf(set)},${claim}).`).join(" ")),
+    ...stays.map((found, query) =>
       [
-        `home(${place},0).`,
-        ...offers.map(({ claim, shard }, at) => `asks(${place},${at + 1},${claim}). lies(${place},${claim},${shard}).`),
+        `query(${query}).`,
+        ...found.map(({ claim = "base", set }) => `stays(${query},${claim},${partingOf(set)}).`),
       ].join(" "),
-    ),
-    ...sizes(places),
-    ...touches.map((found, query) =>
-      [`query(${query}).`, ...found.map((place) => `touches(${query},${place}).`)].join(" "),
     ),
   ];
 }
 
-/** Sizes of places, and the steps in which the largest shard is measured. */
-function sizes(places: readonly Place[]): readonly string[] {
-  const { scaled, steps } = measures(places);
+/** When shards have triples, as facts: needed where shards are counted. */
+export const shardFacts = (conditions: Conditions): readonly string[] => [
+  ...grownFacts(conditions, conditions.holds),
+  ...conditions.holds.map((found, shard) =>
+    found.map(({ claim = "base", set }) => `holds(${shard},${claim},${set}).`).join(" "),
+  ),
+];
+
+/** The sets are numbered apart: those of queries below 0. */
+const partingOf = (set: number): number => -1 - set;
+
+/** Sizes of shards as facts, and the steps in which the largest one is measured; some sets are those of `shardFacts` again. */
+export function measureFacts({ places }: Places, conditions: Conditions): readonly string[] {
+  const { shares } = conditions;
   return [
-    ...scaled.map((size, place) => `size(${place},${size}).`),
-    ...steps.map((step, at) => `step(${at + 1},${step}).`),
+    ...grownFacts(conditions, shares),
+    ...shares.map((found, shard) =>
+      found.map(({ claim = "base", set, triples }) => `share(${shard},${claim},${set},${triples}).`).join(" "),
+    ),
+    ...measures(places).steps.map((step, at) => `step(${at + 1},${step}).`),
   ];
 }
+
+/** The sets of conditions, with all that they are grown from. */
+function grownFacts({ grown }: Conditions, conditions: readonly (readonly Condition[])[]): readonly string[] {
+  const wanted = new Set<number>();
+  for (const { set } of conditions.flat()) {
+    for (let at = set; at !== 0 && !wanted.has(at); at = grown[at]?.parent ?? 0) wanted.add(at);
+  }
+  return [...wanted].flatMap((set) => {
+    const found = grown[set];
+    return found === undefined ? [] : `grows(${set},${found.parent},${found.claim}).`;
+  });
+}
+
+/** What the numbers stand for, for whoever reads the program. */
+export const nameFacts = (names: readonly string[], { claims, shards }: Places): readonly string[] => [
+  ...names.map((name, number) => `name(rule,${number},${quote(name)}).`),
+  ...claims.map((name, number) => `name(claim,${number},${quote(name)}).`),
+  ...shards.map((name, number) => `name(shard,${number},${quote(name)}).`),
+];
 
 const encodings: readonly Encoding[] = [
   "domain",

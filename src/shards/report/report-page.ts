@@ -25,10 +25,11 @@ ${content}</section>
 `;
 
 /** What the rules took, and whether fewer would do. */
-function optimumText({ optimum: { cost, lowerBound, proven } }: ShardReport): string {
-  return proven
+function optimumText({ optimum: { cost, lowerBound, proven, trouble } }: ShardReport): string {
+  const bound = proven
     ? "no choice of rules is smaller: proven"
     : `a choice of ${amountText(lowerBound, "rule")} is not ruled out: gap ${cost - lowerBound}`;
+  return trouble === undefined ? bound : `${bound} (${trouble})`;
 }
 
 const criterionWords = {

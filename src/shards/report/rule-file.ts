@@ -1,8 +1,9 @@
 import { ruleKey } from "../candidates.ts";
 import { coverFacts } from "../encode/cover-program.ts";
 import { composeProgram, type Encoding } from "../encode/encodings.ts";
+import { conditionsOf, isMeasurable } from "../encode/conditions.ts";
 import { federationInstance } from "../encode/federation-instance.ts";
-import { federationFacts } from "../encode/federation-program.ts";
+import { federationFacts, measureFacts, nameFacts, shardFacts } from "../encode/federation-program.ts";
 import { quote } from "../encode/quote.ts";
 import type { Criterion, Problem, Solution } from "../problem.ts";
 import type { Rule } from "../rule.ts";
@@ -96,12 +97,20 @@ function paperNumbers({ candidates, queries }: Problem, { cost, proven }: Soluti
 }
 
 /** @throws TypeError without placement */
-function guaranteedNumbers(problem: Problem, { criteria = [] }: Solution): Numbered {
+function guaranteedNumbers(problem: Problem, solution: Solution): Numbered {
   const { placement } = problem;
   if (placement === undefined) throw new TypeError("a problem in guaranteed mode has its placement");
   const { rules, queries, numbered } = federationInstance(problem, placement);
+  const conditions = conditionsOf(numbered);
+  const isMeasured = isMeasurable(conditions);
+  const criteria = (solution.criteria ?? []).filter(({ name }) => isMeasured || name !== "least_skew");
   return {
-    facts: federationFacts(rules, rules.map(ruleKey), numbered),
+    facts: [
+      ...nameFacts(rules.map(ruleKey), numbered),
+      ...federationFacts(rules, numbered, conditions),
+      ...shardFacts(conditions),
+      ...(isMeasured ? measureFacts(numbered, conditions) : []),
+    ],
     rules,
     queries,
     encodings: ["domain", "choice", "precedence", "federation"],

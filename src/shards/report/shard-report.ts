@@ -127,7 +127,7 @@ export interface ShardReport {
   readonly reading: Reading;
   readonly predicted: boolean;
   /** `criteria`: what was minimised in guaranteed mode, in order. */
-  readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria">;
+  readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria" | "trouble">;
   readonly rules: readonly RuleReport[];
   readonly shards: readonly ShardReportEntry[];
   readonly statistics: ShardStatistics;
@@ -217,7 +217,7 @@ function readingReport({ solution, candidates, applicability }: SolvedReading, u
 /** The report on one dataset. Shards are numbered in the order given. */
 export function reportOf(input: ReportInput): ShardReport {
   const { problem, solution, touched, relevant, shards } = input;
-  const { reading, rules, cost, lowerBound, proven, criteria } = solution;
+  const { reading, rules, cost, lowerBound, proven, criteria, trouble } = solution;
   const queries = queryShardsOf({ problem, rules, touched, ...(relevant === undefined ? {} : { relevant }) });
   const statistics = statisticsOf({ rules, shards, queries });
   return {
@@ -228,7 +228,13 @@ export function reportOf(input: ReportInput): ShardReport {
     precedence: input.precedence,
     reading,
     predicted: input.predicted ?? false,
-    optimum: { cost, lowerBound, proven, ...(criteria === undefined ? {} : { criteria }) },
+    optimum: {
+      cost,
+      lowerBound,
+      proven,
+      ...(criteria !== undefined && { criteria }),
+      ...(trouble !== undefined && { trouble }),
+    },
     rules: ruleReports(rules, queries),
     shards: shardEntries(shards, statistics.triples),
     statistics,

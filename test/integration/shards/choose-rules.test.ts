@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { AnswerSetSolver } from "../../../src/shards/answer-set-solver.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { chosenBy, numbersOf } from "../../support/chosen-rules.ts";
-import { blankQueries, coverProblem, randomCover } from "../../support/shard-problems.ts";
+import { blankQueries, coverProblem, randomCover, randomPlacement } from "../../support/shard-problems.ts";
 
 // Random instances, compared with trying all: test/conformance/choose-rules.test.ts.
 
@@ -53,6 +55,32 @@ test("a deadline leaves a cover, a bound and the truth about both", async () => 
     600,
   );
 });
+
+/** A solver that never gives anything. */
+const failing: AnswerSetSolver = {
+  solve: () => Promise.reject(new FedwayError("SOLVER_FAILED", "The answer-set solver failed: it needs more memory.")),
+  close: async () => {},
+};
+
+test("paper mode: a solver that fails leaves a cover, and is named", async () => {
+  const problem = randomCover({ queries: 60, rules: 30, each: 3 }, 7);
+  const solution = await chosenBy(failing)(problem);
+  expect(solution).toMatchObject({ proven: false, trouble: expect.stringContaining("more memory") });
+  const covered = numbersOf(problem, solution.rules).flatMap((at) => problem.candidates[at]?.covers ?? []);
+  expect(new Set(covered).size).toBe(60);
+});
+
+test("guaranteed mode: without the solver or the time for it, few queries are left with one shard", async () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const problem = randomPlacement(seed);
+    const best = await solve(problem);
+    const failed = await chosenBy(failing)(problem);
+    expect(failed.impossible.length).toBeLessThanOrEqual(best.impossible.length + 1);
+    const late = await solve(problem, 0);
+    expect(late.impossible.length).toBeLessThanOrEqual(best.impossible.length + 1);
+    if (best.rules.length > 0) expect(failed).toHaveProperty("trouble");
+  }
+}, 30_000);
 
 test("guaranteed mode: the reasons tell the hopeless from the sacrificed", async () => {
   const cell = (type: string, predicate: string, bucket: number) => ({ types: [type], predicate, bucket, triples: 1 });
