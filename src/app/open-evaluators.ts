@@ -19,7 +19,7 @@ export function openEvaluators({ config: { limits }, log, metrics, clients }: Ev
     processes: limits.evaluators,
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,
-    limits: { maxSolutions: limits.maxSolutions },
+    limits: { maxSolutions: limits.maxSolutions, maxHeldBytes: limits.maxHeldBytes },
     world: { client: clients.sparql, documents: clients.documents, now },
     onEnd({ reason, detail }) {
       metrics.observeEvaluatorEnd(reason);

@@ -65,6 +65,8 @@ export interface Limits {
   readonly maxRows: number;
   /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in; its joins may make four times as many. */
   readonly maxSolutions: number;
+  /** `FEDWAY_MAX_HELD_BYTES`: most that the operators of one federated query may hold at once, estimated. */
+  readonly maxHeldBytes: number;
   /** `FEDWAY_EVALUATORS`: processes that evaluate federated queries. */
   readonly evaluators: number;
   /** `FEDWAY_EVALUATOR_MEMORY_MB`: heap of each. */

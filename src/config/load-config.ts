@@ -83,6 +83,7 @@ function readConfig(read: Read): Config {
       timeoutMs: read(settings.timeoutMs),
       maxRows: read(settings.maxRows),
       maxSolutions: read(settings.maxSolutions),
+      maxHeldBytes: read(settings.maxHeldBytes),
       evaluators: read(settings.evaluators),
       evaluatorMemoryMb: read(settings.evaluatorMemoryMb),
       maxEvaluations: read(settings.maxEvaluations),

@@ -186,6 +186,13 @@ export const settings = {
     meaning: "Federated queries that are evaluated at once; others wait, and clients take turns.",
     ...integer(1, 100_000),
   },
+  maxHeldBytes: {
+    name: "FEDWAY_MAX_HELD_BYTES",
+    default: "128 MiB",
+    meaning:
+      "Most that one federated query may hold at once for ORDER BY, GROUP BY, DISTINCT and joins, estimated in bytes.",
+    ...bytes(1024, 2 ** 36),
+  },
   maxQueryBytes: {
     name: "FEDWAY_MAX_QUERY_BYTES",
     default: "1 MiB",

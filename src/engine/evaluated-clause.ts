@@ -4,6 +4,7 @@ import type { Bindings } from "../results/model.ts";
 import { evaluatedQuery, type KeyBlock, takesKeysInside } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { rowBytes } from "./held-bytes.ts";
 import { createKeyedRows, type KeyedRows } from "./keyed-rows.ts";
 import { noteStatus } from "./source-reports.ts";
 
@@ -45,8 +46,11 @@ export function createClauseEvaluator(
 
   async function gathered(request: ClauseRequest): Promise<KeyedRows> {
     const rows: Bindings[] = [];
+    // Until the execution ends.
+    const holding = account.held.open();
     for await (const row of evaluated(options, { ...request, keys: undefined })) {
       account.count();
+      holding.add(rowBytes(row));
       rows.push(row);
     }
     return createKeyedRows(rows);

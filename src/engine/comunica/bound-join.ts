@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { BlockSizes } from "../block-sizes.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import type { HeldBytes, Holding } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { type JoinBlock, type JoinVariable, joinBlocks } from "./join-blocks.ts";
 
@@ -35,6 +36,8 @@ export interface BoundJoin {
   readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */
   readonly condition?: (merged: RDF.Bindings) => Promise<boolean>;
+  /** Of the evaluation. */
+  readonly held: HeldBytes;
 }
 
 /**
@@ -45,15 +48,26 @@ export async function* boundJoin(join: BoundJoin): AsyncIterable<RDF.Bindings> {
   const { left, leftVariables, right, sizes } = join;
   const shared = right.variables.filter(({ name }) => leftVariables.includes(name));
   const { blankKeys, endpoint } = right;
-  const blocks = joinBlocks(left, shared, { blankKeys, size: () => sizes.next(endpoint) });
-  for await (const batch of interleave(mapBlocks(blocks, join), BLOCKS_IN_FLIGHT)) yield* batch;
+  const holding = join.held.open();
+  const blocks = joinBlocks(left, shared, { blankKeys, holding, size: () => sizes.next(endpoint) });
+  try {
+    for await (const batch of interleave(mapBlocks(blocks, join, holding), BLOCKS_IN_FLIGHT)) yield* batch;
+  } finally {
+    holding.release();
+  }
 }
 
 async function* mapBlocks(
   blocks: AsyncIterable<JoinBlock>,
   join: BoundJoin,
+  holding: Holding,
 ): AsyncIterable<AsyncIterable<RDF.Bindings[]>> {
-  for await (const block of blocks) yield joinBlock(block, join);
+  for await (const block of blocks) yield joinAndLetGo(block, join, holding);
+}
+
+async function* joinAndLetGo(block: JoinBlock, join: BoundJoin, holding: Holding): AsyncIterable<RDF.Bindings[]> {
+  yield* joinBlock(block, join);
+  holding.add(-block.bytes);
 }
 
 async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.Bindings[]> {

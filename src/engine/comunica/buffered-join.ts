@@ -1,5 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
+import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
+import { createTurns, type Turns } from "./turns.ts";
 
 /** A join whose right side cannot be asked by key: it is taken in whole. */
 export interface BufferedJoin {
@@ -9,45 +11,94 @@ export interface BufferedJoin {
   readonly keys: readonly string[];
   /** All shared variables. */
   readonly shared: readonly string[];
+  /** Of the evaluation. */
+  readonly held: HeldBytes;
+  /** Aborted when the evaluation is over. */
+  readonly signal: AbortSignal;
 }
 
 /** A condition over merged solutions. */
 export type Condition = (merged: RDF.Bindings) => Promise<boolean>;
 
+/** Join (SPARQL 1.1 Query, section 18.5). */
+export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
+  yield* withTable(join, async function* ({ candidates, turns }) {
+    for await (const row of join.left) {
+      for (const candidate of candidates(row)) {
+        const pause = turns();
+        if (pause) await pause;
+        const merged = row.merge(candidate);
+        if (merged) yield merged;
+      }
+    }
+  });
+}
+
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
 export async function* bufferedLeftJoin(join: BufferedJoin, condition: Condition): AsyncIterable<RDF.Bindings> {
-  const candidates = await hashTable(join.right, join.keys);
-  for await (const row of join.left) {
-    let matched = false;
-    for (const candidate of candidates(row)) {
-      const merged = row.merge(candidate);
-      if (!merged || !(await condition(merged))) continue;
-      matched = true;
-      yield merged;
+  yield* withTable(join, async function* ({ candidates, turns }) {
+    for await (const row of join.left) {
+      let matched = false;
+      for (const candidate of candidates(row)) {
+        const pause = turns();
+        if (pause) await pause;
+        const merged = row.merge(candidate);
+        if (!merged || !(await condition(merged))) continue;
+        matched = true;
+        yield merged;
+      }
+      if (!matched) yield row;
     }
-    if (!matched) yield row;
-  }
+  });
 }
 
 /** Minus (SPARQL 1.1 Query, section 18.5): compatible solutions with no variable in common take nothing away. */
 export async function* bufferedMinus(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
-  const candidates = await hashTable(join.right, join.keys);
-  const takesAway = (row: RDF.Bindings) => (candidate: RDF.Bindings) =>
+  const takesAway = (row: RDF.Bindings, candidate: RDF.Bindings): boolean =>
     join.shared.some((name) => row.has(name) && candidate.has(name)) && row.merge(candidate) !== undefined;
-  for await (const row of join.left) {
-    if (!candidates(row).some(takesAway(row))) yield row;
+  yield* withTable(join, async function* ({ candidates, turns }) {
+    for await (const row of join.left) {
+      let isTaken = false;
+      for (const candidate of candidates(row)) {
+        const pause = turns();
+        if (pause) await pause;
+        isTaken = takesAway(row, candidate);
+        if (isTaken) break;
+      }
+      if (!isTaken) yield row;
+    }
+  });
+}
+
+interface Table {
+  readonly candidates: (row: RDF.Bindings) => readonly RDF.Bindings[];
+  readonly turns: Turns;
+}
+
+async function* withTable(
+  { right, keys, held, signal }: BufferedJoin,
+  join: (table: Table) => AsyncIterable<RDF.Bindings>,
+): AsyncIterable<RDF.Bindings> {
+  const holding = held.open();
+  try {
+    const candidates = await hashTable(right, keys, holding);
+    yield* join({ candidates, turns: createTurns(signal) });
+  } finally {
+    holding.release();
   }
 }
 
 async function hashTable(
   solutions: AsyncIterable<RDF.Bindings>,
   keys: readonly string[],
-): Promise<(row: RDF.Bindings) => readonly RDF.Bindings[]> {
+  holding: Holding,
+): Promise<Table["candidates"]> {
   const table = new Map<string, RDF.Bindings[]>();
   const keyOf = (row: RDF.Bindings) => keys.map((name) => termToText(row.get(name) as RDF.Term)).join(" ");
   for await (const solution of solutions) {
     const key = keyOf(solution);
     const known = table.get(key);
+    holding.add(rowBytes(solution) + (known ? 0 : keyBytes(key)));
     if (known) known.push(solution);
     else table.set(key, [solution]);
   }

@@ -42,6 +42,7 @@ export function boundStream(
     left: iterate(left),
     leftVariables: variableNames(leftMetadata),
     right: boundSide(leaf),
+    held: leaf.source.held,
   };
   return leaf.source.stream(() => boundJoin(join));
 }

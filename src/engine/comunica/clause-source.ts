@@ -12,6 +12,7 @@ import type * as RDF from "@rdfjs/types";
 import type { ClauseVariable } from "../../plan/federated-clause.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import type { HeldBytes } from "../held-bytes.ts";
 import { type LeafVariables, substitutionOf } from "./clause-leaf.ts";
 import { PulledStream, type RunControl } from "./pulled-stream.ts";
 
@@ -48,6 +49,11 @@ export class ClauseSource implements IQuerySource {
     this.clause = clause;
     this.referenceValue = clause.iri;
     this.#context = context;
+  }
+
+  /** What the execution holds. */
+  get held(): HeldBytes {
+    return this.#context.control.held;
   }
 
   async getFilterFactor(): Promise<number> {

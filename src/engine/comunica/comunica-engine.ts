@@ -77,18 +77,17 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const { over } = plan;
     if (!over) return context;
     const use = createQueryUse(plan.query);
-    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count: account.count, now });
+    const { count, held } = account;
+    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count, held, now });
     const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;
     const paths = createPathEvaluator(graph, control.count);
-    const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory };
+    const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory, held };
     return { ...context, [patternLeavesKey.name]: createPatternLeaves(use, group, shared) };
   }
 
   async function run(plan: FederatedPlan, bounds: ExecutionBounds, account: ExecutionAccount): Promise<QueryResult> {
-    const execution = createExecution(bounds, {
-      count: countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN),
-      held: account.held,
-    });
+    const count = countUpTo(maxSolutions * MADE_FOR_EACH_TAKEN);
+    const execution = createExecution(bounds, { count, held: account.held });
     try {
       const context = contextOf(plan, execution, account);
       const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));

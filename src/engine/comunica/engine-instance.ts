@@ -23,7 +23,7 @@ import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { streamOf } from "./execution-keys.ts";
-import { LeftJoin, Minus } from "./left-join.ts";
+import { InnerJoin, LeftJoin, Minus } from "./left-join.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
 import { guardExpressions } from "./guarded-expressions.ts";
@@ -126,8 +126,10 @@ function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: M
   ];
 }
 
-// These ask a clause once for every solution of the others, or do without the condition of a LeftJoin.
-const REPLACED_JOINS = /#(?:inner-multi-bind|inner-multi-bind-source|optional-[a-z-]+|minus-[a-z-]+)$/;
+// These ask a clause once for every solution of the others, do without the condition of a LeftJoin, or hold what they do
+// not count.
+const REPLACED_JOINS =
+  /#(?:inner-multi-bind(?:-source)?|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
 
 function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
   const join = actorNamed(operations, "join");
@@ -147,6 +149,7 @@ function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
   for (const actor of bus.actors) boundOutput(actor);
   return [
     new ClauseInnerJoin({ ...args, name: "fedway:clause-inner-join" }),
+    new InnerJoin({ ...args, name: "fedway:inner-join" }),
     new LeftJoin({ ...args, name: "fedway:left-join" }),
     new Minus({ ...args, name: "fedway:minus" }),
   ];

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 
 /** A variable shared by both sides of a join. */
 export interface JoinVariable {
@@ -17,6 +18,8 @@ export interface JoinBlock {
   readonly keys: KeyBlock | undefined;
   /** All left solutions of the block, in order of arrival. */
   readonly rows: readonly RDF.Bindings[];
+  /** Of the rows, as they were counted. */
+  readonly bytes: number;
   /** Positions in `rows` of the left solutions that share their key with a right solution. */
   partners(right: RDF.Bindings): readonly number[];
 }
@@ -27,6 +30,8 @@ export interface BlockOptions {
   readonly size: () => number;
   /** The right side knows blank nodes by their labels: they are keys like other terms. */
   readonly blankKeys: boolean;
+  /** Rows are counted here until whoever takes their block takes them off. */
+  readonly holding: Holding;
 }
 
 /**
@@ -38,7 +43,7 @@ export interface BlockOptions {
 export async function* joinBlocks(
   left: AsyncIterable<RDF.Bindings>,
   variables: readonly JoinVariable[],
-  { size, blankKeys }: BlockOptions,
+  { size, blankKeys, holding }: BlockOptions,
 ): AsyncIterable<JoinBlock> {
   const open = new Map<string, OpenBlock>();
   for await (const row of left) {
@@ -50,7 +55,7 @@ export async function* joinBlocks(
     const signature = bound.join(" ");
     const block = open.get(signature) ?? openBlock(bound);
     open.set(signature, block);
-    block.add(row);
+    holding.add(block.add(row));
     // Rows without any key share one request for everything: they wait for the last of them.
     if (bound.length > 0 && block.keyCount() >= size()) {
       open.delete(signature);
@@ -66,11 +71,12 @@ function isKey(term: RDF.Term | undefined, blankKeys: boolean): boolean {
 }
 
 function loneRow(row: RDF.Bindings): JoinBlock {
-  return { alone: true, keys: undefined, rows: [row], partners: () => [] };
+  return { alone: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
 }
 
 interface OpenBlock {
-  add(row: RDF.Bindings): void;
+  /** Gives the bytes of the row. */
+  add(row: RDF.Bindings): number;
   keyCount(): number;
   close(): JoinBlock;
 }
@@ -79,6 +85,7 @@ function openBlock(variables: readonly string[]): OpenBlock {
   const rows: RDF.Bindings[] = [];
   const keyTerms: RDF.Term[][] = [];
   const positions = new Map<string, number[]>();
+  let bytes = 0;
   return {
     add(row) {
       const terms = variables.flatMap((name) => row.get(name) ?? []);
@@ -90,11 +97,15 @@ function openBlock(variables: readonly string[]): OpenBlock {
         keyTerms.push(terms);
       }
       rows.push(row);
+      const added = rowBytes(row) + (known ? 0 : keyBytes(key));
+      bytes += added;
+      return added;
     },
     keyCount: () => keyTerms.length,
     close: () => ({
       alone: false,
       rows,
+      bytes,
       keys: variables.length > 0 ? { variables, rows: keyTerms } : undefined,
       partners(right) {
         const terms = variables.flatMap((name) => right.get(name) ?? []);

@@ -6,14 +6,20 @@ import {
   type IActorRdfJoinOutputInner,
   type IActorRdfJoinTestSideData,
 } from "@comunica/bus-rdf-join";
-import { passTestWithSideData, type TestResult } from "@comunica/core";
+import { failTest, passTestWithSideData, type TestResult } from "@comunica/core";
 import type { BindingsStream, IActionContext } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { isExpressionError } from "@comunica/utils-expression-evaluator";
 import type { BlockSizes } from "../block-sizes.ts";
-import { type BufferedJoin, bufferedLeftJoin, bufferedMinus, type Condition } from "./buffered-join.ts";
+import {
+  type BufferedJoin,
+  bufferedInnerJoin,
+  bufferedLeftJoin,
+  bufferedMinus,
+  type Condition,
+} from "./buffered-join.ts";
 import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
-import { streamOf } from "./execution-keys.ts";
+import { controlKey, streamOf } from "./execution-keys.ts";
 
 type SideData = IActorRdfJoinTestSideData;
 
@@ -28,7 +34,7 @@ export interface LeftJoinArgs extends IActorRdfJoinArgs {
 abstract class TwoSidedJoin extends ActorRdfJoin {
   protected readonly args: LeftJoinArgs;
 
-  constructor(args: LeftJoinArgs, logicalType: "optional" | "minus") {
+  constructor(args: LeftJoinArgs, logicalType: "inner" | "optional" | "minus") {
     super(args, {
       logicalType,
       physicalName: "fedway",
@@ -63,6 +69,31 @@ interface Sides {
   readonly leftMetadata: SideData["metadatas"][number];
   readonly rightMetadata: SideData["metadatas"][number];
   readonly context: IActionContext;
+}
+
+/** The join of two operands of which none is a clause; the smaller one is taken in whole. */
+export class InnerJoin extends TwoSidedJoin {
+  constructor(args: LeftJoinArgs) {
+    super(args, "inner");
+  }
+
+  protected override async getJoinCoefficients(
+    { entries }: IActionRdfJoin,
+    sideData: SideData,
+  ): Promise<TestResult<typeof FREE, SideData>> {
+    if (entries.some(({ operation }) => leafOf(operation))) return failTest(`${this.name} does not ask clauses`);
+    return passTestWithSideData(FREE, sideData);
+  }
+
+  protected override async join({ left, right, ...sides }: Sides): Promise<IActorRdfJoinOutputInner> {
+    const { leftMetadata, rightMetadata, context } = sides;
+    const metadata = await this.constructResultMetadata([left, right], [leftMetadata, rightMetadata], context);
+    const isLeftSmaller = leftMetadata.cardinality.value < rightMetadata.cardinality.value;
+    const [whole, other] = isLeftSmaller ? [left, right] : [right, left];
+    const join = buffered({ ...sides, left: other, right: whole });
+    const bindingsStream = streamOf(context, () => bufferedInnerJoin(join));
+    return { result: { type: "bindings", bindingsStream, metadata: async () => metadata } };
+  }
 }
 
 /** OPTIONAL with its condition: a clause is asked by key, everything else is taken in whole. */
@@ -145,12 +176,15 @@ function sharedVariables({ leftMetadata, rightMetadata }: Sides): string[] {
 }
 
 function buffered(sides: Sides): BufferedJoin {
-  const { left, right, leftMetadata, rightMetadata } = sides;
+  const { left, right, leftMetadata, rightMetadata, context } = sides;
+  const { held, signal } = context.getSafe(controlKey);
   const overlap = ActorRdfJoin.overlappingVariables([leftMetadata, rightMetadata]);
   return {
     left: iterate(left.output),
     right: iterate(right.output),
     keys: overlap.filter(({ canBeUndef }) => !canBeUndef).map(({ variable }) => variable.value),
     shared: sharedVariables(sides),
+    held,
+    signal,
   };
 }

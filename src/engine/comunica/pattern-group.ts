@@ -5,6 +5,7 @@ import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
 import type { BlockSizes } from "../block-sizes.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import type { HeldBytes } from "../held-bytes.ts";
 import { keyRows } from "../sources/member.ts";
 import type { MergedGraph } from "../sources/merged-graph.ts";
 import { canBeEmpty, type NodePair, type PathEvaluator } from "../sources/property-path.ts";
@@ -20,6 +21,7 @@ export interface GroupContext {
   readonly blocksOf: string;
   readonly dataFactory: ComunicaDataFactory;
   readonly bindingsFactory: BindingsFactory;
+  readonly held: HeldBytes;
 }
 
 /**
@@ -42,7 +44,8 @@ export async function* groupSolutions(
   const variables = new Set(keys?.variables);
   for (const conjunct of await ordered(context, group, variables)) {
     const right = rightSide(context, conjunct);
-    joined = boundJoin({ left: joined, leftVariables: [...variables], right, sizes: context.sizes, mode: "inner" });
+    const { sizes, held } = context;
+    joined = boundJoin({ left: joined, leftVariables: [...variables], right, sizes, held, mode: "inner" });
     for (const { name } of right.variables) variables.add(name);
   }
   for await (const solution of joined) {
@@ -89,13 +92,18 @@ async function* pathSolutions(
 ): AsyncIterable<Bindings> {
   const { subject, path, object } = conjunct;
   const ends = { starts: nodesAt(subject, keys), ends: nodesAt(object, keys) };
-  const found = await context.paths.pairs(path, ends);
-  const outside = keys ? await outsideNodes(context, conjunct, found) : new Set();
-  const wanted = keys && new Set(keys.rows.map((row) => row.map((term) => termToText(term)).join(" ")));
-  for (const pair of found) {
-    if (pair.start.equals(pair.end) && outside.has(termToText(pair.start))) continue;
-    const row = pairSolution(conjunct, pair);
-    if (row && (!wanted || wanted.has(keys.variables.map((name) => textOf(row.get(name))).join(" ")))) yield row;
+  const holding = context.held.open();
+  try {
+    const found = await context.paths.pairs(path, ends, holding);
+    const outside = keys ? await outsideNodes(context, conjunct, found) : new Set();
+    const wanted = keys && new Set(keys.rows.map((row) => row.map((term) => termToText(term)).join(" ")));
+    for (const pair of found) {
+      if (pair.start.equals(pair.end) && outside.has(termToText(pair.start))) continue;
+      const row = pairSolution(conjunct, pair);
+      if (row && (!wanted || wanted.has(keys.variables.map((name) => textOf(row.get(name))).join(" ")))) yield row;
+    }
+  } finally {
+    holding.release();
   }
 }
 

@@ -1,5 +1,6 @@
+import type * as RDF from "@rdfjs/types";
 import { BufferedIterator } from "asynciterator";
-import type { HeldBytes } from "../held-bytes.ts";
+import { type HeldBytes, rowBytes } from "../held-bytes.ts";
 
 /** What a stream must know of the execution it belongs to. */
 export interface RunControl {
@@ -15,6 +16,9 @@ export interface RunControl {
 
 // Solutions can be made of what is at hand for seconds on end; timers and other queries must have their turn.
 const ITEMS_BETWEEN_TURNS = 256;
+const MOST_BUFFERED = 64;
+// A row beyond this waits alone: a query has many streams.
+const LARGE_ROW_BYTES = 64 * 1024;
 
 /**
  * An async iterable as an asynciterator: nothing runs before the first read, and leaving early ends the source. After a
@@ -28,7 +32,7 @@ export class PulledStream<T> extends BufferedIterator<T> {
   #pulled = 0;
 
   constructor(open: () => AsyncIterable<T>, control: RunControl) {
-    super({ autoStart: false, maxBufferSize: 64 });
+    super({ autoStart: false, maxBufferSize: MOST_BUFFERED });
     this.#open = open;
     this.#control = control;
   }
@@ -55,6 +59,8 @@ export class PulledStream<T> extends BufferedIterator<T> {
       this.#control.count();
       this._push(next.value);
       this.#pulled++;
+      this.maxBufferSize = isLarge(next.value) ? 1 : MOST_BUFFERED;
+      if (this.maxBufferSize === 1) return;
       if (this.#pulled % ITEMS_BETWEEN_TURNS === 0) await new Promise(setImmediate);
     }
   }
@@ -63,4 +69,9 @@ export class PulledStream<T> extends BufferedIterator<T> {
     void this.#source?.return?.().catch(() => {});
     callback();
   }
+}
+
+function isLarge(item: unknown): boolean {
+  const row = item as { readonly forEach?: unknown };
+  return typeof row.forEach === "function" && rowBytes(item as RDF.Bindings) > LARGE_ROW_BYTES;
 }

@@ -16,14 +16,14 @@ const NOTE_EVERY_MS = 500;
 
 startChild();
 const now = (): number => performance.now();
-const { maxSolutions }: EvaluatorLimits = JSON.parse(process.argv[2] ?? "{}");
+const limits: EvaluatorLimits = JSON.parse(process.argv[2] ?? "{}");
 const peer = createPeer(channelToParent(), {
   run: { answer: run },
   ping: { answer: async () => ({ head: { residentBytes: process.memoryUsage.rss() } satisfies Pong }) },
 });
 const client = createRemoteClient(peer, now);
 const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now: Date.now });
-const executor = createInProcessExecutor(createComunicaEngine({ client, openSource, maxSolutions, now }));
+const executor = createInProcessExecutor(createComunicaEngine({ client, openSource, now, ...limits }));
 await peer.call("ready", undefined, { signal: new AbortController().signal });
 
 async function run(params: RunParams, context: HandlerContext): Promise<Handled> {

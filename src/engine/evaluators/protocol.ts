@@ -7,6 +7,7 @@ import type { SourceDocument, SourceDocumentRequest } from "../sources/document-
 /** What an evaluator process is started with. */
 export interface EvaluatorLimits {
   readonly maxSolutions: number;
+  readonly maxHeldBytes: number;
 }
 
 /** `run`: evaluate a plan; the head comes with the first byte, the body is the answer in the format. */

@@ -3,6 +3,7 @@ import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import { type HeldBytes, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import type { Member } from "./member.ts";
 import { type TriplePattern, variablesOf } from "./triple-pattern.ts";
@@ -23,11 +24,16 @@ export interface MergedGraph {
 // All members of usual federations are asked at once; of larger ones as many.
 const MEMBERS_AT_ONCE = 24;
 
-/** Merges members. @param isOut tells of a member that has failed and is not asked again */
-export function createMergedGraph(
-  members: readonly Member[],
-  isOut: (endpoint: PlannedEndpoint) => boolean,
-): MergedGraph {
+/** What members are merged with. */
+export interface MergeOptions {
+  /** Tells of a member that has failed and is not asked again. */
+  readonly isOut: (endpoint: PlannedEndpoint) => boolean;
+  /** Of the evaluation. */
+  readonly held: HeldBytes;
+}
+
+/** Merges members. */
+export function createMergedGraph(members: readonly Member[], { isOut, held }: MergeOptions): MergedGraph {
   async function* asked<T>(ask: (member: Member) => AsyncIterable<T>): AsyncIterable<AsyncIterable<T>> {
     for (const member of members) if (!isOut(member.endpoint)) yield ask(member);
   }
@@ -35,15 +41,21 @@ export function createMergedGraph(
   async function* solutions(pattern: TriplePattern, keys?: KeyBlock): AsyncIterable<Bindings> {
     const names = variablesOf(pattern);
     const seen = new Set<string>();
+    const holding = held.open();
     const all = interleave(
       asked((member) => member.solutions(pattern, keys)),
       MEMBERS_AT_ONCE,
     );
-    for await (const row of all) {
-      const key = names.map((name) => termText(row.get(name))).join(" ");
-      if (seen.has(key)) continue;
-      seen.add(key);
-      yield row;
+    try {
+      for await (const row of all) {
+        const key = names.map((name) => termText(row.get(name))).join(" ");
+        if (seen.has(key)) continue;
+        holding.add(keyBytes(key));
+        seen.add(key);
+        yield row;
+      }
+    } finally {
+      holding.release();
     }
   }
 

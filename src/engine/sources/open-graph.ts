@@ -2,6 +2,7 @@ import type { MergedMembers, PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { BlockSizes } from "../block-sizes.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
+import type { HeldBytes } from "../held-bytes.ts";
 import { sourceReport } from "../source-reports.ts";
 import { createMatchedMember } from "./matched-member.ts";
 import type { Member, QueryNeeds } from "./member.ts";
@@ -18,6 +19,8 @@ export interface OpenGraphOptions {
   readonly openSource: OpenPatternSource;
   /** Counts a triple taken in from a member that does not speak SPARQL; throws when there are too many. */
   readonly count: () => void;
+  /** Of the evaluation. */
+  readonly held: HeldBytes;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }
@@ -28,7 +31,7 @@ export function openGraph({ members }: MergedMembers, options: OpenGraphOptions)
   const opened = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_` }));
   // Only with `partial` does an execution outlive the failure of a member.
   const isOut = ({ id, url }: PlannedEndpoint): boolean => bounds.sources.get(id ?? url)?.status === "failed";
-  return createMergedGraph(opened, isOut);
+  return createMergedGraph(opened, { isOut, held: options.held });
 }
 
 interface MemberOptions extends OpenGraphOptions {

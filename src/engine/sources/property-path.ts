@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
+import { type Holding, keyBytes, termBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "./merged-graph.ts";
 import { patternVariable as variable, type TriplePattern } from "./triple-pattern.ts";
 
@@ -28,8 +29,11 @@ export interface PathEnds {
 
 /** Evaluates paths over a merged graph: one request a step for all nodes reached by then, not one a node. */
 export interface PathEvaluator {
-  /** Pairs that the path connects; a given node is connected with itself by a zero-length path, in the graph or not. */
-  pairs(path: PropertyPath, ends: PathEnds): Promise<readonly NodePair[]>;
+  /**
+   * Pairs that the path connects; a given node is connected with itself by a zero-length path, in the graph or not. What
+   * they and the steps to them take is added to what is held.
+   */
+  pairs(path: PropertyPath, ends: PathEnds, holding: Holding): Promise<readonly NodePair[]>;
   /** A triple with this node has been seen. */
   hasSeen(node: RDF.Term): boolean;
 }
@@ -85,9 +89,8 @@ export function canBeEmpty(path: PropertyPath): boolean {
 /** @param count counts a pair that is made; throws when there are too many */
 export function createPathEvaluator(graph: MergedGraph, count: () => void): PathEvaluator {
   const seen = new Set<string>();
-  const context: Context = { graph, count, seen };
   return {
-    pairs: (path, ends) => pairsOf(context, path, ends),
+    pairs: (path, ends, holding) => pairsOf({ graph, count, seen, holding }, path, ends),
     hasSeen: (node) => seen.has(termToText(node)),
   };
 }
@@ -96,6 +99,7 @@ interface Context {
   readonly graph: MergedGraph;
   readonly count: () => void;
   readonly seen: Set<string>;
+  readonly holding: Holding;
 }
 
 async function pairsOf(context: Context, path: PropertyPath, ends: PathEnds): Promise<readonly NodePair[]> {
@@ -119,7 +123,7 @@ async function pairsOf(context: Context, path: PropertyPath, ends: PathEnds): Pr
 }
 
 async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnds): Promise<readonly NodePair[]> {
-  const { graph, seen } = context;
+  const { graph, seen, holding } = context;
   const { keys, accepts } = stepKeys(ends);
   if (keys?.rows.length === 0) return [];
   const found: NodePair[] = [];
@@ -128,7 +132,9 @@ async function stepPairs(context: Context, pattern: TriplePattern, ends: PathEnd
     const end = row.get(pathVariables.end);
     if (!start || !end) continue;
     seen.add(termToText(start)).add(termToText(end));
-    if (accepts({ start, end })) found.push({ start, end });
+    if (!accepts({ start, end })) continue;
+    holding.add(termBytes(start) + termBytes(end));
+    found.push({ start, end });
   }
   // Two predicates of a negated property set may connect the same nodes.
   return pattern.not ? distinct(context, found) : found;
@@ -160,11 +166,14 @@ function distinctNodes(nodes: Iterable<RDF.Term>): RDF.Term[] {
   return [...known.values()];
 }
 
-function distinct({ count }: Pick<Context, "count">, pairs: Iterable<NodePair>): readonly NodePair[] {
+function distinct({ count, holding }: Context, pairs: Iterable<NodePair>): readonly NodePair[] {
   const known = new Map<string, NodePair>();
   for (const pair of pairs) {
     const key = `${termToText(pair.start)} ${termToText(pair.end)}`;
-    if (!known.has(key)) count();
+    if (!known.has(key)) {
+      count();
+      holding.add(keyBytes(key));
+    }
     known.set(key, pair);
   }
   return [...known.values()];

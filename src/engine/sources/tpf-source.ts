@@ -26,11 +26,17 @@ export type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
 const FORM_FRESH_MS = 600_000;
 // First pages that one execution keeps: joins and paths come back to the same patterns.
 const PAGES_KEPT = 200;
+const PAGE_BYTES_KEPT = 16 * 1024 * 1024;
+const FORM_CHARACTERS_KEPT = 4 * 1024 * 1024;
 const LONGEST_PAGE_MS = 600_000;
 
 /** Creates the reader of fragments; search forms are remembered for ten minutes. */
 export function createTpfSources(options: TpfSourcesOptions): TpfSources {
-  const forms = new LRUCache<string, { form: SearchForm; freshUntil: number }>({ max: 500 });
+  const forms = new LRUCache<string, { form: SearchForm; freshUntil: number }>({
+    max: 500,
+    maxSize: FORM_CHARACTERS_KEPT,
+    sizeCalculation: ({ form }, url) => url.length + JSON.stringify(form).length,
+  });
   return (url, bounds) => {
     const reader = createReader(options, url, bounds);
     async function formOf(): Promise<SearchForm> {
@@ -63,25 +69,36 @@ interface Reader {
 function createReader(options: TpfSourcesOptions, endpoint: string, bounds: MatchBounds): Reader {
   const { documents, maxPageBytes = 4 * 1024 * 1024, maxPageQuads = 20_000, maxPages = 10_000 } = options;
   const origin = new URL(endpoint);
-  const kept = new LRUCache<string, Promise<TpfPage>>({ max: PAGES_KEPT });
+  const kept = new LRUCache<string, Promise<TpfPage>>({
+    max: PAGES_KEPT,
+    maxSize: PAGE_BYTES_KEPT,
+    sizeCalculation: () => 1,
+  });
 
-  async function page(url: string): Promise<TpfPage> {
+  async function sized(url: string): Promise<TpfPage & { readonly bytes: number }> {
     const { signal, deadlineMs, report, owner } = bounds;
     report.requests++;
     const timeoutMs = Math.max(1, Math.min(deadlineMs - options.now(), LONGEST_PAGE_MS));
     const limits = { signal, timeoutMs, maxBytes: maxPageBytes, maxQuads: maxPageQuads };
     const fetched = await documents.fetch({ url, ...limits, ...owner });
     report.bytes += fetched.bytes;
-    return readTpfPage(fetched, origin);
+    return { ...readTpfPage(fetched, origin), bytes: fetched.bytes };
+  }
+
+  /** A page is known by its size only when it is there: kept from the start, it is let go when it is too large. */
+  function keep(url: string): Promise<TpfPage> {
+    const fetching = sized(url);
+    kept.set(url, fetching);
+    fetching.then(
+      ({ bytes }) => kept.peek(url) === fetching && kept.set(url, fetching, { size: 1 + url.length + bytes }),
+      () => {},
+    );
+    return fetching;
   }
 
   return {
-    page,
-    kept(url) {
-      const known = kept.get(url) ?? page(url);
-      kept.set(url, known);
-      return known;
-    },
+    page: sized,
+    kept: (url) => kept.get(url) ?? keep(url),
     async *pages(first) {
       const seen = new Set<string>();
       for (let current = await first(); ; ) {
@@ -90,7 +107,7 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
         if (next === undefined) return;
         if (seen.has(next) || seen.size >= maxPages) throw endless(endpoint, seen.size);
         seen.add(next);
-        current = await page(next);
+        current = await sized(next);
       }
     },
   };

@@ -147,7 +147,7 @@ test("an evaluator that stands still is replaced, and its query begun again", as
     memoryMb: 256,
     maxRunning: 4,
     stallMs: 3_000,
-    limits: { maxSolutions: 1_000 },
+    limits: { maxSolutions: 1_000, maxHeldBytes: 2 ** 27 },
     world: {
       client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
       documents: { read: () => Promise.reject(new Error("no document is read")) },

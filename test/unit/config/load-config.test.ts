@@ -60,6 +60,7 @@ describe("defaults", () => {
         timeoutMs: 60_000,
         maxRows: 10_000,
         maxSolutions: 500_000,
+        maxHeldBytes: 128 * 1024 * 1024,
         evaluators: 2,
         evaluatorMemoryMb: 512,
         maxEvaluations: 64,

@@ -5,6 +5,7 @@ import type {
   SourceDocumentRequest,
   SourceDocuments,
 } from "../../../../src/engine/sources/document-client.ts";
+import { createHeldBytes } from "../../../../src/engine/held-bytes.ts";
 import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
 import { openGraph } from "../../../../src/engine/sources/open-graph.ts";
 import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
@@ -177,6 +178,7 @@ it.each(["file", "tpf"] as const)("a %s is fetched for its endpoint, as part of 
       sizes: createBlockSizes(),
       openSource: createPatternSources({ documents, now: () => 0 }),
       count: () => {},
+      held: createHeldBytes(2 ** 20),
       now: () => 0,
     },
   );
