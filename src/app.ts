@@ -97,9 +97,11 @@ async function wire(config: Config, opened: Opened): Promise<App> {
     federated: evaluators,
     limits: config.limits,
     metrics,
+    sharedStore: state.soleOwner ? undefined : state.store,
     tracer: tracing,
     now,
   });
+  opened.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
   return serve(
     { ...known, config, log, httpLog, state, examples, hostedShards, metrics, tracing, queries, evaluators },
@@ -200,6 +202,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     publishSnapshot: (options) => monitoring.publish(options),
     jobs: parts.jobs,
     hosted: (id) => examples?.endpoints.get(id),
+    sharedStore: state.soleOwner ? undefined : state.store,
     shards: parts.shards.service,
     metrics,
     ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch: parts.stateWatch, monitor }),

@@ -30,7 +30,7 @@ export function createLocalRunner(app: CliApp): Runner {
         body: answer.body,
         notes: answer.notes.map(({ message }) => message),
         finalStatus: async () => {
-          const status = queries.runRecord(answer.runId)?.status;
+          const status = (await queries.runRecord(answer.runId))?.status;
           return status === "running" ? answer.status : (status ?? answer.status);
         },
       };

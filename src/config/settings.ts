@@ -226,7 +226,7 @@ export const settings = {
   rateLimit: {
     name: "FEDWAY_RATE_LIMIT",
     default: "0",
-    meaning: "Requests a minute per client; 0 is no limit.",
+    meaning: "Requests a minute per client, at all processes together with REDIS_URL; 0 is no limit.",
     ...integer(0, 1_000_000),
   },
   hostedTimeoutMs: {
@@ -256,7 +256,8 @@ export const settings = {
   runs: {
     name: "FEDWAY_RUNS",
     default: "1000",
-    meaning: "Run records kept for /api/runs/{id}.",
+    meaning:
+      "Run records that each process keeps for /api/runs/{id}; with REDIS_URL any process gives them, for an hour.",
     ...integer(1, 1_000_000),
   },
   logLevel: {

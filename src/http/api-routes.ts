@@ -106,8 +106,8 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
       querystring: Type.Object({}, { additionalProperties: false }),
       response: answers(RunRecord),
     },
-    handler: (request, reply) => {
-      const record = queries.runRecord(request.params.id);
+    handler: async (request, reply) => {
+      const record = await queries.runRecord(request.params.id);
       if (record) return sendJson(reply.header("Cache-Control", "no-store"), record);
       throw new FedwayError("RUN_UNKNOWN", "The run is not known; records are kept for a while only.", {
         next: "Ask for the record soon after the answer; the header Fedway-Run and the field run name it.",

@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
+import { createRateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
 
 /** Methods by route, to tell "there is nothing here" from "not with this method". */
 interface RouteTable {
@@ -64,6 +64,7 @@ function preflightAnswer(
 export interface GatekeepingOptions {
   /** Requests a minute per client; 0 is no limit. */
   readonly rateLimit: number;
+  readonly sharedStore: RateLimiterOptions["store"];
   readonly role: HttpSettings["role"];
   readonly sendProblem: SendProblem;
 }
@@ -74,10 +75,14 @@ const elsewhere = (role: GatekeepingOptions["role"]): string =>
     ? "This process is a worker, which answers about its health only; ask one with ROLE=web or all."
     : "/docs lists all routes.";
 
+/** Since the epoch, and never going back: all processes of a deployment measure by it. */
+const now = (): number => performance.timeOrigin + performance.now();
+
 /** Answers what is decided before a body is read: preflights, unknown paths, wrong methods, too many requests. */
-export function addGatekeeping(app: FastifyInstance, { rateLimit, role, sendProblem }: GatekeepingOptions): void {
+export function addGatekeeping(app: FastifyInstance, options: GatekeepingOptions): void {
+  const { rateLimit, sharedStore: store, role, sendProblem } = options;
   const table = createRouteTable();
-  const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now: () => performance.now() }) : undefined;
+  const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now, store }) : undefined;
 
   app.addHook("onRoute", ({ url, method, config }) => {
     table.add(url, Array.isArray(method) ? method : [method], config?.guarded === true);

@@ -9,6 +9,7 @@ import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
+import type { Store } from "../store/store.ts";
 import type { Tracer } from "../tracing/tracing.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
@@ -140,6 +141,8 @@ export interface HttpDeps {
   readonly publishSnapshot: (options: { readonly reviewed: boolean }) => Promise<object>;
   /** Endpoint hosted by this process. */
   readonly hosted: (id: string) => HostedEndpoint | undefined;
+  /** Where several processes keep count of their clients together; absent: this one is alone. */
+  readonly sharedStore?: Pick<Store, "get" | "put"> | undefined;
   /** Absent: none are hosted here. */
   readonly shards?: ShardService;
   readonly metrics: HttpMetrics;

@@ -1,9 +1,14 @@
+import { createHash } from "node:crypto";
 import { isIPv6 } from "node:net";
+import type { Store } from "../store/store.ts";
 
-/** Tokens of one client. */
+/** Tokens of one client; fewer than none when more were taken elsewhere than was known here. */
 interface Bucket {
   tokens: number;
   filledMs: number;
+  /** Tokens taken here that the other processes do not know of. */
+  untold: number;
+  telling: boolean;
 }
 
 /** Says how often a client may come. */
@@ -12,6 +17,16 @@ export interface RateLimiter {
   take(address: string): number;
   /** Clients remembered. */
   readonly size: number;
+}
+
+/** How a limit is set. */
+export interface RateLimiterOptions {
+  readonly perMinute: number;
+  /** Milliseconds since the epoch; never goes back. */
+  readonly now: () => number;
+  readonly maxClients?: number;
+  /** Where the processes of a deployment keep one bucket a client together; absent: each has its own. */
+  readonly store?: Pick<Store, "get" | "put"> | undefined;
 }
 
 const fullFormLength = 8;
@@ -33,16 +48,17 @@ function clientKey(address: string): string {
 
 /**
  * A token bucket per client: `perMinute` requests at once, refilled evenly. At most `maxClients` are remembered, those
- * longest unseen are forgotten first. `now` gives milliseconds and never goes back.
+ * longest unseen are forgotten first.
+ *
+ * With a store no request waits for it: each process has a bucket of its own, and takes what it gave from the common one
+ * behind its back whenever that is a twentieth of `perMinute`. Each process may give that much and one request beyond the
+ * limit, and what comes in while the store is told, never more than its own bucket; it counts, so that the next ones wait
+ * for longer. While the store is away each process limits by its own bucket.
  */
-export function createRateLimiter(options: {
-  readonly perMinute: number;
-  readonly now: () => number;
-  readonly maxClients?: number;
-}): RateLimiter {
-  const { perMinute, now, maxClients = 10_000 } = options;
+export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }: RateLimiterOptions): RateLimiter {
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, Bucket>();
+  const tell = store && createTelling({ store, perMinute, now });
   // The last one need not be moved to the end, where it is.
   let latest: string | undefined;
   return {
@@ -52,7 +68,7 @@ export function createRateLimiter(options: {
     take(address) {
       const key = clientKey(address);
       const nowMs = now();
-      const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs };
+      const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs, untold: 0, telling: false };
       bucket.tokens = Math.min(perMinute, bucket.tokens + (nowMs - bucket.filledMs) * perMs);
       bucket.filledMs = nowMs;
       if (key !== latest) {
@@ -63,7 +79,84 @@ export function createRateLimiter(options: {
       if (buckets.size > maxClients) buckets.delete(buckets.keys().next().value ?? key);
       if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs));
       bucket.tokens -= 1;
+      tell?.(key, bucket);
       return 0;
     },
   };
+}
+
+/** What is told together, as a share of the limit. */
+const toldShare = 1 / 20;
+/** Clients whose takings are told at the same time; those of others are told with a later request of theirs. */
+const mostTold = 100;
+const pauseMs = 1_000;
+
+/** Takes from the common buckets what was taken from those here, and what others took from these. */
+function createTelling(common: CommonBuckets): (key: string, bucket: Bucket) => void {
+  const { perMinute, now } = common;
+  const portion = Math.max(1, perMinute * toldShare);
+  let underWay = 0;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  const tell = async (key: string, bucket: Bucket): Promise<void> => {
+    const { untold } = bucket;
+    const left = await takeFromCommon(common, key, untold);
+    if (left === undefined) return;
+    bucket.untold -= Math.min(untold, bucket.untold);
+    if (left - bucket.untold >= bucket.tokens) return;
+    bucket.tokens = left - bucket.untold;
+    bucket.filledMs = now();
+  };
+  return (key, bucket) => {
+    // What has been refilled since need not be told.
+    bucket.untold = Math.min(bucket.untold + 1, perMinute - bucket.tokens);
+    if (bucket.untold < portion || bucket.telling || underWay >= mostTold || now() < pausedUntilMs) return;
+    bucket.telling = true;
+    underWay += 1;
+    tell(key, bucket)
+      .catch(() => {
+        // Whoever opened the store counts its failures.
+        pausedUntilMs = now() + pauseMs;
+      })
+      .finally(() => {
+        bucket.telling = false;
+        underWay -= 1;
+      });
+  };
+}
+
+interface CommonBuckets extends Pick<RateLimiterOptions, "perMinute" | "now"> {
+  readonly store: Pick<Store, "get" | "put">;
+}
+
+const mostTries = 5;
+
+/**
+ * Takes tokens from a client's common bucket; gives those that are left, or undefined when others were quicker each time.
+ * A bucket that is not there is full: it is kept for as long as it takes to fill. @throws FedwayError `STORE_FAILED`
+ */
+async function takeFromCommon(
+  { store, perMinute, now }: CommonBuckets,
+  client: string,
+  count: number,
+): Promise<number | undefined> {
+  const perMs = perMinute / 60_000;
+  // Addresses that a proxy passes on can be any text, and need not be known to whoever reads the store.
+  const key = `rate/${createHash("sha256").update(client).digest("hex").slice(0, 32)}`;
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const held = await store.get(key);
+    const [tokens, filledMs] = parseCommon(held?.value) ?? [perMinute, 0];
+    // The clock of the deployment is that of the process which is ahead: no time is counted twice.
+    const nowMs = Math.max(now(), filledMs);
+    const filled = Math.min(perMinute, tokens + (nowMs - filledMs) * perMs);
+    const left = Math.max(filled - count, -perMinute);
+    const ttlMs = Math.ceil((perMinute - left) / perMs);
+    const version = await store.put(key, JSON.stringify([left, nowMs]), { ttlMs, ifVersion: held?.version ?? 0 });
+    if (version !== undefined) return left;
+  }
+  return undefined;
+}
+
+function parseCommon(text: string | undefined): readonly [tokens: number, filledMs: number] | undefined {
+  const [tokens, filledMs]: readonly unknown[] = text === undefined ? [] : JSON.parse(text);
+  return typeof tokens === "number" && typeof filledMs === "number" ? [tokens, filledMs] : undefined;
 }

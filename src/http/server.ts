@@ -203,7 +203,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   const { limits: configured, metricsPort, role } = deps.config;
   const scraped = metricsPort === undefined ? undefined : createMetricsServer(deps, metricsPort);
-  addGatekeeping(app, { rateLimit: configured.rateLimit, role, sendProblem });
+  addGatekeeping(app, { rateLimit: configured.rateLimit, sharedStore: deps.sharedStore, role, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
   if (deps.config.role === "worker") addHealth(app, deps);

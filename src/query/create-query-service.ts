@@ -5,6 +5,7 @@ import { toPlanDescription } from "./describe-plan.ts";
 import { evaluate, type Executors, fetchAnswer } from "./evaluate.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./query-service.ts";
 import { createRunLog } from "./run-log.ts";
+import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { tabulate } from "./tabulate.ts";
 import type { Tracer } from "../tracing/tracing.ts";
@@ -27,18 +28,24 @@ export interface QueryServiceOptions extends Executors {
   };
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
+  /** Where several processes share the records of their runs; absent: each query is answered by this one. */
+  readonly sharedStore?: SharedRunsOptions["store"] | undefined;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
 }
 
-/** Creates the use case over a planner and the two ways to execute a plan. */
-export function createQueryService(options: QueryServiceOptions): QueryService {
-  const { planner, limits, metrics, now } = options;
+/** Creates the use case over a planner and the two ways to execute a plan; whoever does closes it at the end. */
+export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
+  const { planner, limits, metrics, now, sharedStore: store } = options;
   const runs = new WeakMap<Error, string>();
   const admission = createAdmission(limits);
+  const { timeoutMs } = limits;
+  const shared = store && shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
   const log = createRunLog({
     keep: limits.runs,
     now,
+    name: shared?.name,
+    onChange: shared && ((place) => shared.changed(place)),
     onFinish({ plan, status, durationMs }) {
       admission.leave();
       metrics.observeRun(plan, status, durationMs / 1000);
@@ -58,11 +65,12 @@ export function createQueryService(options: QueryServiceOptions): QueryService {
     run: (request) => answerQuery(options, starter, request),
     table: (request) => answerTable(options, starter, request),
     explain: (request) => toPlanDescription(planner.plan(request).plan),
-    runRecord: (id) => log.record(id),
+    runRecord: async (id) => log.record(id) ?? shared?.find(id),
     runOf: (error) => (error instanceof Error ? runs.get(error) : undefined),
     get running() {
       return log.running;
     },
+    close: async () => shared?.close(),
   };
 }
 

@@ -130,8 +130,11 @@ export interface QueryService {
   explain(
     request: Pick<QueryRequest, "text" | "endpointId" | "federationId" | "strict" | "defaultGraphs" | "namedGraphs">,
   ): PlanDescription;
-  /** The record of a run, or undefined when it is unknown or was dropped. */
-  runRecord(id: string): RunRecord | undefined;
+  /**
+   * The record of a run, also of one of another process that shares its runs; undefined when it is unknown or was dropped.
+   * @throws FedwayError `STORE_FAILED` when another process has it and the store cannot be asked
+   */
+  runRecord(id: string): Promise<RunRecord | undefined>;
   /** Run id of a failed `run`, when the failure happened after a run was opened. */
   runOf(error: unknown): string | undefined;
   /** Number of queries under way. */

@@ -23,6 +23,8 @@ export interface RunEnd {
 export interface RunLog {
   open(plan: QueryPlan, queryHash: string): Run;
   record(id: string): RunRecord | undefined;
+  /** What is kept at the places from `from` to before `to`. */
+  records(from: number, to: number): readonly RunRecord[];
   /** Runs that are not finished. */
   readonly running: number;
 }
@@ -33,6 +35,10 @@ export interface RunLogOptions {
   readonly keep: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Part of every id, so that other processes know whose run it is. */
+  readonly name?: string | undefined;
+  /** Told of every run that begins or ends, by its place. */
+  readonly onChange?: ((place: number) => void) | undefined;
   /** Told of every finished run; duration in milliseconds. */
   readonly onFinish: (run: {
     readonly plan: QueryPlan["kind"];
@@ -44,12 +50,14 @@ export interface RunLogOptions {
 /** What all runs of one log share. */
 interface Book {
   readonly options: RunLogOptions;
+  readonly name: string;
   running: number;
 }
 
 /** A run and what is kept of it; the public record is made of it when somebody asks. A class, as one is made for every query. */
 class LoggedRun implements Run {
   readonly id: string;
+  readonly place: number;
   readonly sources = new Map<string, SourceReport>();
   readonly plan: QueryPlan;
   readonly queryHash: string;
@@ -58,8 +66,9 @@ class LoggedRun implements Run {
   end: RunEnd | undefined;
   readonly #book: Book;
 
-  constructor(id: string, { plan, queryHash }: Pick<LoggedRun, "plan" | "queryHash">, book: Book) {
-    this.id = id;
+  constructor({ place, plan, queryHash }: Pick<LoggedRun, "place" | "plan" | "queryHash">, book: Book) {
+    this.id = `${place.toString(36)}-${book.name}${randomUUID()}`;
+    this.place = place;
     this.plan = plan;
     this.queryHash = queryHash;
     this.startedAt = book.options.now();
@@ -73,6 +82,7 @@ class LoggedRun implements Run {
     this.#book.running--;
     this.end = end;
     this.durationMs = options.now() - this.startedAt;
+    options.onChange?.(this.place);
     options.onFinish({ plan: this.plan.kind, status: end.status, durationMs: this.durationMs });
   }
 }
@@ -82,11 +92,12 @@ export function createRunLog(options: RunLogOptions): RunLog {
   // Once around, in the order of their beginning; the id tells the place. A map would be made anew every thousand runs.
   const runs: LoggedRun[] = [];
   let next = 0;
-  const book: Book = { options, running: 0 };
+  const book: Book = { options, name: options.name === undefined ? "" : `${options.name}-`, running: 0 };
   return {
     open(plan, queryHash) {
-      const run = new LoggedRun(`${next.toString(36)}-${randomUUID()}`, { plan, queryHash }, book);
+      const run = new LoggedRun({ place: next, plan, queryHash }, book);
       runs[next] = run;
+      options.onChange?.(next);
       next = (next + 1) % options.keep;
       return run;
     },
@@ -94,6 +105,7 @@ export function createRunLog(options: RunLogOptions): RunLog {
       const run = runs[Number.parseInt(id, 36)];
       return run?.id === id ? toRecord(run) : undefined;
     },
+    records: (from, to) => runs.slice(from, to).map(toRecord),
     get running() {
       return book.running;
     },

@@ -84,6 +84,7 @@ export const rooms: readonly Room[] = [
     name: "query",
     imports: [
       ...whole("sparql", "plan", "results", "metrics", "errors"),
+      { room: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
       { room: "engine", files: ["executor.ts", "federation-engine.ts", "source-reports.ts"] },
       tracer,
@@ -108,6 +109,7 @@ export const rooms: readonly Room[] = [
     imports: [
       ...whole("html", "query", "registry", "rdf", "shards", "hosting", "results", "metrics", "errors"),
       { room: "jobs", files: ["job-queue.ts"], typesOnly: true },
+      { room: "store", files: ["store.ts"], typesOnly: true },
       tracer,
     ],
     packages: ["fastify", "@fastify/*", "typebox"],

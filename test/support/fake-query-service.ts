@@ -84,7 +84,7 @@ export function createFakeQueryService(): FakeQueryService {
       return service.tableAnswer(request);
     },
     explain: ({ text }) => ({ kind: "direct", endpoints: [], notes: [], query: text, text: "direct" }),
-    runRecord: (id) => (id === "run-1" ? record : undefined),
+    runRecord: async (id) => (id === "run-1" ? record : undefined),
     runOf: (error) => service.runIdOf(error),
   };
   return service;

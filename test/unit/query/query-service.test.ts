@@ -62,7 +62,7 @@ describe("run", () => {
     const { queries, finished } = setUp();
     const { body, run } = await bodyOf(queries, request(direct));
     expect(JSON.parse(body).results.bindings).toHaveLength(5);
-    expect(queries.runRecord(run)).toMatchObject({
+    expect(await queries.runRecord(run)).toMatchObject({
       status: "ok",
       plan: "direct",
       sources: [{ endpoint: "a", requests: 1 }],
@@ -85,7 +85,10 @@ describe("run", () => {
     client.fail(a, down);
     const { body, run } = await bodyOf(queries, request(`SELECT * { SERVICE SILENT <${a}> { ?s ?p ?o } }`));
     expect(JSON.parse(body).results.bindings).toEqual([{}]);
-    expect(queries.runRecord(run)).toMatchObject({ status: "ok", sources: [{ endpoint: "a", status: "silenced" }] });
+    expect(await queries.runRecord(run)).toMatchObject({
+      status: "ok",
+      sources: [{ endpoint: "a", status: "silenced" }],
+    });
   });
 
   it("remembers the run of a failure, also of a rejected plan, each its own", async () => {
@@ -95,7 +98,7 @@ describe("run", () => {
     const runs = errors.map((error) => queries.runOf(error));
     expect(new Set(runs).size).toBe(2);
     for (const run of runs) {
-      expect(queries.runRecord(run ?? "")).toMatchObject({
+      expect(await queries.runRecord(run ?? "")).toMatchObject({
         plan: "rejected",
         status: "failed",
         code: "SERVICE_REQUIRED",
@@ -125,7 +128,8 @@ describe("run", () => {
     const others = setUp().queries;
     const runs: string[] = [];
     for (let i = 0; i < 4; i++) runs.push((await bodyOf(others, request(direct))).run);
-    expect(runs.map((run) => others.runRecord(run) !== undefined)).toEqual([false, true, true, true]);
+    const records = await Promise.all(runs.map((run) => others.runRecord(run)));
+    expect(records.map((record) => record !== undefined)).toEqual([false, true, true, true]);
   });
 
   it("an unacceptable format names what there is", async () => {
@@ -166,7 +170,7 @@ describe("table", () => {
     client.fail(b, down);
     const table = await queries.table(request(union));
     expect(table).toMatchObject({ status: "failed", rows: [], diagnosis: { code: "ENDPOINT_UNREACHABLE" } });
-    expect(queries.runRecord(table.run)).toMatchObject({ status: "failed", code: "ENDPOINT_UNREACHABLE" });
+    expect(await queries.runRecord(table.run)).toMatchObject({ status: "failed", code: "ENDPOINT_UNREACHABLE" });
   });
 
   it("with partial it is left out, and the diagnosis names it", async () => {
@@ -178,7 +182,7 @@ describe("table", () => {
       status: "partial",
       diagnosis: { code: "ENDPOINT_PARTIAL", where: { endpoint: "b" } },
     });
-    expect(queries.runRecord(table.run)).toMatchObject({ status: "partial", rows: 5 });
+    expect(await queries.runRecord(table.run)).toMatchObject({ status: "partial", rows: 5 });
   });
 
   it("a cancelled query is cancelled, not failed", async () => {

@@ -1,0 +1,140 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../store/store.ts";
+import type { RunRecord } from "./query-service.ts";
+
+/** The runs of this process, for the other processes of a deployment to find, and theirs. */
+export interface SharedRuns {
+  /** Names this process in the ids of its runs. */
+  readonly name: string;
+  /** Told of each run that begins or ends, by its place in the log. */
+  changed(place: number): void;
+  /** A run of another process. @throws FedwayError `STORE_FAILED` */
+  find(id: string): Promise<RunRecord | undefined>;
+  /** Writes what is not written yet. */
+  close(): Promise<void>;
+}
+
+/** What is shared, and where. */
+export interface SharedRunsOptions {
+  readonly store: Pick<Store, "get" | "put">;
+  /** What the log keeps at the places from `from` to before `to`. */
+  readonly records: (from: number, to: number) => readonly RunRecord[];
+  /** Longest time that a query may take. */
+  readonly timeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Places of the log that are written together, as one document. */
+const pageSize = 64;
+const keptMs = 3_600_000;
+/** A record can be read elsewhere this long after a run began or ended, and the time it takes to write it. */
+const writeAfterMs = 200;
+/** The same when there is much to write, or the store is away. */
+const writeLaterMs = 1_000;
+const fewPages = 4;
+/** Endpoints and notes that a page tells of, as it is put together on the main thread; a run that is too much stays here. */
+const mostDetails = 10_000;
+/** How far beyond its time limit a run may be: its client reads slowly, or clocks differ. */
+const graceMs = 120_000;
+
+const keyOf = (name: string, place: number): string => `run/${name}/${Math.floor(place / pageSize)}`;
+
+/**
+ * Copies the log into the store, page by page, behind the answers. The copy is no longer than the log: places that are
+ * used again are written again. What the store does not take is written when it takes it again, as it is by then.
+ */
+export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions): SharedRuns {
+  const name = randomBytes(4).toString("hex");
+  const unwritten = new Set<number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  let closed = false;
+
+  /** Gives how many there were. */
+  const writePages = async (): Promise<number> => {
+    const places = Array.from(unwritten);
+    unwritten.clear();
+    for (const [index, place] of places.entries()) {
+      const page = inShort(records(place, place + pageSize));
+      try {
+        await store.put(keyOf(name, place), JSON.stringify(page), { ttlMs: keptMs });
+      } catch (error) {
+        for (const left of places.slice(index)) unwritten.add(left);
+        throw error;
+      }
+    }
+    return places.length;
+  };
+  const turn = async (): Promise<void> => {
+    // Whoever opened the store counts its failures.
+    const pages = await writePages().catch(() => Number.POSITIVE_INFINITY);
+    timer = undefined;
+    if (unwritten.size > 0) wake(pages > fewPages ? writeLaterMs : writeAfterMs);
+  };
+  const wake = (afterMs: number): void => {
+    if (closed) return;
+    timer = setTimeout(() => {
+      writing = turn();
+    }, afterMs);
+    timer.unref();
+  };
+  const read = async (id: string, { owner, place }: Place): Promise<RunRecord | undefined> =>
+    parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
+  return {
+    name,
+    changed(place) {
+      unwritten.add(place - (place % pageSize));
+      if (timer === undefined) wake(writeAfterMs);
+    },
+    async find(id) {
+      const place = placeOf(id);
+      if (place === undefined || place.owner === name) return undefined;
+      let record = await read(id, place);
+      if (record === undefined) {
+        // Its answer may have been quicker than its record.
+        await sleep(2 * writeAfterMs);
+        record = await read(id, place);
+      }
+      // One that cannot be under way any more: its process ended before it did.
+      const lost = record?.status === "running" && now() - Date.parse(record.startedAt) > timeoutMs + graceMs;
+      return lost ? undefined : record;
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await writing;
+      await writePages().catch(() => {});
+    },
+  };
+}
+
+interface Place {
+  readonly owner: string;
+  readonly place: number;
+}
+
+/** Who has a run, and where; undefined for what is no id of a shared run. */
+function placeOf(id: string): Place | undefined {
+  const [, place = "", owner = ""] = /^([0-9a-z]{1,6})-([0-9a-f]{8})-[0-9a-f-]{36}$/.exec(id) ?? [];
+  return owner === "" ? undefined : { owner, place: Number.parseInt(place, 36) };
+}
+
+function inShort(page: readonly RunRecord[]): readonly RunRecord[] {
+  let left = mostDetails;
+  return page.filter(({ sources, notes }) => {
+    const details = sources.length + notes.length;
+    if (details > left) return false;
+    left -= details;
+    return true;
+  });
+}
+
+function parsePage(text = "[]"): readonly RunRecord[] {
+  const page: unknown = JSON.parse(text);
+  return Array.isArray(page) ? page.filter(isRecord) : [];
+}
+
+const isRecord = (value: unknown): value is RunRecord =>
+  typeof value === "object" && value !== null && "id" in value && "status" in value && "startedAt" in value;

@@ -1,0 +1,128 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { QueryPlan } from "../../../src/plan/query-plan.ts";
+import { createRunLog, type RunLog } from "../../../src/query/run-log.ts";
+import { type SharedRuns, shareRuns } from "../../../src/query/shared-runs.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { toFederatedPlan } from "../../support/federated-plan.ts";
+
+const plan: QueryPlan = toFederatedPlan("SELECT * { SERVICE <http://a.example/> { ?s ?p ?o } }");
+const timeoutMs = 5_000;
+const soon = { timeout: 20_000, interval: 50 };
+
+interface Process {
+  readonly log: RunLog;
+  readonly shared: SharedRuns;
+}
+
+function startProcess(store: Pick<Store, "get" | "put">, { keep = 100, ahead = 0 } = {}): Process {
+  const now = (): number => Date.now() + ahead;
+  const shared = shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
+  const log = createRunLog({
+    keep,
+    now,
+    name: shared.name,
+    onChange: (place) => shared.changed(place),
+    onFinish: () => {},
+  });
+  onTestFinished(() => shared.close());
+  return { log, shared };
+}
+
+describe("runs that several processes share", () => {
+  it("are found by the others while they run and when they are over, as they are here", async () => {
+    const store = createMemoryStore();
+    const [first, second] = [startProcess(store), startProcess(store)];
+    const run = first.log.open(plan, "hash");
+    await expect.poll(() => second.shared.find(run.id), soon).toMatchObject({ id: run.id, status: "running" });
+    run.sources.set("a", { endpoint: "a", requests: 1, rows: 3, bytes: 30, ms: 5, status: "ok" });
+    run.finish({ status: "ok", rows: 3 });
+    await expect.poll(() => second.shared.find(run.id), soon).toEqual(first.log.record(run.id));
+    expect(first.log.record(run.id)).toMatchObject({ status: "ok", rows: 3, bytes: 30 });
+  });
+
+  it("are found in an instant when the answer was quicker than the record", async () => {
+    const store = createMemoryStore();
+    const [first, second] = [startProcess(store), startProcess(store)];
+    const run = first.log.open(plan, "hash");
+    run.finish({ status: "empty" });
+    expect(await second.shared.find(run.id)).toMatchObject({ status: "empty" });
+  });
+
+  it("are forgotten when their process has forgotten them, and take no more room than its log", async () => {
+    const store = createMemoryStore();
+    const [first, second] = [startProcess(store, { keep: 140 }), startProcess(store)];
+    const runs = Array.from({ length: 200 }, () => first.log.open(plan, "hash"));
+    for (const run of runs) run.finish({ status: "ok" });
+    await first.shared.close();
+    const found = await Promise.all(runs.map(({ id }) => second.shared.find(id)));
+    expect(found.map((record) => record?.status)).toEqual(runs.map((_, index) => (index < 60 ? undefined : "ok")));
+    expect(await store.list("run/")).toHaveLength(3);
+  });
+
+  it("are written at the end, and by a store that was away as soon as it is back", async () => {
+    const store = createMemoryStore();
+    let away = true;
+    let tries = 0;
+    const put: Store["put"] = async (...args) => {
+      tries += 1;
+      if (away) throw new FedwayError("STORE_FAILED", "It is away.");
+      return store.put(...args);
+    };
+    const [first, second] = [startProcess({ get: (key) => store.get(key), put }), startProcess(store)];
+    const runs = Array.from({ length: 50 }, () => first.log.open(plan, "hash"));
+    await expect.poll(() => tries, soon).toBeGreaterThan(1);
+    for (const run of runs) run.finish({ status: "ok" });
+    away = false;
+    for (const { id } of runs) {
+      await expect.poll(() => second.shared.find(id), soon).toMatchObject({ status: "ok" });
+    }
+    const last = first.log.open(plan, "hash");
+    last.finish({ status: "failed" });
+    await first.shared.close();
+    expect(await second.shared.find(last.id)).toMatchObject({ status: "failed" });
+  });
+
+  it("stay with their process when they tell of more endpoints than is put together at once", async () => {
+    const store = createMemoryStore();
+    const [first, second] = [startProcess(store), startProcess(store)];
+    const runs = [2, 20_000, 3].map((endpoints) => {
+      const run = first.log.open(plan, "hash");
+      for (let index = 0; index < endpoints; index += 1) {
+        const endpoint = `https://${index}.example/`;
+        run.sources.set(endpoint, { endpoint, requests: 1, bytes: 0, ms: 1, status: "ok" });
+      }
+      run.finish({ status: "ok" });
+      return run;
+    });
+    await first.shared.close();
+    const found = await Promise.all(runs.map(({ id }) => second.shared.find(id)));
+    expect(found.map((record) => record?.sources.length)).toEqual([2, undefined, 3]);
+    expect(first.log.record(runs[1]?.id ?? "")?.sources).toHaveLength(20_000);
+  });
+
+  it("say so when the store cannot be asked: not known is something else", async () => {
+    const failing = {
+      get: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
+      put: () => Promise.reject(new FedwayError("STORE_FAILED", "It is away.")),
+    };
+    const id = startProcess(failing).log.open(plan, "hash").id;
+    await expect(startProcess(failing).shared.find(id)).rejects.toMatchObject({ code: "STORE_FAILED" });
+  });
+
+  it("are not said to be running for ever when their process ended before them", async () => {
+    const store = createMemoryStore();
+    const run = startProcess(store).log.open(plan, "hash");
+    const later = startProcess(store, { ahead: 10 * 60_000 });
+    await expect.poll(() => startProcess(store).shared.find(run.id), soon).toBeDefined();
+    expect(await later.shared.find(run.id)).toBeUndefined();
+  });
+
+  it.each(["", "run-1", "0-nonsense", `0-00000000-${"0".repeat(36)}`, "zzzzzz-0a0b0c0d-__proto__", "a".repeat(9_000)])(
+    "has none of the name %.40s",
+    async (id) => {
+      expect(await startProcess(createMemoryStore()).shared.find(id)).toBeUndefined();
+    },
+  );
+});
