@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
@@ -75,19 +76,20 @@ describe("two replicas on one Redis", () => {
 
   it("hold the limit of a client together, and say when to come again", async () => {
     const client = "192.0.2.2";
-    const startedMs = performance.now();
-    let through = 0;
-    for (let index = 0; index < 2 * perMinute; index += 1) {
-      const { status } = await ask(of(index % 2), "/api/runs/none", client);
-      if (status === 404) through += 1;
-      else expect(status).toBe(429);
+    for (let index = 0; index < perMinute; index += 1) {
+      expect((await ask(of(0), "/api/runs/none", client)).status).toBe(404);
     }
-    const refilled = ((performance.now() - startedMs) * perMinute) / 60_000;
-    process.stdout.write(`${through} of ${2 * perMinute} requests, ${refilled.toFixed(1)} refilled meanwhile\n`);
-    expect(through).toBeGreaterThanOrEqual(perMinute);
-    expect(through).toBeLessThan(1.5 * perMinute + refilled);
-    const refused = await ask(of(0), "/api/runs/none", client);
-    if (refused.status === 429) expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+    let through = 0;
+    let refused = await ask(of(1), "/api/runs/none", client);
+    while (refused.status !== 429 && through < perMinute) {
+      through += 1;
+      // Time for what the other one gave to be told.
+      await sleep(20);
+      refused = await ask(of(1), "/api/runs/none", client);
+    }
+    process.stdout.write(`${perMinute} requests at one replica, ${through} more at the other\n`);
+    expect(through).toBeLessThan(perMinute / 2);
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
 
   it("limit each for itself while Redis is away; other processes' runs are then not said to be unknown", async () => {
