@@ -152,7 +152,16 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
   monitoring = openMonitoring({ config, log, state, clients, local, registry, jobs, metrics });
   opened.add(() => monitoring?.close());
   const { host } = hostedShards;
-  const shards = openShards({ config, log, soleOwner: state.soleOwner, host, registry, jobs, onFault });
+  const shards = openShards({
+    config,
+    log,
+    soleOwner: state.soleOwner,
+    store: state.store,
+    host,
+    registry,
+    jobs,
+    onFault,
+  });
   opened.add(() => shards.close());
   const stateWatch = state.soleOwner ? undefined : await watchSharedState(parts, registry);
   if (stateWatch) opened.add(() => stateWatch.close());
@@ -205,7 +214,15 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     sharedStore: state.soleOwner ? undefined : state.store,
     shards: parts.shards.service,
     metrics,
-    ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch: parts.stateWatch, monitor }),
+    ready: () =>
+      readiness({
+        catalog,
+        examples,
+        closing: life.closing,
+        stateWatch: parts.stateWatch,
+        shards: parts.shards.folder,
+        monitor,
+      }),
     version: packageVersion(),
     logger: parts.httpLog,
     ...(tracing && { tracer: tracing }),

@@ -9,6 +9,7 @@ import type { CatalogEntry } from "../registry/catalog.ts";
 import { readReport, readReportPage } from "../shards/finished-folder.ts";
 import { findRuleFile } from "../shards/report/find-rule-file.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
+import type { Store } from "../store/store.ts";
 import type { LocalDispatch } from "../transport/sparql-client.ts";
 import { entryIdOf, withOrigin } from "./describe-shards.ts";
 import { discardCancelled } from "./discard-cancelled.ts";
@@ -17,6 +18,7 @@ import { registerShards, unregisterLost } from "./register-shards.ts";
 import { buildKind, type BuildQueue, buildWish, enqueueBuild, readerFolders } from "./shard-jobs.ts";
 import { readerKinds } from "./shard-readers.ts";
 import { createShardHost, type ShardHost } from "./shard-host.ts";
+import { createSharedFolder, type SharedFolder } from "./shared-folder.ts";
 import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
 
 /** What shards are opened with. */
@@ -38,6 +40,8 @@ export interface HostedShards {
 /** The shards with everything around them. */
 export interface Shards {
   readonly service: ShardService;
+  /** Only where several processes share the state: why shards cannot be built, if they cannot. */
+  readonly folder: Pick<SharedFolder, "problem"> | undefined;
   /** Jobs that it enqueues; to be started with the queue. */
   readonly kinds: readonly JobKind[];
   /** Puts what is hosted into the catalogue and follows what other processes build; once the queue has started. */
@@ -79,12 +83,18 @@ export interface ShardServiceParts extends ShardParts {
   readonly host: ShardHost;
   readonly registry: Pick<Registry, "catalog" | "descriptions">;
   readonly jobs: BuildQueue;
+  readonly store: Store;
   readonly onFault: (error: unknown) => void;
 }
 
 /** Shards as the service has them: hosted, registered, built on request. */
 export function openShards(parts: ShardServiceParts): Shards {
-  const { config, host, jobs, soleOwner } = parts;
+  const { config, host, jobs, log, soleOwner } = parts;
+  const folder = createSharedFolder({
+    dataDir: config.dataDir,
+    store: soleOwner ? undefined : parts.store,
+    onProblem: (problem) => log.error(problem),
+  });
   const { descriptions } = parts.registry;
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
@@ -103,6 +113,7 @@ export function openShards(parts: ShardServiceParts): Shards {
     if (isLooking) return;
     isLooking = true;
     try {
+      await folder.look();
       await rescan();
       if (config.role !== "web") await discardCancelled(shardsRoot(config), jobs);
     } finally {
@@ -110,13 +121,15 @@ export function openShards(parts: ShardServiceParts): Shards {
     }
   };
   return {
-    service: serviceOf(parts),
+    service: serviceOf(parts, folder),
+    folder: soleOwner ? undefined : folder,
     kinds: [
       buildKind({ config, jobs, onBuilt: rescan }),
       ...readerKinds(readerFolders(config), config.limits.shardMemoryMb),
       verifyKind({ config, host }),
-    ],
+    ].map((kind) => whereShared(kind, folder)),
     async start() {
+      await folder.look().catch(parts.onFault);
       await register();
       timer = setInterval(() => void look().catch(parts.onFault), rescanEveryMs);
       timer.unref();
@@ -124,9 +137,19 @@ export function openShards(parts: ShardServiceParts): Shards {
     async close() {
       clearInterval(timer);
       stopCompleting();
+      await folder.close();
     },
   };
 }
+
+/** A worker that has another folder would not find the inputs, or build what nobody hosts. */
+const whereShared = (kind: JobKind, folder: SharedFolder): JobKind => ({
+  ...kind,
+  async run(payload, context) {
+    await folder.ensure();
+    return kind.run(payload, context);
+  },
+});
 
 const registration = ({ config, log, registry }: ShardServiceParts) => ({
   catalog: registry.catalog,
@@ -167,7 +190,7 @@ async function completeDescription(
 const isOwnShard = ({ url, keywords }: CatalogEntry, { publicUrl }: Config): boolean =>
   keywords.includes("shard") && url.startsWith(`${publicUrl}/shards/`);
 
-function serviceOf({ config, host, jobs }: ShardServiceParts): ShardService {
+function serviceOf({ config, host, jobs }: ShardServiceParts, folder: SharedFolder): ShardService {
   return {
     get datasets() {
       return host.datasets;
@@ -184,8 +207,14 @@ function serviceOf({ config, host, jobs }: ShardServiceParts): ShardService {
     report: async (id) => readReport(folderOf(host, id)),
     reportPage: async (id) => readReportPage(folderOf(host, id)),
     ruleFile: async (id) => findRuleFile(folderOf(host, id)),
-    build: async (wish, { dryRun }) => enqueueBuild(jobs, await buildWish(config, wish, dryRun)),
-    verify: (dataset, { answers }) => enqueueVerify(jobs, host, { dataset, answers }),
+    async build(wish, { dryRun }) {
+      await folder.ensure();
+      return enqueueBuild(jobs, await buildWish(config, wish, dryRun));
+    },
+    async verify(dataset, { answers }) {
+      await folder.ensure();
+      return enqueueVerify(jobs, host, { dataset, answers });
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import type { MonitorReader } from "../registry/monitor/monitor.ts";
+import type { SharedFolder } from "./shared-folder.ts";
 import type { StateWatch } from "./watch-state.ts";
 
 /** What readiness is told from. */
@@ -9,6 +10,8 @@ export interface ReadinessParts {
   readonly examples: Pick<ExampleFederation, "endpoints"> | undefined;
   readonly closing: boolean;
   readonly stateWatch: Pick<StateWatch, "lostAtMs" | "failingSinceMs"> | undefined;
+  /** Only where several processes share the state. */
+  readonly shards?: Pick<SharedFolder, "problem"> | undefined;
   readonly monitor: Pick<MonitorReader, "heartbeat">;
 }
 
@@ -18,19 +21,20 @@ interface Check {
 }
 
 /**
- * Whether queries can be answered now. A store that fails does not stop them, and neither does a monitor that is silent:
- * both are told and change nothing.
+ * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
+ * data folder in which shards cannot be built: all are told and change nothing.
  */
 export function readiness(parts: ReadinessParts): {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, Check>>;
 } {
-  const { catalog, examples, closing, stateWatch, monitor } = parts;
+  const { catalog, examples, closing, stateWatch, shards, monitor } = parts;
   const checks = {
     service: { ok: !closing, detail: closing ? "shutting down" : "running" },
     catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
     examples: { ok: true, detail: examples ? `${examples.endpoints.size} hosted` : "off" },
     state: stateCheck(stateWatch),
+    ...(shards && { shards: shardsCheck(shards) }),
     monitor: monitorCheck(monitor),
   };
   return { ready: !closing, checks };
@@ -51,6 +55,11 @@ function stateCheck(watch: ReadinessParts["stateWatch"]): Check {
   // Nobody watches a data folder: what is not known is not said to be well.
   return { ok: true, detail: watch === undefined ? "in the data folder" : "shared, and there" };
 }
+
+const shardsCheck = ({ problem }: Pick<SharedFolder, "problem">): Check => ({
+  ok: problem === undefined,
+  detail: problem ?? "the data folder is that of all processes",
+});
 
 function monitorCheck(monitor: ReadinessParts["monitor"]): Check {
   const { enabled, alive, lastMs } = monitor.heartbeat();

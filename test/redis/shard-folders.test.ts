@@ -1,0 +1,90 @@
+import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Job } from "../../src/jobs/job-queue.ts";
+import { exampleFolder } from "../integration/shards/shard-workspace.ts";
+import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { problemOf, type RunningService, startService } from "../support/running-service.ts";
+
+// That one shared folder works is seen in shard-replicas.test.ts.
+
+const token = "folders-test-token";
+const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+const problem = "Shards cannot be built: 1 of 2 processes over this Redis have another data folder than this one.";
+
+let redis: RedisServer;
+let folders: readonly [string, string];
+let web: RunningService;
+let worker: RunningService;
+
+const newFolder = async (): Promise<string> => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "fedway-folders-")));
+  await mkdir(join(folder, "shards-input"));
+  await cp(exampleFolder, join(folder, "shards-input"), { recursive: true });
+  return folder;
+};
+const start = (role: string, dataDir: string): Promise<RunningService> =>
+  startService({}, { ROLE: role, REDIS_URL: redis.url, FEDWAY_DATA_DIR: dataDir, FEDWAY_ADMIN_TOKEN: token });
+
+beforeAll(async () => {
+  redis = await startRedis();
+  folders = [await newFolder(), await newFolder()];
+  web = await start("web", folders[0]);
+});
+afterAll(async () => {
+  await Promise.all([web, worker].map((service) => service.close()));
+  await redis.stop();
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
+});
+
+const build = (dataset: string): Promise<Response> => {
+  const described = { dataset, inputs: ["harbour.nt"], queries: "queries.json", licence: "https://example.org/licence" };
+  return fetch(`${web.url}/api/shards`, { method: "POST", headers, body: JSON.stringify(described) });
+};
+const jobOf = async (id: string): Promise<Job> =>
+  (await (await fetch(`${web.url}/api/jobs/${id}`, { headers })).json()) as Job;
+const checks = async ({ url }: RunningService): Promise<Readonly<Record<string, unknown>>> =>
+  ((await (await fetch(`${url}/health/ready`)).json()) as { checks: Record<string, unknown> }).checks;
+
+describe("processes over one Redis whose data folders differ", () => {
+  it("end a build that waited for the worker with an error that says so", async () => {
+    // Nobody else is there yet: nothing is wrong so far.
+    expect((await build("early")).status).toBe(202);
+    worker = await start("worker", folders[1]);
+    const state = async (): Promise<string> => (await jobOf("build-shards.early")).state;
+    await expect.poll(state, { timeout: 20_000 }).toBe("failed");
+    expect(await jobOf("build-shards.early")).toMatchObject({
+      attempts: 1,
+      error: { code: "CONFIG_INVALID", message: problem },
+    });
+  }, 30_000);
+
+  it("refuse builds at once, and say what is missing", async () => {
+    const response = await build("late");
+    expect(response.status).toBe(500);
+    expect(await problemOf(response)).toMatchObject({
+      code: "CONFIG_INVALID",
+      detail: problem,
+      next: expect.stringContaining("Mount one volume as FEDWAY_DATA_DIR"),
+    });
+  });
+
+  it("say so in their readiness, and answer queries all the same", async () => {
+    expect(await checks(worker)).toMatchObject({ shards: { ok: false, detail: problem } });
+    expect(await checks(web)).toMatchObject({ shards: { ok: false, detail: problem } });
+    expect((await fetch(`${web.url}/health/ready`)).status).toBe(200);
+  });
+
+  it("build when they have one folder, the input there for all", async () => {
+    await worker.close();
+    worker = await start("worker", folders[0]);
+    expect((await build("shared")).status).toBe(202);
+    const state = async (): Promise<string> => (await jobOf("build-shards.shared")).state;
+    await expect.poll(state, { timeout: 30_000 }).toBe("done");
+    expect(await checks(web)).toMatchObject({ shards: { ok: true } });
+    const hosted = async (): Promise<unknown> =>
+      ((await (await fetch(`${web.url}/api/shards`)).json()) as { datasets: object[] }).datasets;
+    await expect.poll(hosted, { timeout: 30_000 }).toMatchObject([{ dataset: "shared" }]);
+  }, 90_000);
+});
