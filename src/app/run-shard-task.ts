@@ -88,8 +88,10 @@ async function readFor(child: ChildProcess, slices: OpenSlices, options: ShardTa
 
 function lostError({ reason, detail }: ChildEnd, memoryMb: number): FedwayError {
   const cause = new Error(detail);
-  if (reason !== "memory")
-    return new FedwayError("INTERNAL", "The process that works on the shards ended before it was done.", { cause });
+  if (reason !== "memory") {
+    const how = reason === "killed" ? "was killed, as a machine or container does that has no memory left" : "ended";
+    return new FedwayError("INTERNAL", `The process that works on the shards ${how}, before it was done.`, { cause });
+  }
   return new FedwayError("REQUEST_TOO_LARGE", `The work on the shards needs more than its memory of ${memoryMb} MiB.`, {
     cause,
     next: "Raise FEDWAY_SHARD_MEMORY_MB, or build shards of fewer triples or queries.",

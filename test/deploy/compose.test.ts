@@ -143,7 +143,7 @@ describe("the services together", () => {
     for (const name of ["web", "worker"]) {
       expect(service(name).image).toBe(`fedway:${version}`);
       expect(service(name).build).toEqual({ context: "..", dockerfile: "deploy/Dockerfile" });
-      expect(service(name).volumes).toEqual([`${name}-data:${only(runtime, "VOLUME").text}`]);
+      expect(service(name).volumes).toEqual([`data:${only(runtime, "VOLUME").text}`]);
       expect(service(name).tmpfs).toEqual(["/tmp:size=256m"]);
     }
   });

@@ -43,7 +43,11 @@ export interface PodSpec {
   }[];
   readonly securityContext: Fields;
   readonly containers: readonly Container[];
-  readonly volumes: readonly { readonly name: string; readonly emptyDir?: { readonly sizeLimit: string } }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly emptyDir?: { readonly sizeLimit: string };
+    readonly persistentVolumeClaim?: { readonly claimName: string };
+  }[];
 }
 
 export type Labels = Readonly<Record<string, string>>;
