@@ -13,8 +13,12 @@ const compiler = new URL("node_modules/@comunica/runner/bin/compile-config.js", 
 
 const hash = createHash("sha256")
   .update(await readFile(config))
+  .update(await readFile(new URL(import.meta.url)))
   .update(await readFile(new URL("package-lock.json", root)))
   .digest("hex");
+// The package's index for browsers has the actor without a command line, a server and Components.js.
+const whole = "require('@comunica/actor-init-query')";
+const part = "require('@comunica/actor-init-query/lib/index-browser.js')";
 const stamp = `// ${hash}\n`;
 const built = await readFile(target, "utf8").catch(() => "");
 if (!built.startsWith(stamp)) {
@@ -23,9 +27,11 @@ if (!built.startsWith(stamp)) {
     maxBuffer: 64 * 1024 * 1024,
   });
   if (!stdout.includes("module.exports")) throw new Error(`The engine's configuration did not compile:\n${stdout}`);
+  if (!stdout.includes(whole))
+    throw new Error(`The compiled engine has no ${whole}; look for what loads Components.js now.`);
   await mkdir(new URL(".", target), { recursive: true });
   // Written beside and renamed, so that a build that is cut off never leaves half an engine.
   const draft = new URL(`engine.${process.pid}.tmp`, target);
-  await writeFile(draft, stamp + stdout);
+  await writeFile(draft, stamp + stdout.replaceAll(whole, part));
   await rename(draft, target);
 }

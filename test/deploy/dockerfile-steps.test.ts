@@ -42,12 +42,42 @@ async function untilReady(url: string, ended: () => boolean): Promise<boolean> {
 
 /** The steps of deploy/Dockerfile carried out in a scratch folder with this machine's npm; no container is involved. */
 describe("what the steps of the Dockerfile make", () => {
-  it("is the built service, the catalogue and what production needs", () => {
+  it("is the built service, the catalogue and the packages that it loads", () => {
     expect(readdirSync(root.workdir).toSorted()).toEqual(["catalog", "dist", "node_modules", "package.json", "shards"]);
     const has = (name: string): boolean => existsSync(join(root.workdir, "node_modules", name));
     expect(["fastify", "oxigraph", "@comunica/core", "ioredis"].filter((name) => !has(name))).toEqual([]);
     expect(["typescript", "vitest", "playwright-core", "oxlint", "node"].filter(has)).toEqual([]);
+    // What Comunica has beside the compiled engine.
+    const others = ["@comunica/query-sparql", "@comunica/runner", "componentsjs", "graphql", "yargs", "winston"];
+    expect(others.filter(has)).toEqual([]);
     expect(existsSync(join(root.workdir, "dist/comunica/engine.cjs"))).toBe(true);
+    const installed = readdirSync(join(root.workdir, "node_modules"), { recursive: true, encoding: "utf8" });
+    const packages = installed.filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
+    expect(packages.length).toBeGreaterThan(200);
+    expect(packages.length).toBeLessThan(450);
+  });
+
+  it("can load every package that its files name", () => {
+    const texts = readdirSync(join(root.workdir, "dist"), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.c?js$/.test(file))
+      .map((file) => readFileSync(join(root.workdir, "dist", file), "utf8"));
+    const naming = /(?:from|import\(|require\(|import|resolve\() ?["'](@?[a-z][^"':]*)["']/g;
+    const names = new Set(texts.flatMap((text) => [...text.matchAll(naming)].map(([, name]) => name)));
+    expect(names.size).toBeGreaterThan(100);
+    const script = `for (const name of ${JSON.stringify([...names])})
+      if (name.endsWith(".wasm")) import.meta.resolve(name); else await import(name);`;
+    expect(runInImage(root, ["node", "--input-type=module", "--eval", script])).toEqual({ status: 0, output: "" });
+  });
+
+  it("builds shards, with the solver that is found late", () => {
+    const { status, output } = runInImage(root, [
+      "node",
+      "dist/cli/main.js",
+      "shards",
+      "build",
+      "shards/example/spec.json",
+    ]);
+    expect({ status, output }).toEqual({ status: 0, output: expect.stringContaining("report.html") });
   });
 
   it("cannot be written to by its user, but for the data folder", () => {

@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
-import { type ActorInitQueryBase, QueryEngineBase } from "@comunica/actor-init-query";
+import type { ActorInitQueryBase } from "@comunica/actor-init-query";
+// Not by way of the package's index, which loads a command line, a server and Components.js besides.
+import { QueryEngineBase } from "@comunica/actor-init-query/lib/QueryEngineBase.js";
 import type { MediatorBindingsAggregatorFactory } from "@comunica/bus-bindings-aggregator-factory";
 import type {
   ActorExpressionEvaluatorFactory,
