@@ -29,6 +29,7 @@ export default defineConfig({
       project("redis", { testTimeout: 60_000, hookTimeout: 60_000 }),
       project("endurance", { testTimeout: 120_000 }),
       project("conformance", { testTimeout: 120_000, hookTimeout: 60_000 }),
+      project("hostile", { fileParallelism: false }),
       project("interop", { testTimeout: 60_000, hookTimeout: 180_000, fileParallelism: false }),
       project("deploy", { testTimeout: 120_000, hookTimeout: 300_000, fileParallelism: false }),
       project("browser", { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false }),

@@ -1,3 +1,4 @@
+import { benchFederation } from "./federation.ts";
 import { runOpsBench } from "./ops.ts";
 import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
@@ -14,6 +15,10 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   proxy: {
     summary: "throughput, latency, first byte and memory against nginx's proxy_pass in front of the same upstream",
     run: benchProxy,
+  },
+  federation: {
+    summary: "federated queries evaluated in processes of their own, beside the same in the server's process",
+    run: benchFederation,
   },
   void: {
     summary: "requests, seconds, memory and truth of computed descriptions, on Oxigraph and on simulated engines",

@@ -1,0 +1,30 @@
+import { createServer } from "node:http";
+
+// Endpoints of the federation bench, as a process of their own: /left/N/sparql knows N subjects with a name each, and
+// /right/sparql one number for each of them. Prints its origin.
+
+const asked = /<urn:bench:s(\d+)>/gu;
+
+const server = createServer((request, response) => {
+  const pieces: Buffer[] = [];
+  request.on("data", (piece: Buffer) => pieces.push(piece));
+  request.on("end", () => {
+    const query = decodeURIComponent(Buffer.concat(pieces).toString().replaceAll("+", " "));
+    const [, side = "", size = "0"] = (request.url ?? "").split("/");
+    const numbers =
+      side === "left"
+        ? Array.from({ length: Number(size) }, (_, number) => String(number))
+        : [...new Set(Array.from(query.matchAll(asked), ([, number = ""]) => number))];
+    const rows = numbers.map((number) => {
+      const value = side === "left" ? `A name that subject ${number} has` : `${Number(number) * 7}`;
+      return `{"s":{"type":"uri","value":"urn:bench:s${number}"},"${side}":{"type":"literal","value":"${value}"}}`;
+    });
+    const body = Buffer.from(`{"head":{"vars":["s","${side}"]},"results":{"bindings":[${rows.join(",")}]}}`);
+    response.writeHead(200, { "content-type": "application/sparql-results+json", "content-length": body.length });
+    response.end(body);
+  });
+});
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  if (address !== null && typeof address === "object") process.stdout.write(`http://127.0.0.1:${address.port}\n`);
+});
