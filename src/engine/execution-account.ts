@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SourceReport } from "./federation-engine.ts";
-import { createHeldBytes, type HeldBytes } from "./held-bytes.ts";
+import { createHeldBytes, type HeldBytes, type HeldTogether } from "./held-bytes.ts";
 import { countUpTo } from "./too-many-solutions.ts";
 
 /** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
@@ -23,16 +23,19 @@ export interface ExecutionAccount {
 export interface AccountLimits {
   readonly maxSolutions: number;
   readonly maxHeldBytes: number;
+  /** Absent: only each execution is bounded. */
+  readonly heldTogether?: HeldTogether | undefined;
   readonly now: () => number;
 }
 
 /** Creates the account of one execution. */
-export function createExecutionAccount({ maxSolutions, maxHeldBytes, now }: AccountLimits): ExecutionAccount {
+export function createExecutionAccount(limits: AccountLimits): ExecutionAccount {
+  const { maxSolutions, maxHeldBytes, heldTogether, now } = limits;
   let answers = 0;
   const startedAt = new Map<SourceReport, number>();
   return {
     count: countUpTo(maxSolutions),
-    held: createHeldBytes(maxHeldBytes),
+    held: createHeldBytes(maxHeldBytes, heldTogether),
     elapsed(report) {
       const start = startedAt.get(report) ?? now();
       startedAt.set(report, start);

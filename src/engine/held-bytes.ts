@@ -4,10 +4,20 @@ import { FedwayError } from "../errors/fedway-error.ts";
 /** Bytes that one evaluation may hold at once when nothing else is said. */
 export const defaultHeldBytes = 128 * 1024 * 1024;
 
+/** What all evaluations of one process may hold together. */
+export interface HeldTogether {
+  readonly most: number;
+  bytes: number;
+  /** Evaluations that hold something. */
+  holders: number;
+}
+
 /** Counts what one evaluation holds at once, over all of its operators. */
 export interface HeldBytes {
   /** The account of one operator. */
   open(): Holding;
+  /** The evaluation is over and holds nothing any more. */
+  close(): void;
 }
 
 /** What one operator holds. */
@@ -18,32 +28,56 @@ export interface Holding {
   release(): void;
 }
 
-/** Creates the count of one evaluation. */
-export function createHeldBytes(most: number): HeldBytes {
+/**
+ * Creates the count of one evaluation. When all of them together hold too much, those fail that hold more than their
+ * share, so that small ones go on beside a large one.
+ */
+export function createHeldBytes(most: number, together: HeldTogether = noLimitTogether()): HeldBytes {
   let held = 0;
+  let closed = false;
+  const change = (bytes: number): void => {
+    if (closed) return;
+    together.holders += Number(held + bytes > 0) - Number(held > 0);
+    together.bytes += bytes;
+    held += bytes;
+  };
   return {
     open() {
       let own = 0;
       return {
         add(bytes) {
           own += bytes;
-          held += bytes;
+          change(bytes);
           if (held > most) throw tooMuchHeld(most);
+          if (together.bytes > together.most && held > together.most / together.holders) throw noRoomBesideOthers();
         },
         release() {
-          held -= own;
+          change(-own);
           own = 0;
         },
       };
     },
+    close() {
+      change(-held);
+      closed = true;
+    },
   };
 }
+
+const noLimitTogether = (): HeldTogether => ({ most: Number.POSITIVE_INFINITY, bytes: 0, holders: 0 });
 
 function tooMuchHeld(most: number): FedwayError {
   const message = `The query needs to hold more than ${Math.round(most / 1024 / 1024)} MiB of intermediate solutions.`;
   return new FedwayError("ANSWER_TOO_LARGE", message, {
     fault: "too-large",
     next: "Narrow what ORDER BY, GROUP BY, DISTINCT and joins see with VALUES, FILTER or LIMIT, or bind less and shorter values.",
+  });
+}
+
+function noRoomBesideOthers(): FedwayError {
+  return new FedwayError("SERVICE_BUSY", "There is no room for this query's intermediate solutions beside others.", {
+    retryAfterMs: 5_000,
+    next: "Try again in a moment, or narrow what ORDER BY, GROUP BY, DISTINCT and joins see.",
   });
 }
 

@@ -60,9 +60,9 @@ interface Round {
 async function round(peer: Peer, { query, rows, atOnce, times }: Case): Promise<Round> {
   const samples: Sample[] = [];
   const health: number[] = [];
-  let running = true;
+  const over = new AbortController();
   const watch = (async () => {
-    while (running) {
+    while (!over.signal.aborted) {
       const startedMs = performance.now();
       await (await fetch(`${peer.origin}/health`)).text();
       health.push(performance.now() - startedMs);
@@ -74,7 +74,7 @@ async function round(peer: Peer, { query, rows, atOnce, times }: Case): Promise<
     samples.push(...(await Promise.all(Array.from({ length: atOnce }, () => ask(peer, query)))));
   }
   const seconds = (performance.now() - startedMs) / 1_000;
-  running = false;
+  over.abort();
   await watch;
   const sizes = new Set(samples.map(({ bytes }) => bytes));
   if (sizes.size !== 1) throw new Error(`answers of ${[...sizes].join(", ")} bytes`);

@@ -38,6 +38,9 @@ export async function startHostileDocuments(): Promise<HostileDocuments> {
     const body = bodies.get(name);
     response.writeHead(body ? 200 : 404, { "content-type": documents[name]?.type ?? "text/plain" }).end(body);
   });
-  const { origin, close } = await listening(server);
-  return { urls: Object.fromEntries(Object.keys(documents).map((name) => [name, `${origin}/${name}/sparql`])), close };
+  const { origin, ...listener } = await listening(server);
+  return {
+    urls: Object.fromEntries(Object.keys(documents).map((name) => [name, `${origin}/${name}/sparql`])),
+    ...listener,
+  };
 }

@@ -13,7 +13,7 @@ import { type ClauseExecutor, createClauseExecutor } from "../clause-executor.ts
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
-import { defaultHeldBytes } from "../held-bytes.ts";
+import { defaultHeldBytes, type HeldTogether } from "../held-bytes.ts";
 import { countUpTo } from "../too-many-solutions.ts";
 import { noPatternSources } from "../sources/open-pattern-source.ts";
 import { openGraph } from "../sources/open-graph.ts";
@@ -38,6 +38,8 @@ export interface ComunicaEngineOptions {
   readonly maxSolutions: number;
   /** Bytes that the operators of one execution may hold at once, estimated; default 128 MiB. */
   readonly maxHeldBytes?: number;
+  /** The same for all executions together; default unlimited. */
+  readonly maxHeldTogetherBytes?: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }
@@ -45,6 +47,8 @@ export interface ComunicaEngineOptions {
 /** Comunica behind the `FederationEngine` port: it evaluates the algebra, our sources and joins make the requests. */
 export function createComunicaEngine(options: ComunicaEngineOptions): FederationEngine {
   const { client, maxSolutions, maxHeldBytes = defaultHeldBytes, now, openSource = noPatternSources } = options;
+  const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY } = options;
+  const heldTogether: HeldTogether = { most, bytes: 0, holders: 0 };
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
@@ -98,10 +102,46 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     }
   }
 
-  const execute: FederationEngine["execute"] = (plan, bounds) =>
-    run(plan, bounds, createExecutionAccount({ maxSolutions, maxHeldBytes, now }));
+  const execute: FederationEngine["execute"] = (plan, bounds) => {
+    const account = createExecutionAccount({ maxSolutions, maxHeldBytes, heldTogether, now });
+    return accounted(run(plan, bounds, account), account);
+  };
 
   return { name: "comunica", execute, close: async () => {} };
+}
+
+/** The same result; at its end, however it ends, the execution holds nothing any more. */
+async function accounted(running: Promise<QueryResult>, { held }: ExecutionAccount): Promise<QueryResult> {
+  const over = (): void => held.close();
+  const result = await running.catch((error: unknown) => {
+    over();
+    throw error;
+  });
+  if (result.kind === "bindings") return { ...result, rows: followed(result.rows, over) };
+  if (result.kind === "quads") return { ...result, quads: followed(result.quads, over) };
+  over();
+  return result;
+}
+
+/** No generator: one that is left before its first item runs none of its code. */
+function followed<T>(items: AsyncIterable<T>, over: () => void): AsyncIterable<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<T>> => {
+    try {
+      const item = await iterator.next();
+      if (item.done) over();
+      return item;
+    } catch (error) {
+      over();
+      throw error;
+    }
+  };
+  const leave = async (): Promise<IteratorResult<T>> => {
+    over();
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
 const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;

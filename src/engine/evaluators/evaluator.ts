@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import { createPatternSources } from "../sources/open-pattern-source.ts";
 import { createComunicaEngine } from "../comunica/comunica-engine.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
@@ -13,6 +14,8 @@ import { createRemoteClient, createRemoteDocuments } from "./remote-clients.ts";
 // The script of an evaluator process: it evaluates plans for its parent and asks the parent for everything outside.
 
 const NOTE_EVERY_MS = 500;
+// What is held is estimated, and the rest of the heap is needed for what is under way.
+const HEAP_SHARE_HELD = 0.5;
 
 startChild();
 const now = (): number => performance.now();
@@ -23,7 +26,9 @@ const peer = createPeer(channelToParent(), {
 });
 const client = createRemoteClient(peer, now);
 const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now: Date.now });
-const executor = createInProcessExecutor(createComunicaEngine({ client, openSource, now, ...limits }));
+const maxHeldTogetherBytes = getHeapStatistics().heap_size_limit * HEAP_SHARE_HELD;
+const engine = createComunicaEngine({ client, openSource, now, maxHeldTogetherBytes, ...limits });
+const executor = createInProcessExecutor(engine);
 await peer.call("ready", undefined, { signal: new AbortController().signal });
 
 async function run(params: RunParams, context: HandlerContext): Promise<Handled> {
