@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { type AdminToken, offerToken, openAdminToken } from "./app/admin-token.ts";
 import { now } from "./app/clock.ts";
 import { createLog } from "./app/create-log.ts";
 import { type Clients, openClients } from "./app/open-clients.ts";
@@ -12,6 +13,7 @@ import { type HostedShards, hostShards, openShards, type Shards } from "./app/op
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
 import { createServiceLife } from "./app/service-life.ts";
+import { startMessage } from "./app/start-message.ts";
 import { type StateWatch, watchState } from "./app/watch-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
@@ -43,6 +45,8 @@ export interface App {
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
    */
   listen(): Promise<string>;
+  /** What somebody who has started it is told: where it answers, and how changes are made; holds the token that it made. */
+  startMessage(url: string): string;
   /** A snapshot of what is stored of all endpoints. @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   publishSnapshot(options: { readonly reviewed: boolean }): Promise<Snapshot>;
   /**
@@ -69,19 +73,22 @@ export async function createApp(config: Config): Promise<App> {
 }
 
 async function wire(config: Config, opened: Opened): Promise<App> {
-  const { log, http: httpLog } = createLog(config);
-  opened.add(() => log.flush());
   const metrics = createMetrics({ version: packageVersion(), role: config.role });
   const { store, ...stateOf } = await openState(config);
   const state: State = { ...stateOf, store: countFailures(store, () => metrics.observeStoreFailure()) };
   opened.add(() => state.close());
+  const token = await openAdminToken(config, state);
+  // After the token, which it must never write.
+  const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
+  opened.add(() => log.flush());
+  if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
   const examples = config.examples ? await hostExamples(config) : undefined;
   if (examples) opened.add(() => examples.close());
   const hostedShards = await hostShards({ config, log, soleOwner: state.soleOwner });
   opened.add(() => hostedShards.close());
   const tracing = await openTracing(config);
   if (tracing) opened.add(() => tracing.close());
-  const known = await openKnowledge({ config, log, metrics, state, examples, hostedShards, tracing }, opened);
+  const known = await openKnowledge({ config, log, metrics, state, token, examples, hostedShards, tracing }, opened);
   const { clients, registry, monitoring } = known;
   const evaluators = openEvaluators({ config, log, metrics, clients });
   opened.add(() => evaluators.close());
@@ -103,10 +110,8 @@ async function wire(config: Config, opened: Opened): Promise<App> {
   });
   opened.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  return serve(
-    { ...known, config, log, httpLog, state, examples, hostedShards, metrics, tracing, queries, evaluators },
-    opened,
-  );
+  const shared = { config, log, httpLog, state, token, examples, hostedShards, metrics, tracing };
+  return serve({ ...known, ...shared, queries, evaluators }, opened);
 }
 
 interface Foundation {
@@ -114,6 +119,7 @@ interface Foundation {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly state: State;
+  readonly token: AdminToken;
   readonly examples: ExampleFederation | undefined;
   readonly hostedShards: HostedShards;
   readonly tracing: Tracing | undefined;
@@ -168,13 +174,15 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
   return { clients, jobs, registry, monitoring, shards, stateWatch };
 }
 
-function watchSharedState({ log, state: { store } }: Foundation, registry: Registry): Promise<StateWatch> {
+function watchSharedState({ log, state: { store }, token }: Foundation, registry: Registry): Promise<StateWatch> {
   return watchState({
     store,
     now,
     onFault: faultLog(log, "the state cannot be reached"),
     async onLost() {
       log.error("the shared state was lost: the catalogue is that of the files again");
+      // Processes that start from now on are to agree with those that run.
+      if (token.from === "store") await offerToken(store, token.value);
       await registry.refresh();
     },
   });
@@ -187,7 +195,7 @@ interface ServedParts extends Foundation, Knowledge {
 }
 
 async function serve(parts: ServedParts, opened: Opened): Promise<App> {
-  const { config, state, examples, metrics, registry, monitoring, queries, tracing } = parts;
+  const { config, state, token, examples, metrics, registry, monitoring, queries, tracing } = parts;
   const { catalog, search, descriptions, capabilities, linksets } = registry;
   const { monitor, webhooks } = monitoring;
   const life = createServiceLife({
@@ -199,7 +207,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     waitDrained: () => sleep(config.drainMs),
   });
   const http = await createHttpServer({
-    config,
+    config: { ...config, adminToken: token.value },
     queries,
     catalog,
     search,
@@ -233,6 +241,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     queries,
     catalog,
     listen: () => life.begin(),
+    startMessage: (url) => startMessage({ url, endpoints: catalog.entries.length, token, dataDir: config.dataDir }),
     async publishSnapshot(options) {
       await monitor.load();
       return monitoring.publish(options);

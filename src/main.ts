@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const { createApp } = await import("./app.ts");
   app = await createApp(loadConfig(process.env));
   const url = await app.listen();
-  process.stderr.write(`Fedway listens at ${url} with ${app.catalog.entries.length} endpoints; see ${url}/docs\n`);
+  process.stderr.write(app.startMessage(url));
 }
 
 function stop(): void {

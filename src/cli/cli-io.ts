@@ -15,6 +15,7 @@ export interface CliApp {
   readonly queries: QueryService;
   readonly catalog: Catalog;
   listen(): Promise<string>;
+  startMessage(url: string): string;
   /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
   publishSnapshot(options: { readonly reviewed: boolean }): Promise<object>;
   close(): Promise<void>;
@@ -100,8 +101,11 @@ export interface CliIo {
   readonly stderr: Writable;
   readonly fetch: typeof fetch;
   readonly version: string;
-  /** `FEDWAY_ADMIN_TOKEN`, sent to the operator's own services only. */
-  readonly adminToken: string | undefined;
+  /**
+   * The token of changes at the service with this URL: `FEDWAY_ADMIN_TOKEN`, else that of the data folder when its holder
+   * answers there.
+   */
+  adminToken(service: string): Promise<string | undefined>;
   /** The environment variables, for `--help`. */
   readonly reference: readonly { readonly name: string; readonly default: string; readonly meaning: string }[];
   /** Builds the service from the environment, in which `overrides` win. */

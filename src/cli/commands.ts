@@ -1,7 +1,8 @@
 import { toProblem } from "../errors/problem.ts";
+import { visible } from "../html/visible.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { openRunner } from "./open-runner.ts";
-import { pour, write } from "./output.ts";
+import { oneLine, pour, write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
 import { queryText } from "./query-text.ts";
 import { RemoteProblem } from "./remote-runner.ts";
@@ -36,7 +37,7 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
 }
 
 async function deliver(io: CliIo, { body, notes }: Delivery): Promise<void> {
-  for (const note of notes) await write(io.stderr, `note: ${note}\n`);
+  for (const note of notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
   await pour(body, io.stdout);
 }
 
@@ -69,7 +70,10 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
   const runner = await openRunner(io, options.url);
   try {
     const plan = await runner.explain(asked, io.interrupted);
-    await write(io.stdout, options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${plan.text.trimEnd()}\n`);
+    await write(
+      io.stdout,
+      options.json ? `${JSON.stringify(plan, undefined, 2)}\n` : `${visible(plan.text.trimEnd())}\n`,
+    );
     if (plan.kind !== "rejected") return exitCodes.ok;
     if (plan.problem) await write(io.stderr, problemText(plan.problem, asked.text));
     return exitCodes.failed;
@@ -84,7 +88,7 @@ export async function runExplain(io: CliIo, argument: string, options: QueryOpti
 export async function runServe(io: CliIo, overrides: Readonly<Record<string, string>>): Promise<number> {
   const app = await io.openApp(overrides);
   const url = await app.listen();
-  await write(io.stderr, `Fedway listens on ${url}\n`);
+  await write(io.stderr, app.startMessage(url));
   if (!io.interrupted.aborted) {
     await new Promise<void>((resolve) => {
       io.interrupted.addEventListener("abort", () => resolve(), { once: true });

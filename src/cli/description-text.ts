@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { visible } from "../html/visible.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import { agentView } from "../registry/void/agent-view.ts";
 import { plannerView } from "../registry/void/planner-view.ts";
@@ -13,7 +14,7 @@ const mostTokens = 100_000;
 /** The description as it is written to a file or to standard output. */
 export function descriptionText(description: VoidDescription, style: DescriptionStyle): Buffer | Readable {
   const { format, view, variant } = style;
-  if (style.summary) return Buffer.from(summaryText(description));
+  if (style.summary) return Buffer.from(visible(summaryText(description)));
   if (format === "json") return Buffer.from(`${JSON.stringify(description, undefined, 2)}\n`);
   const quads = (view === "agent" ? agentView : plannerView)(description, { variant });
   if (format === "turtle") return Buffer.from(writeTurtle(quads));

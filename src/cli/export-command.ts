@@ -43,7 +43,7 @@ async function publishHere(io: CliIo, reviewed: boolean): Promise<unknown> {
 }
 
 async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise<unknown> {
-  const { adminToken } = io;
+  const adminToken = await io.adminToken(service);
   const response = await io
     .fetch(`${service.replace(/\/+$/, "")}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, {
       method: "POST",

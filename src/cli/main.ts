@@ -22,8 +22,9 @@ const io: CliIo = {
   stderr: process.stderr,
   fetch,
   version: packageVersion(),
-  get adminToken() {
-    return configOf().adminToken;
+  async adminToken(service) {
+    const { knownAdminToken } = await import("../app/admin-token.ts");
+    return knownAdminToken(configOf(), service);
   },
   reference: configReference,
   interrupted: interruption(),

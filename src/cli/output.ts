@@ -1,5 +1,6 @@
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { visible } from "../html/visible.ts";
 
 /** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
 export async function write(stream: Writable, text: string): Promise<void> {
@@ -19,9 +20,5 @@ export async function pour(body: Buffer | Readable, stream: Writable): Promise<v
   });
 }
 
-/** Foreign text without the characters that would control a terminal; line breaks stay. */
-export const harmless = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (c) => (c === "\n" ? c : "\u{fffd}"));
-
-/** The same on one line. */
-export const oneLine = (text: string): string => harmless(text).replaceAll(/\s+/g, " ").trim();
+/** Foreign text on one line, without the characters that would control a terminal. */
+export const oneLine = (text: string): string => visible(text.replaceAll(/\s+/g, " ").trim());

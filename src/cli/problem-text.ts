@@ -1,5 +1,5 @@
 import type { Problem } from "../errors/problem.ts";
-import { harmless } from "./output.ts";
+import { visible } from "../html/visible.ts";
 
 /** Longest part of a query line that is shown. */
 const widestLine = 160;
@@ -26,5 +26,5 @@ export function problemText(problem: Problem, query: string | undefined): string
   if (problem.endpoints && problem.endpoints.length > 0) lines.push(`endpoints: ${problem.endpoints.join(", ")}`);
   if (problem.next !== undefined) lines.push(`next: ${problem.next}`);
   if (problem.run !== undefined) lines.push(`run: ${problem.run}`);
-  return `${harmless(lines.join("\n"))}\n`;
+  return `${visible(lines.join("\n"))}\n`;
 }

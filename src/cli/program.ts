@@ -4,7 +4,7 @@ import { toProblem } from "../errors/problem.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
 import { examples, httpUrl, milliseconds } from "./option-values.ts";
-import { write } from "./output.ts";
+import { oneLine, write } from "./output.ts";
 import { problemText } from "./problem-text.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
@@ -73,7 +73,7 @@ function addExplain(program: Command, io: CliIo, done: (code: number) => void): 
 async function codeOf(error: unknown, io: CliIo): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof UsageError) {
-    await write(io.stderr, `error: ${error.message}\n`);
+    await write(io.stderr, `error: ${oneLine(error.message)}\n`);
     return exitCodes.usage;
   }
   await write(io.stderr, problemText(error instanceof RemoteProblem ? error.problem : toProblem(error), undefined));

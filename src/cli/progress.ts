@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import cliProgress from "cli-progress";
 import type { DescribeProgress } from "./cli-io.ts";
+import { oneLine } from "./output.ts";
 
 /** Shows how far a long command has come. */
 export interface ProgressDisplay {
@@ -32,7 +33,7 @@ function createBar(stream: Writable): ProgressDisplay {
   return {
     show(progress) {
       const { stage, done, total } = progress;
-      const payload = { stage, units: unitsText(progress), figures: figuresText(progress) };
+      const payload = { stage: oneLine(stage), units: unitsText(progress), figures: figuresText(progress) };
       const scale = total === undefined || total === 0 ? 1 : total;
       if (started) bar.setTotal(scale);
       else bar.start(scale, 0, payload);
@@ -48,7 +49,7 @@ function createBar(stream: Writable): ProgressDisplay {
 function createLines(stream: Writable): ProgressDisplay {
   let latest: DescribeProgress | undefined;
   const timer = setInterval(() => {
-    if (latest !== undefined) stream.write(`${latest.stage} ${unitsText(latest)}${figuresText(latest)}\n`);
+    if (latest !== undefined) stream.write(`${oneLine(latest.stage)} ${unitsText(latest)}${figuresText(latest)}\n`);
   }, lineEveryMs);
   timer.unref();
   return {

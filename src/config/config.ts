@@ -12,10 +12,12 @@ export interface Config {
   readonly dataDir: string;
   /** `REDIS_URL`: keeps the state there instead; undefined: in the data folder. */
   readonly redisUrl: string | undefined;
-  /** `FEDWAY_ADMIN_TOKEN`: bearer token of changes; undefined: changes come from this machine only. */
+  /** `FEDWAY_ADMIN_TOKEN`: bearer token of changes; undefined: the first start makes one; "off": they are open to all. */
   readonly adminToken: string | undefined;
   /** `FEDWAY_PUBLIC_URL` without a trailing slash; default `http://HOST:PORT` (127.0.0.1 when HOST is a wildcard). */
   readonly publicUrl: string;
+  /** `FEDWAY_CORS_ORIGINS`: origins whose pages may read answers; "*" is any. */
+  readonly corsOrigins: "*" | readonly string[];
   /** `FEDWAY_EXAMPLES`: host the example federation. */
   readonly examples: boolean;
   /** `FEDWAY_SHARDS`: folders of finished shards, beside those in the data folder. */

@@ -61,6 +61,7 @@ function readConfig(read: Read): Config {
     redisUrl: read(settings.redisUrl),
     adminToken: read(settings.adminToken),
     publicUrl: read(settings.publicUrl) ?? ownUrl(host, port),
+    corsOrigins: read(settings.corsOrigins),
     examples: read(settings.examples),
     shards: read(settings.shards),
     egress: read(settings.egress),

@@ -110,12 +110,35 @@ export const redisUrl: Parser<string | undefined> = {
   },
 };
 
-export const adminToken: Parser<string | undefined> = {
+export const secretText: Parser<string | undefined> = {
   expected: "at least 16 printable characters without spaces",
   secret: true,
   parse: (found) => {
     if (found === "") return { value: undefined };
     return /^[\x21-\x7e]{16,512}$/.test(found) ? { value: found } : undefined;
+  },
+};
+
+export const adminToken: Parser<string | undefined> = {
+  expected: `${secretText.expected}, or off`,
+  secret: true,
+  parse: (found) => (found.toLowerCase() === "off" ? { value: "off" } : secretText.parse(found)),
+};
+
+/** An origin as browsers send it: no path, no default port. */
+function originOf(found: string): string | undefined {
+  const url = URL.parse(found);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;
+  return url.pathname === "/" && !url.search && !url.hash ? url.origin : undefined;
+}
+
+export const origins: Parser<"*" | readonly string[]> = {
+  expected: "* for any, off for none, or origins separated by commas, such as https://yasgui.example",
+  parse: (found) => {
+    if (found === "*") return { value: "*" };
+    if (found.toLowerCase() === "off") return { value: [] };
+    const value = found.split(",").map((part) => originOf(part.trim()));
+    return value.every((origin) => origin !== undefined) ? { value } : undefined;
   },
 };
 

@@ -9,7 +9,9 @@ import {
   oneOf,
   optionalInteger,
   optionalText,
+  origins,
   redisUrl,
+  secretText,
   text,
   trustProxy,
   webhookUrls,
@@ -54,7 +56,8 @@ export const settings = {
   adminToken: {
     name: "FEDWAY_ADMIN_TOKEN",
     default: "",
-    meaning: "Bearer token of changes to the catalogue; when unset they are taken from this machine only.",
+    meaning:
+      "Bearer token that every change needs; when unset one is made and kept in FEDWAY_DATA_DIR/admin-token; off opens changes to everybody.",
     ...adminToken,
   },
   publicUrl: {
@@ -62,6 +65,12 @@ export const settings = {
     default: "",
     meaning: "URL under which clients reach this service; http://HOST:PORT when unset.",
     ...httpUrl,
+  },
+  corsOrigins: {
+    name: "FEDWAY_CORS_ORIGINS",
+    default: "*",
+    meaning: "Origins, separated by commas, whose pages may read answers in a browser; * is any, off is none.",
+    ...origins,
   },
   examples: { name: "FEDWAY_EXAMPLES", default: "on", meaning: "Host the example federation.", ...flag },
   shards: {
@@ -117,7 +126,7 @@ export const settings = {
     name: "FEDWAY_WEBHOOK_SECRET",
     default: "",
     meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
-    ...adminToken,
+    ...secretText,
   },
   otlpEndpoint: {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",

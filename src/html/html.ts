@@ -1,3 +1,5 @@
+import { visible } from "./visible.ts";
+
 /** HTML that needs no more escaping. */
 export interface Html {
   readonly html: string;
@@ -11,12 +13,13 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-const special = /[&<>"']/;
 const everySpecial = /[&<>"']/g;
+/** Also what `visible` may have something to do with. */
+const special = /[&<>"'\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 // Most texts have nothing to escape, and looking costs less than replacing.
 const escape = (text: string): string =>
-  special.test(text) ? text.replaceAll(everySpecial, (character) => entities[character] ?? character) : text;
+  special.test(text) ? visible(text).replaceAll(everySpecial, (character) => entities[character] ?? character) : text;
 
 /** Text or HTML, or several of them, put into a template. */
 export type Piece = string | number | Html | readonly Piece[] | undefined;

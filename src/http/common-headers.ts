@@ -1,5 +1,11 @@
-/** Sent with every answer, problems included. */
-export const plainHeaders: Readonly<Record<string, string>> = { "X-Content-Type-Options": "nosniff" };
+/**
+ * Sent with every answer, problems included. Answers of endpoints pass through unread, and some are XML: opened in a
+ * browser, nothing in them may run or load on this origin. Pages have a policy of their own.
+ */
+export const plainHeaders: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": "sandbox; default-src 'none'",
+  "X-Content-Type-Options": "nosniff",
+};
 
 /** Response headers that scripts of other origins may read. */
 const exposed = [
@@ -12,7 +18,7 @@ const exposed = [
   "Server-Timing",
 ].join(", ");
 
-/** For routes that any origin may read; no credentials are ever allowed. */
+/** For routes that any origin may read, unless `FEDWAY_CORS_ORIGINS` narrows it; no credentials are ever allowed. */
 export const anyOriginHeaders: Readonly<Record<string, string>> = {
   ...plainHeaders,
   "Access-Control-Allow-Origin": "*",

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
+import { createOriginLimit } from "./cors-origins.ts";
 import type { HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import { createRateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
+import { createTargetCheck } from "./request-target.ts";
+import { guardRoutes } from "./write-access.ts";
 
 /** Methods by route, to tell "there is nothing here" from "not with this method". */
 interface RouteTable {
@@ -62,15 +65,13 @@ function preflightAnswer(
 
 /** What is decided by. */
 export interface GatekeepingOptions {
-  /** Requests a minute per client; 0 is no limit. */
-  readonly rateLimit: number;
+  readonly settings: HttpSettings;
   readonly sharedStore: RateLimiterOptions["store"];
-  readonly role: HttpSettings["role"];
   readonly sendProblem: SendProblem;
 }
 
 /** Where to look instead of a path that leads nowhere. */
-const elsewhere = (role: GatekeepingOptions["role"]): string =>
+const elsewhere = (role: HttpSettings["role"]): string =>
   role === "worker"
     ? "This process is a worker, which answers about its health only; ask one with ROLE=web or all."
     : "/docs lists all routes.";
@@ -78,12 +79,32 @@ const elsewhere = (role: GatekeepingOptions["role"]): string =>
 /** Since the epoch, and never going back: all processes of a deployment measure by it. */
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** Answers what is decided before a body is read: preflights, unknown paths, wrong methods, too many requests. */
-export function addGatekeeping(app: FastifyInstance, options: GatekeepingOptions): void {
-  const { rateLimit, sharedStore: store, role, sendProblem } = options;
-  const table = createRouteTable();
-  const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now, store }) : undefined;
+/** First of all: who may read the answer, and whether the request is for this service. */
+function addTargetCheck(
+  app: FastifyInstance,
+  { settings, sendProblem }: Pick<GatekeepingOptions, "settings" | "sendProblem">,
+): void {
+  const limitOrigins = createOriginLimit(settings.corsOrigins);
+  const targetProblem = createTargetCheck(settings);
+  app.addHook("onRequest", (request, reply, done) => {
+    limitOrigins?.(request, reply);
+    const problem = targetProblem(request.raw);
+    if (problem === undefined) done();
+    else sendProblem(reply, problem, { Connection: "close" });
+  });
+}
 
+/**
+ * Answers what is decided before a body is read: requests that are not for this service, preflights, unknown paths, wrong
+ * methods, too many requests, changes without the token.
+ */
+export function addGatekeeping(app: FastifyInstance, { settings, sharedStore, sendProblem }: GatekeepingOptions): void {
+  const table = createRouteTable();
+  const { rateLimit } = settings.limits;
+  const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now, store: sharedStore }) : undefined;
+
+  addTargetCheck(app, { settings, sendProblem });
+  guardRoutes(app, settings);
   app.addHook("onRoute", ({ url, method, config }) => {
     table.add(url, Array.isArray(method) ? method : [method], config?.guarded === true);
   });
@@ -105,7 +126,7 @@ export function addGatekeeping(app: FastifyInstance, options: GatekeepingOptions
     }
     const found = table.at(pathOf(request));
     if (found === undefined) {
-      sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(role) }));
+      sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(settings.role) }));
     } else if (request.method === "OPTIONS") {
       reply.hijack();
       const answer = preflightAnswer(found, request.headers["access-control-request-method"]);

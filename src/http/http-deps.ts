@@ -24,8 +24,10 @@ export interface HttpSettings {
   /** Origin under which clients reach the service, without a trailing slash. */
   readonly publicUrl: string;
   readonly trustProxy: boolean | number | readonly string[];
-  /** Bearer token of changes; undefined: changes come from this machine only. */
-  readonly adminToken: string | undefined;
+  /** Bearer token of changes; "off": they are open to everybody. */
+  readonly adminToken: string;
+  /** Origins whose pages may read answers; "*" is any. */
+  readonly corsOrigins: "*" | readonly string[];
   readonly limits: {
     readonly timeoutMs: number;
     readonly maxRows: number;

@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
+import { jobView } from "./job-view.ts";
 import { IdPath } from "./schemas.ts";
 
 /** Bounds of the event streams. */
@@ -20,7 +21,7 @@ const limits = {
 const isOver = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "cancelled";
 
 /** One event (HTML Living Standard, 9.2.6). JSON has no line breaks of its own. */
-const event = (name: string, job: Job): string => `event: ${name}\ndata: ${JSON.stringify(job)}\n\n`;
+const event = (name: string, job: object): string => `event: ${name}\ndata: ${JSON.stringify(job)}\n\n`;
 
 const streamHeaders = {
   ...anyOriginHeaders,
@@ -39,7 +40,7 @@ interface Stream {
   end(): void;
 }
 
-function openStream(raw: FastifyReply["raw"], onEnd: () => void): Stream {
+function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () => void): Stream {
   raw.writeHead(200, streamHeaders);
   raw.write(`retry: ${limits.retryMs}\n\n`);
   let open = true;
@@ -60,11 +61,11 @@ function openStream(raw: FastifyReply["raw"], onEnd: () => void): Stream {
     send(job) {
       if (!open) return;
       if (isOver(job)) {
-        raw.write(event("end", job));
+        raw.write(event("end", view(job)));
         end();
         return;
       }
-      const text = event("progress", job);
+      const text = event("progress", view(job));
       if (text !== told && write(text)) told = text;
     },
     breathe: () => void write(": still here\n\n"),
@@ -85,7 +86,7 @@ interface OpenStreams {
  */
 export function addJobEvents(
   app: FastifyInstance,
-  { jobs }: Pick<HttpDeps, "jobs">,
+  { jobs, config }: Pick<HttpDeps, "jobs" | "config">,
   unknownJob: () => FedwayError,
 ): void {
   const streams: OpenStreams = { all: new Set(), closing: false };
@@ -109,7 +110,7 @@ export function addJobEvents(
       }
       reply.hijack();
       // A client that left meanwhile closes nothing any more.
-      if (!reply.raw.destroyed) follow({ raw: reply.raw, id, jobs, streams });
+      if (!reply.raw.destroyed) follow({ raw: reply.raw, view: jobView(request, config), id, jobs, streams });
       return reply;
     },
   });
@@ -117,12 +118,14 @@ export function addJobEvents(
 
 interface Following {
   readonly raw: FastifyReply["raw"];
+  /** What of a job the client may see. */
+  readonly view: (job: Job) => object;
   readonly id: string;
   readonly jobs: HttpDeps["jobs"];
   readonly streams: OpenStreams;
 }
 
-function follow({ raw, id, jobs, streams }: Following): void {
+function follow({ raw, view, id, jobs, streams }: Following): void {
   let heard = 0;
   const look = async (): Promise<void> => {
     const before = heard;
@@ -131,7 +134,7 @@ function follow({ raw, id, jobs, streams }: Following): void {
     // What was heard meanwhile is newer.
     else if (heard === before) stream.send(job);
   };
-  const stream = openStream(raw, () => {
+  const stream = openStream({ raw, view }, () => {
     clearInterval(timer);
     streams.all.delete(stream);
     ignore();

@@ -1,14 +1,15 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Job as JobRecord } from "../jobs/job-queue.ts";
 import { answers, sendJson } from "./api-routes.ts";
+import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
+import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { DescribeWish, Job, JobFilter, JobList, LinksWish } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
-import { guarded, requireWriteAccess } from "./write-access.ts";
+import { guarded } from "./write-access.ts";
 
 const tags = ["Jobs"];
 
@@ -17,22 +18,20 @@ const unknownJob = (): FedwayError =>
     next: "GET /api/jobs lists all jobs.",
   });
 
-/** Where to look for the job that was asked for; the work has not been done yet. */
-const accepted = (reply: FastifyReply, job: JobRecord): FastifyReply =>
-  reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
-
-function addReading(untyped: FastifyInstance, { jobs }: HttpDeps): void {
+function addReading(untyped: FastifyInstance, { jobs, config }: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   app.get("/api/jobs", {
     schema: { tags, summary: "List jobs, newest first", querystring: JobFilter, response: answers(JobList) },
-    handler: async (request, reply) =>
-      sendJson(reply.header("Cache-Control", "no-store"), { jobs: await jobs.list(request.query as object) }),
+    handler: async (request, reply) => {
+      const found = await jobs.list(request.query);
+      return sendJson(reply.header("Cache-Control", "no-store"), { jobs: found.map(jobView(request, config)) });
+    },
   });
   app.get("/api/jobs/:id", {
     schema: { tags, summary: "Get a job with its progress and result", params: IdPath, response: answers(Job) },
     handler: async (request, reply) => {
       const job = await jobs.get(request.params.id);
-      if (job) return sendJson(reply.header("Cache-Control", "no-store"), job);
+      if (job) return sendJson(reply.header("Cache-Control", "no-store"), jobView(request, config)(job));
       throw unknownJob();
     },
   });
@@ -41,31 +40,27 @@ function addReading(untyped: FastifyInstance, { jobs }: HttpDeps): void {
 function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   const { jobs, descriptions, capabilities, linksets } = deps;
-  const onRequest = requireWriteAccess(deps);
   const response = { 202: Job, "4xx": Problem, "5xx": Problem };
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
-    onRequest,
     schema: { tags, summary: "Have an endpoint described", params: IdPath, querystring: DescribeWish, response },
     handler: async (request, reply) => {
       const { id } = request.params;
       knownEntry(deps, id);
-      return accepted(reply, await descriptions.request(id, { priority: 1, again: request.query.again ?? false }));
+      return sendAccepted(reply, await descriptions.request(id, { priority: 1, again: request.query.again ?? false }));
     },
   });
   app.post("/api/endpoints/:id/capabilities", {
     ...guarded,
-    onRequest,
     schema: { tags, summary: "Have an endpoint's capabilities probed", params: IdPath, response },
     handler: async (request, reply) => {
       const { id } = request.params;
       knownEntry(deps, id);
-      return accepted(reply, await capabilities.request(id));
+      return sendAccepted(reply, await capabilities.request(id));
     },
   });
   app.post("/api/endpoints/:id/linksets", {
     ...guarded,
-    onRequest,
     schema: {
       tags,
       summary: "Look for links from an endpoint to another one",
@@ -76,16 +71,15 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
     handler: async (request, reply) => {
       knownEntry(deps, request.params.id);
       knownEntry(deps, request.query.to);
-      return accepted(reply, await linksets.request(request.params.id, request.query.to));
+      return sendAccepted(reply, await linksets.request(request.params.id, request.query.to));
     },
   });
   app.delete("/api/jobs/:id", {
     ...guarded,
-    onRequest,
     schema: { tags, summary: "Cancel a job", params: IdPath },
     handler: async (request, reply) => {
       const { id } = request.params;
-      if (await jobs.cancel(id)) return reply.code(204).send();
+      if (await jobs.cancel(id)) return reply.code(204).headers(plainHeaders).send();
       if ((await jobs.get(id)) === undefined) throw unknownJob();
       throw new FedwayError("REQUEST_INVALID", "The job is finished already.");
     },

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps, HttpMetrics } from "./http-deps.ts";
 import { listenFailure } from "./listen-failure.ts";
+import { problemReply } from "./problem-reply.ts";
+import { createTargetCheck } from "./request-target.ts";
 
 /** Metrics at an address of their own, which clients of the service need not reach. */
 export interface MetricsServer {
@@ -16,9 +18,16 @@ const limits = { connections: 32, headersMs: 10_000, idleMs: 60_000 };
 
 /** Answers `GET /metrics` and nothing else. */
 export function createMetricsServer({ config, metrics, logger }: HttpDeps, port: number): MetricsServer {
+  const targetProblem = createTargetCheck(config);
   const server = createServer(
     { headersTimeout: limits.headersMs, requestTimeout: limits.headersMs, keepAliveTimeout: limits.idleMs },
     (request, response) => {
+      const refused = targetProblem(request);
+      if (refused !== undefined) {
+        const { status, headers, body } = problemReply(refused);
+        response.writeHead(status, headers).end(body);
+        return;
+      }
       answer(metrics, request, response).catch((error: unknown) => {
         logger?.error({ err: error }, "the metrics cannot be told");
         response.destroy();

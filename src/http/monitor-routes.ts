@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { EndpointHealth, HealthState } from "../registry/monitor/monitor.ts";
 import { answers, sendJson } from "./api-routes.ts";
+import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
   AvailabilityRecord,
@@ -17,7 +18,7 @@ import {
 import { availabilityView, healthView, heartbeatView, incidentView, maintenanceView } from "./monitor-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { IdPath, Problem } from "./schemas.ts";
-import { guarded, requireWriteAccess } from "./write-access.ts";
+import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
 const uncached = { "Cache-Control": "no-store" } as const;
@@ -124,7 +125,6 @@ function momentOf(name: string, text: string): number {
 function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   const { monitor } = deps;
-  const onRequest = requireWriteAccess(deps);
   app.get("/api/maintenance", {
     schema: { tags, summary: "List maintenance windows that have not ended", response: answers(MaintenanceList) },
     handler: async (_request, reply) =>
@@ -144,7 +144,6 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
   });
   app.post("/api/endpoints/:id/maintenance", {
     ...guarded,
-    onRequest,
     schema: {
       tags,
       summary: "Announce a time in which an endpoint's probes count nowhere",
@@ -166,10 +165,9 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
   });
   app.delete("/api/maintenance/:id", {
     ...guarded,
-    onRequest,
     schema: { tags, summary: "Call a maintenance window off", params: IdPath },
     handler: async (request, reply) => {
-      if (await monitor.removeMaintenance(request.params.id)) return reply.code(204).send();
+      if (await monitor.removeMaintenance(request.params.id)) return reply.code(204).headers(plainHeaders).send();
       throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {
         next: "GET /api/maintenance lists them.",
       });

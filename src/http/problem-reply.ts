@@ -74,7 +74,7 @@ export function problemReply(
 }
 
 /** Headers without the leave to scripts of other origins. */
-const withoutLeave = (headers: Record<string, string>): Record<string, string> =>
+export const withoutLeave = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("Access-Control-")));
 
 /** Answers with the problem document of `thrown` and, when given, more headers. */

@@ -6,10 +6,11 @@ import { incidentFeed } from "../registry/monitor/atom-feed.ts";
 import { answers, sendJson } from "./api-routes.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
+import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, SnapshotWish } from "./monitor-schemas.ts";
 import { Job } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
-import { guarded, requireWriteAccess } from "./write-access.ts";
+import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
 const feedPath = "/incidents.atom";
@@ -35,7 +36,6 @@ function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   app.post("/api/snapshot", {
     ...guarded,
-    onRequest: requireWriteAccess(deps),
     schema: {
       tags,
       summary: "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
@@ -51,19 +51,16 @@ function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
 
 function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const onRequest = requireWriteAccess(deps);
   const { webhooks } = deps;
   // Who is told of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...guarded,
-    onRequest,
     schema: { tags, summary: "List messages that no receiver took", response: answers(DeadLetters) },
     handler: async (_request, reply) =>
       sendJson(reply.header("Cache-Control", "no-store"), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
     ...guarded,
-    onRequest,
     schema: {
       tags,
       summary: "Send a message again that no receiver took",
@@ -75,7 +72,7 @@ function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
       if (job === undefined) {
         throw new FedwayError("NOT_FOUND", "There is no such message.", { next: "GET /api/webhooks/dead lists them." });
       }
-      return reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
+      return sendAccepted(reply, job);
     },
   });
 }

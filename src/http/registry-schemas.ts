@@ -118,7 +118,7 @@ export const Job = Type.Object({
   startedAt: Type.Optional(Type.String()),
   finishedAt: Type.Optional(Type.String()),
   progress: Type.Optional(Type.Any()),
-  payload: Type.Any(),
+  payload: Type.Optional(Type.Any({ description: "Of some kinds for the operator only, as the result." })),
   result: Type.Optional(Type.Any()),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
   parent: Type.Optional(Type.String({ description: "Id of the job that waits for this one." })),

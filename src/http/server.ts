@@ -7,6 +7,8 @@ import { addApiRoutes } from "./api-routes.ts";
 import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
+import { plainHeaders } from "./common-headers.ts";
+import { createOriginLimit } from "./cors-origins.ts";
 import { createDrain, type Drain } from "./drain.ts";
 import { observeExchanges } from "./exchange.ts";
 import { addFederationRoutes } from "./federation-routes.ts";
@@ -19,7 +21,7 @@ import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
 import { addPageRoutes } from "./pages/page-routes.ts";
-import { createProblemSender, problemReply, toHttpError } from "./problem-reply.ts";
+import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
 import { addProtocolBodies, protocolError } from "./protocol-body.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
@@ -94,10 +96,12 @@ function build({ config }: HttpDeps): FastifyInstance {
     requestTimeout: limits.requestMs,
     // A connection on which nothing moves; a query may be silent for as long as it may run.
     connectionTimeout: config.limits.timeoutMs + 60_000,
-    http: { maxHeaderSize: limits.headerBytes, highWaterMark: limits.bufferBytes },
+    // One without a Host is refused like any other that is not for this service.
+    http: { maxHeaderSize: limits.headerBytes, highWaterMark: limits.bufferBytes, requireHostHeader: false },
     // Paths that the router cannot read; no hook runs for them.
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: (error, request, reply) => {
       const { status, headers, body } = problemReply(toHttpError(error));
+      createOriginLimit(config.corsOrigins)?.(request, reply);
       reply.hijack();
       reply.raw.writeHead(status, headers).end(body);
     },
@@ -106,6 +110,7 @@ function build({ config }: HttpDeps): FastifyInstance {
       socket.destroy();
     },
   });
+  app.server.on("checkExpectation", (_request, response) => response.writeHead(417, plainHeaders).end());
   app.server.maxConnections = limits.connections;
   app.server.headersTimeout = limits.headersMs;
   app.setValidatorCompiler(requestValidator);
@@ -123,7 +128,8 @@ function rawProblem(code: string): string {
         })
       : new FedwayError("REQUEST_INVALID", "This is not a complete HTTP request.");
   const { status, headers, body } = problemReply(error);
-  const lines = Object.entries({ ...headers, Connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const sent = Object.entries({ ...withoutLeave(headers), Connection: "close" });
+  const lines = sent.map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
 }
 
@@ -136,8 +142,19 @@ async function describeApi(app: FastifyInstance, { version, config }: HttpDeps):
         version,
         description: "Federated SPARQL proxy: one query in, the answer from the right endpoints out.",
       },
+      components: {
+        securitySchemes: {
+          adminToken: {
+            type: "http",
+            scheme: "bearer",
+            description: "FEDWAY_ADMIN_TOKEN; when that is unset, what the file admin-token of the data folder holds.",
+          },
+        },
+      },
       servers: [{ url: config.publicUrl.endsWith(":0") ? "/" : config.publicUrl }],
     },
+    transform: ({ schema, url, route }) =>
+      route.config?.guarded === true ? { schema: { ...schema, security: [{ adminToken: [] }] }, url } : { schema, url },
   });
 }
 
@@ -201,9 +218,9 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   };
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
-  const { limits: configured, metricsPort, role } = deps.config;
+  const { metricsPort } = deps.config;
   const scraped = metricsPort === undefined ? undefined : createMetricsServer(deps, metricsPort);
-  addGatekeeping(app, { rateLimit: configured.rateLimit, sharedStore: deps.sharedStore, role, sendProblem });
+  addGatekeeping(app, { settings: deps.config, sharedStore: deps.sharedStore, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
   if (deps.config.role === "worker") addHealth(app, deps);

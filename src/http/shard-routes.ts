@@ -1,18 +1,18 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Job as JobRecord } from "../jobs/job-queue.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import { answers, sendJson } from "./api-routes.ts";
 import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import type { HttpDeps, ShardDownload, ShardService } from "./http-deps.ts";
+import { sendAccepted } from "./job-view.ts";
 import { Job } from "./registry-schemas.ts";
 import { Problem } from "./schemas.ts";
 import { BuildWish, Dataset, DatasetList, DatasetPath, ShardPath, VerifyWish } from "./shard-schemas.ts";
 import { shardUnknown } from "./sparql-routes.ts";
-import { guarded, requireWriteAccess } from "./write-access.ts";
+import { guarded } from "./write-access.ts";
 
 const tags = ["Shards"];
 
@@ -141,15 +141,10 @@ function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
   });
 }
 
-/** Where to look for the job that was asked for; the work has not been done yet. */
-const accepted = (reply: FastifyReply, job: JobRecord): FastifyReply =>
-  reply.code(202).header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store").send(job);
-
-function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell): void {
+function addBuilding(untyped: FastifyInstance, { shards }: Shell): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   app.post("/api/shards", {
     ...guarded,
-    onRequest: requireWriteAccess(deps),
     schema: {
       tags,
       summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
@@ -157,12 +152,11 @@ function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell
       response: { 202: Job, "4xx": Problem, "5xx": Problem },
     },
     handler: async (request, reply) => {
-      return accepted(reply, await shards.build(request.body, { dryRun: request.query.dryRun ?? false }));
+      return sendAccepted(reply, await shards.build(request.body, { dryRun: request.query.dryRun ?? false }));
     },
   });
   app.post("/api/shards/:dataset/verify", {
     ...guarded,
-    onRequest: requireWriteAccess(deps),
     schema: {
       tags,
       summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
@@ -172,7 +166,7 @@ function addBuilding(untyped: FastifyInstance, deps: HttpDeps, { shards }: Shell
     },
     handler: async (request, reply) => {
       const { dataset } = request.params;
-      return accepted(reply, await shards.verify(dataset, { answers: request.query.answers ?? true }));
+      return sendAccepted(reply, await shards.verify(dataset, { answers: request.query.answers ?? true }));
     },
   });
 }
@@ -185,5 +179,5 @@ export function addShardRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: 
   addReading(app, shell);
   addRuleFile(app, shell);
   addDownload(app, shell);
-  addBuilding(app, deps, shell);
+  addBuilding(app, shell);
 }

@@ -1,45 +1,84 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { BlockList } from "node:net";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { HttpDeps, HttpSettings } from "./http-deps.ts";
+import type { HttpSettings } from "./http-deps.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route changes something: scripts of other origins get no leave to use it. */
+    /** The route changes something, or tells what only the operator is to know: it needs the admin token. */
     guarded?: boolean;
   }
 }
 
-/** Options of every route that changes something, beside the hook of `requireWriteAccess`. */
+/** Options of every route that changes something, or tells what only the operator is to know. */
 export const guarded = { config: { guarded: true } } as const;
 
-type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+/** Instead of a token: changes are open to everybody. */
+export const openAccess = "off";
+
+type AccessSettings = Pick<HttpSettings, "adminToken" | "publicUrl">;
 
 /**
- * A hook (`onRequest`, so that no body is read before) that lets changes pass: with the admin token when there is one,
- * else only from programs on this machine. To be used together with `guarded`.
- * @throws FedwayError `WRITE_REFUSED`
+ * Lets requests to guarded routes, also those added later, pass with the admin token only; decided before a body is
+ * read.
  */
-export function requireWriteAccess({ config }: Pick<HttpDeps, "config">): OnRequest {
-  const { adminToken } = config;
-  return async (request, { raw }) => {
-    const problem = adminToken === undefined ? localProblem(request, config) : tokenProblem(request, adminToken);
-    if (problem === undefined) return;
-    // What is left of the body is not read, so the connection cannot be used again.
-    raw.setHeader("Connection", "close");
-    if (adminToken !== undefined) raw.setHeader("WWW-Authenticate", 'Bearer realm="fedway"');
-    throw problem;
-  };
+export function guardRoutes(app: FastifyInstance, settings: AccessSettings): void {
+  app.addHook("onRoute", (route) => {
+    if (route.config?.guarded !== true) return;
+    route.onRequest = async (request, { raw }) => {
+      const problem = accessProblem(request, settings);
+      if (problem === undefined) return;
+      // What is left of the body is not read, so the connection cannot be used again.
+      raw.setHeader("Connection", "close");
+      if (problem.code === "TOKEN_REQUIRED") raw.setHeader("WWW-Authenticate", 'Bearer realm="fedway"');
+      throw problem;
+    };
+  });
 }
 
-function tokenProblem({ headers }: FastifyRequest, token: string): FedwayError | undefined {
+/** Whether a request may see what only the operator is to know. */
+export const hasAccess = (request: FastifyRequest, settings: AccessSettings): boolean =>
+  accessProblem(request, settings) === undefined;
+
+/**
+ * Why a request may change nothing. Browsers send cookies, and what needs no credentials, on behalf of any page, so
+ * both count only for pages of this service.
+ */
+function accessProblem(request: FastifyRequest, settings: AccessSettings): FedwayError | undefined {
+  const { headers } = request;
+  const { adminToken } = settings;
   const given = /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
-  if (given !== undefined && areEqual(given, token)) return undefined;
-  const what = given === undefined ? "is missing" : "is not the right one";
-  return new FedwayError("WRITE_REFUSED", `The token for changes ${what}.`, {
-    next: "Send Authorization: Bearer with the value of FEDWAY_ADMIN_TOKEN.",
+  if (headers["sec-fetch-site"] === "cross-site") return foreign();
+  if (given !== undefined && adminToken !== openAccess) {
+    return isToken(given, adminToken) ? undefined : tokenRequired("is not the right one");
+  }
+  const site = siteOf(request, settings);
+  if (site === "foreign") return foreign();
+  if (adminToken === openAccess) return undefined;
+  if (!isSession(headers.cookie, adminToken)) return tokenRequired("is missing");
+  return site === "own" || isReading(request) ? undefined : foreign();
+}
+
+const isReading = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
+
+const foreign = (): FedwayError =>
+  new FedwayError("WRITE_REFUSED", "The request comes from another site.", {
+    next: "Send it from a program, with Authorization: Bearer and the admin token, or from a page of this service.",
   });
+
+const tokenRequired = (what: string): FedwayError =>
+  new FedwayError("TOKEN_REQUIRED", `The admin token ${what}.`, {
+    next: "Send Authorization: Bearer with the value of FEDWAY_ADMIN_TOKEN or, when that is unset, with the token that the service's start message shows and its data folder keeps: $(cat .fedway/admin-token). Browsers: /login.",
+  });
+
+/** Which site a browser sends a request for; "unknown" also for programs that are no browsers. */
+function siteOf({ headers }: FastifyRequest, { publicUrl }: AccessSettings): "own" | "foreign" | "unknown" {
+  const { origin, host } = headers;
+  const told = headers["sec-fetch-site"];
+  if (told !== undefined && told !== "none") return told === "same-origin" ? "own" : "foreign";
+  if (origin === undefined) return "unknown";
+  const parsed = URL.parse(origin);
+  return parsed?.host === host || parsed?.origin === URL.parse(publicUrl)?.origin ? "own" : "foreign";
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
@@ -47,49 +86,27 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 /** In the same time for every wrong text; digests have one length. */
 const areEqual = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right));
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
+/** Whether a text is the admin token. */
+export const isToken = (given: string, adminToken: string): boolean =>
+  adminToken !== openAccess && areEqual(given, adminToken);
 
-function isLoopbackAddress(address: string | undefined): boolean {
-  if (address === undefined) return false;
-  const bare = address.replace(/^::ffff:/i, "");
-  return loopback.check(bare, bare.includes(":") ? "ipv6" : "ipv4");
+const sessionMs = 7 * 24 * 3_600_000;
+const cookieName = "fedway-session";
+
+/** Until when it holds, signed with the token: the cookie, which other ports of this host get too, does not tell it. */
+const sessionText = (untilMs: number, token: string): string =>
+  `${untilMs}.${createHmac("sha256", token).update(`fedway-session ${untilMs}`).digest("base64url")}`;
+
+/** The cookie of somebody who has shown the token. */
+export function sessionCookie({ adminToken, publicUrl }: AccessSettings): string {
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  const value = sessionText(Date.now() + sessionMs, adminToken);
+  return `${cookieName}=${value}; Max-Age=${sessionMs / 1000}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** `localhost`, `127.0.0.1`, `[::1]`, as URLs write them. */
-function isLoopbackHost(hostname: string): boolean {
-  return hostname === "localhost" || isLoopbackAddress(hostname.replace(/^\[(.*)\]$/, "$1"));
-}
+const sessionIn = new RegExp(String.raw`(?:^|; ?)${cookieName}=((\d{1,15})\.[\w-]{43})(?:;|$)`);
 
-/** A host and port, and nothing that a URL would take for something else. */
-const hostHeader = /^[a-z0-9.:[\]-]{1,260}$/i;
-
-/** Headers by which proxies say for whom they ask. */
-const forwarding = /^(?:x-forwarded(?:-.*)?|forwarded|via|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
-
-/**
- * Why a request does not count as one of a program on this machine. Web pages that such a machine shows are no such
- * programs: they give away by Origin, or by a foreign Host when their name was made to point here (DNS rebinding).
- */
-function localProblem({ raw, headers }: FastifyRequest, config: HttpSettings): FedwayError | undefined {
-  const own = hostHeader.test(headers.host ?? "") ? URL.parse(`http://${headers.host}/`) : null;
-  const refused = new Map<string, boolean>([
-    ["Changes are taken from this machine only.", !isLoopbackAddress(raw.socket.remoteAddress)],
-    ["The Host header does not name this machine.", own === null || !isLoopbackHost(own.hostname)],
-    ["The request comes from another site.", headers.origin !== undefined && headers.origin !== own?.origin],
-    ["The request came through a proxy.", hasProxy(raw, config)],
-    ["This service is reached under a public URL.", !isLoopbackHost(URL.parse(config.publicUrl)?.hostname ?? "")],
-  ]);
-  const [reason] = [...refused].find(([, holds]) => holds) ?? [];
-  if (reason === undefined) return undefined;
-  return new FedwayError("WRITE_REFUSED", reason, {
-    next: "Set FEDWAY_ADMIN_TOKEN at the service and send it as Authorization: Bearer.",
-  });
-}
-
-/** Proxies that name nobody speak HTTP/1.0 unless told otherwise, and nobody else does. */
-function hasProxy({ headers, httpVersion }: FastifyRequest["raw"], { trustProxy }: HttpSettings): boolean {
-  if (httpVersion === "1.0" || trustProxy !== false) return true;
-  return Object.keys(headers).some((name) => forwarding.test(name));
+function isSession(cookies: string | undefined, token: string): boolean {
+  const [, value = "", until = ""] = sessionIn.exec(cookies ?? "") ?? [];
+  return Number(until) > Date.now() && areEqual(value, sessionText(Number(until), token));
 }

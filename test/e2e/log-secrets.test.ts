@@ -127,7 +127,7 @@ async function misbehave(): Promise<void> {
   await send("/sparql?query=ASK%7B%7D", { headers: { traceparent: `00-${bearer}` } });
   await raw(`GET /${path} HTTP/1.1\r\nAuthorization: Basic ${bearer}\r\nBroken ${path}\r\n\r\n`);
   await raw(`${bearer}\r\n\r\n`);
-  await raw(`GET /%E0%A4%A/${path} HTTP/1.1\r\nHost: x\r\nX: ${bearer.repeat(5000)}\r\n\r\n`);
+  await raw(`GET /%E0%A4%A/${path} HTTP/1.1\r\nHost: localhost\r\nX: ${bearer.repeat(5000)}\r\n\r\n`);
 }
 
 interface Line {

@@ -91,7 +91,7 @@ export const rooms: readonly Room[] = [
     ],
     packages: ["lru-cache"],
   },
-  // The template tag that escapes, for pages and reports.
+  // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html", imports: [], packages: [] },
   { name: "hosting", imports: whole("rdf", "results", "errors"), packages: ["oxigraph"] },
   {
@@ -116,7 +116,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "cli",
-    imports: whole("query", "registry", "rdf", "shards", "hosting", "results", "metrics", "errors"),
+    imports: whole("html", "query", "registry", "rdf", "shards", "hosting", "results", "metrics", "errors"),
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.

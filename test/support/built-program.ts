@@ -36,10 +36,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Each process has a data folder of its own unless the test says otherwise. */
+/** Each process has a data folder of its own, and takes changes without a token, unless the test says otherwise. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const FEDWAY_DATA_DIR = env["FEDWAY_DATA_DIR"] ?? mkdtempSync(join(tmpdir(), "fedway-data-"));
-  return { PATH: process.env["PATH"], HOME: process.env["HOME"], FEDWAY_DATA_DIR, ...env };
+  return { PATH: process.env["PATH"], HOME: process.env["HOME"], FEDWAY_DATA_DIR, FEDWAY_ADMIN_TOKEN: "off", ...env };
 }
 
 /** Starts `node dist/main.js` and waits until it is ready; with `shell`, by these shell commands, `"$@"` being it. */

@@ -108,7 +108,8 @@ export const fakeSettings: HttpSettings = {
   port: 0,
   publicUrl: "http://127.0.0.1:0",
   trustProxy: false,
-  adminToken: undefined,
+  adminToken: "off",
+  corsOrigins: "*",
   limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostedTimeoutMs: 1000 },
   log: { queries: false },
 };

@@ -39,6 +39,8 @@ export async function startService(
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
       FEDWAY_LOG_LEVEL: "silent",
+      // What these tests are about; who may make changes is tested apart.
+      FEDWAY_ADMIN_TOKEN: "off",
       ...env,
     }),
   );

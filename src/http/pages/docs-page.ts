@@ -1,4 +1,5 @@
 import { type Html, html } from "../../html/html.ts";
+import { tokenHeader } from "./ask-for-work.ts";
 import { page } from "./layout.ts";
 
 /** A value of the OpenAPI document, read with care: it is data like any other. */
@@ -92,11 +93,15 @@ ${fields.map(row)}</tbody></table></div>
 const exampleQuery = "SELECT ?one WHERE { VALUES ?one { 1 } }";
 
 /** A command that can be pasted into a shell. */
-function curl({ method, path, tag }: Operation, publicUrl: string): string {
+function curl({ method, path, tag, content }: Operation, publicUrl: string): string {
   const url = `'${publicUrl}${path}'`;
   if (tag === "SPARQL" && method === "GET") return `curl -sG ${url} --data-urlencode 'query=${exampleQuery}'`;
   if (tag === "SPARQL") {
     return `curl -s ${url} -H 'Content-Type: application/sparql-query' -H 'Accept: text/csv' \\\n  --data-binary '${exampleQuery}'`;
+  }
+  if (listOf(content["security"]).length > 0) {
+    const body = "requestBody" in content ? " \\\n  -H 'Content-Type: application/json' -d '{}'" : "";
+    return `curl -s -X ${method} ${url} \\\n  ${tokenHeader}${body}`;
   }
   if (method === "GET") return `curl -s ${url}`;
   return `curl -s ${url} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: exampleQuery })}'`;

@@ -4,6 +4,7 @@ import {
   type ProbedConstruct,
   type ProbeOutcome,
 } from "../../registry/capabilities/capabilities.ts";
+import { type Asker, askFor } from "./ask-for-work.ts";
 import { latencyText, momentOf, numberText } from "./figures.ts";
 import { type Html, html } from "../../html/html.ts";
 
@@ -43,11 +44,11 @@ function rowCapText({ rowCap, rowCapSilent, wholeRows }: Capabilities): Html | s
   return wholeRows === undefined ? notProbed : `not at ${numberText(wholeRows)} rows`;
 }
 
-/** What probes found, construct by construct; `endpointApi` is the URL of the endpoint in the JSON API. */
-export function capabilitiesBody(capabilities: Capabilities | undefined, endpointApi: string): Html {
+/** What probes found, construct by construct. */
+export function capabilitiesBody(capabilities: Capabilities | undefined, asker: Asker): Html {
   if (capabilities === undefined) {
     return html`<p class="muted">Nothing has been probed yet.</p>
-<pre class="copy" tabindex="0" role="group" aria-label="Command that has it probed">curl -X POST '${endpointApi}/capabilities'</pre>`;
+${askFor("capabilities", asker)}`;
   }
   const { constructs, probedAt, methods, formats, maxValuesRows, maxUrlBytes, reachable, unfinished } = capabilities;
   return html`<p class="muted">Probed at ${momentOf(probedAt)} by queries that touch no data, each with a known answer.${

@@ -2,6 +2,7 @@ import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "
 import { iriParts } from "../../registry/schema/iri-parts.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
+import { type Asker, askFor } from "./ask-for-work.ts";
 import { catalogPathBy } from "./catalog-wish.ts";
 import { momentOf, numberText } from "./figures.ts";
 import { type Html, html } from "../../html/html.ts";
@@ -9,8 +10,6 @@ import { type Html, html } from "../../html/html.ts";
 /** What is known of an endpoint's data, and how current it is. */
 export interface ShownData {
   readonly id: string;
-  /** URL of the endpoint in the JSON API, for commands. */
-  readonly endpointApi: string;
   readonly description: VoidDescription | undefined;
   readonly freshness: Freshness;
 }
@@ -107,10 +106,10 @@ const sourceTexts: Readonly<Record<VoidDescription["source"], string>> = {
 const budget = 2000;
 
 /** Statistics, largest classes and the summary that agents get. */
-export function dataBody({ id, endpointApi, description, freshness }: ShownData): Html {
+export function dataBody({ id, description, freshness }: ShownData, asker: Asker): Html {
   if (description === undefined) {
     return html`<p class="muted">The data has not been described yet.</p>
-<pre class="copy" tabindex="0" role="group" aria-label="Command that has it described">curl -X POST '${endpointApi}/describe'</pre>`;
+${askFor("describe", asker)}`;
   }
   const view = schemaView(description, { detail: "summary", maxTokens: budget });
   const { facts = [], classes = [], prefixes } = view.json;

@@ -3,6 +3,7 @@ import type { CatalogEntry } from "../../registry/catalog.ts";
 import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../registry/monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
+import type { Asker } from "./ask-for-work.ts";
 import { capabilitiesBody } from "./endpoint-abilities.ts";
 import { dataBody, type ShownData } from "./endpoint-data.ts";
 import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
@@ -26,6 +27,7 @@ export interface ShownEndpoint {
   readonly data: Reading<ShownData>;
   readonly heartbeat: Heartbeat;
   readonly nowMs: number;
+  readonly asker: Asker;
   readonly publicUrl: string;
   readonly version: string;
 }
@@ -99,8 +101,7 @@ const stateBadge = ({ availability }: ShownEndpoint): Html => {
 
 /** The page of one endpoint: what it is, how it is doing, what it holds, what it can do. */
 export function endpointPage(shown: ShownEndpoint): string {
-  const { entry, nowMs, version } = shown;
-  const endpointApi = `${shown.publicUrl}/api/endpoints/${entry.id}`;
+  const { asker, entry, nowMs, version } = shown;
   return page({
     title: `${entry.title} - Fedway`,
     version,
@@ -119,11 +120,15 @@ ${section(
   "Incidents",
   shownReading(shown.incidents, (value) => incidentsBody(value, nowMs)),
 )}
-${section("data", "Data", shownReading(shown.data, dataBody))}
+${section(
+  "data",
+  "Data",
+  shownReading(shown.data, (value) => dataBody(value, asker)),
+)}
 ${section(
   "capabilities",
   "Capabilities",
-  shownReading(shown.capabilities, (value) => capabilitiesBody(value, endpointApi)),
+  shownReading(shown.capabilities, (value) => capabilitiesBody(value, asker)),
 )}
 </div>
 <div>

@@ -56,6 +56,7 @@ ${main}
 <a href="/openapi.json">OpenAPI</a>
 <a href="/incidents.atom">Incident feed</a>
 <a href="/health/ready">Readiness</a>
+<a href="/login">Sign in</a>
 </div></footer>
 </body>
 </html>

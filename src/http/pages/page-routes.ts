@@ -8,12 +8,15 @@ import type { HttpDeps } from "../http-deps.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
+import { hasAccess } from "../write-access.ts";
+import { addAsking } from "./ask-for-work.ts";
 import { addAssets } from "./assets.ts";
 import { catalogPage } from "./catalog-page.ts";
 import { readCatalogWish } from "./catalog-wish.ts";
 import { docsPage } from "./docs-page.ts";
 import { endpointPage } from "./endpoint-page.ts";
 import { incidentPage } from "./incident-page.ts";
+import { addLogin } from "./login.ts";
 import { pageHeaders, sendPage } from "./page-reply.ts";
 import { readingOf } from "./reading.ts";
 import { refusalPage } from "./refusal-page.ts";
@@ -72,12 +75,16 @@ const unseen = ({ id, url }: CatalogEntry): Availability => ({
 
 const mostIncidents = 20;
 
-async function endpointText({ deps, view, publicUrl }: PageShell, entry: CatalogEntry): Promise<string> {
+async function endpointText(
+  { deps, view, publicUrl }: PageShell,
+  entry: CatalogEntry,
+  mayAsk: boolean,
+): Promise<string> {
   const { monitor, descriptions, capabilities } = deps;
   const { id } = entry;
   const dataOf = async () => {
     const [description, freshness] = await Promise.all([descriptions.get(id), descriptions.freshness(id)]);
-    return { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, description, freshness };
+    return { id, description, freshness };
   };
   const [description, availability, score, incidents, maintenance, abilities, data] = await Promise.all([
     view.description(entry),
@@ -99,6 +106,7 @@ async function endpointText({ deps, view, publicUrl }: PageShell, entry: Catalog
     data,
     heartbeat: monitor.heartbeat(),
     nowMs: nowOf(deps),
+    asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),
     version: deps.version,
   });
@@ -109,7 +117,8 @@ function addEndpoint(app: FastifyInstance, shell: PageShell): void {
     schema: { tags, summary: "One endpoint as a page to read", params: IdPath },
     handler: async (request, reply) => {
       const entry = knownEntry(shell.deps, idOf(request));
-      return sendPage(request, reply, await endpointText(shell, entry));
+      const mayAsk = hasAccess(request, shell.deps.config);
+      return sendPage(request, reply, await endpointText(shell, entry, mayAsk));
     },
   });
 }
@@ -173,6 +182,8 @@ export function addPageRoutes(untyped: FastifyInstance, shell: PageShell): void 
     addEndpoint(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
+    addLogin(app, deps);
+    addAsking(app, deps);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
       handler: async (request, reply) =>

@@ -4,12 +4,9 @@ import { elsewhere } from "../statistics/implied-shards.ts";
 
 const longestText = 400;
 
-// They would change the direction of what stands beside them.
-const turning = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
-
 /** A text from outside, on one line and not too long for a page. */
 export function brief(text: string, most = longestText): string {
-  const line = text.replaceAll(/\s+/gu, " ").replaceAll(turning, "\uFFFD").trim();
+  const line = text.replaceAll(/\s+/gu, " ").trim();
   return line.length <= most ? line : `${line.slice(0, most).toWellFormed()} …`;
 }
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import { raw, start } from "./http-fixture.ts";
 
-const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 /** Jobs that are looked for until `found` is called. */
 function slowJobs(): { readonly jobs: HttpDeps["jobs"]; readonly asked: Promise<void>; readonly found: () => void } {

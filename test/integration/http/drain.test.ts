@@ -55,7 +55,7 @@ function client(port: number): Client {
     socket.once("error", reject);
     socket.once("close", () => resolve(Buffer.concat(chunks)));
   });
-  return { socket, ended, ask: (path) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`) };
+  return { socket, ended, ask: (path) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`) };
 }
 
 const requested = ({ server }: Draining): Promise<void> =>

@@ -19,6 +19,11 @@ interface Route {
   readonly path: string;
 }
 
+interface Problem {
+  readonly status?: number;
+  readonly code?: string;
+}
+
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 
 async function serve(config: Partial<HttpDeps["config"]> = {}): Promise<HttpServer> {
@@ -35,6 +40,8 @@ async function allRoutes(server: HttpServer): Promise<readonly Route[]> {
 
 const isGuarded = (route: Route): boolean =>
   secretReads.has(nameOf(route)) || (route.method !== "GET" && !queryRoutes.test(route.path));
+
+const problemIn = (body: string): Problem => (body.startsWith("{") ? JSON.parse(body) : {});
 
 function send(server: HttpServer, { method, path }: Route, headers: Readonly<Record<string, string>>) {
   return server.inject({
@@ -58,17 +65,20 @@ beforeAll(async () => {
 /** One request to each guarded route. */
 const shouldBeRefused = (
   name: string,
-  config: Partial<HttpDeps["config"]>,
   headers: Readonly<Record<string, string>>,
+  expected: Problem = { status: 401, code: "TOKEN_REQUIRED" },
 ): void =>
   it(`refuse ${name}`, async () => {
-    const server = await serve(config);
+    const server = await serve({ adminToken: token });
     const passed: string[] = [];
     for (const route of guarded) {
       const response = await send(server, route, headers);
-      const isRefused = response.statusCode === 403 && response.json<{ code: string }>().code === "WRITE_REFUSED";
+      const { status, code } = problemIn(response.body);
       const isOpen = "access-control-allow-origin" in response.headers;
-      if (!isRefused || isOpen) passed.push(`${nameOf(route)}: ${response.statusCode}`);
+      if (isOpen) passed.push(nameOf(route));
+      // Pages are refused with a page.
+      const answered = route.path.startsWith("/api/") ? { status, code } : { ...expected, status: response.statusCode };
+      expect([nameOf(route), answered]).toStrictEqual([nameOf(route), expected]);
     }
     expect(passed).toStrictEqual([]);
     await server.close(0);
@@ -97,17 +107,30 @@ describe("routes that change something", () => {
     );
   });
 
-  shouldBeRefused("another site", {}, { origin: foreign });
-  shouldBeRefused("a page that has no site", {}, { origin: "null" });
-  shouldBeRefused("a name that was made to point here", {}, { host: "rebound.example:3000" });
-  shouldBeRefused("what came through a proxy", {}, { "x-forwarded-for": "192.0.2.7" });
-  shouldBeRefused("everybody without the token", { adminToken: token }, {});
-  shouldBeRefused("another token", { adminToken: token }, { authorization: `Bearer ${token}x` });
+  const refused = { status: 403, code: "WRITE_REFUSED" };
+  shouldBeRefused("another site", { origin: foreign }, refused);
+  shouldBeRefused("a page that has no site", { origin: "null" }, refused);
   shouldBeRefused(
-    "another site, whatever the public URL",
-    { publicUrl: "https://fedway.example" },
-    { origin: foreign },
+    "another site that has the token",
+    { authorization: `Bearer ${token}`, "sec-fetch-site": "cross-site" },
+    refused,
   );
+  shouldBeRefused(
+    "a name that was made to point here",
+    { host: "rebound.example:3000" },
+    { status: 421, code: "HOST_REFUSED" },
+  );
+  shouldBeRefused("everybody without the token", {});
+  shouldBeRefused("what says that it comes from here", { "x-forwarded-for": "127.0.0.1" });
+  shouldBeRefused("another token", { authorization: `Bearer ${token}x` });
+
+  it("are told apart by the OpenAPI document", async () => {
+    const server = await serve();
+    const { paths } = (await server.inject("/openapi.json")).json<{ paths: Record<string, Record<string, object>> }>();
+    const secured = all.filter(({ path, method }) => "security" in (paths[path]?.[method.toLowerCase()] ?? {}));
+    expect(secured.map(nameOf)).toStrictEqual(guarded.map(nameOf));
+    await server.close(0);
+  });
 
   it("give scripts of other sites no leave", async () => {
     const server = await serve({ adminToken: token });

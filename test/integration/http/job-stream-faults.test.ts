@@ -13,7 +13,7 @@ const running: Job = {
   createdAt: "2026-01-01T00:00:00.000Z",
 };
 const request = (method: string, path = "/api/jobs/j1/events"): string =>
-  `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 const progressed = (done: number): Job => ({ ...running, progress: { stage: "counting", done } });
 
 /** What the queue says of the job; a look waits while the gate is shut. */

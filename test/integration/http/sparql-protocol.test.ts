@@ -86,7 +86,7 @@ describe("answers", () => {
 
   it("to HEAD have no body", async () => {
     const app = await start();
-    const connection = raw(app, `HEAD /sparql?${askQuery} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const connection = raw(app, `HEAD /sparql?${askQuery} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     await connection.ended;
     expect(connection.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 49\r\n[^]*\r\n\r\n$/);
   });
@@ -265,7 +265,7 @@ describe("hosted endpoints", () => {
 describe("bytes that are no good HTTP", () => {
   it("headers that are too large are a problem", async () => {
     const app = await start();
-    const connection = raw(app, `GET /sparql?query=${"x".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const connection = raw(app, `GET /sparql?query=${"x".repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await connection.ended;
     expect(connection.received()).toContain("HTTP/1.1 413");
     expect(connection.received()).toContain('"code":"REQUEST_TOO_LARGE"');
@@ -281,7 +281,7 @@ describe("bytes that are no good HTTP", () => {
   it("a body shorter than announced is the client's end", async () => {
     const app = await start();
     const head =
-      "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\n";
+      "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\n";
     const connection = raw(app, `${head}ASK`);
     setTimeout(() => connection.socket.destroy(), 50);
     await eventually(() => app.observed.length === 1);

@@ -6,7 +6,8 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { fakeAnswer, streamOf } from "../../support/fake-query-service.ts";
 import { askQuery, eventually, raw, start } from "./http-fixture.ts";
 
-const ask = (version = "1.1", more = ""): string => `GET /sparql?${askQuery} HTTP/${version}\r\nHost: x\r\n${more}\r\n`;
+const ask = (version = "1.1", more = ""): string =>
+  `GET /sparql?${askQuery} HTTP/${version}\r\nHost: localhost\r\n${more}\r\n`;
 const broken = new FedwayError("ENDPOINT_BROKE_OFF", "The endpoint broke off its answer.");
 
 /** A stream into which a test pushes by hand. */

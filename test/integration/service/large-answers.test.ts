@@ -128,7 +128,7 @@ function drain(id: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port), onread });
     socket.once("error", reject).once("close", () => resolve(bytes));
-    socket.write(`GET ${path(id)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    socket.write(`GET ${path(id)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   });
 }
 

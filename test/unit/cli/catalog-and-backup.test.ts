@@ -20,7 +20,7 @@ describe("catalog check", () => {
     expect(code).toBe(1);
     expect(out.split("\n")).toStrictEqual([
       "c/a.ttl:4: error: dcterms:title: There is no title.",
-      "c/b.ttl: warning: odd \u{fffd}[31m name",
+      "c/b.ttl: warning: odd \\u001B[31m name",
       "c/b.ttl: info: There is no dcterms:license.",
       "2 files: 1 endpoints, 1 federations; 1 errors, 1 warnings, 1 hints",
       "",

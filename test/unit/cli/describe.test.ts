@@ -138,7 +138,7 @@ describe("how it ends", () => {
         cost: { requests: 0, bytes: 0, ms: 0 },
       },
     });
-    expect(err).toContain("note: http://e.example/.well-known/void was set aside: names \u{fffd}[2J others\n");
+    expect(err).toContain("note: http://e.example/.well-known/void was set aside: names \\u001B[2J others\n");
     expect(err).toContain("note: http://e.example/ was not used: wrong counts\n");
   });
 

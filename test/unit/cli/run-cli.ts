@@ -54,6 +54,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     queries,
     catalog: createFakeCatalog(),
     listen: async () => "http://127.0.0.1:3000",
+    startMessage: (url) => `Fedway listens at ${url}\n`,
     publishSnapshot: setup.publishSnapshot ?? unexpected,
     close: async () => void closed++,
   };
@@ -68,7 +69,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
       return setup.fetch(url);
     },
     version: "9.8.7",
-    adminToken: setup.adminToken,
+    adminToken: async () => setup.adminToken,
     reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
     interrupted: AbortSignal.abort(),
     folderHolder: async () => setup.holder,

@@ -111,7 +111,7 @@ describe("of several folders", () => {
   it("lets no text from elsewhere steer the terminal or break a row", async () => {
     const { out } = await said("guaranteed", "evil");
     expect(["\u001b", "\u202e"].filter((each) => out.includes(each))).toEqual([]);
-    expect(out.split("\n")[2]).toMatch(/^evil\ufffd\[2J\ufffd name +literal, guaranteed +4 /);
+    expect(out.split("\n")[2]).toMatch(/^evil\\u001B\[2J\\u202E name +literal, guaranteed +4 /);
   });
 });
 

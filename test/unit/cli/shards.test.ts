@@ -45,7 +45,7 @@ rules:
 shards:
 - base: 416 triples, base
 not federated:
-- submarines\ufffd[2J: No triple matches. Really.
+- submarines\\u001B[2J: No triple matches. Really.
 left out:
 - broken (entry 3): Expected }
 folder: /data/shards/harbour (report.html is the report to read)

@@ -38,6 +38,7 @@ describe("defaults", () => {
       redisUrl: undefined,
       adminToken: undefined,
       publicUrl: "http://127.0.0.1:3000",
+      corsOrigins: "*",
       examples: true,
       shards: [],
       role: "all",

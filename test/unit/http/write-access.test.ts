@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { createHttpServer } from "../../../src/http/server.ts";
 import type { HttpSettings } from "../../../src/http/http-deps.ts";
+import { sessionCookie } from "../../../src/http/write-access.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { createFakeDeps } from "../../support/http-deps.ts";
+
+const host = "127.0.0.1:3000";
 
 interface Case {
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,16 +15,17 @@ interface Case {
 
 const token = "0123456789abcdefghij";
 const withToken: Partial<HttpSettings> = { adminToken: token, publicUrl: "https://fedway.example" };
+const open: Partial<HttpSettings> = { adminToken: "off" };
 
-/** Removes what is not there: 404 when the request may change things, 403 when not. */
-async function attempt({ headers = {}, peer = "127.0.0.1", settings = {} }: Case) {
+/** Removes what is not there: 404 when the request may change things, 401 or 403 when not. */
+async function attempt({ headers = {}, peer = "127.0.0.1", settings = withToken }: Case) {
   const deps = await createFakeDeps({ config: { ...fakeSettings, ...settings } });
   const server = await createHttpServer(deps);
   const response = await server.inject({
     method: "DELETE",
     url: "/api/endpoints/nope",
     remoteAddress: peer,
-    headers: { host: "127.0.0.1:3000", ...headers },
+    headers: { host, ...headers },
   });
   await server.close(0);
   return response;
@@ -32,70 +36,82 @@ const shouldPass = (name: string, given: Case): void =>
     expect((await attempt(given)).json()).toMatchObject({ status: 404, code: "ENDPOINT_UNKNOWN" });
   });
 
-const shouldRefuse = (name: string, given: Case, detail: string): void =>
+const shouldRefuse = (name: string, given: Case, problem: object): void =>
   it(`refuses changes ${name}`, async () => {
     const response = await attempt(given);
-    expect(response.json()).toMatchObject({ status: 403, code: "WRITE_REFUSED", detail });
+    expect(response.json()).toMatchObject(problem);
     expect(response.headers).not.toHaveProperty("access-control-allow-origin");
     expect(response.headers.connection).toBe("close");
   });
 
-describe("without a token", () => {
-  shouldPass("from this machine", {});
-  shouldPass("from this machine by IPv6", { peer: "::1", headers: { host: "[::1]:3000" } });
-  shouldPass("from this machine by mapped IPv4", { peer: "::ffff:127.0.0.1", headers: { host: "localhost" } });
-  shouldPass("from its own pages", { headers: { host: "localhost:3000", origin: "http://localhost:3000" } });
+const missing = { status: 401, code: "TOKEN_REQUIRED", detail: "The admin token is missing." };
+const wrong = { ...missing, detail: "The admin token is not the right one." };
+const foreign = { status: 403, code: "WRITE_REFUSED", detail: "The request comes from another site." };
 
-  const elsewhere = "Changes are taken from this machine only.";
-  shouldRefuse("from another machine", { peer: "192.0.2.7" }, elsewhere);
-  shouldRefuse("from another machine by mapped IPv4", { peer: "::ffff:192.0.2.7" }, elsewhere);
-  shouldRefuse("from another machine by IPv6", { peer: "2001:db8::1" }, elsewhere);
-
-  const wrongHost = "The Host header does not name this machine.";
-  shouldRefuse("to a name that was made to point here", { headers: { host: "attacker.example" } }, wrongHost);
-  shouldRefuse("to a name that begins like ours", { headers: { host: "localhost.attacker.example" } }, wrongHost);
-  shouldRefuse("to an address that begins like ours", { headers: { host: "127.0.0.1.attacker.example" } }, wrongHost);
-  shouldRefuse("to a host with a user name", { headers: { host: "localhost@attacker.example" } }, wrongHost);
-  shouldRefuse("to a host with a path", { headers: { host: "localhost/attacker.example" } }, wrongHost);
-  shouldRefuse("to a host with a query", { headers: { host: "localhost?.attacker.example" } }, wrongHost);
-
-  const otherSite = "The request comes from another site.";
-  shouldRefuse("of another site", { headers: { origin: "https://attacker.example" } }, otherSite);
-  shouldRefuse("of another port", { headers: { origin: "http://127.0.0.1:8080" } }, otherSite);
-  shouldRefuse("of a page without origin", { headers: { origin: "null" } }, otherSite);
-
-  const proxied = "The request came through a proxy.";
+describe("without the token", () => {
+  shouldRefuse("from this machine", {}, missing);
+  shouldRefuse("from another machine", { peer: "192.0.2.7" }, missing);
+  shouldRefuse("from a page of this service", { headers: { origin: `http://${host}` } }, missing);
   for (const header of ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded", "Via", "X-Real-IP"]) {
-    shouldRefuse(`with ${header}`, { headers: { [header]: "127.0.0.1" } }, proxied);
+    shouldRefuse(`with ${header}`, { headers: { [header]: "127.0.0.1" } }, missing);
   }
-  shouldRefuse("where a proxy is trusted", { settings: { trustProxy: 1 } }, proxied);
-  const published = "This service is reached under a public URL.";
-  shouldRefuse("where the service is published", { settings: { publicUrl: "https://fedway.example" } }, published);
+  shouldRefuse("of another site", { headers: { origin: "https://attacker.example" } }, foreign);
+  shouldRefuse("with an empty one", { headers: { authorization: "Bearer " } }, missing);
+  shouldRefuse("with it as a password", { headers: { authorization: `Basic ${btoa(token)}` } }, missing);
+  shouldRefuse("with a word that opens", { headers: { authorization: "Bearer off" } }, wrong);
+
+  it("says which credentials it wants, and where they are", async () => {
+    const response = await attempt({});
+    expect(response.headers["www-authenticate"]).toBe('Bearer realm="fedway"');
+    expect(response.json()).toMatchObject({ next: expect.stringContaining(".fedway/admin-token") });
+  });
 });
 
 describe("with a token", () => {
-  const bearer = (value: string): Case => ({ settings: withToken, headers: { authorization: `Bearer ${value}` } });
-  shouldPass("from anywhere", { ...bearer(token), peer: "192.0.2.7" });
-  shouldPass("through a proxy", {
-    ...bearer(token),
-    headers: { ...bearer(token).headers, via: "1.1 x", host: "x.example" },
+  const bearer = (value: string, more: Case["headers"] = {}): Case => ({
+    headers: { authorization: `Bearer ${value}`, ...more },
   });
-
-  const wrong = "The token for changes is not the right one.";
-  const missing = "The token for changes is missing.";
+  shouldPass("from anywhere", { ...bearer(token), peer: "192.0.2.7" });
+  shouldPass("through a proxy", bearer(token, { via: "1.1 x", host: "fedway.example" }));
+  shouldPass("of a script that was given it", bearer(token, { origin: "https://x.example" }));
   shouldRefuse("with another one", bearer(`${token}x`), wrong);
   shouldRefuse("with a part of it", bearer(token.slice(0, -1)), wrong);
-  shouldRefuse("without one, from this machine too", { settings: withToken }, missing);
-  shouldRefuse("with an empty one", bearer(""), missing);
-  shouldRefuse("as a password", { settings: withToken, headers: { authorization: `Basic ${btoa(token)}` } }, missing);
-
-  it("says which credentials it wants", async () => {
-    const { headers } = await attempt({ settings: withToken });
-    expect(headers["www-authenticate"]).toBe('Bearer realm="fedway"');
-  });
+  shouldRefuse("that another site sends", bearer(token, { "sec-fetch-site": "cross-site" }), foreign);
 
   it("never shows the token", async () => {
     const { body } = await attempt(bearer("wrong-token-wrong-token"));
     expect(body).not.toMatch(new RegExp(`${token}|wrong-token`));
   });
+});
+
+describe("with a session", () => {
+  const [cookie = ""] = sessionCookie({ adminToken: token, publicUrl: "http://127.0.0.1" }).split(";");
+  const [other = ""] = sessionCookie({ adminToken: `${token}x`, publicUrl: "http://127.0.0.1" }).split(";");
+  const signedIn = (more: Case["headers"]): Case => ({ headers: { cookie: `a=b; ${cookie}; c=d`, ...more } });
+  shouldPass("of a page of this service", signedIn({ "sec-fetch-site": "same-origin" }));
+  shouldPass("of a page, in a browser that tells its origin only", signedIn({ origin: `http://${host}` }));
+  shouldPass("of a page at the public URL", signedIn({ origin: "https://fedway.example" }));
+  shouldRefuse("that no page sends", signedIn({}), foreign);
+  shouldRefuse("of another port of this host", signedIn({ "sec-fetch-site": "same-site" }), foreign);
+  shouldRefuse("of another port, by its origin", signedIn({ origin: "http://127.0.0.1:8080" }), foreign);
+  shouldRefuse("of another site", signedIn({ "sec-fetch-site": "cross-site" }), foreign);
+  shouldRefuse("of a page without origin", signedIn({ origin: "null" }), foreign);
+  const own = { "sec-fetch-site": "same-origin" };
+  shouldRefuse("with a session of another token", { headers: { ...own, cookie: other } }, missing);
+  const longer = cookie.replace(/\d+/, (until) => String(Number(until) + 1));
+  shouldRefuse("with a session that was made longer", { headers: { ...own, cookie: longer } }, missing);
+
+  it("holds for a week and not in scripts, on other sites or, with TLS, without it", () => {
+    const text = sessionCookie({ adminToken: token, publicUrl: "https://fedway.example" });
+    expect(text).toMatch(/; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+    expect(text).not.toContain(token);
+  });
+});
+
+describe("opened knowingly", () => {
+  shouldPass("from anywhere", { settings: open, peer: "192.0.2.7" });
+  shouldPass("from its own pages", { settings: open, headers: { origin: `http://${host}` } });
+  shouldRefuse("of another site", { settings: open, headers: { origin: "https://attacker.example" } }, foreign);
+  shouldRefuse("of a page without origin", { settings: open, headers: { origin: "null" } }, foreign);
+  shouldRefuse("of another port", { settings: open, headers: { "sec-fetch-site": "same-site" } }, foreign);
 });

@@ -1,0 +1,136 @@
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AdminToken, knownAdminToken, offerToken, openAdminToken } from "../../../src/app/admin-token.ts";
+import { startMessage } from "../../../src/app/start-message.ts";
+import { loadConfig } from "../../../src/config/load-config.ts";
+import { holdDataFolder } from "../../../src/store/data-folder.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { Store } from "../../../src/store/store.ts";
+
+let dataDir: string;
+let file: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "fedway-token-"));
+  file = join(dataDir, "admin-token");
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+const open = (env: Readonly<Record<string, string>> = {}, shared?: Store): Promise<AdminToken> =>
+  openAdminToken(loadConfig({ FEDWAY_DATA_DIR: dataDir, ...env }), {
+    store: shared ?? createMemoryStore(),
+    soleOwner: shared === undefined,
+    announce: async () => undefined,
+    close: async () => undefined,
+  });
+
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+
+describe("without FEDWAY_ADMIN_TOKEN", () => {
+  it("the first start makes a token of 32 random bytes that only its account can read", async () => {
+    const { value, from } = await open();
+    expect(from).toBe("folder");
+    expect(value).toMatch(/^[\w-]{43}$/);
+    expect(await readFile(file, "utf8")).toBe(`${value}\n`);
+    expect(await modeOf(file)).toBe(0o600);
+  });
+
+  it("later starts keep it, and close the file to others", async () => {
+    const { value } = await open();
+    await chmod(file, 0o644);
+    expect((await open()).value).toBe(value);
+    expect(await modeOf(file)).toBe(0o600);
+  });
+
+  it("a file that holds no token, or too much, stops the start", async () => {
+    for (const text of ["", "short\n", "two words of one token", "x".repeat(2000)]) {
+      await writeFile(file, text);
+      await expect(open()).rejects.toMatchObject({
+        code: "CONFIG_INVALID",
+        details: { next: expect.stringMatching(/^Remove/) },
+      });
+    }
+  });
+
+  it("nothing is written through a link that leads nowhere", async () => {
+    const elsewhere = join(dataDir, "elsewhere");
+    await symlink(elsewhere, file);
+    await expect(open()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(stat(elsewhere)).rejects.toThrow("ENOENT");
+  });
+
+  it("a folder that cannot be written stops the start", () =>
+    expect(open({ FEDWAY_DATA_DIR: join(dataDir, "missing") })).rejects.toMatchObject({ code: "STORE_FAILED" }));
+
+  it("processes that share their state agree on one, whoever comes first", async () => {
+    const shared = createMemoryStore();
+    const redis = { REDIS_URL: "redis://127.0.0.1:1" };
+    const found = await Promise.all(Array.from({ length: 8 }, () => open(redis, shared)));
+    expect(new Set(found.map(({ value }) => value)).size).toBe(1);
+    expect(found[0]?.from).toBe("store");
+    await expect(stat(file)).rejects.toThrow("ENOENT");
+  });
+
+  it("what was in the store when it was emptied is put back, unless another has come", async () => {
+    const shared = createMemoryStore();
+    expect(await offerToken(shared, "the-token-of-before")).toBe("the-token-of-before");
+    expect(await offerToken(shared, "another-token-of-now")).toBe("the-token-of-before");
+  });
+
+  it("a worker makes none that others could use", async () => {
+    const shared = createMemoryStore();
+    const worker = await open({ REDIS_URL: "redis://127.0.0.1:1", ROLE: "worker" }, shared);
+    expect((await open({ REDIS_URL: "redis://127.0.0.1:1", ROLE: "web" }, shared)).value).not.toBe(worker.value);
+  });
+});
+
+it("FEDWAY_ADMIN_TOKEN wins, and nothing is written", async () => {
+  expect(await open({ FEDWAY_ADMIN_TOKEN: "0123456789abcdef" })).toEqual({
+    value: "0123456789abcdef",
+    from: "environment",
+  });
+  expect(await open({ FEDWAY_ADMIN_TOKEN: "OFF" })).toEqual({ value: "off", from: "environment" });
+  await expect(stat(file)).rejects.toThrow("ENOENT");
+});
+
+describe("the start message", () => {
+  const shown = { url: "http://127.0.0.1:3000", endpoints: 3, dataDir: "./.fedway" };
+  it("has a link that signs in with the token that was made", () =>
+    expect(startMessage({ ...shown, token: { value: "made", from: "folder" } })).toBe(
+      "Fedway listens at http://127.0.0.1:3000 with 3 endpoints; see http://127.0.0.1:3000/docs\n" +
+        "Changes need the token in .fedway/admin-token; for pages: http://127.0.0.1:3000/login?token=made\n",
+    ));
+
+  it("does not show the operator's own", () =>
+    expect(startMessage({ ...shown, token: { value: "0123456789abcdef", from: "environment" } })).not.toContain(
+      "0123456789",
+    ));
+
+  it("says that changes are open", () =>
+    expect(startMessage({ ...shown, token: { value: "off", from: "environment" } })).toContain("whoever reaches"));
+});
+
+describe("the command line", () => {
+  const known = (url: string, env: Readonly<Record<string, string>> = {}): Promise<string | undefined> =>
+    knownAdminToken(loadConfig({ FEDWAY_DATA_DIR: dataDir, ...env }), url);
+
+  it("knows the token of the service that holds the data folder, by any name of this machine", async () => {
+    const folder = await holdDataFolder(dataDir);
+    await folder.announce("http://127.0.0.1:4321");
+    const { value } = await open();
+    expect(await known("http://127.0.0.1:4321")).toBe(value);
+    expect(await known("http://localhost:4321/")).toBe(value);
+    expect(await known("http://[::1]:4321/")).toBe(value);
+    for (const other of ["http://127.0.0.1:4322", "http://192.0.2.1:4321", "https://fedway.example", "nonsense"]) {
+      expect([other, await known(other)]).toEqual([other, undefined]);
+    }
+    await folder.release();
+    expect(await known("http://127.0.0.1:4321")).toBeUndefined();
+  });
+
+  it("sends the operator's own wherever the operator says, and none where changes are open", async () => {
+    expect(await known("https://fedway.example", { FEDWAY_ADMIN_TOKEN: "0123456789abcdef" })).toBe("0123456789abcdef");
+    expect(await known("https://fedway.example", { FEDWAY_ADMIN_TOKEN: "off" })).toBeUndefined();
+  });
+});
