@@ -34,8 +34,8 @@ const writeAfterMs = 200;
 /** The same when there is much to write, or the store is away. */
 const writeLaterMs = 1_000;
 const fewPages = 4;
-/** Endpoints and notes that a page tells of, as it is put together on the main thread; a run that is too much stays here. */
-const mostDetails = 10_000;
+/** Characters of a page, about: it is put together, and read, on the main thread. A run that is too much stays here. */
+const longestPage = 500_000;
 /** How far beyond its time limit a run may be: its client reads slowly, or clocks differ. */
 const graceMs = 120_000;
 
@@ -122,13 +122,21 @@ function placeOf(id: string): Place | undefined {
 }
 
 function inShort(page: readonly RunRecord[]): readonly RunRecord[] {
-  let left = mostDetails;
-  return page.filter(({ sources, notes }) => {
-    const details = sources.length + notes.length;
-    if (details > left) return false;
-    left -= details;
+  let left = longestPage;
+  return page.filter((record) => {
+    const length = lengthOf(record);
+    if (length > left) return false;
+    left -= length;
     return true;
   });
+}
+
+/** Endpoints, notes and messages come from queries and are as long as these like; each of them has some 150 characters more. */
+function lengthOf({ sources, notes, detail = "" }: RunRecord): number {
+  let length = detail.length + 150 * (2 + sources.length + notes.length);
+  for (const { endpoint, reason = "" } of sources) length += endpoint.length + reason.length;
+  for (const { message } of notes) length += message.length;
+  return length;
 }
 
 function parsePage(text = "[]"): readonly RunRecord[] {
