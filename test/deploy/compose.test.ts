@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { composeProblems } from "../support/deploy/deploy-checkers.ts";
+import { inBytes, plannedBytes } from "../support/deploy/memory.ts";
 import { only, pairs, parseDockerfile, type Stage } from "../support/deploy/dockerfile.ts";
 
 const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
@@ -172,6 +173,13 @@ describe("the services together", () => {
     const { limits, drainMs } = configOf("web");
     expect(inMs(service("web").stop_grace_period)).toBeGreaterThan(limits.timeoutMs + drainMs);
     expect(inMs(service("worker").stop_grace_period)).toBeGreaterThan(limits.timeoutMs + drainMs);
+  });
+
+  it.each(["web", "worker"])("have the memory that the processes of %s may need", (name) => {
+    const { environment, deploy: limited } = service(name);
+    const planned = plannedBytes(configOf(name), environment?.["NODE_OPTIONS"]);
+    expect(planned).toBeGreaterThan(0);
+    expect(planned).toBeLessThanOrEqual(inBytes(limited.resources.limits["memory"]));
   });
 
   it("leave Redis where neither the host nor the world reaches it", () => {

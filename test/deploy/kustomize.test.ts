@@ -7,6 +7,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { configReference } from "../../src/config/settings.ts";
 import { type KubernetesObject, schemaProblems } from "../support/deploy/deploy-checkers.ts";
 import { only, pairs, parseDockerfile, type Stage } from "../support/deploy/dockerfile.ts";
+import { inBytes, plannedBytes } from "../support/deploy/memory.ts";
 import { type Labels, type Rendered, renderOverlay, selects, type Workload } from "../support/deploy/rendered.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -174,7 +175,7 @@ describe.each([
   });
 
   it("sets only variables that Fedway knows, to values that it takes", () => {
-    const known = new Set([...configReference.map(({ name }) => name), "NODE_ENV"]);
+    const known = new Set([...configReference.map(({ name }) => name), "NODE_ENV", "NODE_OPTIONS"]);
     const pods = fedwayOf(rendered);
     expect(pods.map(({ name }) => name)).toEqual(["fedway-web", "fedway-worker"]);
     for (const workload of pods) {
@@ -193,6 +194,15 @@ describe.each([
       ]);
       // Service links would add names that begin with FEDWAY_.
       expect(workload.pod.enableServiceLinks).toBe(false);
+    }
+  });
+
+  it("gives a pod the memory that its processes may need", () => {
+    for (const workload of fedwayOf(rendered)) {
+      const environment = environmentOf(rendered, workload);
+      const planned = plannedBytes(loadConfig(environment), environment["NODE_OPTIONS"]);
+      expect(planned).toBeGreaterThan(0);
+      expect(planned).toBeLessThanOrEqual(inBytes(workload.container.resources.limits["memory"]));
     }
   });
 

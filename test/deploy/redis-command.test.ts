@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { inBytes } from "../support/deploy/memory.ts";
 import { renderOverlay } from "../support/deploy/rendered.ts";
 import {
   createScratchFolder,
@@ -20,13 +21,6 @@ interface Scripts {
   readonly start: string;
   readonly ping: string;
   readonly memory: string;
-}
-
-const units: Readonly<Record<string, number>> = { m: 2 ** 20, mi: 2 ** 20, g: 2 ** 30, gi: 2 ** 30 };
-
-function inBytes(memory: string): number {
-  const [, count, unit = ""] = /^(\d+)([a-z]+)$/.exec(memory.toLowerCase()) ?? [];
-  return Number(count) * (units[unit] ?? Number.NaN);
 }
 
 function composeScripts(): Scripts {
