@@ -4,6 +4,7 @@ import { nearest } from "../errors/nearest.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
+import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { withDownNotes } from "./down-notes.ts";
@@ -111,7 +112,9 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   if (parsed.kind === "direct") return withinCapabilities(parsed, context);
   const task: PlanTask = { context, request, ...place };
   try {
-    return withinCapabilities(decidePlan(parsed, task), context);
+    const plan = withinCapabilities(decidePlan(parsed, task), context);
+    if (plan.kind === "federated") refuseLargeEvaluation(parsed.text, parsed.tokens);
+    return plan;
   } catch (thrown) {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
     throw thrown;

@@ -3,7 +3,7 @@ import { analyseQuery, type AnalysedQuery, type OutsidePattern } from "../sparql
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../sparql/rewrite.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
-import { tokenAt, whereAt } from "../sparql/tokens.ts";
+import { refuseLargeEvaluation, tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
 import { directPlan, untouchedPlan } from "./direct-plan.ts";
 import { federatedPlan } from "./federated-plan.ts";
@@ -204,6 +204,7 @@ function severalEndpoints(draft: Draft, task: PlanTask): QueryPlan {
   const { query } = draft;
   const [outside] = query.outside;
   if (outside && !task.entry) throw outsideService(query, outside);
+  refuseLargeEvaluation(query.parsed.text, query.parsed.tokens);
   if (query.parsed.form === "DESCRIBE") {
     throw new FedwayError(
       "SERVICE_REQUIRED",

@@ -4,6 +4,7 @@ import { outlineQuery, type QueryOutline } from "./outline.ts";
 import { illegalScope } from "./check-scope.ts";
 import { illegalProjection } from "./check-projection.ts";
 import { locateParserError, tooDeep } from "./locate-error.ts";
+import { withShortValues } from "./short-values.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
 import { syntaxError, type Token, tokenize } from "./tokens.ts";
 
@@ -18,7 +19,10 @@ export interface ParsedQuery {
   readonly text: string;
   readonly kind: AnswerKind;
   readonly form: QueryForm;
-  /** sparqljs' syntax tree. Its IRIs keep the backslashes of escaped local names and unresolved dot segments. */
+  /**
+   * sparqljs' syntax tree. Its IRIs keep the backslashes of escaped local names and unresolved dot segments; two rows stand
+   * for those of a large VALUES block.
+   */
   readonly ast: Query;
   readonly tokens: readonly Token[];
   readonly outline: QueryOutline;
@@ -121,8 +125,9 @@ function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
     // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-projection.ts does it right.
     const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true });
     parser._resetBlanks();
-    return parser.parse(text);
+    return parser.parse(withShortValues(text, tokens));
   } catch (thrown) {
+    if (thrown instanceof FedwayError) throw thrown;
     throw locateParserError(text, tokens, thrown);
   }
 }

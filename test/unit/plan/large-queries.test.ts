@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { planFor } from "./plan-cases.ts";
+
+const values = (cells: number): string => `VALUES ?x { ${"1 ".repeat(cells)} }`;
+const two = "SERVICE <a> { ?s ?p ?x } SERVICE <b> { ?s ?q ?y }";
+
+describe("cells of VALUES", () => {
+  it("are sent on to one endpoint as they are", () => {
+    const text = `SELECT * { ?s ?p ?x ${values(49_000)} }`;
+    expect(planFor(text, { endpointId: "a" })).toMatchObject({ kind: "direct", query: text });
+  });
+
+  it("count where the query is evaluated here", () => {
+    expect(planFor(`SELECT * { ${two} ${values(9_000)} }`)).toMatchObject({ kind: "federated" });
+    const plan = planFor(`SELECT * { ${two} ${values(10_001)} }`);
+    expect(plan).toMatchObject({ kind: "rejected", reason: { code: "QUERY_TOO_LARGE" } });
+    expect(plan.kind === "rejected" && plan.reason.message).toContain("10000 tokens of VALUES data");
+  });
+
+  it("count in queries without an endpoint, too", () => {
+    expect(planFor(`SELECT * { ${values(20_000)} }`)).toMatchObject({ reason: { code: "QUERY_TOO_LARGE" } });
+  });
+});
+
+describe("tokens outside of VALUES", () => {
+  const filters = (count: number): string => "FILTER(1)".repeat(count);
+
+  it("are fewer where the query is evaluated here", () => {
+    expect(planFor(`SELECT * { ?s ?p ?x ${filters(1_400)} }`, { endpointId: "a" })).toMatchObject({ kind: "direct" });
+    expect(planFor(`SELECT * { ${two} ${filters(700)} }`)).toMatchObject({ kind: "federated" });
+    expect(planFor(`SELECT * { ${two} ${filters(1_400)} }`)).toMatchObject({ reason: { code: "QUERY_TOO_LARGE" } });
+  });
+});
