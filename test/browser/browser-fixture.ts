@@ -5,6 +5,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { createHttpServer } from "../../src/http/server.ts";
+import { fakeSettings } from "../support/fake-query-service.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
 import { pageDeps } from "../support/page-deps.ts";
 
@@ -72,7 +73,8 @@ export interface Served {
 /** Starts the shell over fakes, and the browser, for a test file. */
 export function useStage(options: Parameters<typeof pageDeps>[0] = {}): Stage {
   return useStageOf(async () => {
-    const server = await createHttpServer(await createFakeDeps(pageDeps(options)));
+    const config = { ...fakeSettings, adminToken: "a-token-of-these-tests" };
+    const server = await createHttpServer(await createFakeDeps({ ...pageDeps(options), config }));
     return { url: await server.listen(), close: () => server.close(0) };
   });
 }

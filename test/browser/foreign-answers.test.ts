@@ -3,7 +3,7 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { fakeAnswer, fakeSettings } from "../support/fake-query-service.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
 import { pageDeps, pageEntries, readOnlyCatalog } from "../support/page-deps.ts";
-import { useStageOf } from "./browser-fixture.ts";
+import { accessibilityFaults, useStageOf } from "./browser-fixture.ts";
 
 // What an endpoint, or whoever writes into one, would have run in the browser of somebody who opens an answer.
 
@@ -66,10 +66,13 @@ it("a page shows what would turn a title round", async () => {
 });
 
 it("the link of the start message signs in, once and without a trace in the address", async () => {
-  const { page, complaints } = await stage.visit(`/login?token=${token}`);
+  const visit = await stage.visit(`/login?token=${token}`);
+  const { page, complaints } = visit;
   expect(page.url()).toBe(`${stage.url}/`);
   expect(await page.evaluate("document.cookie")).toBe("");
   await page.goto(`${stage.url}/endpoints/dark`);
+  expect(await accessibilityFaults(visit)).toEqual([]);
+  await page.reload();
   await page.getByRole("button", { name: "Probe it" }).click();
   // These fakes take no jobs: the change was let through, and failed for that.
   expect(await page.locator("main").innerText()).toContain("Status 500");

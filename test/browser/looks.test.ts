@@ -15,6 +15,7 @@ const pages: Readonly<Record<string, string>> = {
   "status-by-latency": "/status?sort=latency&order=desc",
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,
   docs: "/docs",
+  login: "/login",
   missing: "/endpoints/peple",
 };
 

@@ -39,7 +39,12 @@ afterAll(async () => {
 });
 
 const build = (dataset: string): Promise<Response> => {
-  const described = { dataset, inputs: ["harbour.nt"], queries: "queries.json", licence: "https://example.org/licence" };
+  const described = {
+    dataset,
+    inputs: ["harbour.nt"],
+    queries: "queries.json",
+    licence: "https://example.org/licence",
+  };
   return fetch(`${web.url}/api/shards`, { method: "POST", headers, body: JSON.stringify(described) });
 };
 const jobOf = async (id: string): Promise<Job> =>

@@ -124,6 +124,15 @@ describe("routes that change something", () => {
   shouldBeRefused("what says that it comes from here", { "x-forwarded-for": "127.0.0.1" });
   shouldBeRefused("another token", { authorization: `Bearer ${token}x` });
 
+  it("do not tell by their heads what they would not tell", async () => {
+    const server = await serve({ adminToken: token });
+    for (const { method, path } of guarded.filter((route) => route.method === "GET")) {
+      const { statusCode } = await send(server, { method: "HEAD", path }, {});
+      expect([method, path, statusCode]).toStrictEqual([method, path, 401]);
+    }
+    await server.close(0);
+  });
+
   it("are told apart by the OpenAPI document", async () => {
     const server = await serve();
     const { paths } = (await server.inject("/openapi.json")).json<{ paths: Record<string, Record<string, object>> }>();

@@ -40,6 +40,21 @@ describe("metrics on a port of their own", () => {
     expect((await fetch(`${metrics}/metrics?a=b`, { method: "HEAD" })).status).toBe(200);
   });
 
+  it("are told on loopback under names of this machine only, and nothing of them runs in a browser", async () => {
+    const { metrics } = await startApart();
+    const rebound = raw(
+      { url: metrics },
+      "GET /metrics HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n",
+    );
+    await rebound.ended;
+    expect(rebound.received()).toMatch(/^HTTP\/1\.1 421 [^]*"code":"HOST_REFUSED"/);
+    for (const path of ["/metrics", "/nowhere"]) {
+      const { headers } = await fetch(metrics + path);
+      expect(headers.get("content-security-policy")).toBe("sandbox; default-src 'none'");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
   it("end with the service, also for who asks slowly", async () => {
     const { app, metrics } = await startApart();
     const slow = raw({ url: metrics }, "GET /metrics HT");
