@@ -8,6 +8,7 @@ import { openEvaluators } from "./app/open-evaluators.ts";
 import { measured, openJobs } from "./app/open-jobs.ts";
 import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
 import { createOpened, type Opened } from "./app/opened.ts";
+import { openHosting } from "./app/open-hosting.ts";
 import { openRegistry, type Registry } from "./app/open-registry.ts";
 import { type HostedShards, hostShards, openShards, type Shards } from "./app/open-shards.ts";
 import { openState, type State } from "./app/open-state.ts";
@@ -82,10 +83,10 @@ async function wire(config: Config, opened: Opened): Promise<App> {
   const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
   opened.add(() => log.flush());
   if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
-  const examples = config.examples ? await hostExamples(config) : undefined;
-  if (examples) opened.add(() => examples.close());
-  const hostedShards = await hostShards({ config, log, soleOwner: state.soleOwner });
-  opened.add(() => hostedShards.close());
+  const pool = openHosting(config);
+  opened.add(() => pool.close());
+  const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
+  const hostedShards = await hostShards({ config, log, pool });
   const tracing = await openTracing(config);
   if (tracing) opened.add(() => tracing.close());
   const known = await openKnowledge({ config, log, metrics, state, token, examples, hostedShards, tracing }, opened);
@@ -218,7 +219,7 @@ async function serve(parts: ServedParts, opened: Opened): Promise<App> {
     webhooks,
     publishSnapshot: (options) => monitoring.publish(options),
     jobs: parts.jobs,
-    hosted: (id) => examples?.endpoints.get(id),
+    hosted: (id) => examples?.get(id),
     sharedStore: state.soleOwner ? undefined : state.store,
     shards: parts.shards.service,
     metrics,
@@ -273,17 +274,6 @@ async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing 
   return createOtlpTracing({ endpoint, version: packageVersion() });
 }
 
-async function hostExamples({ limits }: Config): Promise<ExampleFederation> {
-  return createExampleFederation({
-    limits: {
-      timeoutMs: limits.hostedTimeoutMs,
-      memoryMb: limits.hostedMemoryMb,
-      maxAnswerBytes: 64 * 1024 * 1024,
-      maxQueue: 256,
-    },
-  });
-}
-
 function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
   if (entries.length > 0 || problems.length === 0) return;
   throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
@@ -298,7 +288,7 @@ function localDispatch(
   shards: HostedShards,
 ): LocalDispatch {
   const hosted = new Map<string, HostedEndpoint>();
-  for (const [id, endpoint] of examples?.endpoints ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
+  for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
   return (url) => {
     const endpoint = hosted.get(url);
     return endpoint ? (query) => endpoint.query(query) : shards.local(url);

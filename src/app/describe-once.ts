@@ -16,6 +16,7 @@ import type { LocalDispatch } from "../transport/sparql-client.ts";
 import { clock, now } from "./clock.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { openClients } from "./open-clients.ts";
+import { openHosting } from "./open-hosting.ts";
 
 type Target = DescribeTarget & { readonly dataset: string };
 
@@ -38,14 +39,15 @@ export async function describeOnce(
   const hosted = hostedId(config, target.endpoint.url);
   const refused = hosted === undefined ? guardOf(config).refuseUrl(target.endpoint.url) : undefined;
   if (refused !== undefined) throw refused;
-  const examples = hosted === undefined ? undefined : await hostExamples(config);
+  const pool = openHosting(config);
+  const examples = hosted === undefined ? undefined : createExampleFederation(pool, config.limits.hostedMemoryMb);
   const clients = openClients(config, localDispatch(config, examples));
   const meter = createMeter(clients.asker);
   try {
     const pauseMs = options.pauseMs ?? (hosted === undefined ? undefined : 0);
     return await run({ meter, target, options, pauseMs, startedMs: now() });
   } finally {
-    await Promise.all([clients.close(), examples?.close()]);
+    await Promise.all([clients.close(), pool.close()]);
   }
 }
 
@@ -200,19 +202,9 @@ function hostedId({ examples, publicUrl }: Config, url: string): string | undefi
   return url.slice(prefix.length, -"/sparql".length);
 }
 
-const hostExamples = ({ limits }: Config): Promise<ExampleFederation> =>
-  createExampleFederation({
-    limits: {
-      timeoutMs: limits.hostedTimeoutMs,
-      memoryMb: limits.hostedMemoryMb,
-      maxAnswerBytes: 64 * 1024 * 1024,
-      maxQueue: 256,
-    },
-  });
-
 const localDispatch =
   (config: Config, examples: ExampleFederation | undefined): LocalDispatch =>
   (url) => {
-    const endpoint = examples?.endpoints.get(hostedId(config, url) ?? "");
+    const endpoint = examples?.get(hostedId(config, url) ?? "");
     return endpoint && ((query) => endpoint.query(query));
   };

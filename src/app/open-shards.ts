@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ShardService } from "../http/http-deps.ts";
 import type { JobKind } from "../jobs/job-queue.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
@@ -34,7 +35,6 @@ export interface HostedShards {
   readonly host: ShardHost;
   /** Answers this service's own `/shards/{dataset}/{shard}/sparql` URLs in-process. */
   readonly local: LocalDispatch;
-  close(): Promise<void>;
 }
 
 /** The shards with everything around them. */
@@ -50,18 +50,22 @@ export interface Shards {
 }
 
 const rescanEveryMs = 15_000;
-const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Where finished shards lie. */
 export const shardsRoot = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "shards");
 
 /** Hosts the finished shards of the data folder and of `FEDWAY_SHARDS`. */
-export async function hostShards({ config, log }: ShardParts): Promise<HostedShards> {
+export async function hostShards({
+  config,
+  log,
+  pool,
+}: Omit<ShardParts, "soleOwner"> & { readonly pool: EndpointPool }): Promise<HostedShards> {
   const { limits, publicUrl } = config;
   const host = createShardHost({
     root: shardsRoot(config),
     folders: config.shards,
-    limits: { timeoutMs: limits.hostedTimeoutMs, memoryMb: limits.hostedMemoryMb, maxAnswerBytes, maxQueue: 256 },
+    pool,
+    roomMb: limits.hostedMemoryMb,
     onRefused: (folder, reason) => log.warn({ folder, reason }, "shards are not hosted"),
   });
   await host.scan();
@@ -74,7 +78,6 @@ export async function hostShards({ config, log }: ShardParts): Promise<HostedSha
       const endpoint = last === "sparql" && more.length === 0 ? host.endpoint(dataset, shard) : undefined;
       return endpoint && ((query) => endpoint.query(query));
     },
-    close: () => host.close(),
   };
 }
 

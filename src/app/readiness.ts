@@ -7,7 +7,7 @@ import type { StateWatch } from "./watch-state.ts";
 /** What readiness is told from. */
 export interface ReadinessParts {
   readonly catalog: Pick<Catalog, "entries" | "problems">;
-  readonly examples: Pick<ExampleFederation, "endpoints"> | undefined;
+  readonly examples: Pick<ExampleFederation, "size"> | undefined;
   readonly closing: boolean;
   readonly stateWatch: Pick<StateWatch, "lostAtMs" | "failingSinceMs"> | undefined;
   /** Only where several processes share the state. */
@@ -32,7 +32,7 @@ export function readiness(parts: ReadinessParts): {
   const checks = {
     service: { ok: !closing, detail: closing ? "shutting down" : "running" },
     catalogue: { ok: true, detail: `${catalog.entries.length} endpoints, ${catalog.problems.length} files left out` },
-    examples: { ok: true, detail: examples ? `${examples.endpoints.size} hosted` : "off" },
+    examples: { ok: true, detail: examples ? `${examples.size} hosted` : "off" },
     state: stateCheck(stateWatch),
     ...(shards && { shards: shardsCheck(shards) }),
     monitor: monitorCheck(monitor),

@@ -1,8 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { toFedwayError } from "../errors/fedway-error.ts";
-import type { HostedLimits } from "../hosting/create-hosted-endpoint.ts";
-import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.ts";
+import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { readManifest } from "../shards/materialise/manifest.ts";
@@ -17,7 +16,6 @@ export interface ShardHost {
   folderOf(dataset: string): Promise<string | undefined>;
   /** Looks which finished shards there are now; true when something has changed. */
   scan(): Promise<boolean>;
-  close(): Promise<void>;
 }
 
 /** How shards are hosted. */
@@ -26,13 +24,12 @@ export interface ShardHostOptions {
   readonly root: string;
   /** Folders of datasets elsewhere. */
   readonly folders: readonly string[];
-  readonly limits: HostedLimits;
+  readonly pool: EndpointPool;
+  /** Memory for the queries of one shard beside its data. */
+  readonly roomMb: number;
   /** Folders that cannot be hosted, once each. */
   readonly onRefused: (folder: string, reason: string) => void;
 }
-
-/** Worker threads at once, of all shards together. */
-const maxOpen = 24;
 
 interface Hosted {
   readonly dataset: ShardDataset;
@@ -42,7 +39,6 @@ interface Hosted {
 
 /** A host that knows nothing until `scan` was called. What is damaged or unfinished is never hosted. */
 export function createShardHost(options: ShardHostOptions): ShardHost {
-  const pool = createEndpointPool({ limits: options.limits, maxOpen });
   const refused = new Map<string, string>();
   let hosted: ReadonlyMap<string, Hosted> = new Map();
   let last: Promise<unknown> = Promise.resolve();
@@ -54,7 +50,7 @@ export function createShardHost(options: ShardHostOptions): ShardHost {
       if (stamp === undefined || refused.get(folder) === stamp) continue;
       const known = hosted.values().find(({ dataset }) => dataset.folder === folder);
       try {
-        const one = known?.stamp === stamp ? known : await host(folder, stamp, pool);
+        const one = known?.stamp === stamp ? known : await host(folder, stamp, options);
         if (found.has(one.dataset.dataset)) throw new Error("Another folder has shards of this dataset.");
         found.set(one.dataset.dataset, one);
       } catch (error) {
@@ -80,7 +76,6 @@ export function createShardHost(options: ShardHostOptions): ShardHost {
       last = result.catch(() => undefined);
       return result;
     },
-    close: () => pool.close(),
   };
 }
 
@@ -111,13 +106,17 @@ async function stampOf(folder: string): Promise<string | undefined> {
   return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
 }
 
-async function host(folder: string, stamp: string, pool: EndpointPool): Promise<Hosted> {
+async function host(folder: string, stamp: string, options: ShardHostOptions): Promise<Hosted> {
   const dataset = await openShardFolder(folder);
-  const endpoints = new Map(dataset.shards.map((shard) => [shard.id, endpointOf(dataset, shard, pool)]));
+  const endpoints = new Map(dataset.shards.map((shard) => [shard.id, endpointOf(dataset, shard, options)]));
   return { dataset, stamp, endpoints };
 }
 
-function endpointOf({ dataset }: ShardDataset, shard: FinishedShard, pool: EndpointPool): HostedEndpoint {
-  const { id, triples, path, sha256, lineBytes } = shard;
-  return pool.endpoint({ id: `${dataset}/${id}`, triples, source: fileSource([{ path, sha256 }], lineBytes) });
+function endpointOf(
+  { dataset }: ShardDataset,
+  { id, triples, path, sha256, lineBytes: bytes }: FinishedShard,
+  { pool, roomMb }: ShardHostOptions,
+): HostedEndpoint {
+  const source = fileSource([{ path, sha256 }], bytes);
+  return pool.endpoint({ id: `${dataset}/${id}`, source, memoryMb: storeMemoryMb({ bytes, triples }, roomMb) });
 }

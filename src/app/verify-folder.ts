@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { VerifyShardsOptions } from "../cli/cli-io.ts";
-import { createHostedEndpoint, type HostedLimits } from "../hosting/create-hosted-endpoint.ts";
+import { createEndpointPool } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import { answerKindOf } from "../http/query-form.ts";
 import type { JobProgress } from "../jobs/job-queue.ts";
@@ -42,7 +42,7 @@ export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onPr
   /** Compare the answers of all queries too. */
   readonly answers: boolean;
   /** Of each of two stores, which hold the whole dataset both. */
-  readonly limits: Omit<HostedLimits, "maxQueue">;
+  readonly limits: { readonly timeoutMs: number; readonly memoryMb: number; readonly maxAnswerBytes: number };
   readonly onProgress: (progress: JobProgress) => void;
 }
 
@@ -79,24 +79,43 @@ async function openStore(
   for (const { path } of files) bytes += (await stat(path)).size;
   const packed = files.some(({ gzip }) => gzip);
   signal.throwIfAborted();
-  const { timeoutMs } = limits;
-  const endpoint = await createHostedEndpoint({
+  const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
+  const pool = createEndpointPool({ timeoutMs, totalMb: memoryMb * 4, maxAnswerBytes, maxWaiting: 2, maxPerClient: 2 });
+  const endpoint = pool.endpoint({
     id: "verification",
     source: fileSource(
       files.map(({ path }) => ({ path })),
       packed ? bytes * usualRatio : bytes,
     ),
-    limits: { ...limits, maxQueue: 1 },
+    memoryMb,
   });
-  return {
-    answer: (query, stop) => {
-      const kind = answerKindOf(query) ?? "bindings";
-      const accept = kind === "quads" ? "application/n-triples" : "application/sparql-results+json";
-      return endpoint.query({ query, kind, accept, signal: stop, timeoutMs });
-    },
-    close: () => endpoint.close(),
+  const ask = async (
+    query: string,
+    stop: AbortSignal,
+    mostMs: number,
+  ): Promise<{ body: Buffer; mediaType: string }> => {
+    const kind = answerKindOf(query) ?? "bindings";
+    const accept = kind === "quads" ? "application/n-triples" : "application/sparql-results+json";
+    const { body, mediaType, stream } = await endpoint.query({
+      query,
+      kind,
+      accept,
+      signal: stop,
+      timeoutMs: mostMs,
+    });
+    stream?.destroy();
+    return { body, mediaType };
   };
+  try {
+    await ask("ASK {}", signal, mostLoadingMs);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return { answer: (query, stop) => ask(query, stop, timeoutMs), close: () => pool.close() };
 }
+
+const mostLoadingMs = 300_000;
 
 /** N-Triples are about as many times larger than their gzip. */
 const usualRatio = 12;

@@ -91,9 +91,9 @@ async function verify(
 ): Promise<VerifyJobResult> {
   const folder = await folderOf(host, dataset);
   const { fingerprint } = await readManifest(folder);
-  const { hostedTimeoutMs, hostedMemoryMb, shardMemoryMb } = config.limits;
+  const { hostedTimeoutMs, hostedTotalMb, shardMemoryMb } = config.limits;
   const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
-  const limits = { timeoutMs: hostedTimeoutMs, memoryMb: hostedMemoryMb, maxAnswerBytes };
+  const limits = { timeoutMs: hostedTimeoutMs, memoryMb: Math.ceil(hostedTotalMb / 2), maxAnswerBytes };
   const found = await withScratch(join(config.dataDir, "scratch", id), (scratch) =>
     runShardTask(
       { kind: "verify", options: { folder, inputs, queries, answers, limits, scratch }, answersMs },

@@ -89,8 +89,10 @@ export interface Limits {
   readonly rateLimit: number;
   /** `FEDWAY_HOSTED_TIMEOUT_MS`: time cap of one query at a hosted endpoint. */
   readonly hostedTimeoutMs: number;
-  /** `FEDWAY_HOSTED_MEMORY_MB`: memory cap of one hosted endpoint's worker. */
+  /** `FEDWAY_HOSTED_MEMORY_MB`: memory for the queries of one hosted endpoint, beside its data. */
   readonly hostedMemoryMb: number;
+  /** `FEDWAY_HOSTED_TOTAL_MB`: memory of all hosted endpoints together. */
+  readonly hostedTotalMb: number;
   /** `FEDWAY_SHARD_SLICE_BYTES`: bytes of a build's inputs that one worker reads, where several can. */
   readonly shardSliceBytes: number;
   /** `FEDWAY_SHARD_MEMORY_MB`: JavaScript heap of the process of one shard build or verification. */

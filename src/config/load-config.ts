@@ -96,6 +96,7 @@ function readConfig(read: Read): Config {
       rateLimit: read(settings.rateLimit),
       hostedTimeoutMs: read(settings.hostedTimeoutMs),
       hostedMemoryMb: read(settings.hostedMemoryMb),
+      hostedTotalMb: read(settings.hostedTotalMb),
       shardSliceBytes: read(settings.shardSliceBytes),
       shardMemoryMb: read(settings.shardMemoryMb),
       runs: read(settings.runs),

@@ -246,9 +246,15 @@ export const settings = {
   },
   hostedMemoryMb: {
     name: "FEDWAY_HOSTED_MEMORY_MB",
-    default: "512",
-    meaning: "Memory limit of one hosted endpoint, in MiB.",
-    ...integer(16, 1_048_576),
+    default: "128",
+    meaning: "Memory that a query at a hosted endpoint may need beside the endpoint's data, in MiB.",
+    ...integer(16, 4_096),
+  },
+  hostedTotalMb: {
+    name: "FEDWAY_HOSTED_TOTAL_MB",
+    default: "768",
+    meaning: "Memory of all hosted endpoints together, in MiB; queries that find none left wait.",
+    ...integer(128, 1_048_576),
   },
   shardSliceBytes: {
     name: "FEDWAY_SHARD_SLICE_BYTES",

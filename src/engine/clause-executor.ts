@@ -113,6 +113,7 @@ async function* ask(
     acceptPartial: bounds.partial || clause.silent,
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
+    client: bounds.client,
     trace: bounds.trace,
   });
   report.requests += answer.requests - 1;

@@ -76,6 +76,7 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
+    client: bounds.client,
     trace: bounds.trace,
   };
 }

@@ -1,141 +1,228 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { createHostedEndpoint, type HostedLimits } from "./create-hosted-endpoint.ts";
+import { createFairQueue, type FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
+import { answerMediaType } from "./answer-media-type.ts";
+import { createHeldAnswers, type HeldAnswers } from "./held-answers.ts";
 import type { HostedAnswer, HostedEndpoint, HostedQuery } from "./hosted-endpoint.ts";
+import { createHostedJob, type HostedJob } from "./hosted-job.ts";
+import { createStoreRunner, type StoreRunner, type StoreRunnerOptions, type WorkerSettings } from "./store-runner.ts";
 import type { HostedSource } from "./worker-protocol.ts";
+import { closedError } from "./worker-supervisor.ts";
 
-/** An endpoint that is opened when somebody asks it. */
+/** An endpoint that is loaded when somebody asks it. */
 export interface PooledEndpointOptions {
   readonly id: string;
-  readonly triples: number;
   readonly source: HostedSource;
+  /** Memory of its store, data and queries; less where the pool has less. See `storeMemoryMb`. */
+  readonly memoryMb: number;
 }
 
-/** Any number of hosted endpoints, of which only some have a worker at a time. */
+/** Hosted endpoints that share a bounded memory. */
 export interface EndpointPool {
   endpoint(options: PooledEndpointOptions): HostedEndpoint;
   close(): Promise<void>;
 }
 
-/** How a pool is made. */
+/** Bounds of a pool. */
 export interface EndpointPoolOptions {
-  readonly limits: HostedLimits;
-  /** Workers at once; a query that needs one more takes that of the endpoint that was idle longest, or waits for one. */
-  readonly maxOpen: number;
-  /** Default: a real endpoint. */
-  readonly open?: (options: PooledEndpointOptions & { readonly limits: HostedLimits }) => Promise<HostedEndpoint>;
+  /** Running time of one query; waiting does not count. */
+  readonly timeoutMs: number;
+  /** Memory of all workers, and of answers that wait to be read. */
+  readonly totalMb: number;
+  /** Bytes of one answer; less where the pool has less. */
+  readonly maxAnswerBytes: number;
+  /** Queries of all clients, and of one of them, that may wait. */
+  readonly maxWaiting: number;
+  readonly maxPerClient: number;
+  /** How workers are run; for tests. */
+  readonly worker?: Partial<WorkerSettings>;
+  /** Default: a real one. */
+  readonly createRunner?: (options: StoreRunnerOptions) => StoreRunner;
 }
+
+const mib = 1_048_576;
+/** What a thread needs beside its store: its heap, its stack, the compiled code. */
+const threadBytes = 24 * mib;
+/** Of the pool's memory, for answers that wait to be read; the rest is the workers'. */
+const answersShare = 1 / 4;
+/** Answers below this are not worth the account. */
+const smallAnswerBytes = 131_072;
+/** Texts of all queries under way. */
+const maxTextLength = 32 * mib;
+/** The client of queries that the service asks for itself. */
+const ownClient = "fedway";
 
 interface Slot {
-  readonly opened: Promise<HostedEndpoint>;
-  asking: number;
+  readonly id: string;
+  readonly runner: StoreRunner;
+  /** What its worker has while it runs a query. */
+  readonly fullBytes: number;
+  state: "idle" | "running" | "ending";
+  closed: boolean;
 }
 
-/** A pool of endpoints over a bounded number of workers. */
+interface Waiting {
+  readonly slot: Slot;
+  readonly job: HostedJob;
+}
+
+/**
+ * A pool of endpoints, each of which works on one query at a time. Where queries wait, clients take turns. A worker that
+ * is idle counts with what it holds, one that runs a query with all that it may take: together they never have more than
+ * the pool, and idle workers are ended where that makes the room that a query needs.
+ */
 export function createEndpointPool(options: EndpointPoolOptions): EndpointPool {
   const pool = new Pool(options);
-  return {
-    endpoint: (wanted) => ({
-      id: wanted.id,
-      triples: wanted.triples,
-      query: (request) => pool.query(wanted, request),
-      close: () => pool.evict(wanted),
-    }),
-    close: () => pool.close(),
-  };
+  return { endpoint: (wanted) => pool.endpoint(wanted), close: () => pool.close() };
 }
 
 class Pool {
   readonly #options: EndpointPoolOptions;
+  readonly #workersBytes: number;
+  readonly #maxAnswerBytes: number;
+  readonly #answers: HeldAnswers;
+  readonly #queue: FairQueue<Waiting>;
   /** In order of use. */
-  readonly #slots = new Map<PooledEndpointOptions, Slot>();
-  readonly #waiting = new Set<() => void>();
-  #closed = false;
+  readonly #slots = new Set<Slot>();
+  readonly #jobs = new Set<Waiting>();
+  #textLength = 0;
 
   constructor(options: EndpointPoolOptions) {
     this.#options = options;
+    const totalBytes = options.totalMb * mib;
+    const answersBytes = Math.floor(totalBytes * answersShare);
+    this.#workersBytes = totalBytes - answersBytes;
+    this.#maxAnswerBytes = Math.min(options.maxAnswerBytes, answersBytes);
+    this.#answers = createHeldAnswers(answersBytes);
+    this.#queue = createFairQueue(options);
   }
 
-  async query(wanted: PooledEndpointOptions, request: HostedQuery): Promise<HostedAnswer> {
-    const slot = await this.#slotFor(wanted, request.signal);
-    slot.asking += 1;
-    try {
-      const endpoint = await slot.opened;
-      return await endpoint.query(request);
-    } finally {
-      slot.asking -= 1;
-      this.#wake();
-    }
-  }
-
-  /** Ends the worker of one endpoint. */
-  async evict(wanted: PooledEndpointOptions): Promise<void> {
-    const slot = this.#slots.get(wanted);
-    if (slot === undefined) return;
-    this.#slots.delete(wanted);
-    await closeSlot(slot);
-    this.#wake();
+  endpoint({ id, source, memoryMb }: PooledEndpointOptions): HostedEndpoint {
+    const { worker, createRunner = createStoreRunner } = this.#options;
+    const besideBytes = threadBytes + this.#maxAnswerBytes;
+    const storeBytes = Math.min(memoryMb * mib, this.#workersBytes - besideBytes);
+    const maxAnswerBytes = this.#maxAnswerBytes;
+    const runner = createRunner({ id, source, memoryMb: Math.floor(storeBytes / mib), maxAnswerBytes, worker });
+    const slot: Slot = { id, runner, fullBytes: storeBytes + besideBytes, state: "idle", closed: false };
+    this.#slots.add(slot);
+    return { id, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#wake();
-    await Promise.all([...this.#slots.keys()].map((each) => this.evict(each)));
+    await Promise.all([...this.#slots].map((slot) => this.#close(slot)));
   }
 
-  async #slotFor(wanted: PooledEndpointOptions, signal: AbortSignal): Promise<Slot> {
-    for (;;) {
-      if (this.#closed) throw new FedwayError("ENDPOINT_FAILED", `The hosted endpoint ${wanted.id} is closed.`);
-      const known = this.#slots.get(wanted);
-      if (known !== undefined) return this.#use(wanted, known);
-      if (this.#slots.size < this.#options.maxOpen) return this.#open(wanted);
-      const idle = [...this.#slots].find(([, { asking }]) => asking === 0);
-      if (idle !== undefined) void this.evict(idle[0]);
-      else await this.#turn(signal);
+  async #query(slot: Slot, request: HostedQuery): Promise<HostedAnswer> {
+    if (slot.closed) throw closedError(slot.id);
+    const mediaType = answerMediaType(request.kind, request.accept);
+    const { client = ownClient } = request;
+    const job = createHostedJob({ endpointId: slot.id, request, mediaType, runLimitMs: this.#options.timeoutMs });
+    if (!job.settled) this.#enqueue(client, { slot, job });
+    const answer = await job.answer;
+    if (answer.body.length < smallAnswerBytes) return answer;
+    return { ...answer, stream: this.#answers.hold(client, answer.body) };
+  }
+
+  #enqueue(client: string, waiting: Waiting): void {
+    const { slot, job } = waiting;
+    const { length } = job.request.query;
+    const pushed = this.#textLength + length > maxTextLength ? "full" : this.#queue.push(client, waiting);
+    if (pushed !== "waiting") return job.fail(busyError(slot.id, pushed, this.#options));
+    this.#jobs.add(waiting);
+    this.#textLength += length;
+    void job.done.then(() => this.#leave(waiting));
+    this.#dispatch();
+  }
+
+  /** The query has its answer, or wants none any more. */
+  #leave(waiting: Waiting): void {
+    this.#jobs.delete(waiting);
+    this.#textLength -= waiting.job.request.query.length;
+    this.#queue.remove(waiting);
+  }
+
+  /** Starts what can be started. Who needs more room than there is keeps it from those behind. */
+  #dispatch(): void {
+    let short: Slot | undefined;
+    const startable = ({ slot }: Waiting): boolean => {
+      if (slot.state !== "idle" || short !== undefined) return false;
+      if (this.#missingBytes(slot) <= 0) return true;
+      short = slot;
+      return false;
+    };
+    for (let next = this.#queue.take(startable); next !== undefined; next = this.#queue.take(startable)) {
+      void this.#run(next);
     }
+    if (short !== undefined) this.#makeRoom(short);
   }
 
-  #use(wanted: PooledEndpointOptions, slot: Slot): Slot {
-    this.#slots.delete(wanted);
-    this.#slots.set(wanted, slot);
-    return slot;
+  async #run({ item: { slot, job }, done }: Turn<Waiting>): Promise<void> {
+    this.#slots.delete(slot);
+    this.#slots.add(slot);
+    slot.state = "running";
+    await slot.runner.run(job);
+    slot.state = "idle";
+    done();
+    this.#dispatch();
   }
 
-  #open(wanted: PooledEndpointOptions): Slot {
-    const { limits, open = createHostedEndpoint } = this.#options;
-    const slot: Slot = { opened: open({ ...wanted, limits }), asking: 0 };
-    this.#slots.set(wanted, slot);
-    // One that could not be opened is tried anew by the next query.
-    slot.opened.catch(() => {
-      if (this.#slots.get(wanted) === slot) this.#slots.delete(wanted);
-    });
-    return slot;
+  /** What is lacking for a query at this endpoint. */
+  #missingBytes(wanted: Slot): number {
+    let bytes = wanted.fullBytes - this.#workersBytes;
+    for (const slot of this.#slots) if (slot !== wanted) bytes += bytesOf(slot);
+    return bytes;
   }
 
-  /** Waits until something has changed. */
-  #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const cancelled = (): void => {
-        this.#waiting.delete(awake);
-        reject(new FedwayError("CANCELLED", "The request was cancelled while it waited for a hosted endpoint."));
-      };
-      const awake = (): void => {
-        signal.removeEventListener("abort", cancelled);
-        resolve();
-      };
-      if (signal.aborted) return cancelled();
-      signal.addEventListener("abort", cancelled, { once: true });
-      this.#waiting.add(awake);
-    });
+  /** Ends idle workers, those that were used longest ago first, if that is all that is missing. */
+  #makeRoom(wanted: Slot): void {
+    let missing = this.#missingBytes(wanted);
+    const ending: Slot[] = [];
+    for (const slot of this.#slots) {
+      if (missing <= 0) break;
+      if (slot === wanted || slot.state === "running" || bytesOf(slot) === 0) continue;
+      missing -= bytesOf(slot);
+      if (slot.state === "idle") ending.push(slot);
+    }
+    if (missing > 0) return;
+    for (const slot of ending) void this.#end(slot);
   }
 
-  #wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const awake of waiting) awake();
+  async #end(slot: Slot): Promise<void> {
+    slot.state = "ending";
+    await slot.runner.release();
+    slot.state = "idle";
+    this.#dispatch();
+  }
+
+  async #close(slot: Slot): Promise<void> {
+    slot.closed = true;
+    for (const { slot: of, job } of this.#jobs) if (of === slot) job.fail(closedError(slot.id));
+    await slot.runner.close();
+    this.#slots.delete(slot);
+    this.#dispatch();
   }
 }
 
-async function closeSlot({ opened }: Slot): Promise<void> {
-  const endpoint = await opened.catch(() => undefined);
-  await endpoint?.close();
+function bytesOf({ state, fullBytes, runner }: Slot): number {
+  if (state === "running") return fullBytes;
+  return runner.memoryBytes === 0 ? 0 : runner.memoryBytes + threadBytes;
+}
+
+function busyError(
+  id: string,
+  pushed: Pushed,
+  { maxWaiting, maxPerClient }: Pick<EndpointPoolOptions, "maxWaiting" | "maxPerClient">,
+): FedwayError {
+  const message =
+    pushed === "client-full"
+      ? `${maxPerClient} queries of this client are waiting for hosted endpoints.`
+      : `${maxWaiting} queries, or very long ones, are waiting for hosted endpoints.`;
+  return new FedwayError("ENDPOINT_BUSY", message, { where: { endpoint: id }, fault: "busy", retryAfterMs: 1_000 });
+}
+
+/**
+ * Memory for a store of data of this size, measured: its text once more while it is loaded, a dictionary of its terms and
+ * the indexes of its triples; and `roomMb` for what queries need.
+ */
+export function storeMemoryMb(data: { readonly bytes: number; readonly triples: number }, roomMb: number): number {
+  return Math.ceil((8 * mib + data.bytes * 2.2 + data.triples * 600) / mib) + roomMb;
 }

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { WorkerBoot, WorkerMessage, WorkerQuery } from "./worker-protocol.ts";
+import type { StoreReply, WorkerBoot, WorkerMessage, WorkerQuery } from "./worker-protocol.ts";
 
 /** The worker is gone and did not answer. `cause` says why as far as anybody knows. */
 export class WorkerLost extends Error {
@@ -12,12 +12,10 @@ export class WorkerLost extends Error {
   }
 }
 
-/** An answer that leaves the worker usable. */
-export type StoreReply = Extract<WorkerMessage, { kind: "answer" | "refused" | "too-large" }>;
-
 /** One live worker thread with its data loaded. */
 export interface StoreWorker {
-  readonly triples: number;
+  /** What its store holds, as of the latest message. */
+  readonly memoryBytes: number;
   /** False once the thread has ended or crashed, also when it was idle. */
   readonly alive: boolean;
   /** Sends one query; the caller sends the next one only after the reply. @throws WorkerLost */
@@ -66,12 +64,19 @@ export async function startStoreWorker(options: StoreWorkerOptions): Promise<Sto
   try {
     const first = await inbox.next();
     if (first.kind !== "ready") throw new WorkerLost("trap", "the worker spoke before it was ready");
+    let { memoryBytes } = first;
     return {
-      triples: first.triples,
+      get memoryBytes() {
+        return memoryBytes;
+      },
       get alive() {
         return inbox.open;
       },
-      ask: (query) => ask(worker, inbox, query),
+      async ask(query) {
+        const reply = await ask(worker, inbox, query);
+        ({ memoryBytes } = reply);
+        return reply;
+      },
       terminate: () => terminate(worker),
     };
   } catch (lost) {

@@ -35,10 +35,15 @@ export interface WorkerQuery {
   readonly namedGraphs: readonly string[];
 }
 
-/** What the worker says. After `crashed` it is of no further use and ends itself. */
+/** What the worker says: `memoryBytes` is what its store holds. After `crashed` it is of no further use and ends itself. */
 export type WorkerMessage =
-  | { readonly kind: "ready"; readonly triples: number }
-  | { readonly kind: "answer"; readonly id: number; readonly body: Uint8Array<ArrayBuffer> }
-  | { readonly kind: "refused"; readonly id: number; readonly message: string }
-  | { readonly kind: "too-large"; readonly id: number; readonly bytes: number }
+  | { readonly kind: "ready"; readonly memoryBytes: number }
+  | StoreReply
   | { readonly kind: "crashed"; readonly cause: "memory" | "trap"; readonly message: string };
+
+/** A reply to a query that leaves the worker usable. */
+export type StoreReply = { readonly id: number; readonly memoryBytes: number } & (
+  | { readonly kind: "answer"; readonly body: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "too-large"; readonly bytes: number }
+);

@@ -13,12 +13,14 @@ export interface RestartPolicy {
   readonly cooldownMs: number;
 }
 
-/** Keeps one loaded worker at hand. */
+/** Keeps at most one loaded worker. */
 export interface WorkerSupervisor {
-  /** The loaded worker, waiting for a start that is under way. @throws FedwayError `ENDPOINT_FAILED` while it is down */
+  /** What the worker's store holds; 0 when there is no worker. */
+  readonly memoryBytes: number;
+  /** The loaded worker, which is started when there is none. @throws FedwayError `ENDPOINT_FAILED` while it is down */
   worker(): Promise<StoreWorker>;
-  /** Ends this worker and starts the next one in the background. */
-  replace(worker: StoreWorker): Promise<void>;
+  /** Ends the worker. */
+  release(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,45 +30,46 @@ export interface SupervisorOptions extends StoreWorkerOptions {
   readonly restart: RestartPolicy;
 }
 
-/** Starts, replaces and ends the workers of one hosted endpoint; there is at most one loaded worker at a time. */
+/** Starts and ends the workers of one hosted endpoint, one after the other: `worker` is not asked again meanwhile. */
 export function createWorkerSupervisor(options: SupervisorOptions): WorkerSupervisor {
   const closing = new AbortController();
-  let current: Promise<StoreWorker> | undefined;
+  let current: StoreWorker | undefined;
+  let starting: Promise<unknown> = Promise.resolve();
   let downUntilMs = 0;
 
   const start = async (): Promise<StoreWorker> => {
     try {
       return await startWithRetries(options, closing.signal);
     } catch (cause) {
-      current = undefined;
       downUntilMs = performance.now() + options.restart.cooldownMs;
       throw downError(options, options.restart.cooldownMs, cause);
     }
   };
-  const worker = async (): Promise<StoreWorker> => {
-    if (closing.signal.aborted) throw closedError(options.id);
-    const restMs = downUntilMs - performance.now();
-    if (current === undefined && restMs > 0) throw downError(options, restMs, undefined);
-    current ??= start();
-    const loaded = await current;
-    if (loaded.alive) return loaded;
-    // It crashed while it was idle: nobody has replaced it yet.
-    current = undefined;
-    return worker();
+  const release = async (): Promise<void> => {
+    const last = current;
+    await last?.terminate();
+    // Only now: until then its memory is there.
+    if (current === last) current = undefined;
   };
   return {
-    worker,
-    async replace(lost) {
-      current = undefined;
-      await lost.terminate();
-      // Whoever asks next sees a failure again; nobody waits for this one.
-      if (!closing.signal.aborted) worker().catch(() => undefined);
+    get memoryBytes() {
+      return current?.alive === true ? current.memoryBytes : 0;
     },
+    async worker() {
+      if (closing.signal.aborted) throw closedError(options.id);
+      if (current?.alive === true) return current;
+      const restMs = downUntilMs - performance.now();
+      if (restMs > 0) throw downError(options, restMs, undefined);
+      const started = start();
+      starting = started.catch(() => undefined);
+      current = await started;
+      return current;
+    },
+    release,
     async close() {
       closing.abort();
-      const last = await current?.catch(() => undefined);
-      current = undefined;
-      await last?.terminate();
+      await starting;
+      await release();
     },
   };
 }

@@ -22,7 +22,8 @@ console.error = (...words: unknown[]): void => {
 
 const oxigraph = await import("oxigraph/web.js");
 const wasm = readFileSync(fileURLToPath(import.meta.resolve("oxigraph/web_bg.wasm")));
-oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
+const { memory } = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
+const memoryBytes = (): number => memory.buffer.byteLength;
 
 function send(message: WorkerMessage, transfer: readonly ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer);
@@ -64,11 +65,13 @@ function answer(store: InstanceType<typeof oxigraph.Store>, query: WorkerQuery):
     const result = store.query(query.query, { results_format: query.mediaType, ...datasetOf(query) });
     const body = capture.bytes ?? new TextEncoder().encode(typeof result === "string" ? result : "");
     const bytes = capture.skippedBytes ?? body.byteLength;
-    if (bytes > boot.maxAnswerBytes) send({ kind: "too-large", id, bytes });
-    else send({ kind: "answer", id, body }, [body.buffer]);
+    const known = { id, memoryBytes: memoryBytes() };
+    if (bytes > boot.maxAnswerBytes) send({ kind: "too-large", bytes, ...known });
+    else send({ kind: "answer", body, ...known }, [body.buffer]);
   } catch (thrown) {
-    if (isOwnError(thrown)) send({ kind: "refused", id, message: thrown.message.slice(0, maxMessageLength) });
-    else crash(thrown);
+    if (!isOwnError(thrown)) return crash(thrown);
+    const message = thrown.message.slice(0, maxMessageLength);
+    send({ kind: "refused", id, message, memoryBytes: memoryBytes() });
   }
 }
 
@@ -78,7 +81,7 @@ try {
   parentPort?.on("message", (query: WorkerQuery) => {
     answer(store, query);
   });
-  send({ kind: "ready", triples: store.size });
+  send({ kind: "ready", memoryBytes: memoryBytes() });
 } catch (thrown) {
   crash(thrown);
 }

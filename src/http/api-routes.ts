@@ -1,10 +1,11 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/query-service.ts";
 import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
-import { clientSignal, type Exchange } from "./exchange.ts";
+import { clientKey } from "./client-key.ts";
+import { clientSignal } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
   ExplainBody,
@@ -46,7 +47,7 @@ function checkQuery(deps: HttpDeps, text: string, endpoint: string | undefined):
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
-async function tabulate(deps: HttpDeps, body: QueryBody, exchange: Exchange): Promise<Table> {
+async function tabulate(deps: HttpDeps, body: QueryBody, { exchange, ip }: FastifyRequest): Promise<Table> {
   const { query, endpoint, maxRows, timeoutMs, partial = false, strict = false } = body;
   checkQuery(deps, query, endpoint);
   if (deps.config.log.queries) exchange.query = query;
@@ -59,6 +60,7 @@ async function tabulate(deps: HttpDeps, body: QueryBody, exchange: Exchange): Pr
     namedGraphs: [],
     partial,
     strict,
+    client: clientKey(ip),
     signal: clientSignal(exchange),
     trace: exchange.span?.context,
   });
@@ -79,7 +81,7 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
       response: answers(TabularAnswer),
     },
     handler: async (request, reply) => {
-      const table = await tabulate(deps, request.body, request.exchange);
+      const table = await tabulate(deps, request.body, request);
       void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
       return sendJson(reply, table, statusOf(table));
     },

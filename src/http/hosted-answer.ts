@@ -2,7 +2,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
+import { clientKey } from "./client-key.ts";
 import { clientSignal } from "./exchange.ts";
+import type { SendProblem } from "./problem-reply.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { answerKindOf } from "./query-form.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -17,22 +19,31 @@ function acceptOf(request: FastifyRequest, format: string | undefined): string {
   return resultFormats.find(({ name }) => name === format)?.mediaType ?? format;
 }
 
+/** Who asks what, and how the answer may fail. */
+export interface HostedExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly endpoint: HostedEndpoint;
+  readonly sendProblem: SendProblem;
+  /** Waiting for others included. */
+  readonly mostMs: number;
+}
+
 /** Asks a hosted endpoint and sends its answer. @throws FedwayError what `HostedEndpoint.query` throws */
-export async function answerHosted(
-  exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly endpoint: HostedEndpoint },
-  operation: QueryOperation,
-  mostMs: number,
-): Promise<void> {
-  const { request, reply, endpoint } = exchange;
-  const { mediaType, body } = await endpoint.query({
+export async function answerHosted(exchange: HostedExchange, operation: QueryOperation): Promise<void> {
+  const { request, reply, endpoint, sendProblem, mostMs } = exchange;
+  const { mediaType, body, stream } = await endpoint.query({
     query: operation.text,
     kind: answerKindOf(operation.text) ?? "bindings",
     accept: acceptOf(request, operation.format),
     defaultGraphs: operation.defaultGraphs,
     namedGraphs: operation.namedGraphs,
+    client: clientKey(request.ip),
     signal: clientSignal(request.exchange),
     timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),
   });
   const headers = [...staticHeaders, "Content-Type", contentTypes.get(mediaType) ?? mediaType];
-  await sendAnswer(reply, { headers, contentEncoding: "identity", body }, () => {});
+  await sendAnswer(reply, { headers, contentEncoding: "identity", body: stream ?? body }, (error) =>
+    sendProblem(reply, error),
+  );
 }

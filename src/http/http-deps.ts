@@ -34,7 +34,6 @@ export interface HttpSettings {
     readonly maxQueryBytes: number;
     /** Requests a minute per client; 0 is no limit. */
     readonly rateLimit: number;
-    readonly hostedTimeoutMs: number;
   };
   /** `queries`: log lines carry the query text. */
   readonly log: { readonly queries: boolean };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { isIPv6 } from "node:net";
 import type { Store } from "../store/store.ts";
+import { clientKey } from "./client-key.ts";
 
 /** Tokens of one client; fewer than none when more were taken elsewhere than was known here. */
 interface Bucket {
@@ -27,23 +27,6 @@ export interface RateLimiterOptions {
   readonly maxClients?: number;
   /** Where the processes of a deployment keep one bucket a client together; absent: each has its own. */
   readonly store?: Pick<Store, "get" | "put"> | undefined;
-}
-
-const fullFormLength = 8;
-
-/** An IPv6 customer has a whole /64, so its first four groups are the client; IPv4-mapped addresses are IPv4. */
-function clientKey(address: string): string {
-  if (!isIPv6(address)) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped) return mapped;
-  const [head = "", tail] = (address.split("%")[0] ?? address).split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) {
-    const rest = tail === "" ? [] : tail.split(":");
-    const missing = Math.max(0, fullFormLength - groups.length - rest.length);
-    groups.push(...Array.from({ length: missing }, () => "0"), ...rest);
-  }
-  return groups.slice(0, 4).join(":");
 }
 
 /**

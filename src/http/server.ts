@@ -173,7 +173,8 @@ function readJsonStrictly(app: FastifyInstance): void {
 
 function addSparql(app: FastifyInstance, shell: SparqlShell): void {
   const { hosted, config } = shell.deps;
-  const { maxQueryBytes, hostedTimeoutMs } = config.limits;
+  const { maxQueryBytes, timeoutMs: mostMs } = config.limits;
+  const { sendProblem } = shell;
   void app.register(async (scope) => {
     addProtocolBodies(scope, maxQueryBytes);
     scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, protocolError(error, maxQueryBytes)));
@@ -181,13 +182,13 @@ function addSparql(app: FastifyInstance, shell: SparqlShell): void {
     addHostedRoute(scope, shell, async (request, reply, operation) => {
       const endpoint = hosted(idOf(request));
       if (!endpoint) throw endpointUnknown(idOf(request), []);
-      await answerHosted({ request, reply, endpoint }, operation, hostedTimeoutMs);
+      await answerHosted({ request, reply, endpoint, sendProblem, mostMs }, operation);
     });
     addShardRoute(scope, shell, async (request, reply, operation) => {
       const { dataset, shard } = shardOf(request);
       const endpoint = shell.deps.shards?.endpoint(dataset, shard);
       if (!endpoint) throw shardUnknown(dataset, shard);
-      await answerHosted({ request, reply, endpoint }, operation, hostedTimeoutMs);
+      await answerHosted({ request, reply, endpoint, sendProblem, mostMs }, operation);
     });
   });
 }

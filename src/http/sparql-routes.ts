@@ -4,6 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { descriptionUrl } from "../registry/void/catalog-void.ts";
+import { clientKey } from "./client-key.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import { searchOf } from "./form-parameters.ts";
@@ -129,6 +130,7 @@ const throughQueryService =
       timeoutMs: operation.timeoutMs,
       strict: operation.strict,
       partial: operation.partial,
+      client: clientKey(request.ip),
       signal: clientSignal(request.exchange),
       trace: request.exchange.span?.context,
     });

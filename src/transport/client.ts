@@ -146,12 +146,14 @@ export function createSparqlClient(options: SparqlClientOptions): GuardedSparqlC
       throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, options.observer);
     }
     const call = new Call(request, lanes.of(endpoint, url), calls);
-    if (handler === undefined) call.host = host;
     try {
+      // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
+      if (handler !== undefined) return await answerLocally(call, handler, context);
+      call.host = host;
       const queued = call.enter();
       if (queued !== undefined) await queued;
       call.admit();
-      return await (handler === undefined ? converse(call, url, context) : answerLocally(call, handler, context));
+      return await converse(call, url, context);
     } catch (thrown) {
       const error = call.located(toFedwayError(thrown));
       call.finish(error);

@@ -1,3 +1,5 @@
+import { finished } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
 import type { AttemptContext } from "./attempt.ts";
@@ -19,7 +21,7 @@ function asEndpointError(thrown: unknown): FedwayError {
 function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
   call.check();
   call.sent();
-  const { query, kind, accept, defaultGraphs, namedGraphs, signal } = call.request;
+  const { query, kind, accept, defaultGraphs, namedGraphs, client, signal } = call.request;
   const interrupted = new Promise<never>((_resolve, reject) => {
     call.underWay = { abort: reject };
   });
@@ -27,11 +29,14 @@ function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
     query,
     kind,
     accept,
+    client,
     signal,
     timeoutMs: Math.max(1, call.leftMs),
     ...(defaultGraphs === undefined ? {} : { defaultGraphs }),
     ...(namedGraphs === undefined ? {} : { namedGraphs }),
   });
+  // Nobody reads an answer that comes too late.
+  interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});
   return Promise.race([answered, interrupted]);
 }
 
@@ -46,26 +51,48 @@ export async function answerLocally(call: Call, handler: Handler, context: Local
   } catch (thrown) {
     throw asEndpointError(thrown);
   }
-  const mediaType = answerMediaType(answer.mediaType, kind);
-  if (mediaType === undefined) {
-    throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
+  const { body, stream } = answer;
+  try {
+    const mediaType = answerMediaType(answer.mediaType, kind);
+    if (mediaType === undefined) {
+      throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
+    }
+    const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
+    if (body.length > cap) throw answerTooLarge(cap);
+    const { request } = call;
+    const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
+    const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
+    if (outcome instanceof FedwayError) throw outcome;
+    call.check();
+    call.wireBytes = body.length;
+    call.finish(outcome);
+    const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome);
+    // A reader of the body need not look at `end`.
+    end.catch(() => {});
+    return {
+      status: 200,
+      mediaType,
+      contentEncoding: "identity",
+      body: stream ?? body,
+      firstByteMs: clock.now() - startedMs,
+      requests: call.requests,
+      whole: stream === undefined ? outcome : undefined,
+      end,
+    };
+  } catch (error) {
+    stream?.destroy();
+    throw error;
   }
-  const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
-  if (answer.body.length > cap) throw answerTooLarge(cap);
-  const { request } = call;
-  const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
-  const outcome = monitor.see(answer.body) ?? monitor.conclude(answer.body.length);
-  if (outcome instanceof FedwayError) throw outcome;
-  call.wireBytes = answer.body.length;
-  call.finish(outcome);
-  return {
-    status: 200,
-    mediaType,
-    contentEncoding: "identity",
-    body: answer.body,
-    firstByteMs: clock.now() - startedMs,
-    requests: call.requests,
-    whole: outcome,
-    end: Promise.resolve(outcome),
-  };
+}
+
+const turnBytes = 4_194_304;
+
+/** Looks through a large body with room for others in between. */
+async function seeInTurns(monitor: AnswerMonitor, body: Buffer): Promise<FedwayError | undefined> {
+  for (let at = 0; at < body.length; at += turnBytes) {
+    if (at > 0) await setImmediate();
+    const error = monitor.see(body.subarray(at, at + turnBytes));
+    if (error !== undefined) return error;
+  }
+  return undefined;
 }

@@ -55,6 +55,8 @@ export interface SparqlRequest {
   readonly pastBreaker?: boolean;
   /** Caps for this request; the client's own caps hold where these are absent or larger. */
   readonly maxBytes?: number;
+  /** Whose query the request is for, told to endpoints of this process; never sent. */
+  readonly client?: string | undefined;
   /** What the request belongs to, handed to the observer as it is; never sent. */
   readonly trace?: unknown;
 }
@@ -120,6 +122,7 @@ export interface LocalQuery {
   readonly accept: string;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
+  readonly client?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -128,6 +131,8 @@ export interface LocalQuery {
 export interface LocalAnswer {
   readonly mediaType: string;
   readonly body: Buffer;
+  /** The same bytes, to be read or destroyed, where they count in the account of whoever made them. */
+  readonly stream?: Readable;
 }
 
 /** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */

@@ -9,25 +9,61 @@ export interface FairQueueLimits {
 /** Whether an item was taken, or which bound refused it. */
 export type Pushed = "waiting" | "client-full" | "full";
 
-/** Items that wait for their turn: clients take turns, each client's items in order of arrival. */
+/** An item that is served now. */
+export interface Turn<T> {
+  readonly item: T;
+  /** It is not served any more; to be called once, whatever came of it. */
+  readonly done: () => void;
+}
+
+/** Items that wait to be served, each client's in order of arrival. */
 export interface FairQueue<T> {
+  /** Items that wait. */
   readonly size: number;
   push(client: string, item: T): Pushed;
-  /** The next item of the client whose turn it is. */
-  shift(): T | undefined;
+  /** The next item; of those that are `ready`, which are asked in the order of their turns, where not all can be served. */
+  take(ready?: (item: T) => boolean): Turn<T> | undefined;
   /** False when the item was not waiting. */
   remove(item: T): boolean;
 }
 
 /**
- * A queue in which a client that asks much delays itself and not the others: whoever has just been served goes behind
- * all that wait. Nothing is kept of a client that has no item waiting.
+ * A queue in which a client that asks much delays itself and not the others: the next is whoever has the fewest items
+ * served at the moment, and of those whose last one ended first or who came first. Nothing is kept of a client without
+ * items.
  */
-export function createFairQueue<T>({ maxWaiting, maxPerClient }: FairQueueLimits): FairQueue<T> {
+export function createFairQueue<T extends object | string>({
+  maxWaiting,
+  maxPerClient,
+}: FairQueueLimits): FairQueue<T> {
   // In order of turn.
   const lines = new Map<string, T[]>();
+  const served = new Map<string, number>();
   let size = 0;
 
+  const servedOf = (client: string): number => served.get(client) ?? 0;
+  const cut = (client: string, line: T[], index: number): T | undefined => {
+    if (index === -1) return undefined;
+    const [item] = line.splice(index, 1);
+    if (line.length === 0) lines.delete(client);
+    size -= 1;
+    return item;
+  };
+  const turnOf = (client: string, item: T): Turn<T> => {
+    served.set(client, servedOf(client) + 1);
+    return {
+      item,
+      done() {
+        const left = servedOf(client) - 1;
+        if (left > 0) served.set(client, left);
+        else served.delete(client);
+        const line = lines.get(client);
+        if (line === undefined) return;
+        lines.delete(client);
+        lines.set(client, line);
+      },
+    };
+  };
   return {
     get size() {
       return size;
@@ -41,24 +77,16 @@ export function createFairQueue<T>({ maxWaiting, maxPerClient }: FairQueueLimits
       size += 1;
       return "waiting";
     },
-    shift() {
-      for (const [client, line] of lines) {
-        const item = line.shift();
-        lines.delete(client);
-        if (line.length > 0) lines.set(client, line);
-        size -= 1;
-        return item;
+    take(ready = () => true) {
+      for (const [client, line] of [...lines].toSorted(([one], [other]) => servedOf(one) - servedOf(other))) {
+        const item = cut(client, line, line.findIndex(ready));
+        if (item !== undefined) return turnOf(client, item);
       }
       return undefined;
     },
     remove(item) {
       for (const [client, line] of lines) {
-        const index = line.indexOf(item);
-        if (index === -1) continue;
-        line.splice(index, 1);
-        if (line.length === 0) lines.delete(client);
-        size -= 1;
-        return true;
+        if (cut(client, line, line.indexOf(item)) !== undefined) return true;
       }
       return false;
     },

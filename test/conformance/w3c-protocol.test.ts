@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { createHostedEndpoint } from "../../src/hosting/create-hosted-endpoint.ts";
+import { createEndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
@@ -210,10 +210,11 @@ let app: App;
 let base: string;
 
 beforeAll(async () => {
-  hosted = await createHostedEndpoint({
+  const limits = { timeoutMs: 5000, totalMb: 256, maxAnswerBytes: 1_000_000, maxWaiting: 10, maxPerClient: 10 };
+  hosted = createEndpointPool(limits).endpoint({
     id: "w3c",
     source: { kind: "text", text: documents },
-    limits: { timeoutMs: 5000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 },
+    memoryMb: 64,
   });
   upstream = await createHttpServer(await createFakeDeps({ hosted: () => hosted }));
   const upstreamUrl = await upstream.listen();

@@ -93,7 +93,7 @@ export const rooms: readonly Room[] = [
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html", imports: [], packages: [] },
-  { name: "hosting", imports: whole("rdf", "results", "errors"), packages: ["oxigraph"] },
+  { name: "hosting", imports: whole("rdf", "results", "workers", "errors"), packages: ["oxigraph"] },
   {
     name: "shards",
     imports: [

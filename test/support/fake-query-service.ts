@@ -110,7 +110,7 @@ export const fakeSettings: HttpSettings = {
   trustProxy: false,
   adminToken: "off",
   corsOrigins: "*",
-  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0, hostedTimeoutMs: 1000 },
+  limits: { timeoutMs: 5000, maxRows: 100, maxQueryBytes: 4096, rateLimit: 0 },
   log: { queries: false },
 };
 

@@ -147,11 +147,12 @@ export class EvaluatorPool {
       );
       const least = free.toSorted((one, other) => one.running - other.running)[0];
       if (!least || this.#waiting.size === 0) return;
-      this.#give(least, this.#waiting.shift());
+      const turn = this.#waiting.take();
+      this.#give(least, turn?.item, turn?.done);
     }
   }
 
-  #give(slot: Slot, request: Waiting | undefined): void {
+  #give(slot: Slot, request: Waiting | undefined, done?: () => void): void {
     if (!request) return;
     slot.running++;
     slot.reserved = request.alone;
@@ -161,6 +162,7 @@ export class EvaluatorPool {
       left = true;
       slot.running--;
       slot.reserved = false;
+      done?.();
       this.#dispatch();
     };
     request.take({ process: slot.process, leave });
@@ -175,7 +177,10 @@ export class EvaluatorPool {
 
   #refuseAll(error: FedwayError): void {
     for (const request of this.#waitingAlone.splice(0)) request.refuse(error);
-    for (let request = this.#waiting.shift(); request; request = this.#waiting.shift()) request.refuse(error);
+    for (let turn = this.#waiting.take(); turn; turn = this.#waiting.take()) {
+      turn.done();
+      turn.item.refuse(error);
+    }
   }
 }
 

@@ -43,8 +43,9 @@ interface Asked {
 async function query({ client, now }: OutsideWorld, params: QueryParams, { context, runs }: Asked): Promise<Handled> {
   const { run, timeoutMs, ...request } = params;
   const { signal } = context;
-  const trace = runs.get(run)?.trace;
-  const answer = await client.query({ ...request, signal, trace, deadlineMs: now() + timeoutMs });
+  const of = runs.get(run);
+  const whose = { client: of?.client, trace: of?.trace };
+  const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
   const { body, end, whole, status, mediaType, contentEncoding, partial, firstByteMs, requests } = answer;
   const head: QueryHead = { status, mediaType, contentEncoding, partial, firstByteMs, requests };
   // Whoever reads the body hears of its failure there.

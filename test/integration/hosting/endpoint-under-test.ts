@@ -1,8 +1,18 @@
 import { afterEach } from "vitest";
-import { createHostedEndpoint, type HostedEndpointOptions } from "../../../src/hosting/create-hosted-endpoint.ts";
+import {
+  createEndpointPool,
+  type EndpointPoolOptions,
+  type PooledEndpointOptions,
+} from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 
-export const limits = { timeoutMs: 10_000, memoryMb: 64, maxAnswerBytes: 1_000_000, maxQueue: 10 };
+export const limits = {
+  timeoutMs: 10_000,
+  totalMb: 1_024,
+  maxAnswerBytes: 1_000_000,
+  maxWaiting: 10,
+  maxPerClient: 10,
+};
 
 const triples = (length: number): string =>
   Array.from({ length }, (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`).join("\n");
@@ -17,8 +27,9 @@ export const endless =
   "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?q ?r ?s FILTER(?c < ?f && ?f < ?i && ?i < ?s) }";
 export const one = "SELECT * { <urn:s:1> ?p ?o }";
 
-interface Overrides extends Omit<Partial<HostedEndpointOptions>, "limits"> {
-  readonly limits?: Partial<HostedEndpointOptions["limits"]>;
+interface Overrides extends Partial<PooledEndpointOptions> {
+  readonly limits?: Partial<EndpointPoolOptions>;
+  readonly worker?: EndpointPoolOptions["worker"];
 }
 
 const opened: HostedEndpoint[] = [];
@@ -27,12 +38,13 @@ afterEach(async () => {
 });
 
 /** A hosted endpoint that is closed after the test. */
-export async function open(overrides: Overrides = {}): Promise<HostedEndpoint> {
-  const endpoint = await createHostedEndpoint({
+export function open({ limits: more, worker, ...overrides }: Overrides = {}): HostedEndpoint {
+  const pool = createEndpointPool({ ...limits, ...more, ...(worker && { worker }) });
+  const endpoint = pool.endpoint({
     id: "alpha",
     source: { kind: "text", text: fewTriples },
+    memoryMb: 64,
     ...overrides,
-    limits: { ...limits, ...overrides.limits },
   });
   opened.push(endpoint);
   return endpoint;

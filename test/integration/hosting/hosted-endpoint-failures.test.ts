@@ -14,7 +14,7 @@ const codeOf = (answer: Promise<string>) => answer.catch((error: unknown) => toF
 
 describe("the time cap", () => {
   it("ends an endless query; the next one is served", async () => {
-    const endpoint = await open({ limits: { timeoutMs: 800 } });
+    const endpoint = open({ limits: { timeoutMs: 800 } });
     const startMs = performance.now();
     await expect(ask(endpoint, endless)).rejects.toMatchObject({
       code: "ENDPOINT_TIMEOUT",
@@ -25,19 +25,19 @@ describe("the time cap", () => {
     expect(await ask(endpoint, one)).toBe(oneAnswer);
   });
   it("counts running time only: those that waited are served after the reload", async () => {
-    const endpoint = await open({ limits: { timeoutMs: 3_000 } });
+    const endpoint = open({ limits: { timeoutMs: 3_000 } });
     const answers = await Promise.all([codeOf(ask(endpoint, endless)), ask(endpoint, one), ask(endpoint, one)]);
     expect(answers).toEqual(["ENDPOINT_TIMEOUT", oneAnswer, oneAnswer]);
   });
   it("is lowered by the caller's time", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     await expect(ask(endpoint, endless, { timeoutMs: 2_000 })).rejects.toMatchObject({
       message: "The hosted endpoint alpha ended the query after 2000 ms.",
     });
     expect(await ask(endpoint, one)).toBe(oneAnswer);
   });
   it("lets the caller's time run in the queue", async () => {
-    const endpoint = await open({ limits: { timeoutMs: 600 } });
+    const endpoint = open({ limits: { timeoutMs: 600 } });
     const running = codeOf(ask(endpoint, endless));
     await expect(ask(endpoint, one, { timeoutMs: 100 })).rejects.toMatchObject({
       code: "ENDPOINT_TIMEOUT",
@@ -49,7 +49,7 @@ describe("the time cap", () => {
 
 describe("the memory cap", () => {
   it("ends a greedy query; the next one is served", async () => {
-    const endpoint = await open({ limits: { memoryMb: 32 } });
+    const endpoint = open({ memoryMb: 32 });
     const before = process.memoryUsage().rss;
     await expect(ask(endpoint, greedy)).rejects.toMatchObject({
       code: "ENDPOINT_FAILED",
@@ -62,12 +62,12 @@ describe("the memory cap", () => {
 
 describe("a crash of the store", () => {
   it("costs one query; those that waited are served after the reload", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     const answers = await Promise.all([codeOf(ask(endpoint, deep)), ask(endpoint, one), ask(endpoint, one)]);
     expect(answers).toEqual(["ENDPOINT_FAILED", oneAnswer, oneAnswer]);
   });
   it("can happen again and again", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     const codes = await Promise.all([1, 2, 3, 4].map(() => codeOf(ask(endpoint, deep))));
     expect(codes).toEqual(Array.from({ length: 4 }, () => "ENDPOINT_FAILED"));
     expect(await ask(endpoint, one)).toBe(oneAnswer);
@@ -76,7 +76,7 @@ describe("a crash of the store", () => {
 
 describe("cancelling", () => {
   it("ends a running query at once and its worker soon", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     const caller = new AbortController();
     const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal }));
     await sleep(100);
@@ -87,14 +87,14 @@ describe("cancelling", () => {
     expect(await ask(endpoint, one)).toBe(oneAnswer);
   });
   it("hands the reason on", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     const caller = new AbortController();
     const cancelled = codeOf(ask(endpoint, endless, { signal: caller.signal }));
     caller.abort(new FedwayError("DEADLINE_EXCEEDED", "over"));
     expect(await cancelled).toBe("DEADLINE_EXCEEDED");
   });
   it("takes a waiting query out of the queue", async () => {
-    const endpoint = await open({ limits: { timeoutMs: 3_000, maxQueue: 1 } });
+    const endpoint = open({ limits: { timeoutMs: 3_000, maxWaiting: 1 } });
     const running = codeOf(ask(endpoint, endless));
     const caller = new AbortController();
     const waiting = codeOf(ask(endpoint, one, { signal: caller.signal }));
@@ -105,11 +105,11 @@ describe("cancelling", () => {
     expect(await running).toBe("ENDPOINT_TIMEOUT");
   });
   it("refuses a query that is already cancelled", async () => {
-    expect(await codeOf(ask(await open(), one, { signal: AbortSignal.abort() }))).toBe("CANCELLED");
+    expect(await codeOf(ask(open(), one, { signal: AbortSignal.abort() }))).toBe("CANCELLED");
   });
   it("keeps the worker when the query ends within the grace", async () => {
     const log = logFile("grace");
-    const endpoint = await open({ source: scripted(log, "ready"), worker: { script, graceMs: 5_000 } });
+    const endpoint = open({ source: scripted(log, "ready"), worker: { script, graceMs: 5_000 } });
     const caller = new AbortController();
     const cancelled = codeOf(ask(endpoint, one, { signal: caller.signal }));
     caller.abort();
@@ -120,7 +120,7 @@ describe("cancelling", () => {
 
 describe("closing", () => {
   it("fails the running query, the waiting and the later ones", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     const running = codeOf(ask(endpoint, endless));
     const waiting = codeOf(ask(endpoint, one));
     await endpoint.close();
@@ -131,7 +131,7 @@ describe("closing", () => {
     ]);
   });
   it("can be done twice", async () => {
-    const endpoint = await open();
+    const endpoint = open();
     await endpoint.close();
     await expect(endpoint.close()).resolves.toBeUndefined();
   });
@@ -152,8 +152,8 @@ describe("starting the worker again", () => {
   const restart = { attempts: 3, delayMs: 10, cooldownMs: 300 };
   it("is tried a bounded number of times", async () => {
     const log = logFile("bounded");
-    const opening = open({ source: scripted(log, "crash"), worker: { script, restart } });
-    await expect(opening).rejects.toMatchObject({
+    const endpoint = open({ source: scripted(log, "crash"), worker: { script, restart } });
+    await expect(ask(endpoint, one)).rejects.toMatchObject({
       code: "ENDPOINT_FAILED",
       message: "The hosted endpoint alpha could not be started in 3 attempts.",
       details: { retryAfterMs: 300 },
@@ -162,24 +162,26 @@ describe("starting the worker again", () => {
   });
   it("succeeds in a later attempt", async () => {
     const log = logFile("later");
-    const endpoint = await open({ source: scripted(log, "crash", "crash", "ready"), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, "crash", "crash", "ready"), worker: { script, restart } });
     expect(await ask(endpoint, one)).toBe("pong 3");
   });
   it("does not wait for a worker that hangs", async () => {
     const worker = { script, restart, startTimeoutMs: 2_000 };
-    const endpoint = await open({ source: scripted(logFile("hang"), "hang", "ready"), worker });
+    const endpoint = open({ source: scripted(logFile("hang"), "hang", "ready"), worker });
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
   it("happens when the worker ended while it was idle", async () => {
     const log = logFile("idle");
-    const endpoint = await open({ source: scripted(log, "fragile", "ready"), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, "fragile", "ready"), worker: { script, restart } });
+    expect(await ask(endpoint, one)).toBe("pong 1");
     await sleep(400);
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
   it("leaves an endpoint that cannot start alone for a while, then tries again", async () => {
     const log = logFile("cooldown");
     const steps = ["fragile", "crash", "crash", "crash", "ready"];
-    const endpoint = await open({ source: scripted(log, ...steps), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, ...steps), worker: { script, restart } });
+    expect(await ask(endpoint, one)).toBe("pong 1");
     await sleep(400);
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");

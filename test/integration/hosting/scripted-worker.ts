@@ -16,7 +16,7 @@ const step = steps[start - 1] ?? steps.at(-1);
 
 if (step === "crash") throw new Error("crash on purpose");
 parentPort?.on("message", ({ id }: WorkerQuery) => {
-  parentPort?.postMessage({ kind: "answer", id, body: new TextEncoder().encode(`pong ${start}`) }, []);
+  parentPort?.postMessage({ kind: "answer", id, memoryBytes: 1, body: new TextEncoder().encode(`pong ${start}`) }, []);
 });
-if (step !== "hang") parentPort?.postMessage({ kind: "ready", triples: 1 }, []);
+if (step !== "hang") parentPort?.postMessage({ kind: "ready", memoryBytes: 1 }, []);
 if (step === "fragile") setTimeout(() => parentPort?.close(), 20);

@@ -223,7 +223,6 @@ describe("service descriptions", () => {
 
 const hosted = (seen: HostedQuery[], failure?: FedwayError): HostedEndpoint => ({
   id: "alpha",
-  triples: 3,
   query: async (request) => {
     seen.push(request);
     if (failure) throw failure;
@@ -250,7 +249,7 @@ describe("hosted endpoints", () => {
     const seen: HostedQuery[] = [];
     const app = await start({ hosted: () => hosted(seen) });
     await fetch(`${app.url}/hosted/alpha/sparql?${askQuery}&timeout=99999999`);
-    expect(seen[0]).toMatchObject({ kind: "boolean", accept: "*/*", timeoutMs: 1000 });
+    expect(seen[0]).toMatchObject({ kind: "boolean", accept: "*/*", timeoutMs: 5000, client: "127.0.0.1" });
   });
 
   it("fail with problems", async () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHostedEndpoint } from "../../../src/hosting/create-hosted-endpoint.ts";
+import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
@@ -22,10 +22,11 @@ beforeAll(async () => {
   queries = await exampleQueries();
   const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
   folder = built.folder ?? "";
-  whole = await createHostedEndpoint({
+  const limits = { timeoutMs: 10_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
+  whole = createEndpointPool(limits).endpoint({
     id: "whole",
     source: { kind: "text", text: await readFile(join(workspace.input, "harbour.nt"), "utf8") },
-    limits: { timeoutMs: 10_000, memoryMb: 256, maxAnswerBytes: 10_000_000, maxQueue: 10 },
+    memoryMb: 256,
   });
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
 }, 60_000);

@@ -1,107 +1,184 @@
 import { describe, expect, it } from "vitest";
-import { createEndpointPool, type EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { createEndpointPool, type EndpointPoolOptions } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
+import type { StoreRunner, StoreRunnerOptions } from "../../../src/hosting/store-runner.ts";
 
-/** A pool over scripted endpoints: what was opened and closed, and answers that wait to be let go. */
-function scripted(maxOpen: number) {
+const mib = 1_048_576;
+/** Of a worker that runs a query with 100 MiB for its store: its thread and an answer besides. */
+const runningMb = 100 + 24 + 1;
+/** For `running` workers at once, and a quarter more for answers. */
+const roomFor = (running: number): number => Math.ceil((running * runningMb * 4) / 3) + 8;
+
+/** A pool over scripted runners: queries run until they are let go, and leave a worker of 10 MiB behind. */
+function scripted(options: Partial<EndpointPoolOptions> = {}) {
   const events: string[] = [];
-  const held: (() => void)[] = [];
-  const failing = new Set<string>();
+  const running = new Map<string, () => void>();
+  const createRunner = ({ id, memoryMb }: StoreRunnerOptions): StoreRunner => {
+    let memoryBytes = 0;
+    const end = (how: string) => async (): Promise<void> => {
+      events.push(`${how} ${id}`);
+      memoryBytes = 0;
+    };
+    return {
+      get memoryBytes() {
+        return memoryBytes;
+      },
+      run: (job) =>
+        new Promise((resolve) => {
+          events.push(job.request.query);
+          memoryBytes = memoryMb * mib;
+          running.set(job.request.query, () => {
+            memoryBytes = 10 * mib;
+            running.delete(job.request.query);
+            job.succeed({ mediaType: "text/csv", body: Buffer.from(job.request.query) });
+            resolve();
+          });
+        }),
+      release: end("end"),
+      close: end("close"),
+    };
+  };
   const pool = createEndpointPool({
-    limits: { timeoutMs: 1, memoryMb: 1, maxAnswerBytes: 1, maxQueue: 1 },
-    maxOpen,
-    open: async ({ id, triples }): Promise<HostedEndpoint> => {
-      if (failing.delete(id)) throw new Error(`${id} does not open`);
-      events.push(`open ${id}`);
-      return {
-        id,
-        triples,
-        query: ({ query }) =>
-          new Promise((resolve) => {
-            const answer = (): void => resolve({ mediaType: "text/plain", body: Buffer.from(`${id} ${query}`) });
-            if (query === "wait") held.push(answer);
-            else answer();
-          }),
-        close: async () => void events.push(`close ${id}`),
-      };
-    },
+    timeoutMs: 60_000,
+    totalMb: roomFor(2),
+    maxAnswerBytes: mib,
+    maxWaiting: 100,
+    maxPerClient: 50,
+    createRunner,
+    ...options,
   });
-  return { pool, events, held, failing };
+  const endpoint = (id: string): HostedEndpoint =>
+    pool.endpoint({ id, source: { kind: "text", text: "" }, memoryMb: 100 });
+  /** Lets a query go and waits until what it kept waiting has started. */
+  const letGo = async (query: string): Promise<void> => {
+    running.get(query)?.();
+    await settled();
+  };
+  return { pool, endpoint, events, running, letGo };
 }
 
-const make = (pool: EndpointPool, id: string): HostedEndpoint =>
-  pool.endpoint({ id, triples: 1, source: { kind: "text", text: "" } });
+const settled = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-const never = new AbortController().signal;
+interface Asking {
+  readonly client?: string;
+  readonly signal?: AbortSignal;
+}
 
-const ask = async (endpoint: HostedEndpoint, query = "now", signal = never): Promise<string> =>
-  (await endpoint.query({ query, kind: "bindings", accept: "*/*", signal, timeoutMs: 1 })).body.toString();
+async function ask(endpoint: HostedEndpoint, query: string, { client = "a", signal }: Asking = {}): Promise<string> {
+  const asked = { query, kind: "bindings", accept: "*/*", client, timeoutMs: 60_000 } as const;
+  const { body } = await endpoint.query({ ...asked, signal: signal ?? new AbortController().signal });
+  return body.toString();
+}
 
-const settle = () => new Promise((done) => setImmediate(done));
-
-describe("a pool of hosted endpoints", () => {
-  it("opens an endpoint when it is asked, once", async () => {
-    const { pool, events } = scripted(2);
-    const [a] = [make(pool, "a"), make(pool, "b")];
-    expect(events).toEqual([]);
-    expect([await ask(a, "1"), await ask(a, "2")]).toEqual(["a 1", "a 2"]);
-    expect(events).toEqual(["open a"]);
+describe("clients", () => {
+  it("take turns at an endpoint, however much one of them asks", async () => {
+    const { endpoint, events, letGo } = scripted();
+    const people = endpoint("people");
+    const answers = ["a1", "a2", "a3", "a4"].map((query) => ask(people, query));
+    answers.push(ask(people, "b1", { client: "b" }), ask(people, "c1", { client: "c" }));
+    expect(events).toEqual(["a1"]);
+    for (const query of ["a1", "b1", "c1", "a2", "a3", "a4"]) await letGo(query);
+    expect(events).toEqual(["a1", "b1", "c1", "a2", "a3", "a4"]);
+    expect(await Promise.all(answers)).toEqual(["a1", "a2", "a3", "a4", "b1", "c1"]);
   });
 
-  it("closes the one that was idle longest for another one", async () => {
-    const { pool, events } = scripted(2);
-    const [a, b, c] = [make(pool, "a"), make(pool, "b"), make(pool, "c")];
-    await ask(a);
-    await ask(b);
-    await ask(a);
-    await ask(c);
-    expect(events).toContain("close b");
-    await ask(a);
-    expect(events.filter((event) => event.startsWith("open"))).toEqual(["open a", "open b", "open c"]);
+  it("take turns at all endpoints together where memory is short", async () => {
+    const { endpoint, events, letGo } = scripted({ totalMb: roomFor(1) });
+    const [people, places] = [endpoint("people"), endpoint("places")];
+    const answers = [ask(people, "a1"), ask(people, "a2"), ask(places, "a3"), ask(places, "b1", { client: "b" })];
+    for (const query of ["a1", "b1", "a2", "a3"]) await letGo(query);
+    expect(events.filter((event) => /^[ab]\d/u.test(event))).toEqual(["a1", "b1", "a2", "a3"]);
+    await Promise.all(answers);
   });
 
-  it("lets a query wait while all workers are busy, then serves it", async () => {
-    const { pool, events, held } = scripted(1);
-    const first = ask(make(pool, "a"), "wait");
-    await settle();
-    const second = ask(make(pool, "b"));
-    await settle();
-    expect(events).toEqual(["open a"]);
-    held[0]?.();
-    expect([await first, await second]).toEqual(["a wait", "b now"]);
+  it("may have so many queries waiting, and no client is refused for another", async () => {
+    const { endpoint, letGo } = scripted({ maxPerClient: 2 });
+    const people = endpoint("people");
+    const answers = ["a1", "a2", "a3"].map((query) => ask(people, query));
+    await expect(ask(people, "a4")).rejects.toMatchObject({ code: "ENDPOINT_BUSY", details: { retryAfterMs: 1_000 } });
+    answers.push(ask(people, "b1", { client: "b" }));
+    for (const query of ["a1", "b1", "a2", "a3"]) await letGo(query);
+    await Promise.all(answers);
   });
 
-  it("gives up a query that is cancelled while it waits", async () => {
-    const { pool, held } = scripted(1);
-    const first = ask(make(pool, "a"), "wait");
-    await settle();
+  it("cannot fill the memory with long queries that wait", async () => {
+    const { endpoint, letGo } = scripted();
+    const people = endpoint("people");
+    const long = Array.from({ length: 32 }, (_, n) => ask(people, `${n} ${"x".repeat(mib - 3)}`).catch(String));
+    await expect(ask(people, "y".repeat(mib))).rejects.toMatchObject({ code: "ENDPOINT_BUSY" });
+    for (let n = 0; n < 32; n += 1) await letGo(`${n} ${"x".repeat(mib - 3)}`);
+    await Promise.all(long);
+  });
+
+  it("leave the queue when they give up", async () => {
+    const { endpoint, events, letGo } = scripted();
+    const people = endpoint("people");
     const aborter = new AbortController();
-    const second = ask(make(pool, "b"), "now", aborter.signal);
-    await settle();
+    const [first, second] = [ask(people, "a1"), ask(people, "a2", { signal: aborter.signal })];
     aborter.abort();
     await expect(second).rejects.toMatchObject({ code: "CANCELLED" });
-    held[0]?.();
-    expect(await first).toBe("a wait");
+    await letGo("a1");
+    expect([await first, events]).toEqual(["a1", ["a1"]]);
+  });
+});
+
+describe("the memory of a pool", () => {
+  it("lets as many queries run as find room, at different endpoints", async () => {
+    const { endpoint, events, letGo } = scripted({ totalMb: roomFor(2) });
+    const answers = ["x", "y", "z"].map((id) => ask(endpoint(id), id));
+    expect(events).toEqual(["x", "y"]);
+    await letGo("x");
+    // The idle worker of x keeps 34 MiB, which z needs.
+    expect(events).toEqual(["x", "y", "end x", "z"]);
+    await letGo("y");
+    await letGo("z");
+    await Promise.all(answers);
   });
 
-  it("tries anew after an endpoint could not be opened", async () => {
-    const { pool, failing } = scripted(1);
-    const a = make(pool, "a");
-    failing.add("a");
-    await expect(ask(a)).rejects.toThrow("a does not open");
-    expect(await ask(a)).toBe("a now");
+  it("keeps idle workers while there is room for them", async () => {
+    const { endpoint, events, letGo } = scripted({ totalMb: roomFor(3) });
+    const endpoints = ["x", "y", "z"].map(endpoint);
+    for (const round of [1, 2]) {
+      for (const each of endpoints) {
+        const answer = ask(each, `${each.id}${round}`);
+        await letGo(`${each.id}${round}`);
+        await answer;
+      }
+    }
+    expect(events).toEqual(["x1", "y1", "z1", "x2", "y2", "z2"]);
   });
 
-  it("closes all and answers nobody afterwards, also who waited", async () => {
-    const { pool, events, held } = scripted(1);
-    const first = ask(make(pool, "a"), "wait");
-    await settle();
-    const second = ask(make(pool, "b"));
-    await settle();
-    const closed = pool.close();
-    await expect(second).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
-    held[0]?.();
-    await Promise.all([first, closed]);
-    expect(events).toEqual(["open a", "close a"]);
+  it("ends no idle worker when that would not do", async () => {
+    const { endpoint, events, letGo } = scripted({ totalMb: roomFor(1) + 50 });
+    const [x, y, z] = [endpoint("x"), endpoint("y"), endpoint("z")];
+    const answers = [ask(x, "x1")];
+    await letGo("x1");
+    answers.push(ask(y, "y1"), ask(z, "z1"));
+    expect(events).toEqual(["x1", "y1"]);
+    await letGo("y1");
+    expect(events).toEqual(["x1", "y1", "end x", "z1"]);
+    await letGo("z1");
+    await Promise.all(answers);
   });
+
+  it("is that of the pool for an endpoint that would need more", async () => {
+    const { pool, letGo } = scripted({ totalMb: roomFor(1) });
+    const large = pool.endpoint({ id: "large", source: { kind: "text", text: "" }, memoryMb: 5_000 });
+    const answer = ask(large, "l1");
+    await letGo("l1");
+    expect(await answer).toBe("l1");
+  });
+});
+
+it("a closed pool answers nobody, also who waited", async () => {
+  const { pool, endpoint, events } = scripted();
+  const people = endpoint("people");
+  const answers = [ask(people, "a1"), ask(people, "a2")].map((answer) => answer.catch((error: unknown) => error));
+  await pool.close();
+  expect(await Promise.all(answers)).toEqual([
+    expect.objectContaining({ code: "ENDPOINT_FAILED" }),
+    expect.objectContaining({ code: "ENDPOINT_FAILED" }),
+  ]);
+  await expect(ask(people, "a3")).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
+  expect(events).toEqual(["a1", "close people"]);
 });
