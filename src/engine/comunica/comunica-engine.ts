@@ -21,6 +21,7 @@ import type { OpenPatternSource } from "../sources/pattern-source.ts";
 import { createPathEvaluator } from "../sources/property-path.ts";
 import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
 import { createEngineInstance, dataFactory } from "./engine-instance.ts";
+import { expressionContext } from "./expression-context.ts";
 import { createExecution, type Execution } from "./execution.ts";
 import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys.ts";
 import { createPatternLeaves } from "./pattern-leaves.ts";
@@ -74,6 +75,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const shared: SourceContext = { control, dataFactory, bindingsFactory };
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, executor), shared));
     const context = {
+      ...expressionContext(),
       [KeysInitQuery.distinctConstruct.name]: true,
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
       [controlKey.name]: control,
