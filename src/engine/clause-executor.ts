@@ -121,7 +121,7 @@ async function* ask(
   answer.end.catch(() => {});
   try {
     const apart = account.nextAnswer();
-    for await (const row of rowsOf(answer)) {
+    for await (const row of rowsOf(answer, bounds.signal)) {
       report.rows = (report.rows ?? 0) + 1;
       account.count();
       yield apart(row);
@@ -160,8 +160,9 @@ async function queryInTurn(
   }
 }
 
-async function* rowsOf(answer: SparqlAnswer): AsyncIterable<Bindings> {
-  const result = await parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: "bindings" });
+async function* rowsOf(answer: SparqlAnswer, signal: AbortSignal): AsyncIterable<Bindings> {
+  const check = (): void => signal.throwIfAborted();
+  const result = await parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: "bindings", check });
   if (result.kind === "bindings") yield* result.rows;
 }
 

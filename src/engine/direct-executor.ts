@@ -6,6 +6,7 @@ import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { transcode } from "../results/serialize.ts";
+import { parseCheck } from "../transport/parse-check.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { AcceptedAnswer, AnswerBytes, Executor } from "./executor.ts";
@@ -29,7 +30,7 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
     }
     report.follow(answer);
     if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
-      const from = { mediaType: answer.mediaType, kind: plan.answer };
+      const from = { mediaType: answer.mediaType, kind: plan.answer, check: parseCheck(bounds, now) };
       const body = await transcode(decodedBody(answer), from, format);
       return { contentEncoding: "identity", body, end: bothEnds(body, answer) };
     }
@@ -45,7 +46,8 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
       throw report.failed(error);
     });
     report.follow(answer);
-    return parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: plan.answer });
+    const check = parseCheck(bounds, now);
+    return parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: plan.answer, check });
   }
 
   return { fetch, evaluate };

@@ -1,10 +1,10 @@
 import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { turtleSyntaxError } from "../rdf/turtle.ts";
 import { maxDocumentBytes } from "../registry/catalog-files.ts";
 import { reasonOf } from "../registry/catalog-problem.ts";
 import { maxDocumentQuads } from "../registry/parse-document.ts";
-import { parseUploadedTurtle } from "../registry/uploaded-document.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { utf8Text } from "./form-parameters.ts";
 
@@ -65,16 +65,11 @@ export function bodyError(error: unknown): unknown {
  * The triples of a document that was sent; relative IRIs are this service's own.
  * @throws FedwayError `ENTRY_INVALID`, for syntax errors in Turtle with `where.line`
  */
-export function documentQuads({ mediaType, text }: RdfBody, baseUrl: string): Promise<readonly RDF.Quad[]> {
-  return mediaType === "text/turtle"
-    ? Promise.resolve(parseUploadedTurtle(text, baseUrl))
-    : parseJsonLd(text, `${baseUrl}/`);
-}
-
-async function parseJsonLd(text: string, baseIri: string): Promise<readonly RDF.Quad[]> {
+export async function documentQuads({ mediaType, text }: RdfBody, baseUrl: string): Promise<readonly RDF.Quad[]> {
   const quads: RDF.Quad[] = [];
+  const baseIri = `${baseUrl}/`;
   try {
-    const result = await parseAnswer(oneChunk(text), { mediaType: "application/ld+json", kind: "quads", baseIri });
+    const result = await parseAnswer(oneChunk(text), { mediaType, kind: "quads", baseIri, check: parseDeadline() });
     for await (const quad of result.kind === "quads" ? result.quads : []) {
       quads.push(quad);
       // One more than allowed is enough to be refused for it.
@@ -82,9 +77,22 @@ async function parseJsonLd(text: string, baseIri: string): Promise<readonly RDF.
     }
   } catch (error) {
     if (!(error instanceof FedwayError)) throw error;
-    throw new FedwayError("ENTRY_INVALID", inOurWords(reasonOf(error)));
+    const isTurtleSyntax = mediaType === "text/turtle" && error.cause !== undefined;
+    const problem = isTurtleSyntax ? turtleSyntaxError(error.cause) : error;
+    const { where } = problem.details;
+    throw new FedwayError("ENTRY_INVALID", inOurWords(reasonOf(problem)), { ...(where && { where }) });
   }
   return quads;
+}
+
+/** A megabyte of real JSON-LD takes two seconds at most. */
+const longestParseMs = 10_000;
+
+function parseDeadline(): () => void {
+  const endsMs = performance.now() + longestParseMs;
+  return () => {
+    if (performance.now() > endsMs) throw new FedwayError("ENTRY_INVALID", "The document takes too long to read.");
+  };
 }
 
 async function* oneChunk(text: string): AsyncGenerator<Buffer> {
@@ -95,5 +103,5 @@ async function* oneChunk(text: string): AsyncGenerator<Buffer> {
 function inOurWords(reason: string): string {
   const context = /answer needs the remote context (.*)$/.exec(reason)?.[1];
   if (context !== undefined) return `The JSON-LD document needs the remote context ${context}`;
-  return reason.replace(/^The endpoint's (?:JSON-LD )?answer/, "The JSON-LD document");
+  return reason.replace(/^The endpoint's (JSON-LD|Turtle) answer/, "The $1 document");
 }

@@ -52,7 +52,7 @@ function bareUrl(iri: string): string {
     .replaceAll(/%20|\s/g, "")
     .toLowerCase()
     .replace(/^https?:\/\//, "")
-    .replace(/[/?#]+$/, "");
+    .replace(/(?<![/?#])[/?#]+$/, "");
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
@@ -60,11 +60,13 @@ const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
 /** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
 export function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
   const target = iri.slice(0, 2_000);
-  const last = bareUrl(target).split(/[/:#]/).at(-1) ?? "";
+  const bare = bareUrl(target);
+  const host = hostOf(target.trim());
+  const last = bare.split(/[/:#]/).at(-1) ?? "";
   const tests: readonly ((entry: CatalogEntry) => boolean)[] = [
-    (entry) => bareUrl(entry.url) === bareUrl(target),
-    (entry) => entry.id === last || entry.id === bareUrl(target),
-    (entry) => hostOf(entry.url) !== "" && hostOf(entry.url) === hostOf(target.trim()),
+    (entry) => bareUrl(entry.url) === bare,
+    (entry) => entry.id === last || entry.id === bare,
+    (entry) => host !== "" && hostOf(entry.url) === host,
   ];
   const entries = downLast(known.catalog.entries, known);
   const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory, Parser, type Quad } from "n3";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { boundedFactory } from "./bounded-factory.ts";
 
 /** Caps of one document. */
 export interface TurtleLimits {
@@ -25,17 +26,19 @@ export function parseTurtle(text: string, limits: TurtleLimits): Quad[] {
   const parser = new Parser({
     baseIRI: limits.baseIri,
     format: "text/turtle",
-    factory: countingFactory(limits.maxQuads),
+    factory: countingFactory(limits.maxQuads, Buffer.byteLength(text)),
   });
   try {
     return parser.parse(text);
   } catch (cause) {
-    throw cause instanceof FedwayError ? cause : syntaxError(cause);
+    throw cause instanceof FedwayError ? cause : turtleSyntaxError(cause);
   }
 }
 
 /** The text parser collects every triple, so the cap has to bite where triples are made. */
-function countingFactory(maxQuads: number): RDF.DataFactory {
+function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
+  const factory = boundedFactory(DataFactory);
+  factory.allow(bytes);
   let quads = 0;
   const quad = (...terms: Parameters<RDF.DataFactory["quad"]>): Quad => {
     quads += 1;
@@ -44,11 +47,11 @@ function countingFactory(maxQuads: number): RDF.DataFactory {
     }
     return DataFactory.quad(...terms);
   };
-  return { ...(DataFactory as RDF.DataFactory), quad };
+  return { ...factory, quad };
 }
 
-/** The parser says "... on line 3." and, for most errors, also has the number in `context`. */
-function syntaxError(cause: unknown): FedwayError {
+/** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */
+export function turtleSyntaxError(cause: unknown): FedwayError {
   const message = cause instanceof Error ? cause.message : "not Turtle";
   const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);
   const reason = (named?.[1] ?? message).replaceAll(/\s+/g, " ").slice(0, maxReasonLength);

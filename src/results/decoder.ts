@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Bindings } from "./model.ts";
 
@@ -17,6 +18,26 @@ export interface AnswerDecoder<T> {
   end(): readonly T[] | Promise<readonly T[]>;
 }
 
+/**
+ * Between two steps of a long parse: throws when the parse is to end, gives a promise when the event loop is to have
+ * its turn before the next step.
+ */
+export type Pause = () => Promise<void> | undefined;
+
+/** The decoder of a graph answer. */
+export type GraphDecoder = AnswerDecoder<RDF.Quad>;
+
+/** How a graph is decoded. */
+export interface GraphDecoderOptions {
+  readonly baseIri?: string;
+  /** Makes the terms; default that of n3. */
+  readonly factory?: RDF.DataFactory;
+  /** Taken between the steps of what is not parsed piece by piece. */
+  readonly pause?: Pause;
+  /** Blank nodes of Turtle and TriG get the label that is written; default one of the parser's own before it. */
+  readonly keepLabels?: boolean;
+}
+
 /** A decoder of SELECT and ASK answers; rows come out only after `head` is known. */
 export interface TupleDecoder extends AnswerDecoder<Bindings> {
   readonly head: AnswerHead | undefined;
@@ -27,6 +48,17 @@ const maxReasonLength = 200;
 /** The error of an answer that is not what its media type promises; the message says what and where. */
 export function malformed(message: string, cause?: unknown): FedwayError {
   return new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed", ...(cause !== undefined && { cause }) });
+}
+
+/** Columns of an answer; each of them costs something in each row. */
+const maxVariables = 10_000;
+
+/** The columns of an answer. @throws FedwayError `ANSWER_TOO_LARGE` */
+export function variablesOf(names: readonly string[]): readonly string[] {
+  if (names.length <= maxVariables) return names;
+  throw new FedwayError("ANSWER_TOO_LARGE", `The endpoint's answer has more than ${maxVariables} variables.`, {
+    fault: "too-large",
+  });
 }
 
 /** Any thrown value as such an error; errors that already say what happened pass unchanged. */

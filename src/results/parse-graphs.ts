@@ -1,16 +1,11 @@
 import { EventEmitter } from "node:events";
-import type { Duplex } from "node:stream";
 import type * as RDF from "@rdfjs/types";
-import { JsonLdParser } from "jsonld-streaming-parser";
 import { DataFactory, Parser } from "n3";
-import { RdfXmlParser } from "rdfxml-streaming-parser";
-import { type AnswerDecoder, asMalformed, createUtf8Reader, malformed } from "./decoder.ts";
-import { createJsonScanner } from "./scan-json.ts";
-import { createXmlScanner } from "./scan-xml.ts";
-import type { AnswerScanner } from "./scanner.ts";
-
-/** The decoder of a graph answer. */
-export type GraphDecoder = AnswerDecoder<RDF.Quad>;
+import { type IActiveTag, RdfXmlParser } from "rdfxml-streaming-parser";
+import { asMalformed, createUtf8Reader, type GraphDecoder, type GraphDecoderOptions, malformed } from "./decoder.ts";
+import { JsonLdDecoder } from "./parse-json-ld.ts";
+import { QuadTransform } from "./quad-transform.ts";
+import { XmlScanner } from "./scan-xml.ts";
 
 /** Turtle and N-Triples; what n3 has recognised comes out with each chunk. */
 class N3Decoder implements GraphDecoder {
@@ -20,12 +15,13 @@ class N3Decoder implements GraphDecoder {
   #quads: RDF.Quad[] = [];
   #error: Error | undefined;
 
-  constructor(name: "Turtle" | "TriG" | "N-Triples", baseIri?: string, factory?: RDF.DataFactory) {
+  constructor(name: "Turtle" | "TriG" | "N-Triples", options: GraphDecoderOptions) {
+    const { baseIri, factory, keepLabels = false } = options;
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
     const base = baseIri !== undefined && { baseIRI: baseIri };
-    // A factory gets labels as they are written, without the parser's own prefix.
-    new Parser({ format: name, ...base, ...(factory !== undefined && { factory, blankNodePrefix: "" }) }).parse(
+    const labels = keepLabels && { blankNodePrefix: "" };
+    new Parser({ format: name, ...base, ...labels, ...(factory !== undefined && { factory }) }).parse(
       this.#source,
       (error, quad) => {
         if (error) this.#error ??= error;
@@ -57,123 +53,106 @@ class N3Decoder implements GraphDecoder {
   }
 }
 
-/** The part of the parsers' transform streams that is used; they come from another stream library than Node's. */
-type QuadTransform = Pick<Duplex, "write" | "end" | "destroy" | "on" | "once" | "off">;
-
-/**
- * A parser that is a transform stream. A scanner beside it bounds the nesting and knows whether the document is whole:
- * the parsers do not always complain.
- */
-class TransformDecoder implements GraphDecoder {
-  readonly #name: string;
+/** RDF/XML. A scanner beside the parser knows whether the document is whole: the parser does not always complain. */
+class RdfXmlDecoder implements GraphDecoder {
   readonly #parser: QuadTransform;
-  readonly #scanner: AnswerScanner & { readonly fault?: string | undefined };
-  #quads: RDF.Quad[] = [];
-  #error: unknown;
+  readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000 });
 
-  constructor(name: string, parser: QuadTransform, scanner: AnswerScanner) {
-    this.#name = name;
-    this.#parser = parser;
-    this.#scanner = scanner;
-    parser.on("data", (quad: RDF.Quad) => this.#quads.push(quad));
-    parser.on("error", (error: unknown) => {
-      this.#error ??= error;
-    });
+  constructor({ baseIri, factory = DataFactory }: GraphDecoderOptions) {
+    const base = baseIri === undefined ? {} : { baseIRI: baseIri };
+    const parser = new BoundedRdfXmlParser({ dataFactory: factory, trackPosition: true, ...base });
+    this.#parser = new QuadTransform("RDF/XML", parser);
   }
 
   async push(bytes: Uint8Array): Promise<readonly RDF.Quad[]> {
     this.#scanner.push(bytes);
     if (this.#scanner.fault !== undefined) throw this.#broken(this.#scanner.fault);
-    await this.#settled((done) => this.#parser.write(Buffer.from(bytes), () => done()));
-    return this.#take();
+    return await this.#parser.write(bytes);
   }
 
   async end(): Promise<readonly RDF.Quad[]> {
     const verdict = this.#scanner.end();
-    if (!verdict.complete) throw this.#broken(verdict.detail ?? "");
-    await this.#settled((done) => {
-      this.#parser.once("end", done);
-      this.#parser.end();
-    });
-    return this.#take();
-  }
-
-  /** Waits for one step, but never longer than the parser lives. */
-  #settled(step: (done: () => void) => void): Promise<void> {
-    // After an error nothing is told any more.
-    if (this.#error !== undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#parser.off("error", done);
-        this.#parser.off("close", done);
-        resolve();
-      };
-      this.#parser.once("error", done);
-      this.#parser.once("close", done);
-      step(done);
-    });
-  }
-
-  #take(): readonly RDF.Quad[] {
-    if (this.#error !== undefined) {
-      this.#parser.destroy();
-      throw asMalformed(this.#name, this.#error);
-    }
-    const quads = this.#quads;
-    this.#quads = [];
-    return quads;
+    if (verdict.complete) return await this.#parser.end();
+    throw this.#broken(verdict.detail ?? "");
   }
 
   #broken(detail: string): Error {
     this.#parser.destroy();
-    return malformed(`The endpoint's ${this.#name} answer is malformed: ${detail}`);
+    return xmlMalformed(detail);
   }
 }
 
-/** Entities can make a small document huge, so there are none. */
-class EntityFreeRdfXmlParser extends RdfXmlParser {
+/** Levels of elements; a level of data is two of them. */
+const maxXmlDepth = 256;
+
+/**
+ * Entities can make a small document huge, so there are none. The parser looks through all open elements for each
+ * prefix, and copies all namespaces to each element: nesting is bounded, and namespaces, of which it makes no use, are
+ * not handed down.
+ */
+class BoundedRdfXmlParser extends RdfXmlParser {
+  #depth = 0;
+  #writing = false;
+
+  /** The parser would tell each of a million faults, and go on: the first one ends it. */
+  override emit(event: string | symbol, ...given: readonly unknown[]): boolean {
+    if (event === "error" && this.#writing) throw given[0];
+    return super.emit(event, ...given);
+  }
+
+  override _transform(...given: Parameters<RdfXmlParser["_transform"]>): void {
+    this.#writing = true;
+    super._transform(...given);
+    this.#writing = false;
+  }
+
   override onDoctype(): void {
-    this.destroy(malformed("The endpoint's RDF/XML answer is malformed: document type declarations are not read."));
+    this.destroy(xmlMalformed("document type declarations are not read."));
+  }
+
+  // "never": the type of a tag is that of a package which is not our own dependency.
+  override onTag(tag: never): void {
+    this.#depth += 1;
+    if (this.#depth > maxXmlDepth) throw xmlMalformed(`it is nested more than ${maxXmlDepth} levels deep.`);
+    super.onTag(tag);
+  }
+
+  override onTagResource(...given: [never, IActiveTag, IActiveTag, boolean]): void {
+    super.onTagResource(...given);
+    forgetNamespaces(given[2]);
+  }
+
+  override onTagProperty(tag: never, active: IActiveTag, parent: IActiveTag): void {
+    super.onTagProperty(tag, active, parent);
+    forgetNamespaces(parent);
+  }
+
+  override onCloseTag(): void {
+    this.#depth -= 1;
+    super.onCloseTag();
   }
 }
 
-/** A remote context would be a request that nobody allowed. */
-const refusingLoader = {
-  load: (url: string): Promise<never> =>
-    Promise.reject(malformed(`The endpoint's JSON-LD answer needs the remote context ${url.slice(0, 200)}.`)),
-};
+// The root element has no parent, whatever its type says.
+function forgetNamespaces(tag: IActiveTag | null): void {
+  if (tag !== null) delete tag.namespaces;
+}
 
-/** RDF 1.1 Turtle. With a factory of terms, blank nodes are made by it: with their label, or without one. */
-export const createTurtleDecoder = (baseIri?: string, factory?: RDF.DataFactory): GraphDecoder =>
-  new N3Decoder("Turtle", baseIri, factory);
+const xmlMalformed = (what: string): Error => malformed(`The endpoint's RDF/XML answer is malformed: ${what}`);
+
+/** RDF 1.1 Turtle. */
+export const createTurtleDecoder = (options: GraphDecoderOptions = {}): GraphDecoder =>
+  new N3Decoder("Turtle", options);
 
 /** RDF 1.1 TriG. */
-export const createTriGDecoder = (baseIri?: string, factory?: RDF.DataFactory): GraphDecoder =>
-  new N3Decoder("TriG", baseIri, factory);
+export const createTriGDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new N3Decoder("TriG", options);
 
 /** RDF 1.1 N-Triples. */
-export const createNTriplesDecoder = (): GraphDecoder => new N3Decoder("N-Triples");
-
-/** The JSON-LD parser says null for "no datatype", which n3 does not understand. */
-const nullTolerant = (factory: RDF.DataFactory): RDF.DataFactory => ({
-  ...factory,
-  literal: (value, kind) =>
-    typeof kind === "string" || (kind && "termType" in kind) ? factory.literal(value, kind) : factory.literal(value),
-});
+export const createNTriplesDecoder = ({ factory }: GraphDecoderOptions = {}): GraphDecoder =>
+  new N3Decoder("N-Triples", factory === undefined ? {} : { factory });
 
 /** JSON-LD 1.1; remote contexts are refused. */
-export function createJsonLdDecoder(baseIri?: string, factory: RDF.DataFactory = DataFactory): GraphDecoder {
-  const parser = new JsonLdParser({
-    dataFactory: nullTolerant(factory),
-    documentLoader: refusingLoader,
-    ...(baseIri !== undefined && { baseIRI: baseIri }),
-  });
-  return new TransformDecoder("JSON-LD", parser, createJsonScanner({ sparqlResults: false, required: false }));
-}
+export const createJsonLdDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new JsonLdDecoder(options);
 
 /** RDF/XML; document type declarations are refused. */
-export function createRdfXmlDecoder(baseIri?: string, factory: RDF.DataFactory = DataFactory): GraphDecoder {
-  const base = baseIri === undefined ? {} : { baseIRI: baseIri };
-  const parser = new EntityFreeRdfXmlParser({ dataFactory: factory, trackPosition: true, ...base });
-  return new TransformDecoder("RDF/XML", parser, createXmlScanner({ sparqlResults: false }));
-}
+export const createRdfXmlDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new RdfXmlDecoder(options);

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
-import { type AnswerHead, asMalformed, createUtf8Reader, malformed, type TupleDecoder } from "./decoder.ts";
+import { type AnswerHead, asMalformed, malformed, type Pause, type TupleDecoder, variablesOf } from "./decoder.ts";
+import { HeldJson, jsonText } from "./held-json.ts";
 import type { Bindings } from "./model.ts";
 import { JsonScanner } from "./scan-json.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
@@ -9,12 +10,6 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The text of whole byte ranges: they never begin or end inside a character. */
-const textOf = (parts: readonly Uint8Array[]): string => {
-  const reader = createUtf8Reader("JSON");
-  return reader.read(parts.length === 1 ? parts[0]! : Buffer.concat(parts)) + reader.end();
-};
 
 const parseJson = (text: string): unknown => {
   try {
@@ -30,72 +25,80 @@ const parseJson = (text: string): unknown => {
  * rows are held back until the end of the document, as bytes, within the caller's bound; a document without `head`
  * gets the variables of its rows, in order of appearance.
  */
-export function createJsonDecoder(): TupleDecoder {
-  return new JsonDecoder();
+export function createJsonDecoder(pause: Pause): TupleDecoder {
+  return new JsonDecoder(pause);
 }
 
 class JsonDecoder implements TupleDecoder {
   head: AnswerHead | undefined;
   readonly #scanner = new JsonScanner({ sparqlResults: true, required: true });
-  #envelope: Uint8Array[] = [];
-  /** Bytes of rows that are not parsed yet. */
-  #pending: Uint8Array[] = [];
+  readonly #pause: Pause;
+  readonly #envelope = new HeldJson();
+  /** The beginning of a row that is not whole yet. */
+  readonly #pending = new HeldJson("[");
+  /** Whole rows that wait for the head. */
+  readonly #waiting = new HeldJson("[");
   #rows = 0;
   #first = true;
+
+  constructor(pause: Pause) {
+    this.#pause = pause;
+  }
 
   push(bytes: Uint8Array): readonly Bindings[] {
     this.#scanner.push(bytes);
     const { fault, rowsFrom, rowsTo, lastRowEnd } = this.#scanner;
     if (fault !== undefined) throw malformed(`The endpoint's JSON answer is malformed: ${fault}`);
     if (rowsFrom < 0) {
-      this.#envelope.push(bytes.slice());
+      this.#envelope.add(bytes);
       return [];
     }
     if (rowsFrom > 0) {
-      this.#envelope.push(bytes.slice(0, rowsFrom));
-      this.head = headOf(parseJson(`${textOf(this.#envelope)}]}}`));
+      this.#envelope.add(bytes.subarray(0, rowsFrom));
+      this.head = headOf(parseJson(`${jsonText(this.#envelope.parts)}]}}`));
     }
     const end = rowsTo < 0 ? bytes.length : rowsTo;
     const rows = this.#takeRows(bytes.subarray(rowsFrom, end), lastRowEnd - rowsFrom);
-    if (rowsTo >= 0) this.#envelope.push(bytes.slice(rowsTo));
+    if (rowsTo >= 0) this.#envelope.add(bytes.subarray(rowsTo));
     return rows;
   }
 
-  end(): readonly Bindings[] {
+  end(): readonly Bindings[] | Promise<readonly Bindings[]> {
     const verdict = this.#scanner.end();
     if (!verdict.complete) throw malformed(`The endpoint's JSON answer is malformed: ${verdict.detail}`);
-    const document = parseJson(textOf(this.#envelope));
-    const known = this.head !== undefined;
-    this.head ??= headOf(document);
+    if (jsonText(this.#pending.take()).trim() !== "") {
+      throw malformed("The endpoint's JSON answer is malformed: a row is not an object.");
+    }
+    const document = parseJson(jsonText(this.#envelope.take()));
+    if (this.head !== undefined) return [];
+    this.head = headOf(document);
     const booleanAnswer = this.head === undefined && isObject(document) && typeof document["boolean"] === "boolean";
     if (booleanAnswer) this.head = { boolean: document["boolean"] === true };
-    if (known || booleanAnswer) return this.#endRows();
-    const rows = [...this.#parseRows(this.#pending), ...this.#endRows()];
-    this.head ??= { variables: [...new Set(rows.flatMap((row) => [...row.keys()]))] };
-    return rows;
+    return booleanAnswer ? [] : this.#waitingRows();
   }
 
-  #endRows(): readonly Bindings[] {
-    const rest = textOf(this.#pending).trim();
-    if (rest !== "") throw malformed("The endpoint's JSON answer is malformed: a row is not an object.");
-    return [];
+  async #waitingRows(): Promise<readonly Bindings[]> {
+    const rows: (readonly Bindings[])[] = [];
+    for (const part of this.#waiting.take()) {
+      await this.#pause();
+      rows.push(this.#parseText(jsonText([part])));
+    }
+    const all = rows.flat();
+    this.head ??= { variables: variablesOf([...new Set(all.flatMap((row) => [...row.keys()]))]) };
+    return all;
   }
 
   /** `wholeTo`: end of the last whole row in `bytes`, negative when there is none. */
   #takeRows(bytes: Uint8Array, wholeTo: number): readonly Bindings[] {
-    if (this.head === undefined || wholeTo < 0) {
-      if (bytes.length > 0) this.#pending.push(bytes.slice());
+    if (wholeTo < 0) {
+      if (bytes.length > 0) this.#pending.add(bytes);
       return [];
     }
-    const whole = [...this.#pending, bytes.subarray(0, wholeTo)];
-    this.#pending = [bytes.slice(wholeTo)];
-    return this.#parseText(textOf(whole));
-  }
-
-  #parseRows(parts: readonly Uint8Array[]): readonly Bindings[] {
-    this.#pending = [];
-    const text = textOf(parts).trim();
-    return text === "" ? [] : this.#parseText(text);
+    const whole = [...this.#pending.take(), bytes.subarray(0, wholeTo)];
+    this.#pending.add(bytes.subarray(wholeTo));
+    if (this.head !== undefined) return this.#parseText(jsonText(whole));
+    this.#waiting.add(Buffer.concat(whole));
+    return [];
   }
 
   #parseText(text: string): readonly Bindings[] {
@@ -128,7 +131,7 @@ function headOf(document: unknown): AnswerHead | undefined {
   if (!Array.isArray(variables) || !variables.every((name) => typeof name === "string")) {
     throw malformed('The endpoint\'s JSON answer is malformed: "head.vars" is not a list of names.');
   }
-  return { variables };
+  return { variables: variablesOf(variables) };
 }
 
 const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder } from "./decoder.ts";
+import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri } from "./terms.ts";
 import { termFromText } from "./term-syntax.ts";
@@ -25,9 +25,9 @@ function splitCsv(record: string): readonly string[] {
     let end = start;
     if (record[start] === '"') {
       end = record.indexOf('"', start + 1);
-      while (record[end + 1] === '"') end = record.indexOf('"', end + 2);
+      while (end >= 0 && record[end + 1] === '"') end = record.indexOf('"', end + 2);
     }
-    const comma = record.indexOf(",", end);
+    const comma = end < 0 ? -1 : record.indexOf(",", end);
     const next = comma < 0 ? record.length : comma;
     fields.push(record.slice(start, next));
     start = next + 1;
@@ -87,6 +87,9 @@ class RecordDecoder implements TupleDecoder {
   #quoted = false;
   /** Index of the last quote that closed. */
   #closedAt = -2;
+  /** The next line feed and quote, as far as they were looked for: to look again for each field takes too long. */
+  #lineFeed = -1;
+  #quote = -1;
   #records = 0;
 
   constructor(syntax: RecordSyntax) {
@@ -106,6 +109,8 @@ class RecordDecoder implements TupleDecoder {
     this.#rest = this.#rest.slice(start);
     this.#searched -= start;
     this.#closedAt -= start;
+    this.#lineFeed = -1;
+    this.#quote = -1;
     return rows;
   }
 
@@ -128,17 +133,17 @@ class RecordDecoder implements TupleDecoder {
     }
     for (;;) {
       if (this.#quoted) {
-        const quote = rest.indexOf('"', at);
-        if (quote < 0) break;
+        const quote = this.#nextQuote(at);
+        if (quote === rest.length) break;
         this.#quoted = false;
         this.#closedAt = quote;
         at = quote + 1;
       }
-      const lineFeed = rest.indexOf("\n", at);
-      const quote = this.#openingQuote(at, lineFeed < 0 ? rest.length : lineFeed, start);
+      const lineFeed = this.#nextLineFeed(at);
+      const quote = this.#openingQuote(at, lineFeed, start);
       if (quote < 0) {
         this.#searched = rest.length;
-        return lineFeed;
+        return lineFeed === rest.length ? -1 : lineFeed;
       }
       this.#quoted = true;
       at = quote + 1;
@@ -150,18 +155,28 @@ class RecordDecoder implements TupleDecoder {
   /** A quote opens only at the beginning of a field, or right after a quote that closed (a doubled one). */
   #openingQuote(from: number, to: number, start: number): number {
     const rest = this.#rest;
-    for (let at = rest.indexOf('"', from); at >= 0 && at < to; at = rest.indexOf('"', at + 1)) {
+    for (let at = this.#nextQuote(from); at < to; at = this.#nextQuote(at + 1)) {
       const before = rest[at - 1];
       if (at === start || before === "," || this.#closedAt === at - 1) return at;
     }
     return -1;
   }
 
+  #nextQuote(from: number): number {
+    if (this.#quote < from) this.#quote = indexOrEnd(this.#rest, '"', from);
+    return this.#quote;
+  }
+
+  #nextLineFeed(from: number): number {
+    if (this.#lineFeed < from) this.#lineFeed = indexOrEnd(this.#rest, "\n", from);
+    return this.#lineFeed;
+  }
+
   #record(line: string, rows: Bindings[]): void {
     const record = line.endsWith("\r") ? line.slice(0, -1) : line;
     this.#records += 1;
     if (this.head === undefined) {
-      this.#variables = record === "" ? [] : this.#syntax.split(record).map(this.#syntax.variable);
+      this.#variables = record === "" ? [] : variablesOf(this.#syntax.split(record)).map(this.#syntax.variable);
       this.head = { variables: this.#variables };
       return;
     }
@@ -193,4 +208,9 @@ class RecordDecoder implements TupleDecoder {
   #broken(what: string): Error {
     return malformed(`The endpoint's ${this.#syntax.name} answer ${what}.`);
   }
+}
+
+function indexOrEnd(text: string, wanted: string, from: number): number {
+  const found = text.indexOf(wanted, from);
+  return found < 0 ? text.length : found;
 }

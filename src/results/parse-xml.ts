@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { type AnswerHead, malformed, type TupleDecoder } from "./decoder.ts";
+import { type AnswerHead, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";
 import { type XmlHandler, XmlReader } from "./xml-reader.ts";
@@ -60,7 +60,7 @@ class XmlDecoder implements TupleDecoder, XmlHandler {
     if (name === "head") this.#headSeen = true;
     if (name === "results") {
       if (!this.#headSeen) throw broken("its results come before its head");
-      this.head = { variables: this.#variables };
+      this.head = { variables: variablesOf(this.#variables) };
     }
   }
 

@@ -4,6 +4,8 @@ import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 export interface XmlExpectations {
   /** The root must be `sparql` (SPARQL Query Results XML Format); otherwise any root will do. */
   readonly sparqlResults: boolean;
+  /** Attributes of one element; more are a fault. Default unlimited. */
+  readonly maxAttributes?: number;
 }
 
 /** Where in the document's syntax the scanner is. */
@@ -31,7 +33,8 @@ const closers: Readonly<
 /** Names that matter have at most seven bytes; one more tells a longer name apart. */
 const maxNameBytes = 8;
 
-class XmlScanner implements AnswerScanner {
+/** Follows one XML document. */
+export class XmlScanner implements AnswerScanner {
   readonly #expected: XmlExpectations;
   #mode: Mode = "text";
   #depth = 0;
@@ -42,6 +45,8 @@ class XmlScanner implements AnswerScanner {
   #previous = 0;
   /** The quote that ends the attribute value. */
   #quote = 0;
+  /** Attributes of the tag so far. */
+  #attributes = 0;
   /** Consecutive closing bytes seen, or open `<` of a document type declaration. */
   #run = 0;
   #rootSeen = false;
@@ -59,6 +64,11 @@ class XmlScanner implements AnswerScanner {
   push(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length && this.#fault === undefined) at = this.#step(chunk, at);
+  }
+
+  /** Why the document is broken, as far as is known already. */
+  get fault(): string | undefined {
+    return this.#fault;
   }
 
   end(): ScanVerdict {
@@ -122,6 +132,7 @@ class XmlScanner implements AnswerScanner {
     this.#name = "";
     this.#previous = 0;
     this.#run = 0;
+    this.#attributes = 0;
     this.#closing = byte === 0x2f;
     if (byte === 0x21) this.#mode = "markup";
     else if (byte === 0x3f) this.#mode = "instruction";
@@ -160,6 +171,9 @@ class XmlScanner implements AnswerScanner {
     else {
       this.#quote = byte;
       this.#mode = "value";
+      this.#attributes += 1;
+      const { maxAttributes = Number.POSITIVE_INFINITY } = this.#expected;
+      if (this.#attributes > maxAttributes) this.#fault = `An element has more than ${maxAttributes} attributes.`;
     }
     return at + 1;
   }

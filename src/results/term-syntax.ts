@@ -7,7 +7,7 @@ const xsd = "http://www.w3.org/2001/XMLSchema#";
 const bareValues: readonly (readonly [RegExp, string])[] = [
   [/^[+-]?\d+$/, `${xsd}integer`],
   [/^[+-]?\d*\.\d+$/, `${xsd}decimal`],
-  [/^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/, `${xsd}double`],
+  [/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/, `${xsd}double`],
   [/^(?:true|false)$/, `${xsd}boolean`],
 ];
 

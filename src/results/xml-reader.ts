@@ -39,11 +39,18 @@ function characterData(raw: string): string {
 
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
+const attribute = /\s*([^\s=/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
+const maxAttributes = 64;
+
+/** What is no attribute ends the list: each part of the tag is looked at once. */
 function attributesOf(tag: string): ReadonlyMap<string, string> {
   if (!tag.includes("=")) return noAttributes;
   const attributes = new Map<string, string>();
-  for (const [, name = "", double, single] of tag.matchAll(/([^\s=/"']+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g)) {
+  attribute.lastIndex = 0;
+  for (let found = attribute.exec(tag); found !== null; found = attribute.exec(tag)) {
+    const [, name = "", double, single] = found;
     attributes.set(name, characterData(double ?? single ?? ""));
+    if (attributes.size > maxAttributes) throw broken("a tag has too many attributes");
   }
   return attributes;
 }
@@ -57,8 +64,9 @@ export class XmlReader {
   readonly #utf8 = createUtf8Reader("XML");
   readonly #open: string[] = [];
   #rest = "";
-  /** Where the search for the end of the current piece goes on. */
+  /** Where the search for the end of the current piece goes on, and the quote that is open there. */
   #searched = 0;
+  #quote = "";
   #rootSeen = false;
 
   constructor(handler: XmlHandler) {
@@ -125,14 +133,27 @@ export class XmlReader {
 
   #tag(start: number): number {
     const rest = this.#rest;
-    let end = rest.indexOf(">", Math.max(start, this.#searched - 1));
-    // A bracket inside a quoted value does not end the tag.
-    while (end >= 0 && insideQuotes(rest, start, end)) end = rest.indexOf(">", end + 1);
-    this.#searched = end < 0 ? rest.length : 0;
+    const end = this.#endOfTag(start);
     if (end < 0) return -1;
     if (rest[start + 1] === "/") this.#closeTag(rest.slice(start + 2, end).trim());
     else this.#openTag(rest.slice(start + 1, end));
     return end + 1;
+  }
+
+  /** A bracket inside a quoted value does not end the tag. */
+  #endOfTag(start: number): number {
+    const rest = this.#rest;
+    for (let at = Math.max(start, this.#searched); at < rest.length; at += 1) {
+      const character = rest[at]!;
+      if (this.#quote !== "") {
+        if (character === this.#quote) this.#quote = "";
+      } else if (character === ">") {
+        this.#searched = 0;
+        return at;
+      } else if (character === '"' || character === "'") this.#quote = character;
+    }
+    this.#searched = rest.length;
+    return -1;
   }
 
   #openTag(tag: string): void {
@@ -156,14 +177,4 @@ export class XmlReader {
     if (this.#open.length > 0) this.#handler.text(characterData(raw));
     else if (raw.trim() !== "") throw broken(this.#rootSeen ? "there is text after its end" : "it is not XML");
   }
-}
-
-function insideQuotes(text: string, from: number, to: number): boolean {
-  let quote = "";
-  for (let at = from; at < to; at += 1) {
-    const character = text[at]!;
-    if (quote !== "") quote = character === quote ? "" : quote;
-    else if (character === '"' || character === "'") quote = character;
-  }
-  return quote !== "";
 }

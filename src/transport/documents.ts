@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
@@ -56,6 +55,8 @@ export interface ArrivingDocument {
   /** Decoded bytes so far. */
   readonly bytes: number;
   readonly elapsedMs: number;
+  /** To be called while it is parsed. @throws FedwayError when its time is over or nobody waits for it */
+  check(): void;
 }
 
 /** Fetches RDF documents: with the same guard, redirects, caps and manners as queries. */
@@ -188,13 +189,23 @@ async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
     get elapsedMs() {
       return watch.elapsedMs();
     },
+    check: () => watch.check(),
   };
 }
 
 async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {
   const { url, httpStatus, mediaType, pieces } = document;
-  const quads = await readQuads(pieces, { mediaType, baseIri: url, maxQuads });
+  const check = (): void => document.check();
+  const quads = await readQuads(pieces, { mediaType, baseIri: url, maxQuads, check });
   return { url, httpStatus, mediaType, quads, bytes: document.bytes, durationMs: document.elapsedMs };
+}
+
+/** The same pieces, until the stopwatch stops them. */
+async function* watched(pieces: AsyncIterable<Uint8Array>, watch: Stopwatch): AsyncIterable<Uint8Array> {
+  for await (const piece of pieces) {
+    watch.check();
+    yield piece;
+  }
 }
 
 /** The response at the end of the redirects. */
@@ -265,24 +276,17 @@ function noRdf({ headers, status }: Download): FedwayError {
   });
 }
 
-/** The same pieces, one in each turn of the event loop, until the stopwatch stops them. */
-async function* watched(pieces: AsyncIterable<Uint8Array>, watch: Stopwatch): AsyncIterable<Uint8Array> {
-  for await (const piece of pieces) {
-    await nextTurn();
-    watch.check();
-    yield piece;
-  }
-}
-
 interface Reading {
   readonly mediaType: string;
   readonly baseIri: string;
   readonly maxQuads: number;
+  /** The stopwatch's. */
+  readonly check: () => void;
 }
 
 async function readQuads(pieces: AsyncIterable<Uint8Array>, reading: Reading): Promise<readonly RDF.Quad[]> {
-  const { mediaType, baseIri, maxQuads } = reading;
-  const result = await parseAnswer(pieces, { mediaType, kind: "quads", baseIri, limits: { maxRows: maxQuads } });
+  const { maxQuads, ...rest } = reading;
+  const result = await parseAnswer(pieces, { ...rest, kind: "quads", limits: { maxRows: maxQuads } });
   const quads: RDF.Quad[] = [];
   if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
   return quads;

@@ -4,6 +4,7 @@ import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { parseCheck } from "./parse-check.ts";
 import type { EndpointTarget, PartialReason, SparqlAnswer, SparqlClient } from "./sparql-client.ts";
 
 /** One query of any form, sent as given: method and media types are part of the question. */
@@ -67,19 +68,20 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     async probe(request) {
       const { endpoint, query, kind, accept = accepts[kind], signal, maxBytes, maxRows } = request;
       const startedMs = clock.now();
+      const bounds = { signal, deadlineMs: startedMs + request.timeoutMs };
       const answer = await client.query({
         endpoint,
         query,
         kind,
         accept,
         encoding: "decode",
-        signal,
-        deadlineMs: startedMs + request.timeoutMs,
+        ...bounds,
         acceptPartial: true,
         pastBreaker,
         maxBytes,
       });
-      const parsed = await parse(answer, kind, maxRows);
+      const check = parseCheck(bounds, () => clock.now());
+      const parsed = await parse(answer, kind, { maxRows, check });
       const end = await answer.end;
       const partial = answer.partial ?? end.partial;
       return {
@@ -95,12 +97,21 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
 type Parsed = Pick<ProbeAnswer, "rows" | "quads" | "boolean">;
 
-async function parse({ body, mediaType, status, end }: SparqlAnswer, kind: AnswerKind, maxRows: number) {
+interface Parsing {
+  readonly maxRows: number;
+  readonly check: () => void;
+}
+
+async function parse(
+  { body, mediaType, status, end }: SparqlAnswer,
+  kind: AnswerKind,
+  { maxRows, check }: Parsing,
+): Promise<Parsed> {
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.
   end.catch(() => undefined);
   const bytes: AsyncIterable<Uint8Array> = Buffer.isBuffer(body) ? single(body) : body;
   try {
-    return await collect(await parseAnswer(bytes, { mediaType, kind, limits: { maxRows } }));
+    return await collect(await parseAnswer(bytes, { mediaType, kind, limits: { maxRows }, check }));
   } catch (error) {
     if (!(error instanceof FedwayError) || error.details.upstreamStatus !== undefined) throw error;
     throw new FedwayError(error.code, error.message, { ...error.details, upstreamStatus: status });

@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { parseAnswer } from "../results/parse.ts";
 import type { Clock } from "./clock.ts";
+import { parseCheck } from "./parse-check.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient } from "./sparql-client.ts";
 
 /** One SELECT or ASK whose answer is wanted whole, in memory. */
@@ -60,6 +61,7 @@ export async function wholeRows(client: SparqlClient, request: RowsRequest, cloc
   const startedMs = clock.now();
   const kind = kindOf(request.query);
   const limit = limitOf(request.query);
+  const bounds = { signal: request.signal, deadlineMs: startedMs + request.timeoutMs };
   const answer = await client.query({
     endpoint: request.endpoint,
     query: request.query,
@@ -67,13 +69,13 @@ export async function wholeRows(client: SparqlClient, request: RowsRequest, cloc
     ...(limit !== undefined && { limit }),
     accept: accepts[kind],
     encoding: "decode",
-    signal: request.signal,
-    deadlineMs: startedMs + request.timeoutMs,
+    ...bounds,
     acceptPartial: true,
     maxBytes: request.maxBytes,
   });
   const { mediaType, status, requests } = answer;
-  const result = await parsed(answer, kind, request.maxRows);
+  const check = parseCheck(bounds, () => clock.now());
+  const result = await parsed(answer, kind, { maxRows: request.maxRows, check });
   const end = await answer.end;
   const partial = answer.partial ?? end.partial;
   return {
@@ -89,13 +91,18 @@ export async function wholeRows(client: SparqlClient, request: RowsRequest, cloc
 
 type Parsed = Pick<WholeRows, "rows" | "variables" | "boolean">;
 
-async function parsed(answer: SparqlAnswer, kind: AnswerKind, maxRows: number): Promise<Parsed> {
+interface Parsing {
+  readonly maxRows: number;
+  readonly check: () => void;
+}
+
+async function parsed(answer: SparqlAnswer, kind: AnswerKind, { maxRows, check }: Parsing): Promise<Parsed> {
   const { body, mediaType, status } = answer;
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.
   answer.end.catch(() => undefined);
   const bytes: AsyncIterable<Uint8Array> = Buffer.isBuffer(body) ? single(body) : body;
   try {
-    return await collected(await parseAnswer(bytes, { mediaType, kind, limits: { maxRows } }));
+    return await collected(await parseAnswer(bytes, { mediaType, kind, limits: { maxRows }, check }));
   } catch (error) {
     if (!(error instanceof FedwayError) || error.details.upstreamStatus !== undefined) throw error;
     throw new FedwayError(error.code, error.message, { ...error.details, upstreamStatus: status });

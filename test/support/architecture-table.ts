@@ -153,7 +153,6 @@ export const notYet: readonly string[] = [
   "query -> sparql",
   "registry -> metrics",
   "registry -> sparql",
-  "results -> rdf",
   "shards -> jobs",
   "transport -> metrics",
 ];

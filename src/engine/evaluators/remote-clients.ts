@@ -33,7 +33,8 @@ export function createRemoteDocuments(peer: Peer): SourceDocuments {
         }
       }
       const limits = { maxRows: maxQuads };
-      const result = await parseAnswer(counted(), { mediaType, kind: "quads", baseIri: url, limits });
+      const check = (): void => signal.throwIfAborted();
+      const result = await parseAnswer(counted(), { mediaType, kind: "quads", baseIri: url, limits, check });
       const quads: RDF.Quad[] = [];
       if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
       return { url, mediaType, quads, bytes };

@@ -93,8 +93,11 @@ interface Site {
 
 /** The form whose mappings stand for subject, predicate and object. */
 function formOf(quads: readonly RDF.Quad[], { about, url, origin }: Site): SearchForm | undefined {
-  for (const { subject, predicate, object } of quads) {
-    if (predicate.value !== `${HYDRA}template` || !about.has(nodeKey(subject))) continue;
+  const templates = quads.filter(
+    (quad) => quad.predicate.value === `${HYDRA}template` && about.has(nodeKey(quad.subject)),
+  );
+  // A page has one form; what calls itself one a thousand times is none.
+  for (const { subject, object } of templates.slice(0, 16)) {
     const variables = mappingsOf(quads, nodeKey(subject));
     if (!variables) continue;
     const form = { template: object.value, base: url, variables };

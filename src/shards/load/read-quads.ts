@@ -1,12 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { dataFactory } from "../../rdf/data-factory.ts";
+import type { GraphDecoder, GraphDecoderOptions } from "../../results/decoder.ts";
 import {
   createJsonLdDecoder,
   createRdfXmlDecoder,
   createTriGDecoder,
   createTurtleDecoder,
-  type GraphDecoder,
 } from "../../results/parse-graphs.ts";
 import { invalidInput, type InputFormat, type NamedInput } from "./input.ts";
 import { type FileFacts, noFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
@@ -20,7 +20,7 @@ const pieceBytes = 32 * 1024;
 
 const xsdString = "http://www.w3.org/2001/XMLSchema#string";
 
-type Factory = (baseIri?: string, factory?: RDF.DataFactory) => GraphDecoder;
+type Factory = (options: GraphDecoderOptions) => GraphDecoder;
 
 const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, Factory>> = {
   turtle: createTurtleDecoder,
@@ -35,7 +35,8 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
  */
 export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
-  const decoder = decoders[input.format](input.baseIri, skolemisingFactory());
+  const base = input.baseIri !== undefined && { baseIri: input.baseIri };
+  const decoder = decoders[input.format]({ ...base, factory: skolemisingFactory(), keepLabels: true });
   const writer = new QuadWriter(skolemBase(input.name));
   const chunks = readBytes(input, options);
   const place = { line: 1, heldBytes: 0 };

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { AnswerKind, QueryResult } from "../../../src/results/model.ts";
-import { type ParseLimits, parseAnswer } from "../../../src/results/parse.ts";
+import type { ParseLimits } from "../../../src/results/item-reader.ts";
+import { parseAnswer } from "../../../src/results/parse.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { each, readQuads, readRows } from "../../support/result-terms.ts";
 

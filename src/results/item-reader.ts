@@ -1,0 +1,122 @@
+import { Readable } from "node:stream";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { type AnswerDecoder, asMalformed, type Pause } from "./decoder.ts";
+import { nextTurn } from "./turns.ts";
+
+/** Caps of one answer. */
+export interface ParseLimits {
+  /** Rows or triples; default unlimited. */
+  readonly maxRows?: number;
+  /** Bytes that may pass without completing a row or triple, so the largest one that is accepted; default 16 MiB. */
+  readonly maxTermBytes?: number;
+}
+
+const defaultMaxTermBytes = 16 * 1024 * 1024;
+/** Larger chunks are cut up, so that one chunk never becomes very many rows at once. */
+const sliceBytes = 64 * 1024;
+
+/** The chunks of an answer, in pieces of bounded size; released exactly once. */
+export class ByteSource {
+  readonly #bytes: AsyncIterable<Uint8Array>;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  #reading = false;
+  #released = false;
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#bytes = bytes;
+    this.#iterator = bytes[Symbol.asyncIterator]();
+  }
+
+  get released(): boolean {
+    return this.#released;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    while (this.#at >= this.#chunk.length) {
+      this.#reading = true;
+      const result = await this.#iterator.next().finally(() => {
+        this.#reading = false;
+      });
+      if (result.done === true) return undefined;
+      this.#chunk = result.value;
+      this.#at = 0;
+    }
+    const piece = this.#chunk.subarray(this.#at, this.#at + sliceBytes);
+    this.#at += piece.length;
+    return piece;
+  }
+
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    // An iterator that is waiting for a silent endpoint would not return before its next chunk.
+    if (this.#bytes instanceof Readable) this.#bytes.destroy();
+    const returned = this.#iterator.return?.().catch(() => undefined);
+    if (!this.#reading) await returned;
+  }
+}
+
+/**
+ * The pause between two steps of parsing what `source` brings.
+ * @param check throws when the parse is to end, for instance because its deadline has passed
+ */
+export function createPause(source: ByteSource, check: () => void = () => undefined): Pause {
+  return () => {
+    if (source.released) throw new FedwayError("CANCELLED", "Nobody waits for the answer any more.");
+    check();
+    return nextTurn();
+  };
+}
+
+/** How the bytes of an answer become items. */
+export interface ItemReading<T> {
+  readonly source: ByteSource;
+  readonly decoder: AnswerDecoder<T>;
+  readonly pause: Pause;
+  readonly limits?: ParseLimits | undefined;
+}
+
+/** Feeds a decoder in small steps and holds the limits. */
+export class ItemReader<T> {
+  readonly #reading: ItemReading<T>;
+  readonly #maxRows: number;
+  readonly #maxTermBytes: number;
+  #rows = 0;
+  #idleBytes = 0;
+  #ended = false;
+
+  constructor(reading: ItemReading<T>) {
+    this.#reading = reading;
+    this.#maxRows = reading.limits?.maxRows ?? Number.POSITIVE_INFINITY;
+    this.#maxTermBytes = reading.limits?.maxTermBytes ?? defaultMaxTermBytes;
+  }
+
+  async next(): Promise<readonly T[] | undefined> {
+    if (this.#ended) return undefined;
+    const { source, pause } = this.#reading;
+    const piece = await source.next();
+    this.#ended = piece === undefined;
+    await pause();
+    const items = await this.#decode(piece);
+    this.#idleBytes = items.length > 0 ? 0 : this.#idleBytes + (piece?.length ?? 0);
+    if (this.#idleBytes > this.#maxTermBytes) {
+      throw tooLarge(`The endpoint sent ${this.#maxTermBytes} bytes that hold no whole row or triple.`);
+    }
+    this.#rows += items.length;
+    if (this.#rows > this.#maxRows) throw tooLarge(`The endpoint sent more than ${this.#maxRows} rows or triples.`);
+    return items;
+  }
+
+  async #decode(piece: Uint8Array | undefined): Promise<readonly T[]> {
+    const { decoder } = this.#reading;
+    try {
+      return piece === undefined ? await decoder.end() : await decoder.push(piece);
+    } catch (error) {
+      throw asMalformed("SPARQL", error);
+    }
+  }
+}
+
+const tooLarge = (message: string): FedwayError => new FedwayError("ANSWER_TOO_LARGE", message, { fault: "too-large" });

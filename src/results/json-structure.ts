@@ -1,0 +1,131 @@
+/** Bounds of a JSON text. */
+export interface JsonBounds {
+  /** Levels of objects and arrays. */
+  readonly maxDepth: number;
+  /** Values that are held at a time, each counted as its depth and eight more: about the words of memory it takes. */
+  readonly maxLoad: number;
+}
+
+/** Bytes of JSON's structure. */
+export const jsonByte = { quote: 0x22, comma: 0x2c, colon: 0x3a, openArray: 0x5b, openObject: 0x7b } as const;
+
+const loadOfValue = 8;
+/** Longer keys are none that anybody looks for. */
+const maxWordBytes = 16;
+
+/**
+ * Follows the structure of one JSON text byte by byte, before it is parsed: bounds its nesting and the number of its
+ * values, and knows whether its brackets match and it is whole.
+ */
+export class JsonStructure {
+  /** Why the text is not read. */
+  fault: string | undefined;
+  protected depth = 0;
+  /** The last string directly in the outermost object or array, as far as it fits; escapes as they are written. */
+  protected word = "";
+  readonly #bounds: JsonBounds;
+  /** The open brackets, outermost first. */
+  readonly #brackets: Uint8Array;
+  #offset = 0;
+  #load = 0;
+  #inString = false;
+  #escaped = false;
+  #started = false;
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds;
+    this.#brackets = new Uint8Array(bounds.maxDepth);
+  }
+
+  /** Bytes that have been pushed. */
+  get length(): number {
+    return this.#offset;
+  }
+
+  push(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && this.fault === undefined; at += 1) {
+      const byte = bytes[at]!;
+      if (this.#inString) this.#string(byte);
+      else this.#outside(byte, this.#offset + at);
+    }
+    this.#offset += bytes.length;
+  }
+
+  /** What is missing when nothing more comes. */
+  end(): string | undefined {
+    if (this.fault !== undefined) return this.fault;
+    if (!this.#started) return "The body is empty.";
+    if (this.#inString) return "The JSON document ends inside a string.";
+    return this.depth > 0 ? "The JSON document ends before it is closed." : undefined;
+  }
+
+  /** A bracket, comma or colon; brackets at the depth of what they enclose. */
+  protected visit(_byte: number, _position: number): void {}
+
+  /** What came so far is no longer held. */
+  protected forgetLoad(): void {
+    this.#load = 0;
+  }
+
+  #string(byte: number): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === 0x5c) this.#escaped = true;
+    else if (byte === jsonByte.quote) {
+      this.#inString = false;
+      return;
+    }
+    if (this.depth === 1 && this.word.length < maxWordBytes) this.word += String.fromCharCode(byte);
+  }
+
+  #outside(byte: number, position: number): void {
+    if (byte === jsonByte.quote) this.#beginString();
+    else if (byte === jsonByte.openObject || byte === jsonByte.openArray) this.#open(byte, position);
+    else if (byte === jsonByte.openObject + 2 || byte === jsonByte.openArray + 2) this.#close(byte, position);
+    else if (byte === jsonByte.comma || byte === jsonByte.colon) {
+      if (byte === jsonByte.comma) this.#weigh();
+      this.visit(byte, position);
+    } else if (this.depth === 0 && !isBlank(byte)) this.#foreignByte(byte, position);
+  }
+
+  #beginString(): void {
+    this.#inString = true;
+    this.word = "";
+    if (this.depth === 0) this.fault = outsideText;
+  }
+
+  /** A byte order mark may open the document. */
+  #foreignByte(byte: number, position: number): void {
+    if (this.#started || byte !== byteOrderMark[position]) this.fault = outsideText;
+  }
+
+  #open(byte: number, position: number): void {
+    if (this.depth === 0 && this.#started) this.fault = "There is text after the end of the JSON document.";
+    this.#started = true;
+    this.#brackets[this.depth] = byte;
+    this.depth += 1;
+    if (this.depth > this.#bounds.maxDepth) {
+      this.fault ??= `The JSON document is nested more than ${this.#bounds.maxDepth} levels deep.`;
+    }
+    this.#weigh();
+    this.visit(byte, position);
+  }
+
+  #close(byte: number, position: number): void {
+    // A closing bracket is two behind the opening one.
+    if (this.depth === 0 || this.#brackets[this.depth - 1] !== byte - 2) {
+      this.fault = "The JSON document is broken: its brackets do not match.";
+      return;
+    }
+    this.visit(byte, position);
+    this.depth -= 1;
+  }
+
+  #weigh(): void {
+    this.#load += this.depth + loadOfValue;
+    if (this.#load > this.#bounds.maxLoad) this.fault ??= "The JSON document has too many values that belong together.";
+  }
+}
+
+const outsideText = "There is text outside the JSON document.";
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -1,0 +1,48 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+/** How a piece of work treated the event loop. */
+export interface Held<T> {
+  /** The most processor time that the thread spent between two turns of the loop, milliseconds. */
+  readonly longestMs: number;
+  readonly totalMs: number;
+  /** What came of the work: its value, or what it threw. */
+  readonly outcome: { readonly value: T } | { readonly thrown: unknown };
+}
+
+/** Processor time of this thread: that of other processes, and of waiting for a processor, does not count. */
+const spentMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+/** Runs `work` and watches how long it holds the event loop at a time. */
+export async function holding<T>(work: () => Promise<T> | T): Promise<Held<T>> {
+  let longestMs = 0;
+  let lastMs = 0;
+  let over = false;
+  const look = (): void => {
+    const nowMs = spentMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  };
+  const watch = (): void => {
+    look();
+    if (!over) setImmediate(watch);
+  };
+  await turn();
+  const startedMs = performance.now();
+  lastMs = spentMs();
+  setImmediate(watch);
+  const outcome = await settled(work);
+  look();
+  over = true;
+  return { longestMs, totalMs: performance.now() - startedMs, outcome };
+}
+
+async function settled<T>(work: () => Promise<T> | T): Promise<Held<T>["outcome"]> {
+  try {
+    return { value: await work() };
+  } catch (thrown) {
+    return { thrown };
+  }
+}
