@@ -46,13 +46,15 @@ export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
     const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory, mediatorTermComparatorFactory } = this.#args;
     const input = bindingsOf(await mediatorQueryOperation.mediate({ operation: operation.input, context }));
     const criteria = operation.expressions.map(toCriterion);
-    const evaluators = await Promise.all(
-      criteria.map(({ algExpr }) => mediatorExpressionEvaluatorFactory.mediate({ algExpr, context })),
+    const keys = await Promise.all(
+      criteria.map(({ algExpr }) =>
+        toKey(algExpr, () => mediatorExpressionEvaluatorFactory.mediate({ algExpr, context })),
+      ),
     );
     const order = keyOrder(await mediatorTermComparatorFactory.mediate({ context }));
     const { signal, held } = context.getSafe(controlKey);
     const sort: Sort = {
-      evaluators,
+      keys,
       compare: rowOrder(order, criteria),
       limit: (operation.metadata?.["sortLimit"] as number | undefined) ?? Number.POSITIVE_INFINITY,
       turns: createTurns(signal),
@@ -63,7 +65,7 @@ export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
 }
 
 interface Sort {
-  readonly evaluators: readonly IExpressionEvaluator[];
+  readonly keys: readonly Key[];
   readonly compare: (a: KeyedRow, b: KeyedRow) => number;
   /** Rows that are wanted. */
   readonly limit: number;
@@ -102,13 +104,13 @@ function rowOrder(compare: CompareKeys, criteria: readonly Criterion[]) {
 const FEWEST_ROWS = 1_000;
 
 async function* sorted(rows: AsyncIterable<RDF.Bindings>, sort: Sort, held: Holding): AsyncIterable<RDF.Bindings> {
-  const { evaluators, compare, limit, turns } = sort;
+  const { keys, compare, limit, turns } = sort;
   let kept: KeyedRow[] = [];
   try {
     for await (const row of rows) {
       const pause = turns();
       if (pause) await pause;
-      const keyed = await withKeys(row, evaluators);
+      const keyed = await withKeys(row, keys);
       held.add(keyed.bytes);
       kept.push(keyed);
       if (kept.length < FEWEST_ROWS || kept.length < 2 * limit) continue;
@@ -121,12 +123,23 @@ async function* sorted(rows: AsyncIterable<RDF.Bindings>, sort: Sort, held: Hold
   }
 }
 
-async function withKeys(row: RDF.Bindings, evaluators: readonly IExpressionEvaluator[]): Promise<KeyedRow> {
+/** What a row is sorted by; undefined where it is unbound. */
+type Key = (row: RDF.Bindings) => Promise<RDF.Term | undefined> | RDF.Term | undefined;
+
+async function toKey(expression: Algebra.Expression, evaluator: () => Promise<IExpressionEvaluator>): Promise<Key> {
+  const { term } = expression as Partial<Algebra.TermExpression>;
+  if (term?.termType === "Variable") return (row) => row.get(term);
+  const made = await evaluator();
+  // An expression that fails sorts like an unbound variable.
+  return (row) => made.evaluate(row).catch(() => undefined);
+}
+
+async function withKeys(row: RDF.Bindings, keysOf: readonly Key[]): Promise<KeyedRow> {
   const keys: SortKey[] = [];
   let bytes = rowBytes(row);
-  for (const evaluator of evaluators) {
-    // An expression that fails sorts like an unbound variable.
-    const term = await evaluator.evaluate(row).catch(() => undefined);
+  for (const keyOf of keysOf) {
+    const found = keyOf(row);
+    const term = found instanceof Promise ? await found : found;
     keys.push(sortKey(term));
     bytes += termBytes(term);
   }
