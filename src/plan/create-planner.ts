@@ -9,7 +9,7 @@ import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { withDownNotes } from "./down-notes.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import type { DirectPlan, QueryPlan } from "./query-plan.ts";
+import type { DirectPlan, FederatedPlan, QueryPlan } from "./query-plan.ts";
 import { plannedEndpoint } from "./service-targets.ts";
 import { similarIds } from "./suggest-endpoints.ts";
 
@@ -101,9 +101,15 @@ function planBytes(variants: PlanVariants, text: string): number {
   for (const [key, plan] of variants) {
     const texts = plan.kind === "rejected" ? plan.reason.message.length : plan.query.length;
     const silent = plan.kind === "direct" ? (plan.silent?.query.length ?? 0) : 0;
-    characters += 512 + key.length + texts + silent;
+    const clauses = plan.kind === "federated" ? clauseCharacters(plan) : 0;
+    characters += 512 + key.length + texts + silent + clauses;
   }
   return 2 * characters;
+}
+
+function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
+  const each = clauses.map(({ prologue, pattern }) => 512 + prologue.length + pattern.length);
+  return each.reduce((sum, characters) => sum + characters, skeleton.length);
 }
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {

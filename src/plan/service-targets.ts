@@ -77,10 +77,14 @@ interface ClausePlace {
   readonly shown?: string;
 }
 
+const longestTarget = 2_048;
+
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
   const entry = context.catalog.byUrl(iri);
   if (entry) return plannedEndpoint(entry);
+  // What is remembered of an endpoint, up to thousands of them, is remembered by its URL.
+  if (iri.length > longestTarget) throw refused(iri, { place, why: `has more than ${longestTarget} characters` });
   const url = URL.parse(iri);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw refused(iri, { place, why: "is not an http or https URL", context });

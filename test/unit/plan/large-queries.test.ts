@@ -22,6 +22,13 @@ describe("cells of VALUES", () => {
   });
 });
 
+it("a SERVICE target is an endpoint's URL and no longer than that", () => {
+  const url = `http://x.example/${"y".repeat(1_000_000)}`;
+  const plan = planFor(`SELECT * { SERVICE <${url}> { ?s ?p ?o } }`, { egress: "public" });
+  expect(plan).toMatchObject({ kind: "rejected", reason: { code: "SERVICE_TARGET_REFUSED" } });
+  expect(plan.kind === "rejected" && plan.reason.message).toContain("more than 2048 characters");
+});
+
 describe("tokens outside of VALUES", () => {
   const filters = (count: number): string => "FILTER(1)".repeat(count);
 
