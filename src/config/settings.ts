@@ -264,7 +264,7 @@ export const settings = {
   },
   shardMemoryMb: {
     name: "FEDWAY_SHARD_MEMORY_MB",
-    default: "2048",
+    default: "1024",
     meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
     ...integer(32, 1_048_576),
   },

@@ -75,7 +75,7 @@ describe("defaults", () => {
         hostedMemoryMb: 128,
         hostedTotalMb: 768,
         shardSliceBytes: 134_217_728,
-        shardMemoryMb: 2048,
+        shardMemoryMb: 1024,
         runs: 1000,
       },
       log: { level: "info", queries: false },
