@@ -83,12 +83,7 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
   const entry = context.catalog.byUrl(iri);
   if (entry) return plannedEndpoint(entry);
-  // What is remembered of an endpoint, up to thousands of them, is remembered by its URL.
-  if (iri.length > longestTarget) throw refused(iri, { place, why: `has more than ${longestTarget} characters` });
-  const url = URL.parse(iri);
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    throw refused(iri, { place, why: "is not an http or https URL", context });
-  }
+  const url = targetUrl(iri, place, context);
   if (url.username !== "" || url.password !== "") {
     throw refused(iri.replace(/\/\/[^/@]*@/, "//"), { place, why: "carried a user name or password", context });
   }
@@ -97,6 +92,14 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
     throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
   if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
   return { url: iri };
+}
+
+function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {
+  // What is remembered of an endpoint, up to thousands of them, is remembered by its URL.
+  if (iri.length > longestTarget) throw refused(iri, { place, why: `has more than ${longestTarget} characters` });
+  const url = URL.parse(iri);
+  if (url && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  throw refused(iri, { place, why: "is not an http or https URL", context });
 }
 
 function isOwn(url: URL, { publicUrl }: PlanContext): boolean {
