@@ -9,7 +9,7 @@ export interface ElementRange {
 /** At which part of the document the cutter is; "whole" = this document cannot be cut. */
 type Part = "start" | "head" | "list" | "tail" | "whole";
 
-const minRangeBytes = 64 * 1024;
+const minRangeBytes = 8 * 1024;
 
 /**
  * Finds where a JSON-LD document can be cut into documents that mean the same together: between the elements of an

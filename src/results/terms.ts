@@ -22,11 +22,19 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
   ["\f", "\\f"],
 ]);
 
+// One for each control character, surrogate and forbidden character: some two thousand at most.
+const numericEscapes = new Map<string, string>();
+
 /** `\uXXXX`; a lone surrogate, which no escape may name, becomes U+FFFD. */
-const numericEscape = (character: string): string => {
+function numericEscape(character: string): string {
+  const known = numericEscapes.get(character);
+  if (known !== undefined) return known;
   const code = character.charCodeAt(0);
-  return code >= 0xd800 && code <= 0xdfff ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
-};
+  const isSurrogate = code >= 0xd800 && code <= 0xdfff;
+  const escape = isSurrogate ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  numericEscapes.set(character, escape);
+  return escape;
+}
 
 /** An IRI in angle brackets, with numeric escapes for what may not stand there. */
 export const iriToText = (iri: string): string =>

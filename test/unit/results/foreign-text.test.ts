@@ -164,6 +164,8 @@ describe("scanners", () => {
 const origin = new URL("http://t.example/");
 const hydra = "http://www.w3.org/ns/hydra/core#";
 
+const sparql: Reader = { name: "SPARQL", read: (text) => analyseQuery(parseQuery(text)) };
+
 /** Everything else that reads text of others; some of it is cut before it is read, and must be. */
 const others: readonly Reader[] = [
   {
@@ -187,6 +189,17 @@ describe("other text", () => {
   test.each(others)("$name", { timeout: 300_000 }, async (reader) => {
     const pages = ["<html><script", "<!doctype html><style>", '{"exception":', "Mon, 01 Jan 2026 ", "text/turtle;q="];
     for (const nasty of [...floodsBehind(...pages), ...nastyTurtle(length)]) await shouldNotHold(reader, nasty);
+  });
+
+  test("SPARQL", { timeout: 300_000 }, async () => {
+    const heads = [
+      "SELECT * { ",
+      "SELECT * { ?a ?b ",
+      "SELECT * { FILTER(",
+      "SELECT * { VALUES ?a { ",
+      "PREFIX a: <b> ASK { a:b ",
+    ];
+    for (const nasty of floodsBehind(...heads)) await shouldNotHold(sparql, nasty);
   });
 
   test("a page of a fragments server that is all forms", async () => {
@@ -227,7 +240,7 @@ const samples: readonly (readonly [Reader, readonly string[]])[] = [
   [answerReader("text/csv", "bindings"), ['a,b\r\n"x ""y""",http://e/\r\n_:b,\r\n']],
   [answerReader("text/tab-separated-values", "bindings"), ['?a\t?b\n"x"@en\t<http://e/>\n1.5e3\t_:b\n']],
   [
-    { name: "SPARQL", read: (text) => analyseQuery(parseQuery(text)) },
+    sparql,
     [
       "PREFIX e: <http://e/> SELECT ?a (COUNT(*) AS ?n) { SERVICE <http://e/> { ?a e:p+ ?b OPTIONAL { ?b a ?c } FILTER(?b > 1) } } GROUP BY ?a",
     ],
