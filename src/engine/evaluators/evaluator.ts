@@ -18,14 +18,15 @@ const NOTE_EVERY_MS = 500;
 const HEAP_SHARE_HELD = 0.5;
 
 startChild();
-const now = (): number => performance.now();
+// Milliseconds since the epoch: sources compare deadlines with how long documents are fresh.
+const now = (): number => performance.timeOrigin + performance.now();
 const limits: EvaluatorLimits = JSON.parse(process.argv[2] ?? "{}");
 const peer = createPeer(channelToParent(), {
   run: { answer: run },
   ping: { answer: async () => ({ head: { residentBytes: process.memoryUsage.rss() } satisfies Pong }) },
 });
 const client = createRemoteClient(peer, now);
-const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now: Date.now });
+const openSource = createPatternSources({ documents: createRemoteDocuments(peer), now });
 const maxHeldTogetherBytes = getHeapStatistics().heap_size_limit * HEAP_SHARE_HELD;
 const engine = createComunicaEngine({ client, openSource, now, maxHeldTogetherBytes, ...limits });
 const executor = createInProcessExecutor(engine);
