@@ -28,11 +28,21 @@ export interface Holding {
   release(): void;
 }
 
+/** What is said to those that hold too much. */
+export interface HeldErrors {
+  tooMuch(most: number): FedwayError;
+  noRoomBesideOthers(): FedwayError;
+}
+
 /**
  * Creates the count of one evaluation. When all of them together hold too much, those fail that hold more than their
  * share, so that small ones go on beside a large one.
  */
-export function createHeldBytes(most: number, together: HeldTogether = noLimitTogether()): HeldBytes {
+export function createHeldBytes(
+  most: number,
+  together: HeldTogether = { most: Number.POSITIVE_INFINITY, bytes: 0, holders: 0 },
+  errors: HeldErrors = solutionErrors,
+): HeldBytes {
   let held = 0;
   let closed = false;
   const change = (bytes: number): void => {
@@ -48,8 +58,10 @@ export function createHeldBytes(most: number, together: HeldTogether = noLimitTo
         add(bytes) {
           own += bytes;
           change(bytes);
-          if (held > most) throw tooMuchHeld(most);
-          if (together.bytes > together.most && held > together.most / together.holders) throw noRoomBesideOthers();
+          if (held > most) throw errors.tooMuch(most);
+          if (together.bytes > together.most && held > together.most / together.holders) {
+            throw errors.noRoomBesideOthers();
+          }
         },
         release() {
           change(-own);
@@ -64,22 +76,20 @@ export function createHeldBytes(most: number, together: HeldTogether = noLimitTo
   };
 }
 
-const noLimitTogether = (): HeldTogether => ({ most: Number.POSITIVE_INFINITY, bytes: 0, holders: 0 });
-
-function tooMuchHeld(most: number): FedwayError {
-  const message = `The query needs to hold more than ${Math.round(most / 1024 / 1024)} MiB of intermediate solutions.`;
-  return new FedwayError("ANSWER_TOO_LARGE", message, {
-    fault: "too-large",
-    next: "Narrow what ORDER BY, GROUP BY, DISTINCT and joins see with VALUES, FILTER or LIMIT, or bind less and shorter values.",
-  });
-}
-
-function noRoomBesideOthers(): FedwayError {
-  return new FedwayError("SERVICE_BUSY", "There is no room for this query's intermediate solutions beside others.", {
-    retryAfterMs: 5_000,
-    next: "Try again in a moment, or narrow what ORDER BY, GROUP BY, DISTINCT and joins see.",
-  });
-}
+const solutionErrors: HeldErrors = {
+  tooMuch(most) {
+    const message = `The query needs to hold more than ${Math.round(most / 1024 / 1024)} MiB of intermediate solutions.`;
+    return new FedwayError("ANSWER_TOO_LARGE", message, {
+      fault: "too-large",
+      next: "Narrow what ORDER BY, GROUP BY, DISTINCT and joins see with VALUES, FILTER or LIMIT, or bind less and shorter values.",
+    });
+  },
+  noRoomBesideOthers: () =>
+    new FedwayError("SERVICE_BUSY", "There is no room for this query's intermediate solutions beside others.", {
+      retryAfterMs: 5_000,
+      next: "Try again in a moment, or narrow what ORDER BY, GROUP BY, DISTINCT and joins see.",
+    }),
+};
 
 const ROW_BYTES = 200;
 const TERM_BYTES = 60;

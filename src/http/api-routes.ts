@@ -1,9 +1,8 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/query-service.ts";
-import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import { clientKey } from "./client-key.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";
@@ -17,17 +16,12 @@ import {
   RunRecord,
   TabularAnswer,
 } from "./schemas.ts";
+import { sendJson } from "./send-json.ts";
+import { createTableSender } from "./send-table.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
 
 /** The answers of a route of the JSON API, for its documentation; what is sent is typed by the use case. */
 export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
-
-/** Answers with JSON that any origin may read; on guarded routes none. */
-export function sendJson(reply: FastifyReply, value: unknown, status = 200): FastifyReply {
-  const isGuarded = reply.request.routeOptions.config?.guarded === true;
-  const headers = isGuarded ? plainHeaders : anyOriginHeaders;
-  return reply.code(status).headers(headers).type("application/json").send(value);
-}
 
 function checkQuery(deps: HttpDeps, text: string, endpoint: string | undefined): void {
   const { catalog, config } = deps;
@@ -73,6 +67,7 @@ async function tabulate(deps: HttpDeps, body: QueryBody, { exchange, ip }: Fasti
 export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   const { queries, config } = deps;
+  const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
       tags: ["Queries"],
@@ -83,7 +78,7 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
     handler: async (request, reply) => {
       const table = await tabulate(deps, request.body, request);
       void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
-      return sendJson(reply, table, statusOf(table));
+      return sendTable(reply, table, statusOf(table));
     },
   });
   app.post("/api/explain", {

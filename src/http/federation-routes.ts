@@ -1,7 +1,8 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { documentUnknown } from "../registry/write-conditions.ts";
-import { answers, sendJson } from "./api-routes.ts";
+import { answers } from "./api-routes.ts";
+import { sendJson } from "./send-json.ts";
 import type { CatalogShell } from "./catalog-routes.ts";
 import { Federation, FederationList, FormatWish, Paging } from "./catalog-schemas.ts";
 import { documentFormat, etagHeader, sendDocument, wishOf } from "./rdf-answer.ts";

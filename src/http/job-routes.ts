@@ -1,7 +1,8 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { answers, sendJson } from "./api-routes.ts";
+import { answers } from "./api-routes.ts";
+import { sendJson } from "./send-json.ts";
 import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";

@@ -2,7 +2,8 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { EndpointHealth, HealthState } from "../registry/monitor/monitor.ts";
-import { answers, sendJson } from "./api-routes.ts";
+import { answers } from "./api-routes.ts";
+import { sendJson } from "./send-json.ts";
 import { plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {

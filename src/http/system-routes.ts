@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
-import { sendJson } from "./api-routes.ts";
+import { sendJson } from "./send-json.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { Readiness } from "./schemas.ts";
 

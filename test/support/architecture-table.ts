@@ -86,7 +86,7 @@ export const rooms: readonly Room[] = [
       ...whole("sparql", "plan", "results", "metrics", "errors"),
       { room: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
-      { room: "engine", files: ["executor.ts", "federation-engine.ts", "source-reports.ts"] },
+      { room: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "source-reports.ts"] },
       tracer,
     ],
     packages: ["lru-cache"],
