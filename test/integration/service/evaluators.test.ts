@@ -91,10 +91,12 @@ describe("evaluator processes", () => {
     endpoints.setDelay("left", 20_000);
     await until(() => evaluators().length === 2);
     const response = service.query(join(5));
+    let killed: readonly number[] = [];
     for (let death = 0; death < 2; death++) {
-      await until(async () => evaluators().length === 2 && (await running()) === 1);
-      for (const pid of evaluators()) process.kill(pid, "SIGKILL");
-      await until(async () => (await running()) === 0 || evaluators().length === 2);
+      const areNew = (): boolean => evaluators().length === 2 && !evaluators().some((pid) => killed.includes(pid));
+      await until(async () => areNew() && (await running()) === 1);
+      killed = evaluators();
+      for (const pid of killed) process.kill(pid, "SIGKILL");
     }
     const problem = await problemOf(await response);
     expect(problem).toMatchObject({ status: 500, code: "INTERNAL" });
