@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createEvaluators } from "../../../src/engine/evaluators/create-evaluators.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { evaluatorsOf } from "../../support/child-processes.ts";
+import { toBounds } from "../../support/merged-federation.ts";
 import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 
@@ -139,48 +141,63 @@ describe("evaluator processes", () => {
   });
 });
 
-test("an evaluator that stands still is replaced, and its query begun again", async () => {
-  const { createEvaluators } = await import("../../../src/engine/evaluators/create-evaluators.ts");
-  const { toBounds } = await import("../../support/merged-federation.ts");
-  const ends: string[] = [];
-  const before = evaluatorsOf(process.pid);
-  const held = createEvaluators({
-    processes: 1,
-    memoryMb: 256,
-    maxRunning: 4,
-    stallMs: 3_000,
-    limits: { maxSolutions: 1_000, maxHeldBytes: 2 ** 27 },
-    world: {
-      client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
-      documents: { read: () => Promise.reject(new Error("no document is read")) },
-      now: () => performance.now(),
-    },
-    onEnd: ({ reason }) => ends.push(reason),
-  });
-  try {
-    const query = "SELECT * { VALUES ?a { 1 2 3 } }";
-    const plan = {
-      kind: "federated" as const,
-      answer: "bindings" as const,
-      query,
-      skeleton: query,
-      clauses: [],
-      members: [],
-      notes: [],
-    };
+describe("a pool of its own", () => {
+  const query = "SELECT * { VALUES ?a { 1 2 3 } }";
+  const plan = {
+    kind: "federated",
+    answer: "bindings",
+    query,
+    skeleton: query,
+    clauses: [],
+    members: [],
+    notes: [],
+  } as const;
+  const open = (memoryMb: number, ends: string[]) =>
+    createEvaluators({
+      processes: 1,
+      memoryMb,
+      maxRunning: 4,
+      stallMs: 3_000,
+      limits: { maxSolutions: 1_000, maxHeldBytes: 2 ** 20 },
+      world: {
+        client: { query: () => Promise.reject(new Error("no endpoint is asked")) },
+        documents: { read: () => Promise.reject(new Error("no document is read")) },
+        now: () => performance.now(),
+      },
+      onEnd: ({ reason }) => ends.push(reason),
+    });
+
+  test("replaces an evaluator that stands still, and begins its query again", async () => {
+    const ends: string[] = [];
+    const before = evaluatorsOf(process.pid);
+    const pool = open(256, ends);
     const count = async (): Promise<number> => {
-      const result = await held.evaluate(plan, toBounds());
+      const result = await pool.evaluate(plan, toBounds());
       let rows = 0;
       if (result.kind === "bindings") for await (const row of result.rows) rows += row.size;
       return rows;
     };
-    expect(await count()).toBe(3);
-    const pid = evaluatorsOf(process.pid).find((child) => !before.includes(child));
-    process.kill(pid ?? 0, "SIGSTOP");
-    expect(await count()).toBe(3);
-    expect(ends).toEqual(["stalled"]);
-  } finally {
-    await held.close();
-  }
-  await until(() => evaluatorsOf(process.pid).every((child) => before.includes(child)));
+    try {
+      expect(await count()).toBe(3);
+      const pid = evaluatorsOf(process.pid).find((child) => !before.includes(child));
+      process.kill(pid ?? 0, "SIGSTOP");
+      expect(await count()).toBe(3);
+      expect(ends).toEqual(["stalled"]);
+    } finally {
+      await pool.close();
+    }
+    await until(() => evaluatorsOf(process.pid).every((child) => before.includes(child)));
+  });
+
+  test("says so when its processes have too little memory to start", async () => {
+    const ends: string[] = [];
+    const pool = open(16, ends);
+    try {
+      const failure = await pool.evaluate(plan, toBounds()).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: "INTERNAL", message: expect.stringContaining("can be started") });
+      expect(ends.every((reason) => reason === "memory")).toBe(true);
+    } finally {
+      await pool.close();
+    }
+  });
 });
