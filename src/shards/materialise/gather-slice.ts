@@ -35,7 +35,7 @@ interface SliceNote {
 /** Between the name of a slice and that of a reader, while files are not complete. */
 const asideMark = ".part.";
 
-const noteOf = (folder: string): string => `${folder}.json`;
+const noteOf = (folder: string): string => join(folder, "note.json");
 
 /** The file of a range of a slice. */
 export const rangeFile = (folder: string, range: number): string => join(folder, String(range));
@@ -53,11 +53,10 @@ export async function gatherSlice(request: SliceRequest, options: PassOptions = 
   try {
     const facts = await writeSlice(request, aside, options);
     const sizes = await sizesIn(aside, ranges.count);
-    await rm(noteOf(folder), { force: true });
+    const note: SliceNote = { fingerprint, sizes, facts };
+    await writeDurably(noteOf(aside), JSON.stringify(note));
     await rm(folder, { recursive: true, force: true });
     await rename(aside, folder);
-    const note: SliceNote = { fingerprint, sizes, facts };
-    await writeDurably(noteOf(folder), JSON.stringify(note));
   } finally {
     await rm(aside, { recursive: true, force: true });
   }

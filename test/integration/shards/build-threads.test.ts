@@ -71,7 +71,7 @@ const running = (): readonly number[] => started.map(({ threadId }) => threadId)
 
 /** What is left of slices that are not complete. */
 const unfinished = (folder: string): readonly string[] =>
-  readdirSync(join(folder, "out.building", "parts")).filter((name) => !/^\d+(?:\.json)?$/u.test(name));
+  readdirSync(join(folder, "out.building", "parts")).filter((name) => !/^\d+$/u.test(name));
 
 describe("shards that several threads build", () => {
   it.each<[string, MaterialiseOptions]>([
