@@ -14,9 +14,13 @@ beforeAll(async () => {
   await workspace.build();
   // The service looks at its folders when the test says so.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
+  // One hosted endpoint at a time has room.
+  service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir, FEDWAY_HOSTED_TOTAL_MB: "128" });
   ({ shards } = (await get("/api/shards/harbour")) as { shards: { id: string }[] });
   await rm(folder, { recursive: true });
+  // What the service has read to describe it would still answer: another endpoint takes its place.
+  const { shards: others } = (await get("/api/shards/lake")) as { shards: { id: string }[] };
+  expect((await service.query(all, { path: `/shards/lake/${others[0]?.id}/sparql` })).status).toBe(200);
 }, 60_000);
 afterAll(async () => {
   await service.close();
