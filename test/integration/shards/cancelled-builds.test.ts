@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildKind, type BuildQueue, buildWish } from "../../../src/app/shard-jobs.ts";
 import { loadConfig } from "../../../src/config/load-config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -123,9 +123,17 @@ describe("a build over the API", () => {
     expect(await stateOf()).toBe("cancelled");
   });
 
+  /** Resolves when nobody builds any more: the end of a service does not wait for a slow process of its own. */
+  async function unlocked(): Promise<void> {
+    const take = () => lockTarget(join(workspace.dataDir, "shards", "large"), { now: () => Date.now() });
+    const lock = await vi.waitFor(take, { timeout: 30_000 });
+    await lock.release();
+  }
+
   it("goes on after the service has ended and started again", async () => {
     await begun();
     await service.close();
+    await unlocked();
     expect(await left()).toEqual(["large.building"]);
     service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
     await expect.poll(stateOf, { timeout: 30_000 }).toBe("done");
