@@ -3,6 +3,7 @@ import type { QueryType } from "@comunica/types";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
+import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause } from "../../plan/federated-clause.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
@@ -27,6 +28,8 @@ import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys
 import { createPatternLeaves } from "./pattern-leaves.ts";
 import { createQueryUse } from "./query-use.ts";
 
+// Their algebra takes some fifty times as many bytes.
+const KEPT_SKELETON_CHARACTERS = 262_144;
 // Joins may make more solutions than they are given; they are passed on, not kept.
 const MADE_FOR_EACH_TAKEN = 4;
 
@@ -53,11 +56,15 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
-  const operations = new WeakMap<FederatedPlan, Promise<Algebra.Operation>>();
+  // By text: the same plan comes as a new value each time.
+  const operations = new LRUCache<string, Promise<Algebra.Operation>>({
+    maxSize: KEPT_SKELETON_CHARACTERS,
+    sizeCalculation: (_operation, { length }) => length,
+  });
 
-  function operationOf(plan: FederatedPlan): Promise<Algebra.Operation> {
-    const known = operations.get(plan) ?? engine.parse(plan.skeleton);
-    operations.set(plan, known);
+  function operationOf({ skeleton }: FederatedPlan): Promise<Algebra.Operation> {
+    const known = operations.get(skeleton) ?? engine.parse(skeleton);
+    operations.set(skeleton, known);
     return known;
   }
 
