@@ -56,17 +56,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
-  // By text: the same plan comes as a new value each time.
-  const operations = new LRUCache<string, Promise<Algebra.Operation>>({
-    maxSize: KEPT_SKELETON_CHARACTERS,
-    sizeCalculation: (_operation, { length }) => length,
-  });
-
-  function operationOf({ skeleton }: FederatedPlan): Promise<Algebra.Operation> {
-    const known = operations.get(skeleton) ?? engine.parse(skeleton);
-    operations.set(skeleton, known);
-    return known;
-  }
+  const algebraOf = keepAlgebra((skeleton) => engine.parse(skeleton));
 
   /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
   const evaluatorOf = (account: ExecutionAccount): EvaluateHere =>
@@ -103,7 +93,9 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const execution = createExecution(bounds, { count, held: account.held });
     try {
       const context = contextOf(plan, execution, account);
-      const query = await execution.race(operationOf(plan).then((operation) => engine.evaluate(operation, context)));
+      const query = await execution.race(
+        algebraOf(plan.skeleton).then((operation) => engine.evaluate(operation, context)),
+      );
       return await execution.race(toResult(query, execution));
     } catch (error) {
       execution.end();
@@ -117,6 +109,19 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   };
 
   return { name: "comunica", execute, close: async () => {} };
+}
+
+/** Keeps what was parsed by its text: the same plan comes as a new value each time. */
+function keepAlgebra(parse: (skeleton: string) => Promise<Algebra.Operation>) {
+  const kept = new LRUCache<string, Promise<Algebra.Operation>>({
+    maxSize: KEPT_SKELETON_CHARACTERS,
+    sizeCalculation: (_operation, { length }) => length,
+  });
+  return (skeleton: string): Promise<Algebra.Operation> => {
+    const operation = kept.get(skeleton) ?? parse(skeleton);
+    kept.set(skeleton, operation);
+    return operation;
+  };
 }
 
 /** The same result; at its end, however it ends, the execution holds nothing any more. */
