@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startBuiltService } from "../support/built-program.ts";
 import { openManyEndpoints } from "./ops/many-endpoints.ts";
 import { soak } from "./ops/soak.ts";
-import { cpuSeconds, residentBytes } from "./proxy/process-stats.ts";
+import { residentBytes } from "../support/child-processes.ts";
+import { cpuSeconds } from "./proxy/process-stats.ts";
 import { type Measure, printTable, rounded, writeReport } from "./proxy/report.ts";
 
 const count = 2_000;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { machineTicks, residentBytes, stolenShare } from "../proxy/process-stats.ts";
+import { residentBytes } from "../../support/child-processes.ts";
+import { machineTicks, stolenShare } from "../proxy/process-stats.ts";
 
 /** What a soak showed. */
 export interface SoakReport {

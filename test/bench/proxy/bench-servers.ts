@@ -12,7 +12,7 @@ import {
   startServer,
 } from "../../support/engines/server-process.ts";
 import type { CannedBody } from "./bodies.ts";
-import { childrenOf } from "./process-stats.ts";
+import { childrenOf } from "../../support/child-processes.ts";
 import { type SlowUpstream, startSlowUpstream } from "./slow-upstream.ts";
 
 /** A server under test. */

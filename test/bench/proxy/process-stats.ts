@@ -11,18 +11,6 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** Resident memory of a process in bytes. */
-export function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(/^VmRSS:\s+(\d+) kB$/mu.exec(status)?.[1] ?? Number.NaN) * 1024;
-}
-
-/** Child processes of a process; nginx does its work in one. */
-export function childrenOf(pid: number): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return text === "" ? [] : text.split(" ").map(Number);
-}
-
 /** Processor time of the machine so far, in ticks: all of it, and what the host of a virtual machine gave to others. */
 export interface MachineTicks {
   readonly all: number;

@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BenchServers } from "./bench-servers.ts";
 import { type CannedBody, sha256 } from "./bodies.ts";
-import { residentBytes } from "./process-stats.ts";
+import { residentBytes } from "../../support/child-processes.ts";
 import { servicePath } from "./queries.ts";
 
 const pieceBytes = 4_096;
