@@ -3,6 +3,7 @@ import type { EndpointStatus, SearchIndex } from "../registry/search/search-inde
 import type { EditableCatalog } from "../registry/catalog.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { Store } from "../store/store.ts";
+import { repeat } from "./repeat.ts";
 
 /** What the index is kept up to date with. */
 export interface IndexedParts {
@@ -80,12 +81,11 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
     dirty = true;
   });
   const ignoreDescriptions = descriptions.onChange((id) => void indexDescription(id).catch(onFault));
-  const timer = setInterval(() => void save().catch(onFault), saveEveryMs);
-  timer.unref();
+  const saving = repeat(save, { everyMs: saveEveryMs, onFault });
   return {
     refresh,
     async close() {
-      clearInterval(timer);
+      saving.close();
       ignoreCatalog();
       ignoreDescriptions();
       await save().catch(onFault);

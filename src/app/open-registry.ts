@@ -25,6 +25,7 @@ import { followRemovals } from "./follow-removals.ts";
 import { keepIndex, newIndex } from "./keep-index.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
+import { repeat } from "./repeat.ts";
 
 /** What the registry is opened with. */
 export interface RegistryParts {
@@ -54,6 +55,8 @@ export interface Registry {
 
 const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
 const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+/** Finding out that nothing has changed costs one read of a counter. */
+const followEveryMs = 400;
 const refreshEveryMs = 15_000;
 
 /** The catalogue: files as seed, changes from the store over them. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
@@ -136,8 +139,13 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), index.refresh()]);
   };
-  // Other processes change the catalogue too where the state is shared.
-  const timer = soleOwner ? undefined : setInterval(() => void refresh().catch(onFault), refreshEveryMs);
+  // Where the state is shared, other processes change it too. A store that fails is reported with the slower look.
+  const looks = soleOwner
+    ? []
+    : [
+        repeat(() => catalog.refresh(), { everyMs: followEveryMs, onFault: () => {} }),
+        repeat(refresh, { everyMs: refreshEveryMs, onFault }),
+      ];
   return {
     catalog,
     search,
@@ -147,7 +155,7 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     kinds: [descriptions.kind, linksets.kind, ...capabilities.kinds],
     refresh,
     async close() {
-      clearInterval(timer);
+      for (const look of looks) look.close();
       removals.close();
       await index.close();
     },

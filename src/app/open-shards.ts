@@ -15,6 +15,7 @@ import type { LocalDispatch } from "../transport/sparql-client.ts";
 import { entryIdOf, withOrigin } from "./describe-shards.ts";
 import { discardCancelled } from "./discard-cancelled.ts";
 import type { Registry } from "./open-registry.ts";
+import { repeat } from "./repeat.ts";
 import { registerShards, unregisterLost } from "./register-shards.ts";
 import { buildKind, type BuildQueue, buildWish, enqueueBuild, readerFolders } from "./shard-jobs.ts";
 import { readerKinds } from "./shard-readers.ts";
@@ -99,8 +100,7 @@ export function openShards(parts: ShardServiceParts): Shards {
     onProblem: (problem) => log.error(problem),
   });
   const { descriptions } = parts.registry;
-  let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
+  let looking: { close(): void } | undefined;
   const register = async (): Promise<void> => {
     if (soleOwner) await unregisterLost(host.datasets, registration(parts));
     await registerAll(parts);
@@ -111,17 +111,10 @@ export function openShards(parts: ShardServiceParts): Shards {
   const stopCompleting = descriptions.onChange(
     (id) => void completeDescription(id, parts, rescan).catch(parts.onFault),
   );
-  /** A folder that takes long to look through, over a network for instance, is not looked through twice at once. */
   const look = async (): Promise<void> => {
-    if (isLooking) return;
-    isLooking = true;
-    try {
-      await folder.look();
-      await rescan();
-      if (config.role !== "web") await discardCancelled(shardsRoot(config), jobs);
-    } finally {
-      isLooking = false;
-    }
+    await folder.look();
+    await rescan();
+    if (config.role !== "web") await discardCancelled(shardsRoot(config), jobs);
   };
   return {
     service: serviceOf(parts, folder),
@@ -134,11 +127,10 @@ export function openShards(parts: ShardServiceParts): Shards {
     async start() {
       await folder.look().catch(parts.onFault);
       await register();
-      timer = setInterval(() => void look().catch(parts.onFault), rescanEveryMs);
-      timer.unref();
+      looking = repeat(look, { everyMs: rescanEveryMs, onFault: parts.onFault });
     },
     async close() {
-      clearInterval(timer);
+      looking?.close();
       stopCompleting();
       await folder.close();
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
+import { repeat } from "./repeat.ts";
 
 /** What became of the shared state while this process ran. */
 export interface StateWatch {
@@ -45,7 +46,6 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
   const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
   /** The state that was found instead and is not taken up yet. */
   let found = life;
-  let looking = false;
   let closed = false;
 
   const look = async (): Promise<void> => {
@@ -58,21 +58,13 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     life = current;
     delete seen.failingSinceMs;
   };
-  const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    look()
-      .catch((error: unknown) => {
-        // The store is closed after this.
-        if (closed) return;
-        seen.failingSinceMs ??= Math.round(now());
-        onFault(error);
-      })
-      .finally(() => {
-        looking = false;
-      });
-  }, everyMs);
-  timer.unref();
+  const looking = repeat(look, {
+    everyMs,
+    onFault(error) {
+      seen.failingSinceMs ??= Math.round(now());
+      onFault(error);
+    },
+  });
   return {
     get lostAtMs() {
       return seen.lostAtMs;
@@ -82,7 +74,7 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     },
     close() {
       closed = true;
-      clearInterval(timer);
+      looking.close();
     },
   };
 }
