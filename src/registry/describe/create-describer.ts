@@ -156,7 +156,7 @@ function createRun({
   return {
     ...parts,
     target,
-    dialect: { count: true, values: true, graphs: [] },
+    dialect: { count: true, values: true, graphs: [], named: false, repeats: false, countDistinct: true },
     cap,
     uncapped: false,
     mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),

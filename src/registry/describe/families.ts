@@ -21,9 +21,11 @@ export interface Family {
   readonly key: "c" | "p";
   /** Further grouping variables. */
   readonly detail: readonly FamilyVariable[];
-  /** The part of the pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
+  /** The triple pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
   readonly head: (key: string) => string;
-  /** The rest of the pattern. */
+  /** The other triple patterns. */
+  readonly joined: readonly string[];
+  /** FILTER and BIND behind them. */
   readonly tail: string;
   readonly tallies: readonly Tally[];
   /** Name of the facts in `UnknownFact.what`, before " of <key>". */
@@ -38,8 +40,8 @@ export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind
 const kindOfObject =
   `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${langString}), ` +
   `IF(isBlank(?o), <${objectKinds.blank}>, <${objectKinds.iri}>)) AS ?k)`;
-const typed = (key: string): string => `?s a ${key} . `;
-const linked = (key: string): string => `?s ${key} ?o . `;
+const typed = (key: string): string => `?s a ${key}`;
+const linked = (key: string): string => `?s ${key} ?o`;
 
 /** The families, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
 export const families: Readonly<Record<FamilyName, Family>> = {
@@ -49,6 +51,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "c",
     detail: [],
     head: typed,
+    joined: [],
     tail: "",
     tallies: ["n", "ds"],
     phrase: "entities",
@@ -59,6 +62,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "p",
     detail: [],
     head: linked,
+    joined: [],
     tail: "",
     tallies: ["n", "ds", "do"],
     phrase: "triples of property",
@@ -69,7 +73,8 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "c",
     detail: ["p"],
     head: typed,
-    tail: "?s ?p ?o . ",
+    joined: ["?s ?p ?o"],
+    tail: "",
     tallies: ["n", "ds", "do"],
     phrase: "properties",
   },
@@ -79,7 +84,8 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "c",
     detail: ["p", "k"],
     head: typed,
-    tail: "?s ?p ?o . ?o a ?k . FILTER(isIRI(?k)) ",
+    joined: ["?s ?p ?o", "?o a ?k"],
+    tail: "FILTER(isIRI(?k)) ",
     tallies: ["n"],
     phrase: "object classes",
   },
@@ -89,7 +95,8 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "c",
     detail: ["p", "k"],
     head: typed,
-    tail: `?s ?p ?o . ${kindOfObject} `,
+    joined: ["?s ?p ?o"],
+    tail: `${kindOfObject} `,
     tallies: ["n"],
     phrase: "datatypes",
   },
@@ -99,7 +106,8 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "p",
     detail: ["k"],
     head: linked,
-    tail: "?o a ?k . FILTER(isIRI(?k)) ",
+    joined: ["?o a ?k"],
+    tail: "FILTER(isIRI(?k)) ",
     tallies: ["n"],
     phrase: "object classes of property",
   },
@@ -109,6 +117,7 @@ export const families: Readonly<Record<FamilyName, Family>> = {
     key: "p",
     detail: ["k"],
     head: linked,
+    joined: [],
     tail: `${kindOfObject} `,
     tallies: ["n"],
     phrase: "datatypes of property",

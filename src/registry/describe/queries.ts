@@ -9,6 +9,12 @@ export interface Dialect {
   readonly values: boolean;
   /** Graphs that make up the default graph (FROM); empty: the endpoint's own default graph. */
   readonly graphs: readonly string[];
+  /** The union of all named graphs is described: each triple pattern stands in a GRAPH of its own. */
+  readonly named: boolean;
+  /** A triple that lies in several graphs comes several times: solutions are made distinct before they are counted. */
+  readonly repeats: boolean;
+  /** COUNT(DISTINCT) counts exactly; without it only solutions are counted. */
+  readonly countDistinct: boolean;
 }
 
 /** Which solutions of a family are asked for. */
@@ -62,8 +68,20 @@ function pattern(family: Family, selection: Selection, dialect: Dialect): string
     slice === undefined ? "" : sliced(slice),
   ].join("");
   // VALUES first: some engines evaluate in the order of the text.
-  return `${constraint}${family.head(key)}${family.tail}`;
+  const text = `${constraint}${matched([family.head(key), ...family.joined], dialect)}${family.tail}`;
+  if (!dialect.repeats) return text;
+  const names = [family.head(only === undefined ? key : ""), ...family.joined, family.tail]
+    .join(" ")
+    .match(/\?[a-z]/gu);
+  return `{ SELECT DISTINCT ${[...new Set(names)].join(" ")} WHERE { ${text}} } `;
 }
+
+/** Triple patterns as they are matched against the graphs that are described. */
+function matched(triples: readonly string[], { named }: Dialect): string {
+  return triples.map((triple, at) => (named ? `GRAPH ?g${at} { ${triple} } ` : `${triple} . `)).join("");
+}
+
+const anyTriple = (dialect: Dialect): string => matched(["?s ?p ?o"], dialect);
 
 const tallyTexts: Readonly<Record<Tally, string>> = {
   n: "(COUNT(*) AS ?n)",
@@ -87,7 +105,8 @@ export function groupsQuery(family: Family, selection: Selection, dialect: Diale
   const variables = groupVariables(family, selection);
   const where = `${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }`;
   if (dialect.count) {
-    const tallies = family.tallies.map((tally) => tallyTexts[tally]).join(" ");
+    const told = family.tallies.filter((tally) => tally === "n" || dialect.countDistinct);
+    const tallies = told.map((tally) => tallyTexts[tally]).join(" ");
     return `SELECT ${projected(variables)} ${tallies}${where}${grouped(variables)}`;
   }
   return `SELECT DISTINCT ${projected(variables.length === 0 ? ["s"] : variables)}${where}${variables.length === 0 ? " LIMIT 1" : ""}`;
@@ -143,18 +162,29 @@ export function limitedGroupsQuery(family: Family, key: string, options: SampleO
 /** Groups of the first `limit` instances of a class, or triples of a property (rung 6). */
 export function sampledGroupsQuery(family: Family, key: string, options: SampleOptions): string {
   const { dialect, limit } = options;
-  const inner = `SELECT ${family.key === "c" ? "?s" : "?s ?o"} WHERE { ${family.head(written(key))}} LIMIT ${limit}`;
-  return `SELECT DISTINCT ${projected(family.detail)}${from(dialect)} WHERE { { ${inner} } ${family.tail}}`;
+  const head = matched([family.head(written(key))], dialect);
+  const inner = `SELECT ${family.key === "c" ? "?s" : "?s ?o"} WHERE { ${head}} LIMIT ${limit}`;
+  const rest = `${matched(family.joined, dialect)}${family.tail}`;
+  return `SELECT DISTINCT ${projected(family.detail)}${from(dialect)} WHERE { { ${inner} } ${rest}}`;
 }
 
 /** Whether instances of a class have a property (rung 5). */
 export function askProperty(key: string, property: string, dialect: Dialect): string {
-  return `ASK${from(dialect)} { ?s a ${written(key)} ; ${written(property)} ?o }`;
+  return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
+}
+
+/** All triples as often as they are matched, and each of them once: more of the former lie in several graphs. */
+export function tripleCountsQueries(dialect: Dialect): readonly [string, string] {
+  const any = anyTriple(dialect);
+  return [
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${any}}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { ${any}} } }`,
+  ];
 }
 
 /** Distinct subjects or objects of the dataset (SPORTAL QB4, QB5): once as the standard writes it, once over a subquery. */
 export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): readonly [string, string] {
-  const where = "{ ?s ?p ?o }";
+  const where = `{ ${anyTriple(dialect)}}`;
   return [
     `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE ${where}`,
     `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { SELECT DISTINCT ?${variable} WHERE ${where} } }`,
@@ -163,14 +193,14 @@ export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): rea
 
 /** Language tags of all literals; with a limit those of the first triples. */
 export function languagesQuery(dialect: Dialect, limit?: number): string {
-  const inner =
-    limit === undefined ? "?s ?p ?o ." : `{ SELECT ?o WHERE { ?s ?p ?o . FILTER(isLiteral(?o)) } LIMIT ${limit} }`;
-  return `SELECT DISTINCT ?l${from(dialect)} WHERE { ${inner} FILTER(isLiteral(?o) && LANG(?o) != "") BIND(LANG(?o) AS ?l) }`;
+  const any = anyTriple(dialect);
+  const inner = limit === undefined ? any : `{ SELECT ?o WHERE { ${any}FILTER(isLiteral(?o)) } LIMIT ${limit} } `;
+  return `SELECT DISTINCT ?l${from(dialect)} WHERE { ${inner}FILTER(isLiteral(?o) && LANG(?o) != "") BIND(LANG(?o) AS ?l) }`;
 }
 
 /** A sample of subjects, for their namespaces. */
 export function subjectsQuery(dialect: Dialect, limit: number): string {
-  return `SELECT DISTINCT ?s${from(dialect)} WHERE { ?s ?p ?o . FILTER(isIRI(?s)) } LIMIT ${limit}`;
+  return `SELECT DISTINCT ?s${from(dialect)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
 }
 
 /** Graphs that can be asked by name, with their sizes where aggregates work. */
@@ -195,5 +225,5 @@ export const probes = {
 
 /** Some rows of data, where VALUES does not work: fewer than `limit`, and fewer than there are, reveal the cap. */
 export function rowCapByData(dialect: Dialect, limit: number): string {
-  return `SELECT ?p${from(dialect)} WHERE { ?s ?p ?o } LIMIT ${limit}`;
+  return `SELECT ?p${from(dialect)} WHERE { ${anyTriple(dialect)}} LIMIT ${limit}`;
 }

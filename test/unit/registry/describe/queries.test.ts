@@ -23,12 +23,21 @@ import {
   totalsQuery,
 } from "../../../../src/registry/describe/queries.ts";
 
-const plain: Dialect = { count: true, values: true, graphs: [] };
+const plain: Dialect = {
+  count: true,
+  values: true,
+  graphs: [],
+  named: false,
+  repeats: false,
+  countDistinct: true,
+};
 const dialects: readonly Dialect[] = [
   plain,
-  { count: false, values: true, graphs: ["http://g.example/1", "http://g.example/2"] },
-  { count: true, values: false, graphs: [] },
-  { count: false, values: false, graphs: [] },
+  { ...plain, count: false, graphs: ["http://g.example/1", "http://g.example/2"] },
+  { ...plain, values: false },
+  { ...plain, count: false, values: false },
+  { ...plain, named: true },
+  { ...plain, named: true, repeats: true, countDistinct: false },
 ];
 const one = "http://schema.example/A";
 const two = "http://schema.example/B";
@@ -73,7 +82,7 @@ describe("every query text", () => {
         shouldParse(query);
       shouldParse(rowCapByData(dialect, 5));
     }
-    expect(texts).toBe(4 * (7 * 6 + 4));
+    expect(texts).toBe(dialects.length * (7 * 6 + 4));
     expect(subjectSlices).toHaveLength(17);
   });
 
@@ -94,11 +103,20 @@ describe("query texts", () => {
   });
 
   it("name graphs and use IN where VALUES does not work", () => {
-    const dialect = { count: false, values: false, graphs: ["http://g.example/1"] };
+    const dialect = { ...plain, count: false, values: false, graphs: ["http://g.example/1"] };
     const query = groupsQuery(families.classProperties, { keys: [one, two] }, dialect);
     expect(query).toContain("FROM <http://g.example/1> WHERE");
     expect(query).toContain(`FILTER(?c IN (<${one}>, <${two}>))`);
     expect(query).not.toMatch(/VALUES|COUNT/u);
+  });
+
+  it("match each triple in a graph of its own, and count a triple of several graphs once", () => {
+    const dialect = { ...plain, named: true, repeats: true };
+    const query = groupsQuery(families.classObjectClasses, { keys: [one] }, dialect);
+    expect(query).toBe(
+      "SELECT ?p ?k (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o ?k WHERE { " +
+        `GRAPH ?g0 { ?s a <${one}> } GRAPH ?g1 { ?s ?p ?o } GRAPH ?g2 { ?o a ?k } FILTER(isIRI(?k)) } }  } GROUP BY ?p ?k`,
+    );
   });
 
   it.each([
