@@ -44,6 +44,8 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
       },
     },
     [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
+    // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
+    [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
     [Algebra.Types.BGP]: { preVisitor: () => ({ continue: false }), transform: patterns.bgp },
     [Algebra.Types.PATH]: { preVisitor: () => ({ continue: false }), transform: patterns.path },

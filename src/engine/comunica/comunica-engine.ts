@@ -1,4 +1,3 @@
-import { KeysInitQuery } from "@comunica/context-entries";
 import type { QueryType } from "@comunica/types";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import type { Algebra } from "@comunica/utils-algebra";
@@ -27,6 +26,7 @@ import { createExecution, type Execution } from "./execution.ts";
 import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys.ts";
 import { createPatternLeaves } from "./pattern-leaves.ts";
 import { createQueryUse } from "./query-use.ts";
+import { innerName, outerName, withInnerNames } from "./variable-names.ts";
 
 // Their algebra takes some fifty times as many bytes.
 const KEPT_SKELETON_CHARACTERS = 262_144;
@@ -56,7 +56,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
-  const algebraOf = keepAlgebra((skeleton) => engine.parse(skeleton));
+  const algebraOf = keepAlgebra((skeleton) => engine.parse(withInnerNames(skeleton)));
 
   /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
   const evaluatorOf = (account: ExecutionAccount): EvaluateHere =>
@@ -73,13 +73,12 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, executor), shared));
     const context = {
       ...expressionContext(),
-      [KeysInitQuery.distinctConstruct.name]: true,
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
       [controlKey.name]: control,
     };
     const { over } = plan;
     if (!over) return context;
-    const use = createQueryUse(plan.query);
+    const use = createQueryUse(withInnerNames(plan.query));
     const { count, held } = account;
     const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count, held, now });
     const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;
@@ -162,12 +161,22 @@ const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: []
 
 /** A SERVICE clause as its leaf asks it. */
 function toLeafClause(clause: FederatedClause, executor: ClauseExecutor): LeafClause {
+  const variables = clause.variables.map(({ name, certain }) => ({ name: innerName(name), certain }));
+  const renames = clause.variables.some(({ name }) => innerName(name) !== name);
   return {
     ...clause,
+    variables,
     blocksOf: clause.endpoint.url,
     blankKeys: false,
-    solutions: (keys) => executor.solutions(clause, keys),
+    solutions(keys) {
+      const rows = executor.solutions(clause, keys && { ...keys, variables: keys.variables.map(outerName) });
+      return renames ? renamed(rows) : rows;
+    },
   };
+}
+
+async function* renamed(rows: AsyncIterable<Bindings>): AsyncIterable<Bindings> {
+  for await (const row of rows) yield new Map([...row].map(([name, term]) => [innerName(name), term]));
 }
 
 async function toResult(query: QueryType, execution: Execution): Promise<QueryResult> {
@@ -175,8 +184,8 @@ async function toResult(query: QueryType, execution: Execution): Promise<QueryRe
     case "bindings": {
       const { variables } = await query.metadata();
       const stream = await query.execute();
-      const names = variables.map(({ value }) => value);
-      return { kind: "bindings", variables: names, rows: execution.stream(stream, (row) => toRow(row, names)) };
+      const rows = execution.stream(stream, (row) => toRow(row, variables));
+      return { kind: "bindings", variables: variables.map(({ value }) => outerName(value)), rows };
     }
     case "quads":
       return { kind: "quads", quads: execution.stream(await query.execute(), (quad) => quad) };
@@ -190,11 +199,11 @@ async function toResult(query: QueryType, execution: Execution): Promise<QueryRe
   }
 }
 
-function toRow(bindings: RDF.Bindings, names: readonly string[]): Bindings {
+function toRow(bindings: RDF.Bindings, variables: readonly RDF.Variable[]): Bindings {
   const row = new Map<string, RDF.Term>();
-  for (const name of names) {
-    const term = bindings.get(name);
-    if (term) row.set(name, term);
+  for (const variable of variables) {
+    const term = bindings.get(variable);
+    if (term) row.set(outerName(variable.value), term);
   }
   return row;
 }

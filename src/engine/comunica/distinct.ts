@@ -7,19 +7,17 @@ import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
-import { termToText } from "../../results/terms.ts";
 import { type Holding, keyBytes } from "../held-bytes.ts";
 import { bindingsOf } from "./clause-operands.ts";
-import { controlKey, passedOn, withoutCount } from "./execution-keys.ts";
+import { controlKey, passedOn } from "./execution-keys.ts";
 import { keyText } from "./group-keys.ts";
-import { PulledStream } from "./pulled-stream.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
 export interface DistinctArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
 }
 
-/** DISTINCT, and the set of triples that CONSTRUCT makes: each item once, and what is remembered for that is counted. */
+/** DISTINCT: each solution once, and what is remembered for that is counted. */
 export class Distinct extends ActorQueryOperationTyped<Algebra.Distinct> {
   readonly #mediator: MediatorQueryOperation;
 
@@ -37,13 +35,7 @@ export class Distinct extends ActorQueryOperationTyped<Algebra.Distinct> {
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
     const { held } = context.getSafe(controlKey);
-    const output = await this.#mediator.mediate({ operation: input, context });
-    if (output.type === "quads") {
-      const { quadStream } = output;
-      const stream = new PulledStream(() => once(quadStream, quadKey, held.open()), withoutCount(context));
-      return { ...output, quadStream: stream as unknown as typeof quadStream };
-    }
-    const { bindingsStream, metadata } = bindingsOf(output);
+    const { bindingsStream, metadata } = bindingsOf(await this.#mediator.mediate({ operation: input, context }));
     const variables = (await metadata()).variables.map(({ variable }) => variable);
     const key = (row: RDF.Bindings): string => keyText(row, variables);
     return {
@@ -54,7 +46,8 @@ export class Distinct extends ActorQueryOperationTyped<Algebra.Distinct> {
   }
 }
 
-async function* once<T>(items: AsyncIterable<T>, keyOf: (item: T) => string, held: Holding): AsyncIterable<T> {
+/** Items whose key did not come before. */
+export async function* once<T>(items: AsyncIterable<T>, keyOf: (item: T) => string, held: Holding): AsyncIterable<T> {
   const seen = new Set<string>();
   try {
     for await (const item of items) {
@@ -68,6 +61,3 @@ async function* once<T>(items: AsyncIterable<T>, keyOf: (item: T) => string, hel
     held.release();
   }
 }
-
-const quadKey = ({ subject, predicate, object, graph }: RDF.BaseQuad): string =>
-  [subject, predicate, object, graph].map(termToText).join(" ");

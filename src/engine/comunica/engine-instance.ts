@@ -24,6 +24,7 @@ import { AssignClauses } from "./assign-clauses.ts";
 import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause-exists.ts";
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
+import { Construct } from "./construct.ts";
 import { streamOf } from "./execution-keys.ts";
 import { InnerJoin, LeftJoin, Minus } from "./left-join.ts";
 import { Distinct } from "./distinct.ts";
@@ -83,7 +84,7 @@ function evaluatorFactory(operations: Bus<Named>): ActorExpressionEvaluatorFacto
   return factory as ActorExpressionEvaluatorFactory;
 }
 
-const KEPT_OPTIMIZERS = ["construct-distinct", "describe-to-constructs-subject", "sort-limit-pushdown"];
+const KEPT_OPTIMIZERS = ["describe-to-constructs-subject", "sort-limit-pushdown"];
 
 // An actor subscribes to its bus when it is made; what the installing functions return is for the reader.
 
@@ -97,11 +98,12 @@ function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
 
 /** Operators that hold rows count them, and give others their turn. */
 function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: MediatorQueryOperation): Named[] {
-  const [orderBy, group, distinct] = ["orderby", "group", "distinct"].map((name) => actorNamed(bus, name));
-  if (!orderBy || !group || !distinct) throw new Error("Comunica's operators of solution modifiers are not complete");
+  const names = ["orderby", "group", "distinct", "construct"] as const;
+  const [orderBy, group, ...others] = names.map((name) => actorNamed(bus, name));
+  if (!orderBy || !group) throw new Error("Comunica's operators of solution modifiers are not complete");
   guardTermOrder(onlyActor(orderBy, "mediatorTermComparatorFactory") as ActorTermComparatorFactory);
   const args = { bus: bus as never, busFailMessage: bus.failMessage, mediatorQueryOperation };
-  for (const actor of [orderBy, group, distinct]) bus.unsubscribe(actor as ActorQueryOperation);
+  for (const actor of [orderBy, group, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
   return [
     new OrderBy({
       ...args,
@@ -125,6 +127,7 @@ function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: M
       bindingsFactory: new BindingsFactory(dataFactory),
     }),
     new Distinct({ ...args, name: "fedway:distinct" }),
+    new Construct({ ...args, name: "fedway:construct" }),
   ];
 }
 

@@ -1,0 +1,90 @@
+import {
+  ActorQueryOperationTyped,
+  type IActorQueryOperationArgs,
+  type MediatorQueryOperation,
+} from "@comunica/bus-query-operation";
+import { KeysInitQuery } from "@comunica/context-entries";
+import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
+import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads } from "@comunica/types";
+import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
+import type * as RDF from "@rdfjs/types";
+import { blankNodeFromLabel, termToText, tripleFromParts } from "../../results/terms.ts";
+import { bindingsOf, iterate } from "./clause-operands.ts";
+import { once } from "./distinct.ts";
+import { controlKey, withoutCount } from "./execution-keys.ts";
+import { PulledStream } from "./pulled-stream.ts";
+
+type Stream = IQueryOperationResultQuads["quadStream"];
+
+/** What the actor needs beside Comunica's own arguments. */
+export interface ConstructArgs extends IActorQueryOperationArgs {
+  readonly mediatorQueryOperation: MediatorQueryOperation;
+}
+
+/**
+ * CONSTRUCT: the set of triples that the template makes of the solutions. One with an unbound variable, a literal as its
+ * subject or anything but an IRI as its predicate is left out (SPARQL 1.1 Query, section 16.2).
+ */
+export class Construct extends ActorQueryOperationTyped<Algebra.Construct> {
+  readonly #mediator: MediatorQueryOperation;
+
+  constructor(args: ConstructArgs) {
+    super(args, "construct");
+    this.#mediator = args.mediatorQueryOperation;
+  }
+
+  protected override async testOperation(): Promise<TestResult<IActorTest>> {
+    return passTestVoid();
+  }
+
+  protected override async runOperation(
+    { input, template }: Algebra.Construct,
+    context: IActionContext,
+  ): Promise<IQueryOperationResult> {
+    const dataFactory = context.getSafe(KeysInitQuery.dataFactory);
+    // A projection gives the nodes that BNODE() makes their names.
+    const operation = new AlgebraFactory(dataFactory).createProject(input, variablesOf(template));
+    const output = bindingsOf(await this.#mediator.mediate({ operation, context }));
+    const { held } = context.getSafe(controlKey);
+    const open = () => once(triplesOf(template, iterate(output)), tripleKey, held.open());
+    return {
+      type: "quads",
+      quadStream: new PulledStream(open, withoutCount(context)) as unknown as Stream,
+      metadata: async () => {
+        const { state, cardinality } = await output.metadata();
+        return { state, cardinality };
+      },
+    };
+  }
+}
+
+function variablesOf(template: readonly Algebra.Pattern[]): RDF.Variable[] {
+  const variables = new Map<string, RDF.Variable>();
+  for (const { subject, predicate, object } of template) {
+    for (const term of [subject, predicate, object]) if (term.termType === "Variable") variables.set(term.value, term);
+  }
+  return [...variables.values()];
+}
+
+async function* triplesOf(
+  template: readonly Algebra.Pattern[],
+  rows: AsyncIterable<RDF.Bindings>,
+): AsyncIterable<RDF.Quad> {
+  let solutions = 0;
+  for await (const row of rows) {
+    // Blank nodes of the template are other ones for each solution; no other label begins like this.
+    const scope = `t${solutions++}_`;
+    const instance = (term: RDF.Term): RDF.Term | undefined => {
+      if (term.termType === "Variable") return row.get(term);
+      return term.termType === "BlankNode" ? blankNodeFromLabel(scope + term.value) : term;
+    };
+    for (const pattern of template) {
+      const [subject, predicate, object] = [pattern.subject, pattern.predicate, pattern.object].map(instance);
+      const triple = subject && predicate && object && tripleFromParts(subject, predicate, object);
+      if (triple) yield triple;
+    }
+  }
+}
+
+const tripleKey = ({ subject, predicate, object }: RDF.Quad): string =>
+  [subject, predicate, object].map(termToText).join(" ");
