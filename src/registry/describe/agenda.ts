@@ -3,6 +3,7 @@ import { factName, type Family, families, type FamilyName } from "./families.ts"
 
 /** Work beside the families. */
 export type Chore =
+  | "graph list"
   | "class list"
   | "property list"
   | "distinct subjects"
@@ -11,6 +12,7 @@ export type Chore =
   | "namespaces";
 
 const chores: readonly Chore[] = [
+  "graph list",
   "class list",
   "property list",
   "distinct subjects",

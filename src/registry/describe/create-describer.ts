@@ -10,6 +10,7 @@ import { restoredFacts } from "./fact-base.ts";
 import { families } from "./families.ts";
 import { climb } from "./ladder.ts";
 import { startList } from "./lists.ts";
+import { turnToNamedGraphs } from "./named-graphs.ts";
 import { isNothingMissing } from "./plan.ts";
 import { probe } from "./probing.ts";
 import { reconcile } from "./reconcile.ts";
@@ -69,7 +70,8 @@ async function work(run: Run): Promise<void> {
     reconcile(run.base);
   };
   await perform("probes", () => probe(run));
-  const classes = await startList(run, families.classes);
+  const inDefaultGraph = await startList(run, families.classes);
+  const classes = (await turnToNamedGraphs(run)) ? await startList(run, families.classes) : inDefaultGraph;
   await perform("classes", classes.finish);
   const properties = await startList(run, families.properties);
   // Counts of properties that need many queries come after what agents use first.
@@ -156,7 +158,14 @@ function createRun({
   return {
     ...parts,
     target,
-    dialect: { count: true, values: true, graphs: [], named: false, repeats: false, countDistinct: true },
+    dialect: {
+      count: true,
+      values: true,
+      graphs: [],
+      named: parts.base.namedGraphs.size > 0 && !parts.agenda.isOpen("graph list"),
+      repeats: false,
+      countDistinct: true,
+    },
     cap,
     uncapped: false,
     mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),

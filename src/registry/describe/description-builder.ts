@@ -3,6 +3,7 @@ import type {
   Count,
   Linkset,
   MeasurementRecord,
+  NamedGraph,
   ObjectPartition,
   PropertyPartition,
   UnknownFact,
@@ -50,6 +51,7 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     languages: [...base.languages].toSorted(compareText),
     namespaces: [...base.namespaces].toSorted(compareText),
     ...(base.graphs.size > 0 && { graphs: [...base.graphs].toSorted(compareText) }),
+    ...(base.namedGraphs.size > 0 && { namedGraphs: { list: namedGraphs(base), complete: base.graphsComplete } }),
     linksets: [...(known?.linksets.filter(isPublished) ?? []), ...linksetsWithin(classPartitions)].slice(
       0,
       mostLinksets,
@@ -59,6 +61,11 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     cost: frame.cost,
   };
 }
+
+const namedGraphs = (base: FactBase): readonly NamedGraph[] =>
+  Array.from(base.namedGraphs, ([graph, fact]) => ({ graph, ...fact })).toSorted(
+    (one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph),
+  );
 
 /** What only the publisher can say. */
 function published(

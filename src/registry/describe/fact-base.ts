@@ -1,4 +1,5 @@
 import type { Count, FactStatus, VoidDescription } from "../void/void-description.ts";
+import type { Family } from "./families.ts";
 
 /** How a fact is known. */
 export interface Known {
@@ -31,6 +32,11 @@ export interface ClassFact extends Known {
   propertiesComplete: boolean;
 }
 
+/** A named graph. */
+export interface GraphFact extends Known {
+  triples?: Count;
+}
+
 /** Counts of the whole dataset. */
 export type DatasetCount = "triples" | "classes" | "properties" | "distinctSubjects" | "distinctObjects";
 
@@ -43,8 +49,11 @@ export interface FactBase {
   propertiesComplete: boolean;
   readonly languages: Set<string>;
   readonly namespaces: Set<string>;
-  /** Named graphs that are described instead of the default graph. */
+  /** Named graphs that are described instead of the default graph, which holds more. */
   readonly graphs: Set<string>;
+  /** Named graphs whose union is described, as the default graph is empty. */
+  readonly namedGraphs: Map<string, GraphFact>;
+  graphsComplete: boolean;
 }
 
 /** How good a status is, best first. */
@@ -95,6 +104,11 @@ export function classFact(base: FactBase, iri: string, known: Known): ClassFact 
   return sought(base.classes, iri, { known, create: newClass });
 }
 
+/** As `classFact`, for a named graph. */
+export function graphFact(base: FactBase, iri: string, known: Known): GraphFact {
+  return sought(base.namedGraphs, iri, { known, create: (status, record) => ({ status, record }) });
+}
+
 /** As `classFact`, for a property of the dataset or of a class. */
 export function propertyFact(properties: Map<string, PropertyFact>, iri: string, known: Known): PropertyFact {
   return sought(properties, iri, { known, create: newProperty });
@@ -117,6 +131,11 @@ function sought<T extends Known>(
   return fact;
 }
 
+/** The keys of a family that are known. */
+export function keysOf(base: FactBase, { key }: Pick<Family, "key">): ReadonlyMap<string, Known> {
+  return key === "c" ? base.classes : key === "p" ? base.properties : base.namedGraphs;
+}
+
 /** An empty base. */
 export function emptyFacts(): FactBase {
   return {
@@ -128,6 +147,8 @@ export function emptyFacts(): FactBase {
     languages: new Set(),
     namespaces: new Set(),
     graphs: new Set(),
+    namedGraphs: new Map(),
+    graphsComplete: false,
   };
 }
 
@@ -153,6 +174,8 @@ export function restoredFacts(known: VoidDescription | undefined): FactBase {
   for (const language of known.languages) base.languages.add(language);
   for (const namespace of known.namespaces) base.namespaces.add(namespace);
   for (const graph of known.graphs ?? []) base.graphs.add(graph);
+  for (const { graph, ...fact } of known.namedGraphs?.list ?? []) base.namedGraphs.set(graph, fact);
+  base.graphsComplete = known.namedGraphs?.complete === true;
   return base;
 }
 

@@ -1,5 +1,6 @@
 /** Names of the families of facts, each computed by one kind of query. */
 export type FamilyName =
+  | "graphs"
   | "classes"
   | "properties"
   | "classProperties"
@@ -8,17 +9,17 @@ export type FamilyName =
   | "propertyObjectClasses"
   | "propertyDatatypes";
 
-/** Variables of the family queries: subject, class, property, object, class or kind of the object. */
-export type FamilyVariable = "c" | "p" | "k";
+/** Variables of the family queries: class, property, class or kind of the object, graph. */
+export type FamilyVariable = "c" | "p" | "k" | "g";
 
 /** What is counted of each group: solutions, distinct subjects, distinct objects. */
 export type Tally = "n" | "ds" | "do";
 
-/** One family of facts: for each key (a class or a property) the groups of solutions that belong to it. */
+/** One family of facts: for each key (a class, a property or a named graph) the groups of solutions that belong to it. */
 export interface Family {
   readonly name: FamilyName;
   /** What its keys are. */
-  readonly key: "c" | "p";
+  readonly key: "c" | "p" | "g";
   /** Further grouping variables. */
   readonly detail: readonly FamilyVariable[];
   /** The triple pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
@@ -45,6 +46,17 @@ const linked = (key: string): string => `?s ${key} ?o`;
 
 /** The families, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
 export const families: Readonly<Record<FamilyName, Family>> = {
+  /** Named graphs and their sizes, where the default graph is empty. */
+  graphs: {
+    name: "graphs",
+    key: "g",
+    detail: [],
+    head: (key) => `GRAPH ${key} { ?s ?p ?o }`,
+    joined: [],
+    tail: "",
+    tallies: ["n"],
+    phrase: "triples of graph",
+  },
   /** SPORTAL QC1 and QC5. */
   classes: {
     name: "classes",

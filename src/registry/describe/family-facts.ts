@@ -1,6 +1,7 @@
 import {
   classFact,
   type FactBase,
+  graphFact,
   type Known,
   mergedCount,
   type ObjectFact,
@@ -37,6 +38,16 @@ const nothing = (): void => undefined;
 
 /** The families' facts. */
 export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
+  graphs: {
+    record(base, found) {
+      const fact = graphFact(base, found.key, found);
+      const triples = counted(found.group.n, found);
+      if (triples) fact.triples = mergedCount(fact.triples, triples);
+    },
+    complete: nothing,
+    isKnown: (base, key) => base.namedGraphs.get(key)?.triples?.status === "exact",
+    size: (base, key) => (base.namedGraphs.get(key)?.triples ? 1 : 0),
+  },
   classes: {
     record(base, found) {
       const fact = classFact(base, found.key, found);

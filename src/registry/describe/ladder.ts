@@ -1,5 +1,6 @@
 import { type Weighed, weighed } from "./batches.ts";
 import { climbBatches } from "./climb-batches.ts";
+import { keysOf } from "./fact-base.ts";
 import type { Family } from "./families.ts";
 import type { Observation } from "./observation.ts";
 import { missingKeys } from "./plan.ts";
@@ -27,7 +28,7 @@ async function askWhole(run: Run, family: Family, items: readonly Weighed[]): Pr
   if (isHopeless(run, family, items)) return undefined;
   const keys = items.map(({ key }) => key);
   // A resumed run asks for the keys that are left; one key needs no query over all of them.
-  const isRest = keys.length < (family.key === "c" ? run.base.classes : run.base.properties).size;
+  const isRest = keys.length < keysOf(run.base, family).size;
   if (isRest && keys.length > run.mostKeys) return undefined;
   const outcome = await observe(run, family, { selection: isRest ? { keys } : {}, rung: isRest ? 2 : 1 });
   if (isSeen(outcome)) {

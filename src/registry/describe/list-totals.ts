@@ -1,20 +1,17 @@
 import type { Count } from "../void/void-description.ts";
-import { type DatasetCount, mergedCount } from "./fact-base.ts";
+import { type DatasetCount, keysOf, mergedCount } from "./fact-base.ts";
 import { families, type Family } from "./families.ts";
 import type { ListTotal, Run } from "./run.ts";
 
 /** The keys of a list. */
-export const listed = (run: Run, family: Family): readonly string[] => [
-  ...(family.key === "c" ? run.base.classes : run.base.properties).keys(),
-];
+export const listed = (run: Run, family: Family): readonly string[] => [...keysOf(run.base, family).keys()];
 
 /** All keys have exact counts: batches agreed with their sum, or with totals of their own. */
 export function isCountedExactly(run: Run, family: Family): boolean {
-  const counts =
-    family.key === "c"
-      ? [...run.base.classes.values()].map(({ entities }) => entities)
-      : [...run.base.properties.values()].map(({ triples }) => triples);
-  return counts.every((count) => count?.status === "exact");
+  const { classes, properties, namedGraphs } = run.base;
+  if (family.key === "c") return [...classes.values()].every(({ entities }) => entities?.status === "exact");
+  const counted = family.key === "p" ? properties : namedGraphs;
+  return [...counted.values()].every(({ triples }) => triples?.status === "exact");
 }
 
 /** What was found out of a list. */
@@ -30,6 +27,10 @@ export function keepTotals(run: Run, family: Family, verdict: ListVerdict): void
   const { base } = run;
   const { complete, total, record } = verdict;
   const size = listed(run, family).length;
+  if (family.key === "g") {
+    base.graphsComplete = complete;
+    return;
+  }
   if (family.key === "c") base.classesComplete = complete;
   else base.propertiesComplete = complete;
   if (record === undefined) return;

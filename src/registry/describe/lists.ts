@@ -1,5 +1,5 @@
 import type { Chore } from "./agenda.ts";
-import { classFact, propertyFact } from "./fact-base.ts";
+import { classFact, graphFact, propertyFact } from "./fact-base.ts";
 import type { Family } from "./families.ts";
 import { climb } from "./ladder.ts";
 import { isCountedExactly, keepTotals, listed } from "./list-totals.ts";
@@ -7,10 +7,12 @@ import { countOf, iriOf, type Groups, type Observation, solutionsOf } from "./ob
 import { keysQuery, listTotalQuery, missingKeyQuery, sampledKeysQuery, solutionQuery } from "./queries.ts";
 import { caughtLying, isCutFor, isSeen, type ListTotal, observe, type Run } from "./run.ts";
 
-/** The longest list that is made. */
-const mostListed = 10_000;
+/** The longest lists that are made, by the variable of their keys. */
+const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
 const mostPages = 30;
 const leastLimit = 25;
+
+const chores = { c: "class list", p: "property list", g: "graph list" } as const;
 
 /** A list that has been made, and what is left to do about it. */
 export interface StartedList {
@@ -22,7 +24,7 @@ export interface StartedList {
 
 /** Tier 1: the list of all classes or properties. */
 export async function startList(run: Run, family: Family): Promise<StartedList> {
-  const chore = family.key === "c" ? "class list" : "property list";
+  const chore = chores[family.key];
   if (!run.agenda.isOpen(chore)) return { light: true, finish: () => climb(run, family) };
   const listing = await list(run, family);
   return { light: listing.observation?.whole === true, finish: () => finishList(run, family, { chore, listing }) };
@@ -70,7 +72,7 @@ async function list(run: Run, family: Family): Promise<Listing> {
     pages.push(page);
     const before = keys.size;
     const dropped = take(run, family, { iris: page.groups.keys(), keys, record: page.record, status: "exists" });
-    if (page.cut && keys.size > before && isExcludable(run, keys)) continue;
+    if (page.cut && keys.size > before && isExcludable(run, family, keys)) continue;
     const whole = page.whole && pages.every(isPage) && !dropped;
     return { ...ending(page), observation: joined(pages), whole };
   }
@@ -78,10 +80,10 @@ async function list(run: Run, family: Family): Promise<Listing> {
 }
 
 /** Keys that can still be written into a query that excludes them. */
-function isExcludable(run: Run, keys: ReadonlySet<string>): boolean {
+function isExcludable(run: Run, family: Family, keys: ReadonlySet<string>): boolean {
   let text = 0;
   for (const key of keys) text += key.length;
-  return keys.size < mostListed && text < 10 * run.mostText;
+  return keys.size < mostListed[family.key] && text < 10 * run.mostText;
 }
 
 interface Taken {
@@ -94,9 +96,10 @@ interface Taken {
 /** Takes keys into the list and the facts. Whether some had to be left out. */
 function take(run: Run, family: Family, { iris, keys, record, status }: Taken): boolean {
   for (const key of iris) {
-    if (keys.size >= mostListed && !keys.has(key)) return true;
+    if (keys.size >= mostListed[family.key] && !keys.has(key)) return true;
     keys.add(key);
     if (family.key === "c") classFact(run.base, key, { status, record });
+    else if (family.key === "g") graphFact(run.base, key, { status, record });
     else propertyFact(run.base.properties, key, { status, record });
   }
   return false;
@@ -131,7 +134,7 @@ async function listMore(run: Run, family: Family): Promise<void> {
 /** A list without counts, page by page: all keys of the data, or where that is too much those of its first solutions. */
 async function listKeys(run: Run, family: Family, keys: Set<string>): Promise<Listing> {
   let sampling = false;
-  for (let pages = 0; pages < mostPages && isExcludable(run, keys); pages++) {
+  for (let pages = 0; pages < mostPages && isExcludable(run, family, keys); pages++) {
     const page = await askPage(run, family, { keys, sampling });
     if (page.failed) {
       if (sampling && run.limit <= leastLimit) return { whole: false, why: page.why, record: page.record };
@@ -223,7 +226,7 @@ function sumOf(observation: Observation): number | undefined {
 
 /** A query for a key that is not listed finds none, and does find one that was left out on purpose. */
 async function isExhausted(run: Run, family: Family, keys: readonly string[]): Promise<boolean> {
-  if (keys.length > mostListed) return false;
+  if (keys.length > mostListed[family.key]) return false;
   const none = await missing(run, family, keys);
   if (none !== 0) return false;
   for (const hidden of [keys.at(0), keys.at(-1)]) {

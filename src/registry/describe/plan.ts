@@ -1,12 +1,11 @@
 import type { Agenda } from "./agenda.ts";
-import type { FactBase } from "./fact-base.ts";
+import { type FactBase, keysOf } from "./fact-base.ts";
 import type { Family } from "./families.ts";
 import { familyFacts } from "./family-facts.ts";
 
 /** The keys of a family about which something is missing: not dealt with, not proven, not told by the publisher. */
 export function missingKeys(base: FactBase, family: Family, agenda: Agenda): readonly string[] {
-  const keys = family.key === "c" ? base.classes.keys() : base.properties.keys();
-  return agenda.open(family, keys).filter((key) => !familyFacts[family.name].isKnown(base, key));
+  return agenda.open(family, keysOf(base, family).keys()).filter((key) => !familyFacts[family.name].isKnown(base, key));
 }
 
 /** Whether a run would ask for nothing. */

@@ -1,6 +1,7 @@
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { countOf } from "./observation.ts";
 import { isWritable } from "./iri-text.ts";
+import { findRepeats } from "./named-graphs.ts";
 import { type Dialect, graphsQuery, probes, rowCapByData } from "./queries.ts";
 import type { Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
@@ -18,6 +19,7 @@ export async function probe(run: Run): Promise<void> {
   const graphs = await ownGraphs(run);
   for (const graph of graphs) run.base.graphs.add(graph);
   run.dialect = { ...run.dialect, graphs };
+  await findRepeats(run);
 }
 
 type Verdicts = Capabilities["constructs"];

@@ -210,6 +210,11 @@ export function graphsQuery(limit: number): string {
 
 const ten = "0 1 2 3 4 5 6 7 8 9";
 
+/** 10,000 values of ?x, each in two solutions. */
+const twiceTenThousand =
+  `VALUES ?a { ${ten} } VALUES ?b { ${ten} } VALUES ?c { ${ten} } VALUES ?d { ${ten} } VALUES ?e { 0 1 } ` +
+  "BIND(?a + 10 * ?b + 100 * ?c + 1000 * ?d AS ?x)";
+
 /** Data-free probes (registry method, section 7) with what they must give. */
 export const probes = {
   /** 20,000 rows: fewer reveal the cap. */
@@ -219,6 +224,11 @@ export const probes = {
   values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
   /** One row, 1. */
   count: "SELECT (COUNT(*) AS ?n) WHERE { }",
+  /** 20,000 rows of 10,000 values. */
+  distinctRows: `SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?x WHERE { ${twiceTenThousand} } } }`,
+  distinctRowsCount: 10_000,
+  /** Whether the default graph has any triple. */
+  anything: "ASK { ?s ?p ?o }",
   /** Virtuoso's own metadata graph. */
   virtuoso: "ASK { GRAPH <http://www.openlinksw.com/schemas/virtrdf#> { ?s ?p ?o } }",
 } as const;

@@ -130,7 +130,8 @@ export const silentLoss = "answers that contradict each other without saying tha
 
 /** What a key weighs: solutions of its own pattern, as far as known. */
 export function weightIn(run: Run, family: Family): (key: string) => number {
-  return family.key === "c"
-    ? (key) => run.base.classes.get(key)?.entities?.value ?? 1
-    : (key) => run.base.properties.get(key)?.triples?.value ?? 1;
+  const { classes, properties, namedGraphs } = run.base;
+  if (family.key === "c") return (key) => classes.get(key)?.entities?.value ?? 1;
+  const counted = family.key === "p" ? properties : namedGraphs;
+  return (key) => counted.get(key)?.triples?.value ?? 1;
 }

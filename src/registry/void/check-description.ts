@@ -76,7 +76,9 @@ function factChecks(records: number): Readonly<Record<string, Check>> {
     triples: optional(count),
     ...known,
   });
+  const graph = checkObject({ graph: iri, ...known, triples: optional(count) });
   return {
+    namedGraphs: optional(checkObject({ list: checkList(graph, mostNames), complete: flag })),
     triples: optional(count),
     classes: optional(count),
     properties: optional(count),

@@ -27,8 +27,8 @@ export function plannerView(description: VoidDescription, options: PlannerViewOp
   writer.link(dataset, v.sparqlEndpoint, description.endpoint);
   const outdated =
     options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore);
-  // Counts of some graphs say nothing of the default graph, which a planner asks.
-  if (outdated || description.graphs !== undefined) return writer.quads;
+  // Counts of named graphs say nothing of the default graph, which a planner asks.
+  if (outdated || description.graphs !== undefined || description.namedGraphs !== undefined) return writer.quads;
   writeExact(writer, dataset, [
     [v.triples, description.triples],
     [v.classes, description.classes],

@@ -63,6 +63,14 @@ export interface ClassPartition {
   readonly propertiesComplete: boolean;
 }
 
+/** One named graph. */
+export interface NamedGraph {
+  readonly graph: string;
+  readonly status: FactStatus;
+  readonly record: number;
+  readonly triples?: Count;
+}
+
 /** Links from one dataset to another catalogue endpoint (`void:Linkset`), or between two classes. */
 export interface Linkset {
   readonly property: string;
@@ -125,6 +133,11 @@ export interface VoidDescription {
   readonly namespaces: readonly string[];
   /** Named graphs that were described together instead of the endpoint's default graph, which holds more (Virtuoso's own). */
   readonly graphs?: readonly string[];
+  /**
+   * Set when the default graph is empty: everything here is said of the union of all named graphs, a triple that lies in
+   * several of them counted once. `list` has at most 500 of them, in descending order of `triples`.
+   */
+  readonly namedGraphs?: { readonly list: readonly NamedGraph[]; readonly complete: boolean };
   readonly linksets: readonly Linkset[];
   readonly unknown: readonly UnknownFact[];
   readonly records: readonly MeasurementRecord[];

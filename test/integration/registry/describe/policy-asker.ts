@@ -59,7 +59,7 @@ type Data = (query: string) => boolean | readonly Map<string, RDF.Term>[];
 
 function load(nTriples: readonly string[]): Data {
   const store = new oxigraph.Store();
-  store.load(nTriples.join("\n"), { format: "nt" });
+  store.load(nTriples.join("\n"), { format: "nq" });
   const known = new Map<string, ReturnType<Data>>();
   return (query) => {
     const answer = known.get(query) ?? (store.query(query, {}) as ReturnType<Data>);

@@ -82,7 +82,7 @@ describe("every query text", () => {
         shouldParse(query);
       shouldParse(rowCapByData(dialect, 5));
     }
-    expect(texts).toBe(dialects.length * (7 * 6 + 4));
+    expect(texts).toBe(dialects.length * (8 * 6 + 4));
     expect(subjectSlices).toHaveLength(17);
   });
 
