@@ -11,6 +11,7 @@ import { decodedBody } from "./decoded-body.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
+import { numberKeys } from "./numbered-keys.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
@@ -104,9 +105,10 @@ async function* ask(
   if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
   account.elapsed(report);
   report.requests++;
+  const sent = numberKeys(keys, clause.variables);
   const answer = await queryInTurn(client, account, {
     endpoint: clause.endpoint,
-    query: clauseQuery(clause, keys),
+    query: clauseQuery(clause, sent.keys),
     kind: "bindings",
     accept: acceptFor("bindings"),
     encoding: "decode",
@@ -124,7 +126,7 @@ async function* ask(
     for await (const row of rowsOf(answer, bounds.signal)) {
       report.rows = (report.rows ?? 0) + 1;
       account.count();
-      yield apart(row);
+      yield* sent.own(row).map(apart);
     }
     report.rows ??= 0;
     const end = await answer.end;

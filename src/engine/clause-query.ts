@@ -10,9 +10,9 @@ export interface KeyBlock {
 
 /** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */
 export function clauseQuery(clause: FederatedClause, keys?: KeyBlock): string {
-  const names = clause.variables.map(({ name }) => `?${name}`).join(" ");
+  const names = [...new Set([...clause.variables.map(({ name }) => name), ...(keys?.variables ?? [])])];
   // A clause without variables still has solutions to count.
-  const projection = names === "" ? "(1 AS ?fedway_solution)" : names;
+  const projection = names.length === 0 ? "(1 AS ?fedway_solution)" : names.map((name) => `?${name}`).join(" ");
   const select = clause.distinct ? "SELECT DISTINCT" : "SELECT";
   const where = keys && keys.variables.length > 0 ? `{ ${keysText(clause, keys)} ${clause.pattern} }` : clause.pattern;
   return `${clause.prologue}${select} ${projection} WHERE ${where}`;

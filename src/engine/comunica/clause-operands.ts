@@ -62,10 +62,14 @@ export function iterate({ bindingsStream }: IQueryOperationResultBindings): Asyn
 function boundSide({ source, operation }: Leaf): BoundSide {
   const fixed = source.keysOf(operation);
   const hidden = new Set(fixed?.variables);
+  const open = new Set(source.clause.variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
   return {
     endpoint: source.clause.blocksOf,
     blankKeys: source.clause.blankKeys,
-    variables: source.variables().filter(({ name }) => !hidden.has(name)),
+    variables: source
+      .variables()
+      .filter(({ name }) => !hidden.has(name))
+      .map(({ name, certain }) => ({ name, certain, oneSpelling: !source.clause.blankKeys && open.has(name) })),
     solutions: (keys) => source.solutions(combine(keys, fixed), hidden),
   };
 }

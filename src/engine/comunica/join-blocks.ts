@@ -2,12 +2,18 @@ import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
+import { hasOneSpelling } from "../numbered-keys.ts";
 
 /** A variable shared by both sides of a join. */
 export interface JoinVariable {
   readonly name: string;
   /** Every right solution binds it. */
   readonly certain: boolean;
+  /**
+   * Only terms that come back as they were sent can be keys: the right side may leave the variable unbound, and a key in
+   * another spelling would look like a value of its own.
+   */
+  readonly oneSpelling?: boolean;
 }
 
 /** Left solutions that agree on which join variables they bind, gathered by the values of those variables. */
@@ -36,9 +42,9 @@ export interface BlockOptions {
 
 /**
  * Cuts a stream of left solutions into blocks of distinct join keys. Rows that leave a join variable unbound, or bind it
- * to a blank node (which has no name at another endpoint), form blocks of their own over the variables that remain, so
- * that every right solution belongs to exactly one key of its block and multiplicities are kept. A blank node where the
- * right side always has a term of its own can have no partner.
+ * to what cannot be a key (a blank node has no name at another endpoint), form blocks of their own over the variables that
+ * remain, so that every right solution belongs to exactly one key of its block and multiplicities are kept. A blank node
+ * where the right side always has a term of its own can have no partner.
  */
 export async function* joinBlocks(
   left: AsyncIterable<RDF.Bindings>,
@@ -51,7 +57,7 @@ export async function* joinBlocks(
       yield loneRow(row);
       continue;
     }
-    const bound = variables.map(({ name }) => name).filter((name) => isKey(row.get(name), blankKeys));
+    const bound = variables.filter((variable) => isKey(row, variable, blankKeys)).map(({ name }) => name);
     const signature = bound.join(" ");
     const block = open.get(signature) ?? openBlock(bound);
     open.set(signature, block);
@@ -65,8 +71,9 @@ export async function* joinBlocks(
   for (const block of open.values()) yield block.close();
 }
 
-function isKey(term: RDF.Term | undefined, blankKeys: boolean): boolean {
-  if (term === undefined || term.termType === "Quad") return false;
+function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
+  const term = row.get(name);
+  if (term === undefined || term.termType === "Quad" || (oneSpelling && !hasOneSpelling(term))) return false;
   return blankKeys || term.termType !== "BlankNode";
 }
 

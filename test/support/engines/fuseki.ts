@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process";
 import { access, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Engine } from "./engine.ts";
 import { answers, createScratchFolder, freePort, requireProgram, startServer } from "./server-process.ts";
+
+const run = promisify(execFile);
 
 /** The newest Fuseki that runs on Java 17; `fetch-fuseki.sh` reads it from here. */
 const fusekiVersion = "5.6.0";
@@ -13,9 +17,14 @@ export interface FusekiOptions {
   readonly data: string;
   /** Server-wide limit for one query in milliseconds; none by default. */
   readonly timeoutMs?: number;
+  /**
+   * `terms` (default) holds terms as they are spelled, in memory; `tdb2` holds numbers and dates as values, on disk; `values`
+   * matches literals by value and answers with the spelling of the query (Jena's older memory graphs).
+   */
+  readonly store?: "terms" | "tdb2" | "values";
 }
 
-/** Starts Apache Jena Fuseki, in memory, on a free loopback port. */
+/** Starts Apache Jena Fuseki on a free loopback port. */
 export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   const java = requireProgram("java", "apt-get install default-jre-headless");
   const jar = await fusekiJar();
@@ -23,12 +32,13 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   await writeFile(join(scratch.path, "data.nt"), options.data);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/ds/sparql`;
+  const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch.path });
   const limit = options.timeoutMs === undefined ? [] : [`--timeout=${options.timeoutMs}`];
   const start = () =>
     startServer({
       name: "Fuseki",
       command: java,
-      args: ["-Xmx1g", "-jar", jar, "--localhost", `--port=${port}`, ...limit, "--ping", "--file=data.nt", "/ds"],
+      args: ["-Xmx1g", "-jar", jar, "--localhost", `--port=${port}`, ...limit, "--ping", ...store],
       cwd: scratch.path,
       env: { FUSEKI_BASE: join(scratch.path, "run") },
       ready: () => answers(`http://127.0.0.1:${port}/$/ping`),
@@ -49,6 +59,30 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
     },
   };
 }
+
+interface Program {
+  readonly java: string;
+  readonly jar: string;
+  /** Where `data.nt` is. */
+  readonly folder: string;
+}
+
+async function storeArguments(store: "terms" | "tdb2" | "values", { java, jar, folder }: Program) {
+  if (store === "terms") return ["--file=data.nt", "/ds"];
+  if (store === "values") {
+    await writeFile(join(folder, "values.ttl"), valueStore);
+    return ["--config=values.ttl"];
+  }
+  await run(java, ["-cp", jar, "tdb2.tdbloader", "--loc=tdb2", "data.nt"], { cwd: folder });
+  return ["--tdb2", "--loc=tdb2", "/ds"];
+}
+
+const valueStore = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
+PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
+[] a fuseki:Service ; fuseki:name "ds" ; fuseki:dataset [ a ja:RDFDataset ; ja:defaultGraph [
+    a ja:MemoryModel ; ja:content [ ja:externalContent <file:data.nt> ] ] ] ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
+`;
 
 /** Where `fetch-fuseki.sh` puts the jar; `FEDWAY_FUSEKI_JAR` names another. */
 async function fusekiJar(): Promise<string> {

@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
+import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
+import { termToText } from "../../../src/results/terms.ts";
+import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { createStoreClient } from "../../support/store-client.ts";
+
+// Oxigraph stores values: it gives back "1"^^xsd:integer for "01"^^xsd:integer and "1"^^xsd:int, in data and in queries.
+const url = "http://values.example/sparql";
+const XSD = "http://www.w3.org/2001/XMLSchema#";
+const client = createStoreClient({
+  [url]: `<x:a> <x:n> "1"^^<${XSD}integer> .
+    <x:b> <x:n> "01"^^<${XSD}integer> .
+    <x:c> <x:n> "1"^^<${XSD}int> .
+    <x:a> <x:w> "1.50"^^<${XSD}double> .
+    <x:d> <x:k> "no number" .
+    <x:a> <x:k> "a number" .`,
+});
+const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
+afterAll(() => engine.close());
+
+const bounds = (): ExecutionBounds => ({
+  signal: new AbortController().signal,
+  deadlineMs: Number.MAX_SAFE_INTEGER,
+  partial: false,
+  sources: new Map(),
+});
+
+async function run(query: string): Promise<string[]> {
+  client.requests.length = 0;
+  const result = await engine.execute(toFederatedPlan(`PREFIX xsd: <${XSD}>\n${query}`), bounds());
+  if (result.kind !== "bindings") throw new Error("Not a SELECT");
+  const lines: string[] = [];
+  for await (const row of result.rows) {
+    lines.push(
+      result.variables.map((name) => termToText(row.get(name) ?? ({ termType: "DefaultGraph" } as never))).join(" "),
+    );
+  }
+  return lines.toSorted();
+}
+
+const spellings = `VALUES ?v { "01"^^xsd:integer "1"^^xsd:int "1"^^xsd:integer "2"^^xsd:integer }`;
+
+/** A clause that is asked by key gives what it gives when it is taken in whole, as a subselect is. */
+const shouldEqualWhole = (title: string, rows: number, query: (clause: (body: string) => string) => string): void => {
+  it(title, async () => {
+    const whole = await run(query((body) => `{ SELECT * { SERVICE <${url}> { ${body} } } }`));
+    const byKey = await run(query((body) => `SERVICE <${url}> { ${body} }`));
+    expect(byKey).toEqual(whole);
+    expect(byKey).toHaveLength(rows);
+  });
+};
+
+describe("keys that an endpoint gives back in its own spelling", () => {
+  shouldEqualWhole("are joined as terms", 3, (c) => `SELECT * { ${spellings} ${c("?s <x:n> ?v")} }`);
+  shouldEqualWhole("of an OPTIONAL", 6, (c) => `SELECT * { ${spellings} OPTIONAL { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole("of MINUS", 3, (c) => `SELECT * { ${spellings} MINUS { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole("of EXISTS", 1, (c) => `SELECT * { ${spellings} FILTER EXISTS { ${c("?s <x:n> ?v")} } }`);
+  shouldEqualWhole(
+    "that the clause may leave unbound",
+    5,
+    (c) => `SELECT * { ${spellings} ${c("?s <x:k> ?k OPTIONAL { ?s <x:n> ?v }")} }`,
+  );
+  shouldEqualWhole(
+    "of more than one type",
+    1,
+    (c) => `SELECT * { VALUES ?v { 1.5e0 "1.50"^^xsd:double "1.5"^^xsd:double 1.5 } ${c("?s <x:w> ?v")} }`,
+  );
+});
+
+it("one spelling is sent as it is", async () => {
+  await run(`SELECT * { VALUES ?v { 1 2 } SERVICE <${url}> { ?s <x:n> ?v } }`);
+  expect(client.requests.map(({ query }) => query)).toEqual([
+    `PREFIX xsd: <${XSD}>\nSELECT ?s ?v WHERE { VALUES (?v) { ("1"^^<${XSD}integer>) ("2"^^<${XSD}integer>) } { ?s <x:n> ?v } }`,
+  ]);
+});
