@@ -103,6 +103,9 @@ const sourceTexts: Readonly<Record<VoidDescription["source"], string>> = {
   mixed: "the publisher's own description and queries of Fedway",
 };
 
+const unionNote = html`<p>The default graph is empty: these figures are of all named graphs together. A triple that lies in several of them counts once.</p>
+`;
+
 const budget = 2000;
 
 /** Statistics, largest classes and the summary that agents get. */
@@ -114,7 +117,7 @@ ${askFor("describe", asker)}`;
   const view = schemaView(description, { detail: "summary", maxTokens: budget });
   const { facts = [], classes = [], prefixes } = view.json;
   return html`<p>From ${sourceTexts[description.source]}, ${momentOf(description.finishedAt)}. ${freshnessTexts[freshness.state]}</p>
-${counts(facts)}<h3>Largest classes</h3>
+${description.namedGraphs === undefined ? "" : unionNote}${counts(facts)}<h3>Largest classes</h3>
 ${classTable(classes, prefixes)}<h3>More</h3>
 ${valueFacts(facts)}<details><summary>As agents read it</summary>
 <pre tabindex="0" role="group" aria-label="Schema summary">${view.text}</pre></details>

@@ -38,7 +38,9 @@ export const subjectSlices = [
   "blank",
 ] as const;
 
-const from = (dialect: Dialect): string => dialect.graphs.map((graph) => ` FROM ${written(graph)}`).join("");
+/** The FROM clauses, with a space before each. */
+export const from = (dialect: Pick<Dialect, "graphs">): string =>
+  dialect.graphs.map((graph) => ` FROM ${written(graph)}`).join("");
 const list = (iris: readonly string[], separator: string): string => iris.map(written).join(separator);
 
 function among(variable: string, iris: readonly string[], dialect: Dialect): string {
@@ -76,8 +78,8 @@ function pattern(family: Family, selection: Selection, dialect: Dialect): string
   return `{ SELECT DISTINCT ${[...new Set(names)].join(" ")} WHERE { ${text}} } `;
 }
 
-/** Triple patterns as they are matched against the graphs that are described. */
-function matched(triples: readonly string[], { named }: Dialect): string {
+/** Triple patterns as they are matched against the graphs that are described, with a space behind each. */
+export function matched(triples: readonly string[], { named }: Pick<Dialect, "named">): string {
   return triples.map((triple, at) => (named ? `GRAPH ?g${at} { ${triple} } ` : `${triple} . `)).join("");
 }
 

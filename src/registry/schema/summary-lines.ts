@@ -32,7 +32,7 @@ const factLine = (text: string, fact: NonNullable<ViewLine["fact"]>): ViewLine =
 });
 
 function countLines({ description }: ViewContent): readonly ViewLine[] {
-  const { triples, classes, properties, distinctSubjects, distinctObjects } = description;
+  const { triples, classes, properties, distinctSubjects, distinctObjects, namedGraphs } = description;
   const list = (name: string, count: Count | undefined, listed: { known: number; complete: boolean }): ViewLine => {
     const shown = count ?? (listed.complete ? exactly(listed.known) : undefined);
     const how = listed.complete ? "list complete" : `${listed.known} listed, perhaps more`;
@@ -54,6 +54,9 @@ function countLines({ description }: ViewContent): readonly ViewLine[] {
     }),
     plain("distinct subjects", distinctSubjects),
     plain("distinct objects", distinctObjects),
+    ...(namedGraphs === undefined
+      ? []
+      : [list("named graphs", undefined, { known: namedGraphs.list.length, complete: namedGraphs.complete })]),
   ];
 }
 
@@ -63,6 +66,7 @@ const exactly = (value: number): Count => ({ value, status: "exact", record: 0 }
 function listLines(description: VoidDescription): readonly ViewLine[] {
   const links = new Set(description.linksets.flatMap((linkset: Linkset) => linkset.targetEndpoint ?? []));
   return [
+    listLine("graphs", graphTexts(description)),
     listLine("links to", [...links].toSorted()),
     listLine("languages", description.languages),
     listLine("namespaces", description.namespaces),
@@ -71,6 +75,14 @@ function listLines(description: VoidDescription): readonly ViewLine[] {
       values: [description.source, description.finishedAt],
     }),
   ].flat();
+}
+
+/** Of several graphs each with its size: the counts are those of all of them together. */
+function graphTexts(description: VoidDescription): readonly string[] {
+  const write = countWriter(description);
+  return (description.namedGraphs?.list ?? []).map(
+    ({ graph, triples, status }) => `${graph} (${write(triples, status)})`,
+  );
 }
 
 function listLine(name: string, values: readonly string[]): readonly ViewLine[] {

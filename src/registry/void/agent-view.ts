@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dcterms, foaf, prov, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { dcterms, foaf, prov, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { measured } from "./measured-terms.ts";
 import { createQuadWriter, type QuadWriter } from "./quad-writer.ts";
 import { createStatusNotes, type StatusNotes } from "./status-notes.ts";
@@ -48,6 +48,7 @@ export function agentView(description: VoidDescription, options: ViewOptions): r
   const view: View = { writer, notes, base, extended: options.variant === "extended" };
   writeDocument(view, description);
   writeDataset(view, description);
+  writeNamedGraphs(view, description);
   for (const [at, partition] of description.classPartitions.entries()) {
     writeClass(view, description.dataset, { partition, name: `class-${at + 1}` });
   }
@@ -106,6 +107,33 @@ function writeDataset(view: View, description: VoidDescription): void {
     writer.text(node, measured.what, what);
     writer.text(node, measured.why, why);
     if (record !== undefined) writer.link(node, prov.wasGeneratedBy, view.notes.requestIri(record));
+  }
+}
+
+/**
+ * An empty default graph beside the named graphs whose union everything else is said of (SPARQL 1.1 Service Description,
+ * section 3.2.3).
+ */
+function writeNamedGraphs(view: View, { dataset, namedGraphs }: VoidDescription): void {
+  if (namedGraphs === undefined) return;
+  const { writer, notes, base } = view;
+  const empty = `${base}#default-graph`;
+  writer.type(dataset, sd.Dataset);
+  writer.link(dataset, sd.defaultGraph, empty);
+  writer.type(empty, sd.Graph);
+  writer.number(empty, v.triples, 0);
+  writer.flag(dataset, measured.graphsComplete, namedGraphs.complete);
+  for (const [at, fact] of namedGraphs.list.entries()) {
+    const node = `${base}#graph-${at + 1}`;
+    const data = `${node}-data`;
+    writer.link(dataset, sd.namedGraph, node);
+    writer.type(node, sd.NamedGraph);
+    writer.link(node, sd.name, fact.graph);
+    notes.add(node, sd.name, fact);
+    writer.link(node, sd.graph, data);
+    writer.type(data, sd.Graph);
+    writer.link(dataset, v.subset, data);
+    writeCounts(view, data, [[v.triples, fact.triples]]);
   }
 }
 
@@ -188,7 +216,7 @@ function writeObjects(
   }
 }
 
-/** Each side is the dataset's part with that class (VoID, section 4.4), or the whole dataset. */
+/** Each side is the dataset's part with that class (VoID, section 4.4), or a whole dataset. */
 function writeLinkset(
   view: View,
   { dataset }: VoidDescription,
@@ -196,7 +224,7 @@ function writeLinkset(
 ): void {
   const { writer, notes } = view;
   const node = `${view.base}#linkset-${at + 1}`;
-  const { subjectClass, objectClass, targetEndpoint } = linkset;
+  const { subjectClass, objectClass, targetEndpoint, targetDataset = dataset } = linkset;
   writer.type(node, v.Linkset);
   writer.link(dataset, v.subset, node);
   writer.link(node, v.linkPredicate, linkset.property);
@@ -206,7 +234,8 @@ function writeLinkset(
   writer.link(node, v.subjectsTarget, from);
   if (subjectClass !== undefined) writer.link(from, v.class, subjectClass);
   if (objectClass === undefined && targetEndpoint === undefined) return;
-  const to = `${node}-objects`;
+  const isWhole = objectClass === undefined && targetDataset !== dataset;
+  const to = isWhole ? targetDataset : `${node}-objects`;
   writer.link(node, v.objectsTarget, to);
   writer.link(to, v.class, objectClass);
   writer.text(to, dcterms.identifier, targetEndpoint);

@@ -73,6 +73,7 @@ function factChecks(records: number): Readonly<Record<string, Check>> {
     subjectClass: optional(iri),
     objectClass: optional(iri),
     targetEndpoint: optional(limited(64)),
+    targetDataset: optional(iri),
     triples: optional(count),
     ...known,
   });

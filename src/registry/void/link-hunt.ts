@@ -39,6 +39,11 @@ export class Hunt {
     return this.#left <= 0;
   }
 
+  /** Something that was not looked into; told once. */
+  note(fact: UnknownFact): void {
+    if (!this.unknown.some(({ what }) => what === fact.what)) this.unknown.push(fact);
+  }
+
   /** Undefined when the budget is spent or the endpoint failed, which is recorded. */
   async ask(endpoint: AskedEndpoint, query: string, what: string): Promise<Heard | undefined> {
     if (this.spent) return undefined;

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { AskedEndpoint, Asker } from "../asking.ts";
 import { isWritable, namespaceOf, written } from "../describe/iri-text.ts";
+import { type Dialect, from as fromGraphs, matched } from "../describe/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type Heard, Hunt, type LinkSearch } from "./link-hunt.ts";
 import { wholeNumberOf } from "./read-values.ts";
@@ -83,6 +84,14 @@ export function withLinksets(description: VoidDescription, targetId: string, fou
   };
 }
 
+/** Where the data of a side are: its default graph, or the graphs that were described instead. */
+const scopeOf = ({ namedGraphs, graphs = [] }: VoidDescription): Scope => ({
+  named: namedGraphs !== undefined,
+  graphs,
+});
+
+type Scope = Pick<Dialect, "named" | "graphs">;
+
 const isLiteral = ({ objectClasses, datatypes, objectsComplete }: PropertyPartition): boolean =>
   objectsComplete && objectClasses.length === 0 && datatypes.length > 0;
 const rank = ({ property }: PropertyPartition): number => (linkingProperties.test(property) ? 0 : 1);
@@ -107,8 +116,10 @@ async function subjectNamespaces(hunt: Hunt, { endpoint, description }: LinkSide
   const classes = description.classPartitions.filter((one) => isWritable(one.class)).slice(0, sampledClasses);
   const patterns = classes.map((one) => `?s ${written(rdf.type)} ${written(one.class)}`);
   const limit = patterns.length === 0 ? sampleLinks : subjectsPerClass;
+  const scope = scopeOf(description);
   for (const pattern of patterns.length === 0 ? ["?s ?p ?o"] : patterns) {
-    const query = `SELECT DISTINCT ?s WHERE { ${pattern} . FILTER(isIRI(?s)) } LIMIT ${limit}`;
+    const where = `${matched([pattern], scope)}FILTER(isIRI(?s))`;
+    const query = `SELECT DISTINCT ?s${fromGraphs(scope)} WHERE { ${where} } LIMIT ${limit}`;
     const heard = await hunt.ask(endpoint, query, `namespaces of ${endpoint.id}`);
     for (const iri of heard === undefined ? [] : irisOf(heard, "s")) {
       const namespace = namespaceOf(iri);
@@ -128,27 +139,29 @@ interface Question {
 async function linksetOf(hunt: Hunt, question: Question): Promise<Linkset | undefined> {
   const { from, to, property, namespaces } = question;
   const what = `links by <${property}> to ${to.endpoint.id}`;
-  const pattern = `?s ${written(property)} ?o . FILTER(isIRI(?o))`;
-  const query = `SELECT DISTINCT ?s ?o WHERE { ${pattern} } LIMIT ${sampleLinks + 1}`;
+  const scope = scopeOf(from.description);
+  const where = `${matched([`?s ${written(property)} ?o`], scope)}FILTER(isIRI(?o))`;
+  const query = `SELECT DISTINCT ?s ?o${fromGraphs(scope)} WHERE { ${where} } LIMIT ${sampleLinks + 1}`;
   const sample = await hunt.ask(from.endpoint, query, what);
   if (sample === undefined) return undefined;
-  const objects = irisOf(sample, "o").filter((iri) => namespaces.has(namespaceOf(iri) ?? ""));
+  const objects = irisOf(sample, "o");
   if (objects.length === 0) return undefined;
+  // Whether there are links at all is told by namespaces; how many, only by all objects: not all namespaces are known.
+  if (!objects.some((iri) => namespaces.has(namespaceOf(iri) ?? ""))) {
+    hunt.note({ what: `links to ${to.endpoint.id} by objects in namespaces not seen there`, why: "partial" });
+    return undefined;
+  }
   const present = await subjectsAmong(hunt, { to, what, objects: [...new Set(objects)] });
   if (present === undefined) return undefined;
   const value = objects.filter((iri) => present.iris.has(iri)).length;
   if (value === 0) return undefined;
-  const link = { property, targetEndpoint: to.endpoint.id };
+  const link = { property, targetEndpoint: to.endpoint.id, targetDataset: to.description.dataset };
   if (!present.counted) return { ...link, status: "exists", record: present.record };
   const { rows, partial } = sample.answer;
-  const isWhole = rows.length <= sampleLinks && partial === undefined && present.whole;
-  const agrees =
-    isWhole &&
-    (await countAt(hunt, from.endpoint, {
-      pattern: `{ SELECT DISTINCT ?s ?o WHERE { ${pattern} } }`,
-      counted: "*",
-      what,
-    })) === rows.length;
+  const isWhole =
+    rows.length <= sampleLinks && objects.length === rows.length && partial === undefined && present.whole;
+  const pattern = `{ SELECT DISTINCT ?s ?o WHERE { ${where} } }`;
+  const agrees = isWhole && (await countAt(hunt, from, { pattern, counted: "*", what })) === rows.length;
   const status = agrees ? "exact" : "lowerBound";
   return { ...link, status, record: present.record, triples: { value, status, record: present.record } };
 }
@@ -173,19 +186,20 @@ async function subjectsAmong(hunt: Hunt, { to, objects, what }: PresenceQuestion
   const iris = new Set<string>();
   let record: number | undefined;
   let whole = true;
+  const scope = scopeOf(to.description);
   for (let at = 0; at < objects.length; at += batchObjects) {
     const values = objects
       .slice(at, at + batchObjects)
       .map(written)
       .join(" ");
-    const pattern = `VALUES ?o { ${values} } ?o ?p ?x`;
-    const heard = await hunt.ask(to.endpoint, `SELECT DISTINCT ?o WHERE { ${pattern} }`, what);
+    const pattern = `VALUES ?o { ${values} } ${matched(["?o ?p ?x"], scope)}`;
+    const heard = await hunt.ask(to.endpoint, `SELECT DISTINCT ?o${fromGraphs(scope)} WHERE { ${pattern}}`, what);
     if (heard === undefined && at === 0) return askSingly(hunt, { to, objects, what });
     const listed = heard === undefined ? [] : irisOf(heard, "o");
     for (const iri of listed) iris.add(iri);
     record ??= heard?.record;
     const agreed = heard !== undefined && heard.answer.partial === undefined;
-    const counted = agreed ? await countAt(hunt, to.endpoint, { pattern, counted: "DISTINCT ?o", what }) : undefined;
+    const counted = agreed ? await countAt(hunt, to, { pattern, counted: "DISTINCT ?o", what }) : undefined;
     whole &&= counted === listed.length;
   }
   return record === undefined ? undefined : { iris, record, counted: true, whole };
@@ -193,8 +207,10 @@ async function subjectsAmong(hunt: Hunt, { to, objects, what }: PresenceQuestion
 
 /** For endpoints without VALUES. */
 async function askSingly(hunt: Hunt, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+  const scope = scopeOf(to.description);
   for (const iri of objects.slice(0, singleAsks)) {
-    const heard = await hunt.ask(to.endpoint, `ASK { ${written(iri)} ?p ?x }`, what);
+    const query = `ASK${fromGraphs(scope)} { ${matched([`${written(iri)} ?p ?x`], scope)}}`;
+    const heard = await hunt.ask(to.endpoint, query, what);
     if (heard === undefined) return undefined;
     const { record } = heard;
     if (heard.answer.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
@@ -210,10 +226,11 @@ interface CountQuestion {
 
 async function countAt(
   hunt: Hunt,
-  endpoint: AskedEndpoint,
+  { endpoint, description }: LinkSide,
   { pattern, counted, what }: CountQuestion,
 ): Promise<number | undefined> {
-  const heard = await hunt.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n) WHERE { ${pattern} }`, what);
+  const graphs = fromGraphs(scopeOf(description));
+  const heard = await hunt.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n)${graphs} WHERE { ${pattern} }`, what);
   const term = heard?.answer.rows[0]?.get("n");
   return term === undefined || heard?.answer.partial !== undefined ? undefined : wholeNumberOf(term);
 }

@@ -8,6 +8,7 @@ export const measured = {
   durationMs: `${namespace}durationMs`,
   factStatus: `${namespace}factStatus`,
   describedGraph: `${namespace}describedGraph`,
+  graphsComplete: `${namespace}graphsComplete`,
   httpStatus: `${namespace}httpStatus`,
   objectsComplete: `${namespace}objectsComplete`,
   outcome: `${namespace}outcome`,

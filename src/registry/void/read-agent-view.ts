@@ -1,13 +1,14 @@
 import type * as RDF from "@rdfjs/types";
-import { dcterms, dqv, foaf, prov, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { dcterms, dqv, foaf, prov, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { checkDescription } from "./check-description.ts";
+import { byCount, compareText } from "./compare-facts.ts";
 import { hasType } from "./dataset-parts.ts";
 import { measured } from "./measured-terms.ts";
 import { indexNodes, type NodeIndex, nodeKey } from "./node-index.ts";
 import { readVoid } from "./read-void.ts";
 import { noteSubject } from "./status-notes.ts";
 import type { FactStatus, VoidDescription } from "./void-description.ts";
-import type { Annotations, Known } from "./void-source.ts";
+import { type Annotations, type Known, readCount, type VoidSource } from "./void-source.ts";
 
 /**
  * The description that an agent view was written from.
@@ -20,7 +21,8 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
   );
   const [dataset] = document === undefined ? [] : index.objects(document, foaf.primaryTopic);
   if (document === undefined || dataset === undefined) return { reason: "there is no description of Fedway's" };
-  const facts = readVoid({ index, nodes: [dataset], annotations: annotationsOf(index) });
+  const source = { index, nodes: [dataset], annotations: annotationsOf(index) };
+  const facts = readVoid(source);
   const [run] = index.objects(document, prov.wasGeneratedBy);
   const value = (node: RDF.Term | undefined, predicate: string): string | undefined =>
     node && index.objects(node, predicate)[0]?.value;
@@ -35,6 +37,7 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
     unfinished: value(document, measured.unfinished) === "true",
     ...facts,
     ...readGraphs(index, dataset),
+    ...readNamedGraphs(source, dataset),
     unknown: index.objects(dataset, measured.unknown).map((node) => readUnknown(index, node)),
     records: readRecords(index),
     cost: {
@@ -48,6 +51,19 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
 function readGraphs(index: NodeIndex, dataset: RDF.Term): Pick<VoidDescription, "graphs"> {
   const graphs = index.objects(dataset, measured.describedGraph).map((graph) => graph.value);
   return graphs.length > 0 ? { graphs } : {};
+}
+
+function readNamedGraphs(source: VoidSource, dataset: RDF.Term): Pick<VoidDescription, "namedGraphs"> {
+  const { index, annotations } = source;
+  const nodes = index.objects(dataset, sd.namedGraph);
+  if (nodes.length === 0) return {};
+  const list = nodes.map((node) => {
+    const triples = readCount(source, index.objects(node, sd.graph), v.triples);
+    const graph = valueOf(index, node, sd.name) ?? "";
+    return { graph, ...annotations.known(node, sd.name), ...(triples !== undefined && { triples }) };
+  });
+  list.sort((one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph));
+  return { namedGraphs: { list, complete: annotations.complete(dataset, measured.graphsComplete) } };
 }
 
 const present = (key: string, value: unknown): Readonly<Record<string, unknown>> =>

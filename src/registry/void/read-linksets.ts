@@ -33,20 +33,23 @@ function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
     onlyIri(index.objects(node, predicate).flatMap((target) => index.objects(target, v.class)));
   const subjectClass = classOf(v.subjectsTarget);
   const objectClass = classOf(v.objectsTarget);
-  const targetEndpoint = annotations.own ? targetOf(source, node) : undefined;
+  const target = annotations.own ? targetOf(source, node) : {};
   const triples = readCount(source, [node], v.triples);
   return {
     property,
     ...annotations.known(node, v.linkPredicate),
     ...(subjectClass !== undefined && { subjectClass }),
     ...(objectClass !== undefined && { objectClass }),
-    ...(targetEndpoint !== undefined && { targetEndpoint }),
+    ...target,
     ...(triples !== undefined && { triples }),
   };
 }
 
-function targetOf({ index }: VoidSource, node: RDF.Term): string | undefined {
-  const ids = index.objects(node, v.objectsTarget).flatMap((target) => index.objects(target, dcterms.identifier));
+/** The endpoint that describes the objects, and its dataset unless the side is only a part that this view has named. */
+function targetOf({ index }: VoidSource, node: RDF.Term): Pick<Linkset, "targetEndpoint" | "targetDataset"> {
+  const [side] = index.objects(node, v.objectsTarget);
+  const ids = side === undefined ? [] : index.objects(side, dcterms.identifier);
   const id = ids.length === 1 ? ids[0]?.value : undefined;
-  return id !== undefined && catalogId.test(id) ? id : undefined;
+  if (side === undefined || id === undefined || !catalogId.test(id)) return {};
+  return { targetEndpoint: id, ...(side.value !== `${node.value}-objects` && { targetDataset: side.value }) };
 }

@@ -78,6 +78,8 @@ export interface Linkset {
   readonly objectClass?: string;
   /** Catalogue id of the endpoint that describes the objects; absent for links inside the dataset. */
   readonly targetEndpoint?: string;
+  /** IRI of the dataset there. */
+  readonly targetDataset?: string;
   readonly triples?: Count;
   readonly status: FactStatus;
   readonly record: number;

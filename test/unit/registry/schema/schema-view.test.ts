@@ -155,6 +155,22 @@ describe("schemaView", () => {
     },
   );
 
+  it("says in every detail that the data are in named graphs only", () => {
+    const list = [{ graph: "http://g.example/1", status: "exact", record: 0, triples: count(7) }] as const;
+    const description = { ...proteins, namedGraphs: { list, complete: true } };
+    for (const detail of ["summary", "classes", "lines", "paths"] as const)
+      expect(view(detail, {}, description).text.split("\n")[0]).toContain("the default graph is empty, write GRAPH ?g");
+    const { text, json } = view("summary", {}, description);
+    expect(text).toContain("named graphs: 1 (list complete)\n");
+    expect(text).toContain("graphs: http://g.example/1 (7)\n");
+    expect(json.facts).toContainEqual({
+      fact: "named graphs",
+      count: { value: 1, status: "exact" },
+      complete: true,
+    });
+    expect(view("summary").text).not.toContain("graph");
+  });
+
   it("says what it did not find and what is similar", () => {
     const { text, json } = view("classes", { classes: ["Protien", "Gene"] });
     expect(text).toContain("No class Protien in the description; similar: up:Protein\n");

@@ -123,6 +123,56 @@ describe("variants", () => {
   });
 });
 
+const inNamedGraphs: VoidDescription = {
+  ...sampleDescription,
+  namedGraphs: {
+    list: [
+      {
+        graph: "http://data.example/g1",
+        status: "exact",
+        record: 0,
+        triples: { value: 70, status: "exact", record: 0 },
+      },
+      { graph: "http://data.example/g2", status: "exists", record: 1 },
+    ],
+    complete: true,
+  },
+};
+
+describe("named graphs", () => {
+  it("stand beside an empty default graph, each with its name and size", () => {
+    const quads = agentView(inNamedGraphs, extended);
+    const sd = "PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>";
+    shouldSelect(
+      `${sd} SELECT ?name ?n WHERE { ?d void:triples 100 ; sd:namedGraph ?g . ?g sd:name ?name OPTIONAL { ?g sd:graph/void:triples ?n } }`,
+      [
+        ["http://data.example/g1", "70"],
+        ["http://data.example/g2", undefined],
+      ],
+      quads,
+    );
+    shouldSelect(`${sd} SELECT ?n WHERE { ?d sd:defaultGraph [ void:triples ?n ] }`, [["0"]], quads);
+    shouldSelect(`${sd} SELECT ?n WHERE { ?d sd:defaultGraph [ void:triples ?n ] }`, []);
+  });
+});
+
+describe("linksets", () => {
+  it("name the dataset that their objects are in", () => {
+    const [inner, outer] = sampleDescription.linksets;
+    if (inner === undefined || outer === undefined) throw new Error("the sample has two linksets");
+    const wikidata = "http://www.wikidata.org/#dataset";
+    const linksets = [inner, { ...outer, targetDataset: wikidata }];
+    const description = { ...sampleDescription, linksets };
+    const quads = agentView(description, extended);
+    shouldSelect(
+      "SELECT ?to ?id WHERE { ?l void:objectsTarget ?to . ?to dcterms:identifier ?id }",
+      [[wikidata, "wikidata"]],
+      quads,
+    );
+    expect(readAgentView(quads)).toEqual(description);
+  });
+});
+
 describe("read back", () => {
   const unordered = (description: VoidDescription): VoidDescription => ({
     ...description,
@@ -131,6 +181,7 @@ describe("read back", () => {
   });
   it.each([
     ["everything", sampleDescription],
+    ["named graphs", inNamedGraphs],
     [
       "nothing",
       {

@@ -23,9 +23,12 @@ const property = (iri: string): PropertyPartition => ({
   objectsComplete: false,
 });
 
+const { graphs: _left, ...ofDefaultGraph } = sampleDescription;
+
 const described = (endpoint: string, properties: readonly string[], classes: readonly string[]): VoidDescription => ({
-  ...sampleDescription,
+  ...ofDefaultGraph,
   endpoint,
+  dataset: `${endpoint}#data`,
   namespaces: [],
   propertyPartitions: properties.map(property),
   classPartitions: classes.map((iri) => ({
@@ -50,7 +53,7 @@ const find = async (people: string, script: AskerScript = {}, maxRequests?: numb
   );
 };
 
-const home = { property: "http://a.example/home", targetEndpoint: "b" };
+const home = { property: "http://a.example/home", targetEndpoint: "b", targetDataset: `${urls.b}#data` };
 const shouldLink = async (
   people: string,
   expected: object | undefined,
@@ -95,12 +98,25 @@ describe("links between endpoints", () => {
       counted(201, "lowerBound"),
     );
   });
-  it("objects in other namespaces are not asked for", async () => {
-    const { records } = await shouldLink(
+  it("an exact count has looked at every object, also at those in namespaces that no sample has shown", async () => {
+    const data = { [urls.b]: `${places} x:thing1 a x:Thing . x:thing2 a x:Thing .` };
+    await shouldLink(
+      people(10, (n) => (n < 4 ? `x:thing${n}` : `b:place${n}`)),
+      counted(8, "exact"),
+      { data: { [urls.a]: prefixes + people(10, (n) => (n < 4 ? `x:thing${n}` : `b:place${n}`)), ...data } },
+    );
+  });
+  it("an object that cannot be asked for leaves a lower bound", async () => {
+    const data = `${prefixes} ${people(9, (n) => `b:place${n}`)} a:p9 a:home <nodeID://b1> .`;
+    await shouldLink("", counted(9, "lowerBound"), { data: { [urls.a]: data, [urls.b]: places } });
+  });
+  it("objects only in other namespaces are not asked for, which is told once", async () => {
+    const { records, unknown } = await shouldLink(
       people(10, (n) => `x:thing${n}`),
       undefined,
     );
     expect(records.filter(({ query }) => query.includes("VALUES"))).toEqual([]);
+    expect(unknown).toEqual([{ what: "links to b by objects in namespaces not seen there", why: "partial" }]);
   });
   it("objects in the same namespace that are not there are no links", async () => {
     await shouldLink(
@@ -112,6 +128,20 @@ describe("links between endpoints", () => {
     const { linksets } = await find(`a:p1 owl:sameAs b:place1 ; a:home b:place2 .`);
     expect(linksets.map((one) => one.property)).toEqual(["http://www.w3.org/2002/07/owl#sameAs", home.property]);
   });
+});
+
+it("links between datasets in named graphs are found there", async () => {
+  const inGraph = (turtle: string): string =>
+    `${prefixes} <urn:g1> { ${turtle.replace(prefixes, "")} } <urn:g2> { ${turtle.replace(prefixes, "")} }`;
+  const data = { [urls.a]: inGraph(people(20, (n) => `b:place${n}`)), [urls.b]: inGraph(places) };
+  const asker = scriptedAsker({ data });
+  const named = { namedGraphs: { list: [], complete: false } };
+  const { linksets } = await createLinksetFinder({ asker, clock: { now: () => 0 } }).find(
+    { endpoint: { id: "a", url: urls.a }, description: { ...described(urls.a, [home.property], []), ...named } },
+    { endpoint: { id: "b", url: urls.b }, description: { ...described(urls.b, [], []), ...named } },
+    { signal: new AbortController().signal },
+  );
+  expect(linksets).toMatchObject([{ ...home, ...counted(20, "exact") }]);
 });
 
 describe("what an endpoint cannot do", () => {
