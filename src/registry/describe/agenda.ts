@@ -1,4 +1,4 @@
-import type { UnknownFact, VoidDescription } from "../void/void-description.ts";
+import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-description.ts";
 import { factName, type Family, families, type FamilyName } from "./families.ts";
 
 /** Work beside the families. */
@@ -118,10 +118,13 @@ function readEarlier(known: VoidDescription): Earlier {
   return {
     work,
     facts,
-    classes: new Set(known.classPartitions.map((partition) => partition.class)),
-    properties: new Set(known.propertyPartitions.map(({ property }) => property)),
+    classes: new Set(known.classPartitions.filter(wasSeen).map((partition) => partition.class)),
+    properties: new Set(known.propertyPartitions.filter(wasSeen).map(({ property }) => property)),
   };
 }
+
+/** What only the publisher names may be found later. */
+const wasSeen = ({ status }: { readonly status: FactStatus }): boolean => status !== "claimed";
 
 /** A key that the earlier run knew and did not leave to do. */
 function wasSettled(earlier: Earlier, family: Family, key: string): boolean {

@@ -20,10 +20,9 @@ export interface PartLimits {
   readonly text?: number;
   /** A key to be asked for on its own, too, if that is light. */
   readonly doubtful?: string;
+  /** How often the work is halved, the rest being one part; default 6. */
+  readonly halvings?: number;
 }
-
-/** After so many halvings the rest is one part. */
-const mostHalvings = 6;
 
 /**
  * Disjoint parts of `items` (ascending by weight) that cover all of them, of about half, a quarter, an eighth ... of the
@@ -34,7 +33,7 @@ export function verificationParts(items: readonly Weighed[], limits: PartLimits)
   const parts: string[][] = [];
   const all = sumOf(items);
   let left = items.length;
-  while (left > 0 && parts.length < mostHalvings) {
+  while (left > 0 && parts.length < (limits.halvings ?? 6)) {
     // At least two parts wherever there are two keys.
     const rest = items.slice(parts.length === 0 && left > 1 ? 1 : 0, left);
     const part = heaviest(rest, sumOf(items.slice(0, left)) / 2);

@@ -71,8 +71,7 @@ async function countOnce(run: Run, query: string): Promise<CountedOnce> {
 function keepAtLeast(run: Run, name: NodeCount): void {
   for (const property of run.base.properties.values()) {
     const count = property[name];
-    if (!count || count.status === "claimed") continue;
-    keepNodes(run, name, { ...count, status: "lowerBound" });
+    if (count) keepNodes(run, name, { ...count, status: "lowerBound" });
   }
 }
 
@@ -102,12 +101,14 @@ async function askLanguages(
   });
   if (!outcome.ok)
     return { whole: false, why: outcome.why === "too-large" ? "failed" : outcome.why, record: outcome.record };
+  const whole = outcome.sound && !isCutFor(run, outcome.answer.rows.length);
+  // What only the publisher named is gone.
+  if (whole && limit === undefined) run.base.languages.clear();
   for (const row of outcome.answer.rows) {
     const tag = row.get("l")?.value.toLowerCase() ?? "";
     if (/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/u.test(tag) && run.base.languages.size < mostLanguages)
       run.base.languages.add(tag);
   }
-  const whole = outcome.sound && !isCutFor(run, outcome.answer.rows.length);
   return { whole, why: "partial", record: outcome.record };
 }
 

@@ -4,6 +4,7 @@ import type { Asker } from "../asking.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createAgenda } from "./agenda.ts";
 import { doChores } from "./chores.ts";
+import { withClaims } from "./claims.ts";
 import { buildDescription } from "./description-builder.ts";
 import type { DescribeBudget, DescribeOptions, Describer, DescribeTarget } from "./describer.ts";
 import { restoredFacts } from "./fact-base.ts";
@@ -67,7 +68,7 @@ async function work(run: Run): Promise<void> {
   const perform = async (stage: string, action: () => Promise<void>): Promise<void> => {
     run.progress(stage, 0, 1);
     await action();
-    reconcile(run.base);
+    reconcile(run.base, run.agenda);
   };
   await perform("probes", () => probe(run));
   const inDefaultGraph = await startList(run, families.classes);
@@ -104,7 +105,8 @@ function startRun(options: DescriberOptions, target: DescribeTarget, wish: Descr
   const { clock } = options;
   const { known, signal } = wish;
   const agenda = createAgenda(known);
-  const base = restoredFacts(known);
+  const base = restoredFacts(known, "measured");
+  const claims = restoredFacts(known, "claimed");
   const startedAt = known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString();
   const every = options.checkpointEvery ?? 10;
   let sinceCheckpoint = 0;
@@ -124,10 +126,12 @@ function startRun(options: DescriberOptions, target: DescribeTarget, wish: Descr
     },
   });
   const snapshot = (): VoidDescription => {
-    reconcile(base);
+    reconcile(base, agenda);
+    const { shown, contradicted } = withClaims(base, claims);
+    for (const fact of contradicted) agenda.note(fact);
     const { requests, bytes, ms } = session.spent;
     const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
-    return buildDescription(base, {
+    return buildDescription(shown, {
       endpoint: target.endpoint.url,
       ...(target.endpoint.id !== undefined && { id: target.endpoint.id }),
       dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
@@ -140,7 +144,7 @@ function startRun(options: DescriberOptions, target: DescribeTarget, wish: Descr
       cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
     });
   };
-  return { run: createRun({ target, wish, session, base, agenda }), snapshot };
+  return { run: createRun({ target, wish, session, base, claims, agenda }), snapshot };
 }
 
 /** Characters of IRIs that fit into a query; those of a GET grow by encoding. */
@@ -152,7 +156,7 @@ function createRun({
   target,
   wish,
   ...parts
-}: Pick<Run, "target" | "session" | "base" | "agenda"> & { readonly wish: DescribeOptions }): Run {
+}: Pick<Run, "target" | "session" | "base" | "claims" | "agenda"> & { readonly wish: DescribeOptions }): Run {
   const { capabilities } = target;
   const cap = target.rowCap ?? capabilities?.rowCap;
   return {

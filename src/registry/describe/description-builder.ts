@@ -91,30 +91,14 @@ const compareText = (one: string, other: string): number => (one < other ? -1 : 
 const byCount = (one: Count | undefined, other: Count | undefined): number => (other?.value ?? -1) - (one?.value ?? -1);
 
 function classPartition(iri: string, fact: ClassFact): ClassPartition {
-  const properties = propertyPartitions(fact.properties);
-  const triples = triplesOf(fact, properties);
   return {
     class: iri,
     status: fact.status,
     record: fact.record,
     ...(fact.entities && { entities: fact.entities }),
-    ...(triples && { triples }),
-    properties,
+    ...(fact.triples && { triples: fact.triples }),
+    properties: propertyPartitions(fact.properties),
     propertiesComplete: fact.propertiesComplete,
-  };
-}
-
-/** A class's triples (SPORTAL QC2) are the sum over its properties: exact when all of them are known exactly. */
-function triplesOf(fact: ClassFact, properties: readonly PropertyPartition[]): Count | undefined {
-  const counts = properties.flatMap(({ triples }) => (triples ? [triples] : []));
-  const [first] = counts;
-  if (first === undefined || counts.some(({ status }) => status === "claimed")) return fact.triples;
-  const exact =
-    fact.propertiesComplete && counts.length === properties.length && counts.every(({ status }) => status === "exact");
-  return {
-    value: counts.reduce((sum, { value }) => sum + value, 0),
-    status: exact ? "exact" : "lowerBound",
-    record: first.record,
   };
 }
 
@@ -157,6 +141,8 @@ function linksetsWithin(partitions: readonly ClassPartition[]): readonly Linkset
   for (const partition of partitions) {
     for (const { property, objectClasses } of partition.properties) {
       for (const { iri, status, record, triples } of objectClasses) {
+        // The publisher's own linksets stand beside these.
+        if (status === "claimed") continue;
         if (linksets.length >= mostLinksets) return linksets;
         const ends = { property, subjectClass: partition.class, objectClass: iri };
         linksets.push({ ...ends, status, record, ...(triples && { triples }) });

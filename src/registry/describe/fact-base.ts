@@ -1,4 +1,4 @@
-import type { Count, FactStatus, VoidDescription } from "../void/void-description.ts";
+import type { Count, FactStatus, ObjectPartition, VoidDescription } from "../void/void-description.ts";
 import type { Family } from "./families.ts";
 
 /** How a fact is known. */
@@ -40,7 +40,7 @@ export interface GraphFact extends Known {
 /** Counts of the whole dataset. */
 export type DatasetCount = "triples" | "classes" | "properties" | "distinctSubjects" | "distinctObjects";
 
-/** Everything found out so far, open to change. */
+/** Everything found out so far, open to change; or everything that the publisher claims, which stays apart from it. */
 export interface FactBase {
   readonly totals: Map<DatasetCount, Count>;
   readonly classes: Map<string, ClassFact>;
@@ -152,50 +152,73 @@ export function emptyFacts(): FactBase {
   };
 }
 
-/** The facts of a description: a retrieved one or a checkpoint. */
-export function restoredFacts(known: VoidDescription | undefined): FactBase {
+/** The facts of a description, a retrieved one or a checkpoint: what was measured, or what its publisher claims. */
+export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
   const base = emptyFacts();
   if (known === undefined) return base;
+  const isWanted = ({ status }: { readonly status: FactStatus }): boolean =>
+    (status === "claimed") === (kind === "claimed");
   for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
     const count = known[name];
-    if (count) base.totals.set(name, count);
+    if (count && isWanted(count)) base.totals.set(name, count);
   }
   base.classesComplete = known.classesComplete;
   base.propertiesComplete = known.propertiesComplete;
-  restoreProperties(base.properties, known.propertyPartitions);
+  restoreProperties(base.properties, known.propertyPartitions, isWanted);
   for (const partition of known.classPartitions) {
     const fact = newClass(partition.status, partition.record);
-    if (partition.entities) fact.entities = partition.entities;
-    if (partition.triples) fact.triples = partition.triples;
+    restoreCounts(fact, partition, { names: ["entities", "triples"], isWanted });
     fact.propertiesComplete = partition.propertiesComplete;
-    restoreProperties(fact.properties, partition.properties);
-    base.classes.set(partition.class, fact);
+    restoreProperties(fact.properties, partition.properties, isWanted);
+    if (isWanted(partition) || fact.entities || fact.properties.size > 0) base.classes.set(partition.class, fact);
   }
   for (const language of known.languages) base.languages.add(language);
   for (const namespace of known.namespaces) base.namespaces.add(namespace);
   for (const graph of known.graphs ?? []) base.graphs.add(graph);
+  if (kind === "claimed") return base;
   for (const { graph, ...fact } of known.namedGraphs?.list ?? []) base.namedGraphs.set(graph, fact);
   base.graphsComplete = known.namedGraphs?.complete === true;
   return base;
 }
 
+type IsWanted = (known: { readonly status: FactStatus }) => boolean;
+
+function restoreCounts<Name extends string>(
+  fact: { [name in Name]?: Count },
+  counts: { readonly [name in Name]?: Count },
+  { names, isWanted }: { readonly names: readonly Name[]; readonly isWanted: IsWanted },
+): void {
+  for (const name of names) {
+    const count = counts[name];
+    if (count && isWanted(count)) fact[name] = count;
+  }
+}
+
 function restoreProperties(
   properties: Map<string, PropertyFact>,
   partitions: VoidDescription["propertyPartitions"],
+  isWanted: IsWanted,
 ): void {
   for (const partition of partitions) {
-    const { status, record, triples, distinctSubjects, distinctObjects } = partition;
     const fact: PropertyFact = {
-      status,
-      record,
-      ...(triples && { triples }),
-      ...(distinctSubjects && { distinctSubjects }),
-      ...(distinctObjects && { distinctObjects }),
-      objectClasses: new Map(partition.objectClasses.map(({ iri, ...rest }) => [iri, { ...rest }])),
-      datatypes: new Map(partition.datatypes.map(({ iri, ...rest }) => [iri, { ...rest }])),
+      ...newProperty(partition.status, partition.record),
+      objectClasses: restoredObjects(partition.objectClasses, isWanted),
+      datatypes: restoredObjects(partition.datatypes, isWanted),
       classesOfObjectsComplete: partition.objectsComplete,
       datatypesComplete: partition.objectsComplete,
     };
-    properties.set(partition.property, fact);
+    restoreCounts(fact, partition, { names: ["triples", "distinctSubjects", "distinctObjects"], isWanted });
+    const { triples, objectClasses, datatypes } = fact;
+    if (isWanted(partition) || triples || objectClasses.size + datatypes.size > 0)
+      properties.set(partition.property, fact);
   }
+}
+
+function restoredObjects(partitions: readonly ObjectPartition[], isWanted: IsWanted): Map<string, ObjectFact> {
+  const objects = new Map<string, ObjectFact>();
+  for (const { iri, status, record, triples } of partitions) {
+    const count: { triples?: Count } = triples && isWanted(triples) ? { triples } : {};
+    if (isWanted({ status }) || count.triples) objects.set(iri, { status, record, ...count });
+  }
+  return objects;
 }

@@ -10,7 +10,7 @@ import {
   propertyFact,
 } from "./fact-base.ts";
 import { type FamilyName, objectKinds } from "./families.ts";
-import type { Group } from "./observation.ts";
+import type { Group, Groups } from "./observation.ts";
 import type { Count } from "../void/void-description.ts";
 
 /** One group of a key, and how it is known. */
@@ -25,10 +25,12 @@ export interface FamilyFacts {
   readonly record: (base: FactBase, found: GroupFinding) => void;
   /** Marks the lists that the family makes for a key as complete. */
   readonly complete: (base: FactBase, key: string) => void;
-  /** Whether a key needs no query: proven, or claimed by a description that was checked. */
+  /** Whether a key needs no query: it is proven. */
   readonly isKnown: (base: FactBase, key: string) => boolean;
   /** How many facts of a key there are. */
   readonly size: (base: FactBase, key: string) => number;
+  /** The groups that facts stand for; undefined where they are not all counted, or do not stand for all groups. */
+  readonly groups: (base: FactBase, key: string) => Groups | undefined;
 }
 
 type Objects = "objectClasses" | "datatypes";
@@ -47,6 +49,7 @@ export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
     complete: nothing,
     isKnown: (base, key) => base.namedGraphs.get(key)?.triples?.status === "exact",
     size: (base, key) => (base.namedGraphs.get(key)?.triples ? 1 : 0),
+    groups: () => undefined,
   },
   classes: {
     record(base, found) {
@@ -57,6 +60,7 @@ export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
     complete: nothing,
     isKnown: (base, key) => base.classes.get(key)?.entities?.status === "exact",
     size: (base, key) => (base.classes.get(key)?.entities ? 1 : 0),
+    groups: (base, key) => groupsOf([[[], { n: base.classes.get(key)?.entities }]]),
   },
   properties: {
     record: (base, found) => recordCounts(propertyFact(base.properties, found.key, found), found),
@@ -66,6 +70,7 @@ export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
       return triples?.status === "exact" && distinctSubjects?.status === "exact";
     },
     size: (base, key) => (base.properties.get(key)?.triples ? 1 : 0),
+    groups: (base, key) => groupsOf([[[], countsOf(base.properties.get(key))]]),
   },
   classProperties: {
     record(base, found) {
@@ -79,9 +84,11 @@ export const familyFacts: Readonly<Record<FamilyName, FamilyFacts>> = {
     },
     isKnown(base, key) {
       const fact = base.classes.get(key);
-      return fact !== undefined && (fact.propertiesComplete || areClaimed(fact.properties));
+      return fact?.propertiesComplete === true;
     },
     size: (base, key) => base.classes.get(key)?.properties.size ?? 0,
+    groups: (base, key) =>
+      groupsOf([...(base.classes.get(key)?.properties ?? [])].map(([iri, fact]) => [[iri], countsOf(fact)])),
   },
   classObjectClasses: objectsOfClass("objectClasses", "classesOfObjectsComplete"),
   classDatatypes: objectsOfClass("datatypes", "datatypesComplete"),
@@ -106,9 +113,13 @@ function objectsOfClass(objects: Objects, complete: ObjectsComplete): FamilyFact
     },
     isKnown(base, key) {
       const facts = propertiesOf(base, key);
-      return facts.length > 0 && facts.every((fact) => fact[complete] || areClaimed(fact[objects]));
+      return facts.length > 0 && facts.every((fact) => fact[complete]);
     },
     size: (base, key) => propertiesOf(base, key).reduce((sum, fact) => sum + fact[objects].size, 0),
+    groups: (base, key) =>
+      objects === "datatypes"
+        ? undefined
+        : groupsOf([...(base.classes.get(key)?.properties ?? [])].flatMap(([iri, fact]) => objectGroups(fact, [iri]))),
   };
 }
 
@@ -125,9 +136,10 @@ function objectsOfProperty(objects: Objects, complete: ObjectsComplete): FamilyF
     },
     isKnown(base, key) {
       const fact = base.properties.get(key);
-      return fact !== undefined && (fact[complete] || areClaimed(fact[objects]));
+      return fact?.[complete] === true;
     },
     size: (base, key) => base.properties.get(key)?.[objects].size ?? 0,
+    groups: (base, key) => (objects === "datatypes" ? undefined : groupsOf(objectGroups(base.properties.get(key), []))),
   };
 }
 
@@ -137,8 +149,35 @@ const existing = ({ status, record }: Known): Known => ({
   record,
 });
 
-function areClaimed(facts: ReadonlyMap<string, PropertyFact | ObjectFact>): boolean {
-  return facts.size > 0 && [...facts.values()].every(({ status }) => status === "claimed");
+interface GroupCounts {
+  readonly n: Count | undefined;
+  readonly ds?: Count | undefined;
+  readonly do?: Count | undefined;
+}
+
+type FoundGroup = readonly [detail: readonly string[], counts: GroupCounts];
+
+const countsOf = (fact: PropertyFact | undefined): GroupCounts => ({
+  n: fact?.triples,
+  ds: fact?.distinctSubjects,
+  do: fact?.distinctObjects,
+});
+
+const objectGroups = (fact: PropertyFact | undefined, detail: readonly string[]): readonly FoundGroup[] =>
+  [...(fact?.objectClasses ?? [])].map(([iri, { triples }]) => [[...detail, iri], { n: triples }]);
+
+function groupsOf(found: readonly FoundGroup[]): Groups | undefined {
+  const groups = new Map<string, Group>();
+  for (const [detail, { n, ds, do: objects }] of found) {
+    if (n === undefined) return undefined;
+    groups.set(detail.join(" "), {
+      detail,
+      n: n.value,
+      ...(ds && { ds: ds.value }),
+      ...(objects && { do: objects.value }),
+    });
+  }
+  return groups;
 }
 
 function recordCounts(fact: PropertyFact, found: GroupFinding): void {

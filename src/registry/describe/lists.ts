@@ -1,11 +1,12 @@
 import type { Chore } from "./agenda.ts";
-import { classFact, graphFact, propertyFact } from "./fact-base.ts";
+import { createBatcher, weighed } from "./batches.ts";
+import { classFact, graphFact, keysOf, propertyFact } from "./fact-base.ts";
 import type { Family } from "./families.ts";
 import { climb } from "./ladder.ts";
 import { isCountedExactly, keepTotals, listed } from "./list-totals.ts";
 import { countOf, iriOf, type Groups, type Observation, solutionsOf } from "./observation.ts";
 import { keysQuery, listTotalQuery, missingKeyQuery, sampledKeysQuery, solutionQuery } from "./queries.ts";
-import { caughtLying, isCutFor, isSeen, type ListTotal, observe, type Run } from "./run.ts";
+import { caughtLying, isCutFor, isSeen, type ListTotal, observe, type Run, weightIn } from "./run.ts";
 
 /** The longest lists that are made, by the variable of their keys. */
 const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
@@ -27,6 +28,7 @@ export async function startList(run: Run, family: Family): Promise<StartedList> 
   const chore = chores[family.key];
   if (!run.agenda.isOpen(chore)) return { light: true, finish: () => climb(run, family) };
   const listing = await list(run, family);
+  if (!listing.whole) await findClaimed(run, family);
   return { light: listing.observation?.whole === true, finish: () => finishList(run, family, { chore, listing }) };
 }
 
@@ -129,6 +131,25 @@ async function listMore(run: Run, family: Family): Promise<void> {
   const before = listed(run, family).length;
   await listKeys(run, family, new Set(listed(run, family)));
   if (listed(run, family).length > before) await climb(run, family);
+}
+
+/** Where a list may lack something: asks for what the publisher names beyond it. */
+async function findClaimed(run: Run, family: Family): Promise<void> {
+  const keys = new Set(listed(run, family));
+  const claimed = keysOf(run.claims, family).keys();
+  const items = weighed(
+    [...claimed].filter((key) => !keys.has(key)),
+    weightIn(run, family),
+  );
+  const batcher = createBatcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
+  for (let batch = batcher.next(); batch !== undefined; batch = batcher.next()) {
+    const found = await observe(run, family, { selection: { keys: batch }, rung: 2 });
+    if (!isSeen(found)) batcher.failed();
+    else {
+      take(run, family, { iris: found.groups.keys(), keys, record: found.record, status: "exists" });
+      batcher.answered(found.rows, false);
+    }
+  }
 }
 
 /** A list without counts, page by page: all keys of the data, or where that is too much those of its first solutions. */

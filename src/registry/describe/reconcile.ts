@@ -1,11 +1,22 @@
 import type { Count } from "../void/void-description.ts";
-import { classFact, type FactBase, type Known, propertyFact } from "./fact-base.ts";
+import type { Agenda } from "./agenda.ts";
+import {
+  type ClassFact,
+  classFact,
+  type DatasetCount,
+  type FactBase,
+  type Known,
+  type ObjectFact,
+  type PropertyFact,
+  propertyFact,
+} from "./fact-base.ts";
 
 /**
  * Makes the facts agree with each other. Whatever is seen anywhere belongs into the lists: one that lacked it was not
- * complete. A part that exceeds its whole shows that both were counted wrongly or at different times: neither is exact.
+ * complete. A part that exceeds its whole shows that both were counted wrongly or at different times: neither stays, and
+ * the agenda is told.
  */
-export function reconcile(base: FactBase): void {
+export function reconcile(base: FactBase, agenda: Pick<Agenda, "note">): void {
   for (const fact of base.classes.values()) {
     for (const [property, within] of fact.properties) {
       if (base.properties.has(property)) continue;
@@ -21,7 +32,7 @@ export function reconcile(base: FactBase): void {
       classFact(base, iri, existing(object));
     }
   }
-  compareCounts(base);
+  compareCounts(base, agenda);
   weaken(base);
 }
 
@@ -30,55 +41,143 @@ const existing = ({ status, record }: Known): Known => ({
   record,
 });
 
-interface Counts {
-  triples?: Count;
-  entities?: Count;
-  distinctSubjects?: Count;
-  distinctObjects?: Count;
+type CountName = "entities" | "triples" | "distinctSubjects" | "distinctObjects";
+type Counts = Partial<Record<CountName, Count>>;
+
+/** The dataset; a class; a property; a property within a class; a class or datatype of a property's objects. */
+type Scope = "dataset" | "class" | "property" | "property within" | "object" | "holder";
+
+/** What cannot be greater than what; subjects times objects of a property are the most triples that it can have. */
+const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName | "pairs"])[] = [
+  ["dataset", "distinctSubjects", "dataset", "triples"],
+  ["dataset", "distinctObjects", "dataset", "triples"],
+  ["property", "triples", "dataset", "triples"],
+  ["property", "triples", "property", "pairs"],
+  ["property", "distinctSubjects", "property", "triples"],
+  ["property", "distinctSubjects", "dataset", "distinctSubjects"],
+  ["property", "distinctObjects", "property", "triples"],
+  ["property", "distinctObjects", "dataset", "distinctObjects"],
+  ["class", "entities", "dataset", "distinctSubjects"],
+  ["class", "entities", "class", "triples"],
+  ["class", "triples", "dataset", "triples"],
+  ["property within", "triples", "property", "triples"],
+  ["property within", "triples", "property within", "pairs"],
+  ["property within", "distinctSubjects", "property within", "triples"],
+  ["property within", "distinctSubjects", "property", "distinctSubjects"],
+  ["property within", "distinctSubjects", "class", "entities"],
+  ["property within", "distinctObjects", "property within", "triples"],
+  ["property within", "distinctObjects", "property", "distinctObjects"],
+  ["object", "triples", "holder", "triples"],
+];
+
+/** Something that is counted, and what it is a part of. */
+interface Place {
+  readonly scope: Scope;
+  /** Ending of the names of its counts, e.g. ` of <http://...>`. */
+  readonly name: string;
+  readonly counts: Partial<Record<Scope, Counts>>;
 }
 
-function compareCounts(base: FactBase): void {
-  const totals: Counts = Object.fromEntries(base.totals);
-  for (const property of base.properties.values()) {
-    compare(property, "triples", { of: totals, as: "triples" });
-    compare(property, "distinctSubjects", { of: totals, as: "distinctSubjects" });
-    compare(property, "distinctObjects", { of: totals, as: "distinctObjects" });
-  }
-  for (const fact of base.classes.values()) {
-    compare(fact, "entities", { of: totals, as: "distinctSubjects" });
-    for (const [iri, within] of fact.properties) {
-      const whole = base.properties.get(iri) ?? {};
-      compare(within, "triples", { of: whole, as: "triples" });
-      compare(within, "distinctSubjects", { of: whole, as: "distinctSubjects" });
-      compare(within, "distinctObjects", { of: whole, as: "distinctObjects" });
-      compare(within, "distinctSubjects", { of: fact, as: "entities" });
+function compareCounts(base: FactBase, agenda: Pick<Agenda, "note">): void {
+  for (const fact of base.classes.values()) addTriples(fact);
+  const dataset: Counts = Object.fromEntries(base.totals);
+  for (const place of placesIn(base, dataset)) {
+    for (const [scope, part, of, whole] of rules) {
+      if (scope !== place.scope) continue;
+      const kept = compare(place, { scope, name: part }, { scope: of, name: whole });
+      if (!kept) agenda.note({ what: `${part}${place.name}, more than ${whole} of the ${of}`, why: "contradicted" });
     }
   }
+  for (const fact of base.classes.values()) {
+    withdrawTriples(fact);
+    addTriples(fact);
+  }
   for (const name of ["triples", "distinctSubjects", "distinctObjects"] as const) {
-    const count = totals[name];
+    const count = dataset[name];
     if (count) base.totals.set(name, count);
+    else base.totals.delete(name);
   }
 }
 
-function compare(part: Counts, name: keyof Counts, whole: { readonly of: Counts; readonly as: keyof Counts }): void {
-  const inner = part[name];
-  const outer = whole.of[whole.as];
-  if (!inner || !outer || inner.value <= outer.value || outer.status === "lowerBound") return;
-  if (inner.status === "claimed" || outer.status === "claimed") return;
-  part[name] = { ...inner, status: "lowerBound" };
-  whole.of[whole.as] = { ...outer, status: "lowerBound" };
+function* placesIn(base: FactBase, dataset: Counts): Generator<Place> {
+  yield { scope: "dataset", name: "", counts: { dataset } };
+  for (const [iri, property] of base.properties) {
+    const name = ` of property <${iri}>`;
+    yield { scope: "property", name, counts: { dataset, property } };
+    yield* objectsOf(property, name);
+  }
+  for (const [iri, fact] of base.classes) {
+    const name = ` of <${iri}>`;
+    yield { scope: "class", name, counts: { dataset, class: fact } };
+    for (const [key, within] of fact.properties) {
+      const property = base.properties.get(key) ?? {};
+      const counts = { class: fact, property, "property within": within };
+      yield { scope: "property within", name: ` of property <${key}>${name}`, counts };
+      yield* objectsOf(within, ` of property <${key}>${name}`);
+    }
+  }
+}
+
+function* objectsOf(holder: PropertyFact, name: string): Generator<Place> {
+  for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, ObjectFact>[])
+    for (const [iri, object] of objects)
+      yield { scope: "object", name: ` of object type <${iri}>${name}`, counts: { object, holder } };
+}
+
+interface Side<Name> {
+  readonly scope: Scope;
+  readonly name: Name;
+}
+
+/** Whether a part fits into its whole; what cannot be is taken back. A bound of the whole says nothing against the part. */
+function compare({ counts }: Place, part: Side<CountName>, whole: Side<CountName | "pairs">): boolean {
+  const inner = counts[part.scope] ?? {};
+  const outer = counts[whole.scope] ?? {};
+  const one = inner[part.name];
+  const other = whole.name === "pairs" ? pairsOf(outer) : outer[whole.name];
+  if (!one || !other || other.status !== "exact" || one.value <= other.value) return true;
+  if (one.status === "exact") {
+    delete inner[part.name];
+    if (whole.name !== "pairs") delete outer[whole.name];
+    return false;
+  }
+  // What was seen at least is there: the whole lacked some of it.
+  if (whole.name !== "pairs") outer[whole.name] = { ...other, status: "lowerBound" };
+  return true;
+}
+
+function pairsOf({ distinctSubjects, distinctObjects }: Counts): Count | undefined {
+  if (distinctSubjects?.status !== "exact" || distinctObjects?.status !== "exact") return undefined;
+  return { ...distinctSubjects, value: distinctSubjects.value * distinctObjects.value };
+}
+
+/** A class's triples (SPORTAL QC2) are the sum over its properties: exact when all of them are known exactly. */
+function addTriples(fact: ClassFact): void {
+  const counts = Array.from(fact.properties.values(), ({ triples }) => triples);
+  const known = counts.filter((count) => count !== undefined);
+  const [first] = known;
+  delete fact.triples;
+  if (first === undefined) return;
+  const exact = fact.propertiesComplete && known.length === counts.length && known.every(isExact);
+  const value = known.reduce((sum, count) => sum + count.value, 0);
+  fact.triples = { value, status: exact ? "exact" : "lowerBound", record: first.record };
+}
+
+const isExact = ({ status }: Count): boolean => status === "exact";
+
+/** A sum that cannot be was made of counts that cannot be trusted either. */
+function withdrawTriples(fact: ClassFact): void {
+  if (fact.triples === undefined) for (const within of fact.properties.values()) delete within.triples;
 }
 
 /** Counts of a complete list's totals are exact only while the list is. */
 function weaken(base: FactBase): void {
-  const classes = base.totals.get("classes");
-  const properties = base.totals.get("properties");
-  if (classes?.status === "exact" && !base.classesComplete)
-    base.totals.set("classes", { ...classes, value: Math.max(classes.value, base.classes.size), status: "lowerBound" });
-  if (properties?.status === "exact" && !base.propertiesComplete)
-    base.totals.set("properties", {
-      ...properties,
-      value: Math.max(properties.value, base.properties.size),
-      status: "lowerBound",
-    });
+  const weakened = (name: DatasetCount, complete: boolean, least: number): void => {
+    const count = base.totals.get(name);
+    if (count?.status !== "exact" || complete) return;
+    base.totals.set(name, { ...count, value: Math.max(count.value, least), status: "lowerBound" });
+  };
+  weakened("classes", base.classesComplete, base.classes.size);
+  weakened("properties", base.propertiesComplete, base.properties.size);
+  weakened("triples", base.propertiesComplete, 0);
 }

@@ -1,4 +1,4 @@
-import type { MeasurementRecord } from "../void/void-description.ts";
+import type { Count, MeasurementRecord } from "../void/void-description.ts";
 import type { Agenda } from "./agenda.ts";
 import type { DescribeTarget } from "./describer.ts";
 import { isCut } from "./evidence.ts";
@@ -27,6 +27,8 @@ export interface Run {
   readonly target: DescribeTarget;
   readonly session: Session;
   readonly base: FactBase;
+  /** What the publisher's description says: keys worth asking for, and a second way to what agrees with it. */
+  readonly claims: FactBase;
   readonly agenda: Agenda;
   dialect: Dialect;
   /** Rows after which answers are cut; absent: unknown, or none. */
@@ -129,9 +131,11 @@ export function caughtLying(run: Run, work: number, record: number): void {
 export const silentLoss = "answers that contradict each other without saying that they are partial";
 
 /** What a key weighs: solutions of its own pattern, as far as known. */
-export function weightIn(run: Run, family: Family): (key: string) => number {
-  const { classes, properties, namedGraphs } = run.base;
-  if (family.key === "c") return (key) => classes.get(key)?.entities?.value ?? 1;
-  const counted = family.key === "p" ? properties : namedGraphs;
-  return (key) => counted.get(key)?.triples?.value ?? 1;
+export function weightIn({ base, claims }: Run, family: Family): (key: string) => number {
+  return (key) => (countOf(base, family, key) ?? countOf(claims, family, key))?.value ?? 1;
+}
+
+function countOf({ classes, properties, namedGraphs }: FactBase, family: Family, key: string): Count | undefined {
+  if (family.key === "c") return classes.get(key)?.entities;
+  return (family.key === "p" ? properties : namedGraphs).get(key)?.triples;
 }

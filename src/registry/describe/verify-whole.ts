@@ -1,6 +1,8 @@
 import { verificationParts, type Weighed } from "./batches.ts";
+import { isAsClaimed } from "./claims.ts";
 import { compare } from "./evidence.ts";
 import type { Family } from "./families.ts";
+import { familyFacts } from "./family-facts.ts";
 import { accept, giveUp, keepBounds } from "./verdicts.ts";
 import { type Observation, solutionsOf } from "./observation.ts";
 import { caughtLying, isSeen, observe, type Run } from "./run.ts";
@@ -24,7 +26,18 @@ export async function verifyWhole(
   // Where an engine has stopped half-way, it is the last group that shows it.
   const doubtful = [...whole.groups.keys()].at(-1);
   const limits = { most: mostIn(run, family), text: run.mostText, ...(doubtful !== undefined && { doubtful }) };
-  for (const keys of verificationParts(sorted, limits)) {
+  const isClaimed = claimedOf(run, family, { whole, items });
+  const parts = [
+    ...verificationParts(
+      sorted.filter(({ key }) => isClaimed(key)),
+      { ...limits, halvings: 1 },
+    ),
+    ...verificationParts(
+      sorted.filter(({ key }) => !isClaimed(key)),
+      limits,
+    ),
+  ];
+  for (const keys of parts) {
     const part = await observe(run, family, { selection: { keys }, rung: keys.length === 1 ? 3 : 2 });
     if (!isSeen(part) || !part.whole) {
       unproven.push({ keys, record: part.record });
@@ -53,6 +66,16 @@ export async function verifyWhole(
   }
   settleAgreed(run, family, { whole, agreed });
   return [];
+}
+
+/** Keys of which the publisher claims just what the answer says: two parts will do for those. */
+function claimedOf(
+  { claims }: Run,
+  family: Family,
+  { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
+): (key: string) => boolean {
+  if (!items.some(({ key }) => familyFacts[family.name].size(claims, key) > 0)) return () => false;
+  return (key) => isAsClaimed(claims, family, { key, observation: whole });
 }
 
 function settleAgreed(

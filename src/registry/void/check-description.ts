@@ -31,7 +31,7 @@ const recordOf =
       : "points to no record";
 
 const endings = either("ok", "partial", "timeout", "refused", "failed");
-const reasons = either("timeout", "refused", "budget", "partial", "failed");
+const reasons = either("timeout", "refused", "budget", "partial", "failed", "contradicted");
 
 const record = checkObject({
   rung: either(0, 1, 2, 3, 4, 5, 6),

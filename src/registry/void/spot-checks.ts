@@ -16,29 +16,33 @@ export interface SpotCheck {
 
 type Claims = Pick<VoidDescription, "triples" | "classPartitions" | "propertyPartitions">;
 
-/** A count may be off by a quarter, or by five: data grow after they were described. */
+/** A count may be off by a quarter, or by five, but not by a factor of two: data grow after they were described. */
 const tolerance = 0.25;
 const slack = 5;
 
-const isClose = (claimedValue: number, actual: number): boolean =>
-  actual > 0 && Math.abs(claimedValue - actual) <= Math.max(tolerance * Math.max(claimedValue, actual), slack);
+function isClose(one: number, other: number): boolean {
+  const most = Math.max(one, other);
+  return Math.abs(one - other) <= Math.max(tolerance * most, slack) && most < 2 * Math.min(one, other);
+}
 
 const anywhere = (pattern: string): string => `{ ${pattern} } UNION { GRAPH ?g { ${pattern} } }`;
 
-/** Checks up to three claims: the largest class, the largest property, the smallest count. Without claims: none. */
+/**
+ * Checks up to three claims: that the largest class exists, a count of a class and one of a property; where these are not
+ * counted, the existence of the largest property, or the number of triples. Without claims: none.
+ */
 export async function spotCheck(log: RetrievalLog, claims: Claims): Promise<readonly SpotCheck[]> {
   const checks: SpotCheck[] = [];
   const [largest] = claims.classPartitions;
   const property = claims.propertyPartitions[0] ?? largest?.properties[0];
-  const type = written(rdf.type);
   if (largest !== undefined) {
-    checks.push(await existence(log, `class <${largest.class}>`, `?s ${type} ${written(largest.class)}`));
+    checks.push(await existence(log, `class <${largest.class}>`, `?s ${written(rdf.type)} ${written(largest.class)}`));
   }
-  if (property !== undefined) {
+  const counts = [typical(classCounts(claims)), typical(propertyCounts(claims))].filter((one) => one !== undefined);
+  if (property !== undefined && (largest === undefined || counts.length < 2)) {
     checks.push(await existence(log, `property <${property.property}>`, `?s ${written(property.property)} ?o`));
   }
-  const count = smallestCount(claims);
-  if (count !== undefined) checks.push(await counted(log, count));
+  for (const count of counts.length > 0 ? counts : allTriples(claims)) checks.push(await counted(log, count));
   return checks;
 }
 
@@ -70,34 +74,33 @@ interface CountClaim {
   readonly query: string;
 }
 
-function smallestCount({ classPartitions, propertyPartitions, triples }: Claims): CountClaim | undefined {
-  const classes = classPartitions.flatMap(({ class: iri, entities }) =>
-    entities === undefined
-      ? []
-      : [
-          {
-            claim: `${entities.value} instances of <${iri}>`,
-            value: entities.value,
-            query: `SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ${anywhere(`?s ${written(rdf.type)} ${written(iri)}`)} }`,
-          },
-        ],
-  );
-  const properties = propertyPartitions.flatMap(({ property, triples: count }) =>
-    count === undefined
-      ? []
-      : [
-          {
-            claim: `${count.value} triples with <${property}>`,
-            value: count.value,
-            query: `SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?o WHERE { ${anywhere(`?s ${written(property)} ?o`)} } } }`,
-          },
-        ],
-  );
-  const parts = [...classes, ...properties];
-  if (parts.length > 0) return parts.reduce((least, one) => (one.value < least.value ? one : least));
-  if (triples === undefined) return undefined;
-  const query = `SELECT (COUNT(*) AS ?n) WHERE { ${anywhere("?s ?p ?o")} }`;
-  return { claim: `${triples.value} triples`, value: triples.value, query };
+/** Small enough to be counted soon, large enough for a wrong factor to show; else the largest. */
+const enough = 100;
+
+function typical(counts: readonly CountClaim[]): CountClaim | undefined {
+  const sorted = counts.toSorted((one, other) => one.value - other.value);
+  return sorted.find(({ value }) => value >= enough) ?? sorted.at(-1);
+}
+
+const classCounts = ({ classPartitions }: Claims): readonly CountClaim[] =>
+  classPartitions.flatMap(({ class: iri, entities }) => {
+    if (entities === undefined) return [];
+    const query = `SELECT (COUNT(DISTINCT ?s) AS ?n) WHERE { ${anywhere(`?s ${written(rdf.type)} ${written(iri)}`)} }`;
+    return [{ claim: `${entities.value} instances of <${iri}>`, value: entities.value, query }];
+  });
+
+const propertyCounts = ({ propertyPartitions }: Claims): readonly CountClaim[] =>
+  propertyPartitions.flatMap(({ property, triples }) => {
+    if (triples === undefined) return [];
+    const pairs = `SELECT DISTINCT ?s ?o WHERE { ${anywhere(`?s ${written(property)} ?o`)} }`;
+    const query = `SELECT (COUNT(*) AS ?n) WHERE { { ${pairs} } }`;
+    return [{ claim: `${triples.value} triples with <${property}>`, value: triples.value, query }];
+  });
+
+function allTriples({ classPartitions, propertyPartitions, triples }: Claims): readonly CountClaim[] {
+  if (triples === undefined || classPartitions.length + propertyPartitions.length > 0) return [];
+  const query = `SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { ${anywhere("?s ?p ?o")} } } }`;
+  return [{ claim: `${triples.value} triples`, value: triples.value, query }];
 }
 
 async function counted(log: RetrievalLog, { claim, value, query }: CountClaim): Promise<SpotCheck> {

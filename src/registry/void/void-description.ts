@@ -85,11 +85,11 @@ export interface Linkset {
   readonly record: number;
 }
 
-/** Something that could not be found out, and why. */
+/** Something that could not be found out, or that contradicts something else, and why. */
 export interface UnknownFact {
   /** A few words, e.g. `triples`, `properties of <http://...>`. */
   readonly what: string;
-  readonly why: "timeout" | "refused" | "budget" | "partial" | "failed";
+  readonly why: "timeout" | "refused" | "budget" | "partial" | "failed" | "contradicted";
   /** Index into `records`; absent when nothing was sent. */
   readonly record?: number;
 }

@@ -6,7 +6,7 @@ import { systemClock } from "../../../../src/transport/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits, type Triple } from "../../../support/described-data.ts";
 import { type DataTruth, truthOf } from "../../../support/void-truth.ts";
-import { createPolicyAsker, type Policy, type PolicyAsker } from "./policy-asker.ts";
+import { createPolicyAsker, endpointUrl, type Policy, type PolicyAsker } from "./policy-asker.ts";
 
 const shape = { seed: 5, triples: 700, classes: 8, maxProperties: 12 };
 const instant = {
@@ -30,7 +30,7 @@ interface Call extends Partial<DescribeOptions> {
 function describeWith(asker: PolicyAsker, { target, ...options }: Call = {}): Promise<VoidDescription> {
   const describer = createDescriber({ asker, clock: instant, pauseMs: 0, checkpointEvery: 1 });
   return describer.describe(
-    { endpoint: { url: "http://endpoint.example/sparql" }, engine: "oxigraph", ...target },
+    { endpoint: { url: endpointUrl }, engine: "oxigraph", ...target },
     { signal: new AbortController().signal, ...options },
   );
 }

@@ -21,6 +21,8 @@ export interface Policy {
   readonly busyEvery?: number;
   /** Requests after which it cannot be reached; the next run can. */
   readonly diesAfter?: number;
+  /** What it serves under its own URL; else there is nothing. */
+  readonly document?: readonly RDF.Quad[];
 }
 
 /** An asker that evaluates over a store in this process. */
@@ -29,6 +31,9 @@ export interface PolicyAsker extends Asker {
   /** Makes a dead one answer again. */
   revive(): void;
 }
+
+/** The only endpoint. */
+export const endpointUrl = "http://endpoint.example/sparql";
 
 const fewer = 0.6;
 
@@ -42,7 +47,14 @@ export function createPolicyAsker(nTriples: readonly string[], policy: Policy = 
     revive: () => {
       alive = Number.POSITIVE_INFINITY;
     },
-    fetchDocument: () => Promise.reject(new Error("not used")),
+    async fetchDocument({ url }) {
+      queries.push(url);
+      await Promise.resolve();
+      const { document: quads } = policy;
+      if (quads === undefined || url !== endpointUrl)
+        throw new FedwayError("ENDPOINT_REFUSED", "nothing", { upstreamStatus: 404 });
+      return { url, httpStatus: 200, mediaType: "text/turtle", quads, bytes: 40 * quads.length, durationMs: 1 };
+    },
     async ask(asking) {
       queries.push(asking.query);
       await Promise.resolve();

@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { anchored } from "../../../../src/registry/describe/anchors.ts";
 import { compare, isCut } from "../../../../src/registry/describe/evidence.ts";
-import { emptyFacts, mergedCount, newProperty } from "../../../../src/registry/describe/fact-base.ts";
+import {
+  type ClassFact,
+  emptyFacts,
+  type FactBase,
+  mergedCount,
+  newProperty,
+  type PropertyFact,
+} from "../../../../src/registry/describe/fact-base.ts";
 import { families, objectKinds } from "../../../../src/registry/describe/families.ts";
 import type { Group, Groups, Observation } from "../../../../src/registry/describe/observation.ts";
 import { reconcile } from "../../../../src/registry/describe/reconcile.ts";
@@ -132,21 +139,97 @@ describe("reconcile", () => {
       properties: new Map([["p", property]]),
       propertiesComplete: true,
     });
-    reconcile(facts);
+    reconcile(facts, { note: () => undefined });
     expect([facts.classesComplete, facts.propertiesComplete]).toEqual([false, false]);
     expect(facts.classes.get("D")).toMatchObject({ status: "exists", record: 3 });
     expect(facts.properties.has("p")).toBe(true);
     expect(facts.totals.get("classes")).toEqual(count(2, "lowerBound"));
   });
 
-  it("takes back what exceeds its whole, on both sides", () => {
-    const facts = emptyFacts();
-    facts.totals.set("triples", count(5));
-    facts.properties.set("p", { ...newProperty("exact", 0), triples: count(6) });
-    facts.properties.set("q", { ...newProperty("exact", 0), triples: count(5) });
-    reconcile(facts);
-    expect(facts.totals.get("triples")?.status).toBe("lowerBound");
-    expect(facts.properties.get("p")?.triples?.status).toBe("lowerBound");
-    expect(facts.properties.get("q")?.triples?.status).toBe("exact");
+  it("takes back what exceeds its whole, on both sides, and names it", () => {
+    const { facts, class: one, within, dataset } = consistent();
+    const before = structuredClone([facts, dataset()]);
+    expect(contradictionsIn(facts)).toEqual([]);
+    expect([facts, dataset()]).toEqual(before);
+    one.entities = count(7);
+    within.triples = count(10);
+    expect(contradictionsIn(facts)).toEqual([
+      "entities of <C>, more than distinctSubjects of the dataset",
+      "triples of property <p> of <C>, more than triples of the property",
+    ]);
+    expect(dataset()).toEqual({ triples: count(10), distinctObjects: count(5) });
+    expect([one.entities, one.triples, within.triples]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("takes back all that a class's triples were added from", () => {
+    const { facts, within, dataset } = consistent();
+    facts.totals.set("triples", count(6));
+    delete facts.properties.get("p")?.triples;
+    expect(contradictionsIn(facts)).toEqual(["triples of <C>, more than triples of the dataset"]);
+    expect(within.triples).toBeUndefined();
+    expect(dataset()).toEqual({ distinctSubjects: count(5), distinctObjects: count(5) });
+    expect(contradictionsIn(facts)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "triples than pairs of its subjects and objects",
+      { triples: count(10), distinctSubjects: count(3), distinctObjects: count(3) },
+    ],
+    ["subjects than triples", { triples: count(2), distinctSubjects: count(3) }],
+    ["objects than the dataset", { distinctObjects: count(6) }],
+  ])("knows that a property has no more %s", (_name, counts) => {
+    const { facts } = consistent();
+    facts.properties.set("q", { ...newProperty("exact", 0), ...counts });
+    expect(contradictionsIn(facts)).toHaveLength(1);
+  });
+
+  it("knows that object types have no more triples than their property", () => {
+    const { facts, within } = consistent();
+    within.datatypes.set("d", { status: "exact", record: 0, triples: count(10) });
+    expect(contradictionsIn(facts)).toEqual([
+      "triples of object type <d> of property <p> of <C>, more than triples of the holder",
+    ]);
+  });
+
+  it("does not believe a whole that is less than what was seen", () => {
+    const { facts, within } = consistent();
+    within.triples = count(12, "lowerBound");
+    expect(contradictionsIn(facts)).toEqual([]);
+    expect(facts.properties.get("p")?.triples).toEqual(count(9, "lowerBound"));
+    expect(within.triples).toEqual(count(12, "lowerBound"));
   });
 });
+
+/** Facts that agree: one class with one property. */
+function consistent() {
+  const facts = emptyFacts();
+  facts.propertiesComplete = true;
+  const counts = { triples: count(9), distinctSubjects: count(4), distinctObjects: count(4) };
+  const property: PropertyFact = { ...newProperty("exact", 0), ...counts };
+  const within: PropertyFact = { ...newProperty("exact", 0), ...counts };
+  const properties = new Map([["p", within]]);
+  const one: ClassFact = {
+    status: "exact",
+    record: 0,
+    entities: count(4),
+    triples: count(9),
+    properties,
+    propertiesComplete: true,
+  };
+  facts.classes.set("C", one);
+  facts.properties.set("p", property);
+  for (const [name, value] of [
+    ["triples", 10],
+    ["distinctSubjects", 5],
+    ["distinctObjects", 5],
+  ] as const)
+    facts.totals.set(name, count(value));
+  return { facts, class: one, within, dataset: () => Object.fromEntries(facts.totals) };
+}
+
+function contradictionsIn(facts: FactBase): readonly string[] {
+  const found: string[] = [];
+  reconcile(facts, { note: ({ what, why }) => found.push(why === "contradicted" ? what : why) });
+  return found;
+}

@@ -226,6 +226,20 @@ describe("a description is held against the data", () => {
     );
     await shouldContradict(described("void:triples 999"), /999 triples, found 42/u);
   });
+  it.each([
+    ["class", 0.5, 1],
+    ["class", 3, 1],
+    ["property", 1, 0.5],
+    ["property", 1, 3],
+  ])("a count of a %s that is %f, %f of what it should be", async (kind, ofClass, ofProperty) => {
+    const many = Array.from({ length: 150 }, (_, n) => `ex:m${n} a ex:Many ; ex:size ${n} .`).join("\n");
+    const script = described(
+      `void:classPartition [ void:class ex:Thing ; void:entities 20 ], [ void:class ex:Many ; void:entities ${150 * ofClass} ] ;
+       void:propertyPartition [ void:property ex:name ; void:triples 20 ], [ void:property ex:size ; void:triples ${150 * ofProperty} ]`,
+    );
+    const reason = kind === "class" ? /instances of .*Many>, found 150/u : /triples with .*size>, found 150/u;
+    await shouldContradict({ ...script, data: { [url]: `${data}\n${many}` } }, reason);
+  });
   it("a count that is a little off may be old", async () => {
     const { found } = await retrieve(described("void:classPartition [ void:class ex:Thing ; void:entities 17 ]"));
     expect(found.description?.classPartitions[0]?.entities).toMatchObject({ value: 17, status: "claimed" });
