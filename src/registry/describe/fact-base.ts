@@ -165,13 +165,7 @@ export function restoredFacts(known: VoidDescription | undefined, kind: "measure
   base.classesComplete = known.classesComplete;
   base.propertiesComplete = known.propertiesComplete;
   restoreProperties(base.properties, known.propertyPartitions, isWanted);
-  for (const partition of known.classPartitions) {
-    const fact = newClass(partition.status, partition.record);
-    restoreCounts(fact, partition, { names: ["entities", "triples"], isWanted });
-    fact.propertiesComplete = partition.propertiesComplete;
-    restoreProperties(fact.properties, partition.properties, isWanted);
-    if (isWanted(partition) || fact.entities || fact.properties.size > 0) base.classes.set(partition.class, fact);
-  }
+  restoreClasses(base.classes, known.classPartitions, isWanted);
   for (const language of known.languages) base.languages.add(language);
   for (const namespace of known.namespaces) base.namespaces.add(namespace);
   for (const graph of known.graphs ?? []) base.graphs.add(graph);
@@ -191,6 +185,20 @@ function restoreCounts<Name extends string>(
   for (const name of names) {
     const count = counts[name];
     if (count && isWanted(count)) fact[name] = count;
+  }
+}
+
+function restoreClasses(
+  classes: Map<string, ClassFact>,
+  partitions: VoidDescription["classPartitions"],
+  isWanted: IsWanted,
+): void {
+  for (const partition of partitions) {
+    const fact = newClass(partition.status, partition.record);
+    restoreCounts(fact, partition, { names: ["entities", "triples"], isWanted });
+    fact.propertiesComplete = partition.propertiesComplete;
+    restoreProperties(fact.properties, partition.properties, isWanted);
+    if (isWanted(partition) || fact.entities || fact.properties.size > 0) classes.set(partition.class, fact);
   }
 }
 
