@@ -22,7 +22,8 @@ export async function registerShards(dataset: ShardDataset, parts: RegisterParts
   const changed: string[] = [];
   const documents = [
     ...dataset.shards.map((shard) => shardDocument(dataset, shard, publicUrl)),
-    federationDocument(dataset),
+    // A dataset without triples has no shards.
+    ...(dataset.shards.length > 0 ? [federationDocument(dataset)] : []),
   ];
   for (const document of documents) {
     try {

@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { readReport } from "../shards/finished-folder.ts";
 import { readManifest } from "../shards/materialise/manifest.ts";
-import { readShardSpec } from "../shards/spec.ts";
+import { readShardSpecs } from "../shards/spec.ts";
 import { type LocatedSpec, locateSpec } from "../shards/spec-paths.ts";
 import { runBuild } from "./run-build.ts";
 import { readSpecFile } from "./shard-jobs.ts";
@@ -15,8 +15,9 @@ import { verifyFolder } from "./verify-folder.ts";
 export function createShardCommands(config: Pick<Config, "dataDir">): ShardCommands {
   return {
     async build(specFile, options) {
-      const spec = await locate(config, specFile, options);
-      return runBuild(spec, options);
+      const outcomes: ShardOutcome[] = [];
+      for (const spec of await locateAll(config, specFile, options)) outcomes.push(await runBuild(spec, options));
+      return outcomes;
     },
     report: reportAt,
     verify: verifyFolder,
@@ -37,21 +38,34 @@ async function reportAt(path: string): Promise<ShardOutcome> {
 }
 
 /** Who calls a command may name any place on the command line; a description, which may come from others, may not. */
-async function locate(
+async function locateAll(
   { dataDir }: Pick<Config, "dataDir">,
   specFile: string,
   { mode, output, allow }: BuildShardsOptions,
-): Promise<LocatedSpec> {
-  const { output: described, ...spec } = readShardSpec(await readSpecFile(specFile));
-  const wanted = output === undefined ? described : undefined;
+): Promise<readonly LocatedSpec[]> {
+  const specs = readShardSpecs(await readSpecFile(specFile));
   const baseDir = dirname(await realpath(specFile));
-  return locateSpec(
-    { ...spec, ...(mode !== undefined && { mode }), ...(wanted !== undefined && { output: wanted }) },
+  const located = specs.map(async ({ output: described, ...spec }) => {
+    const wanted = output === undefined ? described : undefined;
+    const given = output !== undefined && specs.length > 1 ? join(output, spec.dataset) : output;
+    return locateSpec(
+      { ...spec, ...(mode !== undefined && { mode }), ...(wanted !== undefined && { output: wanted }) },
+      {
+        baseDir,
+        readable: [baseDir, process.cwd(), ...allow],
+        output: given ?? join(dataDir, "shards", spec.dataset),
+        writable: [baseDir, process.cwd(), join(dataDir, "shards")],
+      },
+    );
+  });
+  const found = await Promise.all(located);
+  const twice = found.find(({ output: folder }, index) => found.findIndex((each) => each.output === folder) !== index);
+  if (twice === undefined) return found;
+  throw new FedwayError(
+    "REQUEST_INVALID",
+    "The description of the shards: output names one folder for several datasets.",
     {
-      baseDir,
-      readable: [baseDir, process.cwd(), ...allow],
-      output: output ?? join(dataDir, "shards", spec.dataset),
-      writable: [baseDir, process.cwd(), join(dataDir, "shards")],
+      next: 'Put "{dataset}" into it.',
     },
   );
 }

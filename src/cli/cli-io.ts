@@ -51,7 +51,7 @@ export interface BuildShardsOptions {
   /** Choose rules and predict sizes, write nothing. */
   readonly dryRun: boolean;
   readonly mode?: ShardMode;
-  /** The folder of the result, instead of the one that is described. */
+  /** The folder of the result, instead of the one that is described; of several datasets: the folder of theirs. */
   readonly output?: string;
   /** Folders that may be read beside that of the description and the current one. */
   readonly allow: readonly string[];
@@ -80,8 +80,11 @@ export interface ShardOutcome {
 
 /** What the commands about shards do. */
 export interface ShardCommands {
-  /** @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `DATASET_INVALID`, `DISK_FULL`, `SOLVER_FAILED`, `CANCELLED` */
-  build(specFile: string, options: BuildShardsOptions): Promise<ShardOutcome>;
+  /**
+   * Builds what a description names, one dataset after the other; ends at the first that fails.
+   * @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `DATASET_INVALID`, `DISK_FULL`, `SOLVER_FAILED`, `CANCELLED`
+   */
+  build(specFile: string, options: BuildShardsOptions): Promise<readonly ShardOutcome[]>;
   /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
   report(folder: string): Promise<ShardOutcome>;
   /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */

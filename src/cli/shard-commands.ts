@@ -39,7 +39,7 @@ export interface VerifyCommandOptions extends Form {
 export async function runShardBuild(io: CliIo, spec: string, options: BuildCommandOptions): Promise<number> {
   const { dryRun = false, mode, output, allow = [], solveTimeout } = options;
   const commands = await io.shards();
-  const outcome = await unlessInterrupted(io, (onProgress) =>
+  const outcomes = await unlessInterrupted(io, (onProgress) =>
     commands.build(spec, {
       dryRun,
       allow,
@@ -50,8 +50,10 @@ export async function runShardBuild(io: CliIo, spec: string, options: BuildComma
       onProgress,
     }),
   );
-  if (outcome === undefined) return exitCodes.interrupted;
-  await write(io.stdout, options.json ? json(outcome) : outcomeText(outcome));
+  if (outcomes === undefined) return exitCodes.interrupted;
+  const value = outcomes.length === 1 ? outcomes[0] : outcomes;
+  await write(io.stdout, options.json ? json(value) : outcomes.map(outcomeText).join("\n"));
+  if (outcomes.length > 1 && !options.json) await write(io.stdout, `\n${(await tellSeveral(outcomes)).text()}`);
   return exitCodes.ok;
 }
 

@@ -60,7 +60,7 @@ function addBuild(shards: Command, io: CliIo, done: Done): void {
   shards
     .command("build")
     .description("choose the rules and write the shards; a build that was interrupted goes on where it was")
-    .argument("<spec>", "JSON file that names the dataset, its files and its queries")
+    .argument("<spec>", "JSON file that names the dataset or datasets, their files and their queries")
     .option("--dry-run", "choose the rules and predict the sizes, write nothing")
     .addOption(
       new Option("-m, --mode <mode>", "make every query federated, or follow the paper as it is").choices([

@@ -1,9 +1,8 @@
-import { open } from "node:fs/promises";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { applicability, candidatesOf } from "./candidates.ts";
 import type { AnswerSetSolver } from "./answer-set-solver.ts";
 import { chooseRules } from "./choose-rules.ts";
-import { type Ontology, ontologyLimits, readOntology } from "./features/ontology.ts";
+import { type Ontology, readOntologyFile } from "./features/ontology.ts";
 import { featuresOf, type ReadQuery, readQueries } from "./features/query-features.ts";
 import type { LearnedCells } from "./load/cell-facts.ts";
 import type { Problem } from "./problem.ts";
@@ -22,21 +21,11 @@ export interface Questions extends LoadedQueries {
 
 /** Reads queries and ontology. @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE` */
 export async function readQuestions(spec: LocatedSpec): Promise<Questions> {
-  const loaded = await loadQueries(spec.queries, spec.only === undefined ? {} : { only: spec.only });
+  const { only, prefixes } = spec;
+  const loaded = await loadQueries(spec.queries, { ...(only && { only }), ...(prefixes && { prefixes }) });
   const read = await readQueries(loaded.queries);
   if (spec.ontology === undefined) return { ...loaded, read };
-  return { ...loaded, read, ontology: readOntology(await ontologyText(spec.ontology)) };
-}
-
-async function ontologyText(path: string): Promise<string> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (size <= ontologyLimits.maxBytes) return await file.readFile("utf8");
-    throw new FedwayError("REQUEST_TOO_LARGE", `The ontology is larger than ${ontologyLimits.maxBytes} bytes.`);
-  } finally {
-    await file.close();
-  }
+  return { ...loaded, read, ontology: await readOntologyFile(spec.ontology) };
 }
 
 /** The reading that a specification asks for. @throws FedwayError `REQUEST_INVALID` for a name that is not known */

@@ -19,6 +19,9 @@ export interface ShardSpec {
   readonly queries: string;
   /** Only queries with these values in these fields: one file may hold those of several datasets. */
   readonly only?: Readonly<Record<string, string>>;
+  /** Declared in front of queries that use them without declaring them: prefix, which may be empty, to IRI. */
+  readonly prefixes?: Readonly<Record<string, string>>;
+  /** A file of Turtle, N-Triples or RDF/XML. */
   readonly ontology?: string;
   /** Name of a reading, or what differs from the literal one. */
   readonly reading?: string | Partial<ReadingOptions>;
@@ -39,6 +42,7 @@ export interface ShardSpec {
 }
 
 const maxInputs = 1_000;
+const maxDatasets = 1_000;
 const maxTextLength = 2_000;
 /** Ids of datasets; the endings are those of folders and files beside a target. */
 export const datasetPattern = /^(?!.*\.(?:building|replaced|lock|taking)$)[a-z0-9][a-z0-9._-]{0,31}$/u;
@@ -119,6 +123,19 @@ const only: Read<Readonly<Record<string, string>>> = (value, name) => {
   return Object.fromEntries(Object.entries(value).map(([field, wanted]) => [text(field, name), text(wanted, name)]));
 };
 
+const prefixName = /^(?:[a-z](?:[a-z0-9._-]{0,60}[a-z0-9_-])?)?$/iu;
+
+const prefixes: Read<Readonly<Record<string, string>>> = (value, name) => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`${name} has to be an object.`);
+  const found = Object.entries(value).map(([prefix, namespace]): [string, string] => {
+    if (!prefixName.test(prefix))
+      throw invalid(`${name} has ${JSON.stringify(prefix.slice(0, 60))}, which is no prefix.`);
+    return [prefix, iri(namespace, name)];
+  });
+  return Object.fromEntries(found);
+};
+
 const ruleForm = choice(["pair", "single"]);
 const readingFields: { readonly [Name in keyof ReadingOptions]: Read<ReadingOptions[Name]> } = {
   classRule: ruleForm,
@@ -139,6 +156,7 @@ const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<
   inputs,
   queries: text,
   only,
+  prefixes,
   ontology: text,
   reading,
   mode: choice(["guaranteed", "paper"]),
@@ -190,6 +208,32 @@ export function readShardSpec(json: unknown): ShardSpec {
   if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
   const defaults = { title: id, mode: "guaranteed", gzip: false } as const;
   return { ...defaults, ...fields, dataset: id, inputs: files, queries, licence };
+}
+
+/**
+ * The descriptions that a file holds: one, or with `datasets` (a list of names) instead of `dataset` one for each of them,
+ * whose name then stands wherever a text says `{dataset}`.
+ * @throws FedwayError `REQUEST_INVALID` that names the field
+ */
+export function readShardSpecs(json: unknown): readonly ShardSpec[] {
+  if (typeof json !== "object" || json === null || !("datasets" in json)) return [readShardSpec(json)];
+  const { datasets, ...shared } = json;
+  if ("dataset" in shared) throw invalid("it has both dataset and datasets.");
+  if (!Array.isArray(datasets) || datasets.length === 0 || datasets.length > maxDatasets) {
+    throw invalid(`datasets has to be a list of 1 to ${maxDatasets} names.`);
+  }
+  const names = datasets.map((each) => dataset(each, "datasets"));
+  if (new Set(names).size < names.length) throw invalid("datasets has a name twice.");
+  return names.map((name) => readShardSpec({ ...named(shared, name), dataset: name }));
+}
+
+const named = (fields: object, name: string): object =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]: [string, unknown]) => [field, filled(value, name)]));
+
+function filled(value: unknown, name: string): unknown {
+  if (typeof value === "string") return value.replaceAll("{dataset}", name);
+  if (Array.isArray(value)) return value.map((each: unknown) => filled(each, name));
+  return typeof value === "object" && value !== null ? named(value, name) : value;
 }
 
 const missing = (name: string, what: string): FedwayError => invalid(`${name} is missing.`, `Give ${what}.`);

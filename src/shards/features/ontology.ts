@@ -1,5 +1,9 @@
+import { open } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
+import { createRdfXmlDecoder } from "../../results/parse-graphs.ts";
 
 /** What an ontology says about the ends of predicates. */
 export interface Ontology {
@@ -28,16 +32,49 @@ const noClasses: ReadonlySet<string> = new Set([
 /** Bounds of an ontology's document. */
 export const ontologyLimits = { maxBytes: 16 * 2 ** 20, maxQuads: 500_000 } as const;
 
+const baseIri = "urn:fedway:ontology";
+const rdfXmlEndings: ReadonlySet<string> = new Set([".owl", ".rdf", ".xml"]);
+const pieceBytes = 32 * 1024;
+
 /**
- * Reads the domains and ranges of an ontology in Turtle or N-Triples. Datatypes, blank nodes (unions), `owl:Thing` and
- * `rdfs:Resource` give no class; a superproperty's domain is not passed on.
- * @throws FedwayError `REQUEST_INVALID` with `where.line`, `REQUEST_TOO_LARGE`
+ * Reads an ontology's file: RDF/XML by its ending (`.owl`, `.rdf`, `.xml`), else Turtle or N-Triples.
+ * @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE`
  */
-export function readOntology(turtle: string): Ontology {
-  if (Buffer.byteLength(turtle) > ontologyLimits.maxBytes) {
-    throw new FedwayError("REQUEST_TOO_LARGE", `The ontology is larger than ${ontologyLimits.maxBytes} bytes.`);
+export async function readOntologyFile(path: string): Promise<Ontology> {
+  const bytes = await readBounded(path);
+  if (!rdfXmlEndings.has(extname(path).toLowerCase())) return readOntology(bytes.toString("utf8"));
+  const decoder = createRdfXmlDecoder({ baseIri });
+  const quads: RDF.Quad[] = [];
+  const take = (found: readonly RDF.Quad[]): void => {
+    for (const quad of found) quads.push(quad);
+    if (quads.length > ontologyLimits.maxQuads) throw tooLarge(`has more than ${ontologyLimits.maxQuads} triples`);
+  };
+  try {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      take(await decoder.push(bytes.subarray(at, at + pieceBytes)));
+    }
+    take(await decoder.end());
+  } catch (cause) {
+    throw unreadable(cause, `Check that ${basename(path)} is RDF/XML.`);
   }
-  const quads = parsed(turtle);
+  return ontologyOf(quads);
+}
+
+/** Reads an ontology in Turtle or N-Triples. @throws FedwayError `REQUEST_INVALID` with `where.line`, `REQUEST_TOO_LARGE` */
+export function readOntology(turtle: string): Ontology {
+  if (Buffer.byteLength(turtle) > ontologyLimits.maxBytes) throw tooLargeFile();
+  try {
+    return ontologyOf(parseTurtle(turtle, { baseIri, ...ontologyLimits }));
+  } catch (cause) {
+    throw unreadable(cause, "Give the ontology as Turtle, N-Triples or RDF/XML (.owl, .rdf).");
+  }
+}
+
+/**
+ * Its domains and ranges. Datatypes, blank nodes (unions), `owl:Thing` and `rdfs:Resource` give no class; a superproperty's
+ * domain is not passed on.
+ */
+function ontologyOf(quads: readonly RDF.Quad[]): Ontology {
   const datatypes = new Set<string>();
   for (const { subject, predicate, object } of quads) {
     const declares = predicate.value === rdfType && object.value === `${namespaces.rdfs}Datatype`;
@@ -54,15 +91,27 @@ export function readOntology(turtle: string): Ontology {
 
 const isNoClass = (iri: string): boolean => iri.startsWith(namespaces.xsd) || noClasses.has(iri);
 
-function parsed(turtle: string): ReturnType<typeof parseTurtle> {
+function unreadable(cause: unknown, next: string): FedwayError {
+  const { code, message, details } = toFedwayError(cause);
+  if (code === "REQUEST_TOO_LARGE") return toFedwayError(cause);
+  return new FedwayError("REQUEST_INVALID", `The ontology cannot be read: ${message}`, {
+    ...(details.where && { where: details.where }),
+    next,
+    cause,
+  });
+}
+
+const tooLarge = (how: string): FedwayError => new FedwayError("REQUEST_TOO_LARGE", `The ontology ${how}.`);
+
+const tooLargeFile = (): FedwayError => tooLarge(`is larger than ${ontologyLimits.maxBytes} bytes`);
+
+async function readBounded(path: string): Promise<Buffer> {
+  const file = await open(path);
   try {
-    return parseTurtle(turtle, { baseIri: "urn:fedway:ontology", ...ontologyLimits });
-  } catch (cause) {
-    const { message, details } = toFedwayError(cause);
-    throw new FedwayError("REQUEST_INVALID", `The ontology cannot be read: ${message}`, {
-      ...(details.where && { where: details.where }),
-      next: "Send the ontology as Turtle or N-Triples.",
-      cause,
-    });
+    const { size } = await file.stat();
+    if (size > ontologyLimits.maxBytes) throw tooLargeFile();
+    return await file.readFile();
+  } finally {
+    await file.close();
   }
 }

@@ -1,4 +1,3 @@
-import { FedwayError } from "../../errors/fedway-error.ts";
 import { ByteTable, grown } from "./byte-table.ts";
 import { ClassSets } from "./class-sets.ts";
 import { type Input, namedInputs } from "./input.ts";
@@ -48,17 +47,12 @@ export interface LearnOptions extends PassOptions {
 /**
  * Reads the inputs once to learn the classes of their subjects. Memory grows with the number of typed subjects (and of
  * untyped ones up to a cap), not with that of triples.
- * @throws FedwayError `DATASET_INVALID` for inputs that cannot be read or that hold no triple
+ * @throws FedwayError `DATASET_INVALID` for inputs that cannot be read
  */
 export async function learn(inputs: readonly Input[], options: LearnOptions = {}): Promise<Learned> {
   const learner = new Learner(options.maxUntyped ?? maxUntyped);
   const named = namedInputs(inputs);
   const found = await readStatements(named, (statement) => learner.take(statement), { ...options, phase: "learn" });
-  if (learner.statements === 0) {
-    throw new FedwayError("DATASET_INVALID", "The dataset has no triples.", {
-      next: `Look at what the inputs hold: ${named.map(({ name }) => name).join(", ")}`.slice(0, 500),
-    });
-  }
   return learner.learned(found);
 }
 

@@ -192,7 +192,7 @@ const manifestFields: Fields<Manifest> = {
   statements: isCount,
   triples: isCount,
   untypedSubjects: nodeOf<Manifest["untypedSubjects"]>({ count: isCount, isAtLeast: isFlag }),
-  shards: (value) => listOf(isShard)(value) && Array.isArray(value) && value.length > 0,
+  shards: listOf(isShard),
 };
 
 const isManifest = (value: unknown): value is Manifest => isNode(value) && faultOf(value, manifestFields) === undefined;

@@ -34,6 +34,8 @@ export interface LoadOptions {
   readonly limits?: Partial<QueryLimits>;
   /** Only JSON objects or CSV records with these values: one file may hold the queries of several datasets. */
   readonly only?: EntryFilter;
+  /** Declared in front of each query that does not declare them itself: prefix to IRI. */
+  readonly prefixes?: Readonly<Record<string, string>>;
 }
 
 /** Bounds of a set of queries. */
@@ -55,7 +57,7 @@ const maxQuestionLength = 2_000;
  */
 export async function loadQueries(path: string, options: LoadOptions = {}): Promise<LoadedQueries> {
   const limits = { ...defaultLimits, ...options.limits };
-  return collectQueries(await readEntries(path, limits, options.only), limits);
+  return collectQueries(await readEntries(path, limits, options.only), { limits, prologue: prologueOf(options) });
 }
 
 /** The same for a text that was uploaded. */
@@ -70,10 +72,24 @@ export async function queriesFromText(
   }
   const withoutMark = text.replace(/^\uFEFF/, "");
   const entries = format === "json" ? entriesFromJson : entriesFromCsv;
-  return collectQueries(entries(withoutMark, options.only), limits);
+  return collectQueries(entries(withoutMark, options.only), { limits, prologue: prologueOf(options) });
 }
 
-async function collectQueries(entries: readonly QueryEntry[], limits: QueryLimits): Promise<LoadedQueries> {
+/** One line, or nothing. A prefix that a query declares too is the query's from there on (SPARQL 1.1, section 4.1.1). */
+const prologueOf = ({ prefixes = {} }: LoadOptions): string =>
+  Object.entries(prefixes)
+    .map(([prefix, iri]) => `PREFIX ${prefix}: <${iri}>`)
+    .join(" ");
+
+interface Collecting {
+  readonly limits: QueryLimits;
+  readonly prologue: string;
+}
+
+async function collectQueries(
+  entries: readonly QueryEntry[],
+  { limits, prologue }: Collecting,
+): Promise<LoadedQueries> {
   if (entries.length > limits.maxQueries) throw tooMany(limits.maxQueries);
   const byText = new Map<string, ShardQuery & { readonly same: string[] }>();
   const ids = new Set<string>();
@@ -82,7 +98,7 @@ async function collectQueries(entries: readonly QueryEntry[], limits: QueryLimit
     if (index % queriesAtATime === 0) await otherWork();
     const id = shownId(entry.id) ?? `query-${index + 1}`;
     try {
-      const text = checkedText(entry, limits);
+      const text = withPrologue(prologue, checkedText(entry, limits));
       if (ids.has(id)) throw invalid(`The id ${JSON.stringify(id)} is taken by another query.`);
       // A text that was seen before has been parsed.
       if (!byText.has(text)) parseAlone(text);
@@ -91,7 +107,7 @@ async function collectQueries(entries: readonly QueryEntry[], limits: QueryLimit
       found.same.push(id);
       byText.set(text, found);
     } catch (thrown) {
-      rejected.push(rejection(id, entry.place, toFedwayError(thrown)));
+      rejected.push(rejection({ id, place: entry.place }, toFedwayError(thrown), prologue === "" ? 0 : 1));
     }
   }
   const queries = [...byText.values()];
@@ -118,6 +134,8 @@ function checkedText(entry: QueryEntry, limits: QueryLimits): string {
   return entry.text;
 }
 
+const withPrologue = (prologue: string, text: string): string => (prologue === "" ? text : `${prologue}\n${text}`);
+
 /** A query that names endpoints asks other data than the dataset's. */
 function parseAlone(text: string): void {
   const { tokens } = parseQuery(text);
@@ -126,14 +144,19 @@ function parseAlone(text: string): void {
   }
 }
 
-function rejection(id: string, place: string, { code, message, details }: FedwayError): RejectedQuery {
+/** `addedLines` stand in front of the text that was given. */
+function rejection(
+  { id, place }: Pick<RejectedQuery, "id" | "place">,
+  { code, message, details }: FedwayError,
+  addedLines: number,
+): RejectedQuery {
   const { line, column } = details.where ?? {};
   return {
     id,
     place,
     code,
     message,
-    ...(line !== undefined && { line }),
+    ...(line !== undefined && { line: Math.max(1, line - addedLines) }),
     ...(column !== undefined && { column }),
   };
 }

@@ -46,11 +46,6 @@ describe("a build refuses", () => {
     await shouldRefuse("REQUEST_INVALID", /quer/i);
   });
 
-  it("an empty graph", async () => {
-    await write("harbour.nt", "# nothing\n");
-    await shouldRefuse("DATASET_INVALID", /no triples/);
-  });
-
   it("a graph that does not parse, with the line", async () => {
     await write("harbour.nt", "<urn:x:1> <urn:x:p> <urn:x:2> .\n<urn:x:1> nonsense .\n");
     await shouldRefuse("DATASET_INVALID", /harbour\.nt, line 2/);

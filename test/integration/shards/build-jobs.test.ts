@@ -77,8 +77,8 @@ describe("POST /api/shards", () => {
   }, 30_000);
 
   it("fails as a job when the data is not what it should be", async () => {
-    await writeFile(join(workspace.input, "empty.nt"), "");
-    const job = await jobOf(await post({ ...least, dataset: "empty", inputs: ["empty.nt"] }));
+    await writeFile(join(workspace.input, "broken.nt"), "<urn:x:1> nonsense .");
+    const job = await jobOf(await post({ ...least, dataset: "broken", inputs: ["broken.nt"] }));
     expect(job).toMatchObject({ state: "failed", attempts: 1, error: { code: "DATASET_INVALID" } });
   });
 

@@ -25,6 +25,8 @@ export interface ShardWorkspace {
   /** Where the example's files lie, to be changed at will. */
   readonly input: string;
   build(options?: Partial<BuildShardsOptions>): Promise<ShardOutcome>;
+  /** The same for a description of several datasets. */
+  buildAll(options?: Partial<BuildShardsOptions>): Promise<readonly ShardOutcome[]>;
   verify(folder: string, inputs?: readonly string[]): Promise<Verification>;
   /** Changes the description. */
   describe(changes: object): Promise<void>;
@@ -41,11 +43,17 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
   await cp(exampleFolder, input, { recursive: true });
   const commands = createShardCommands(loadConfig({ FEDWAY_DATA_DIR: dataDir }));
   const spec = join(input, "spec.json");
+  const buildAll: ShardWorkspace["buildAll"] = (options = {}) =>
+    commands.build(spec, { dryRun: false, allow: [], signal: never, onProgress: ignore, ...options });
   return {
     dataDir,
     input,
-    build: (options = {}) =>
-      commands.build(spec, { dryRun: false, allow: [], signal: never, onProgress: ignore, ...options }),
+    buildAll,
+    async build(options = {}) {
+      const [outcome, ...more] = await buildAll(options);
+      if (outcome === undefined || more.length > 0) throw new Error(`${more.length} outcomes more than one`);
+      return outcome;
+    },
     verify: (folder, inputs = []) => verifyFolder(folder, { inputs, answers: true, signal: never, onProgress: ignore }),
     async describe(changes) {
       const before: object = JSON.parse(await readFile(spec, "utf8"));

@@ -31,7 +31,7 @@ describe("fedway shards build", () => {
       shards: {
         build: async (file, { dryRun, allow, mode, output }) => {
           asked.push([file, { dryRun, allow, ...(mode && { mode }), ...(output && { output }) }]);
-          return outcome;
+          return [outcome];
         },
       },
     });
@@ -60,7 +60,7 @@ folder: /data/shards/harbour (report.html is the report to read)
       shards: {
         build: async (_, { dryRun, allow, mode, output }) => {
           asked.push({ dryRun, allow, mode, output });
-          return { report: { ...report, optimum: { cost: 4, lowerBound: 3, proven: false } } };
+          return [{ report: { ...report, optimum: { cost: 4, lowerBound: 3, proven: false } } }];
         },
       },
     });
@@ -87,7 +87,7 @@ folder: /data/shards/harbour (report.html is the report to read)
       shards: {
         build: async (_, { signal }) => {
           signal.throwIfAborted();
-          return outcome;
+          return [outcome];
         },
       },
     });

@@ -64,7 +64,7 @@ describe("a folder of finished shards", () => {
     ["a file outside", { ...manifest, shards: [{ ...shard, file: "../../etc/passwd" }] }, /field "shards"/],
     ["a shard id with a slash", { ...manifest, shards: [{ ...shard, id: "a/b" }] }, /field "shards"/],
     ["two shards with one id", { ...manifest, shards: [shard, shard] }, /there twice/],
-    ["no shards", { ...manifest, shards: [] }, /field "shards"/],
+    ["triples without shards", { ...manifest, shards: [] }, /there twice/],
     ["half a triple", { ...manifest, shards: [{ ...shard, triples: 0.5 }] }, /field "shards"/],
     ["a missing file", { ...manifest, shards: [{ ...shard, file: "shards/none.nt" }] }, /none\.nt is missing/],
     ["a file of another size", { ...manifest, shards: [{ ...shard, bytes: 5 }] }, /another size/],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { readShardSpec } from "../../../src/shards/spec.ts";
+import { readShardSpec, readShardSpecs } from "../../../src/shards/spec.ts";
 
 const least = { dataset: "harbour", inputs: ["a.nt"], queries: "q.json", licence: "https://example.org/licence" };
 
@@ -28,6 +28,7 @@ describe("the description of shards", () => {
       title: "Ferries",
       only: { dataset: "harbour" },
       ontology: "o.ttl",
+      prefixes: { "": "https://example.org/", v: "https://example.org/v#" },
       reading: { classRule: "single", infer: true },
       mode: "paper",
       precedence: ["class", "vertical", "horizontal"],
@@ -38,6 +39,25 @@ describe("the description of shards", () => {
       source: "https://example.org/source",
     };
     expect(readShardSpec(all)).toEqual(all);
+  });
+
+  it("can be of several datasets, each named where a text says so", () => {
+    const { dataset: _, ...more } = least;
+    const specs = readShardSpecs({
+      ...more,
+      datasets: ["a", "b"],
+      inputs: ["{dataset}/{dataset}.nt"],
+      only: { kg: "{dataset}" },
+    });
+    expect(specs.map(({ dataset, title, inputs, only }) => [dataset, title, inputs, only])).toEqual([
+      ["a", "a", ["a/a.nt"], { kg: "a" }],
+      ["b", "b", ["b/b.nt"], { kg: "b" }],
+    ]);
+    expect(readShardSpecs(least)).toEqual([readShardSpec(least)]);
+    for (const datasets of [[], "a", ["a", "a"], ["../a"], [1]]) {
+      expect(() => readShardSpecs({ ...more, datasets })).toThrow(FedwayError);
+    }
+    expect(() => readShardSpecs({ ...least, datasets: ["a"] })).toThrow("both dataset and datasets");
   });
 
   it.each<[string, unknown, RegExp, RegExp?]>([

@@ -151,7 +151,7 @@ describe("a damaged manifest is refused:", () => {
   shouldRefuse("fewer statements than triples", { ...whole, statements: 2 }, unfit);
   shouldRefuse("triples that are in no shard", { ...whole, triples: 4 }, unfit);
   shouldRefuse("untyped subjects as a number", { ...whole, untypedSubjects: 0 }, field("untypedSubjects"));
-  shouldRefuse("no shards", { ...whole, shards: [], triples: 0 }, field("shards"));
+  shouldRefuse("triples without shards", { ...whole, shards: [] }, unfit);
   shouldRefuse("a shard that is null", { ...whole, shards: [null] }, field("shards"));
   for (const name of ["id", "key", "file", "triples", "bytes", "sha256", "lineBytes"]) {
     shouldRefuse(`a shard without ${name}`, withShard({ [name]: undefined }), field("shards"));

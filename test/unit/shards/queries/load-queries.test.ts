@@ -35,6 +35,24 @@ describe("entries", () => {
     expect(questions).toBe(3);
   });
 
+  it("can leave prefixes to be declared in front of them", async () => {
+    const { queries, rejected } = await json(
+      [
+        { id: "a", sparql: "ASK { ?s :p v:o }" },
+        { id: "b", sparql: "PREFIX v: <urn:own:> ASK { ?s :p v:o }" },
+        { id: "c", sparql: "ASK {\n ?s }" },
+      ],
+      { prefixes: { "": "urn:x:", v: "urn:v:" } },
+    );
+    const prologue = "PREFIX : <urn:x:> PREFIX v: <urn:v:>";
+    expect(queries.map(({ text }) => text)).toEqual([
+      `${prologue}\nASK { ?s :p v:o }`,
+      `${prologue}\nPREFIX v: <urn:own:> ASK { ?s :p v:o }`,
+    ]);
+    // The line is that of the text as it was given.
+    expect(rejected).toMatchObject([{ id: "c", line: 2 }]);
+  });
+
   it("can be those of one dataset", async () => {
     const entries = [
       { id: "a", dataset: "x", sparql: one },
