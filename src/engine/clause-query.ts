@@ -6,6 +6,8 @@ import { termToText } from "../results/terms.ts";
 export interface KeyBlock {
   readonly variables: readonly string[];
   readonly rows: readonly (readonly RDF.Term[])[];
+  /** The clause is asked for nothing else: all of its solutions come in one answer. */
+  readonly only?: boolean;
 }
 
 /** The text that asks an endpoint for a clause's solutions, restricted to those compatible with a block of keys. */

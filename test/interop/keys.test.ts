@@ -96,3 +96,13 @@ describe("keys in several spellings", () => {
     expect(await rows(`SELECT * { ${spelled} ${serviceOf("values", "?s ex:n ?v")} }`)).toHaveLength(10);
   });
 });
+
+describe("blank nodes in more answers than one", () => {
+  it.each(engines)("are one node each at %s", async (name) => {
+    const query = `SELECT (COUNT(DISTINCT ?b) AS ?nodes) (COUNT(*) AS ?rows) {
+      SERVICE <left> { ?s ex:address ?there } ${serviceOf(name, "?s ex:address ?b")} }`;
+    const [row] = await rows(query);
+    expect(row).toContain('"nodes":{"type":"literal","value":"3"');
+    expect(row).toContain('"rows":{"type":"literal","value":"40"');
+  });
+});

@@ -9,11 +9,12 @@ import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../transport/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
-import { type ClauseExecutor, createClauseExecutor } from "../clause-executor.ts";
+import { createClauseExecutor } from "../clause-executor.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 import { defaultHeldBytes, type HeldTogether } from "../held-bytes.ts";
+import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { countUpTo } from "../too-many-solutions.ts";
 import { noPatternSources } from "../sources/open-pattern-source.ts";
 import { openGraph } from "../sources/open-graph.ts";
@@ -70,7 +71,8 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const { bounds, control } = execution;
     const executor = createClauseExecutor({ client, bounds, sizes, account, evaluateHere: evaluatorOf(account) });
     const shared: SourceContext = { control, dataFactory, bindingsFactory };
-    const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, executor), shared));
+    const labelled = { executor, held: account.held, identified: () => identifiedVariables(plan) };
+    const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, labelled), shared));
     const context = {
       ...expressionContext(),
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
@@ -85,6 +87,13 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const paths = createPathEvaluator(graph, control.count);
     const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory, held };
     return { ...context, [patternLeavesKey.name]: createPatternLeaves(use, group, shared) };
+  }
+
+  /** Which variables of the clauses are told apart; asked for only when a blank node turns up. */
+  async function identifiedVariables({ query, skeleton }: FederatedPlan): Promise<(name: string) => boolean> {
+    const use = createQueryUse(query);
+    use.read(await algebraOf(skeleton));
+    return (name) => use.identified(innerName(name));
   }
 
   async function run(plan: FederatedPlan, bounds: ExecutionBounds, account: ExecutionAccount): Promise<QueryResult> {
@@ -160,16 +169,17 @@ function followed<T>(items: AsyncIterable<T>, over: () => void): AsyncIterable<T
 const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;
 
 /** A SERVICE clause as its leaf asks it. */
-function toLeafClause(clause: FederatedClause, executor: ClauseExecutor): LeafClause {
+function toLeafClause(clause: FederatedClause, options: LabelledRowsOptions): LeafClause {
   const variables = clause.variables.map(({ name, certain }) => ({ name: innerName(name), certain }));
   const renames = clause.variables.some(({ name }) => innerName(name) !== name);
+  const solutions = createLabelledRows(clause, options);
   return {
     ...clause,
     variables,
     blocksOf: clause.endpoint.url,
     blankKeys: false,
     solutions(keys) {
-      const rows = executor.solutions(clause, keys && { ...keys, variables: keys.variables.map(outerName) });
+      const rows = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
       return renames ? renamed(rows) : rows;
     },
   };

@@ -52,6 +52,7 @@ export async function* joinBlocks(
   { size, blankKeys, holding }: BlockOptions,
 ): AsyncIterable<JoinBlock> {
   const open = new Map<string, OpenBlock>();
+  let isFirst = true;
   for await (const row of left) {
     if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
       yield loneRow(row);
@@ -65,10 +66,17 @@ export async function* joinBlocks(
     // Rows without any key share one request for everything: they wait for the last of them.
     if (bound.length > 0 && block.keyCount() >= size()) {
       open.delete(signature);
-      yield block.close();
+      isFirst = false;
+      yield block.close(false);
     }
   }
-  for (const block of open.values()) yield block.close();
+  const only = isFirst && open.size === 1;
+  // The request for everything comes last: whoever is asked knows by then whether it is the only one.
+  const [whole, ...rest] = [
+    open.get(""),
+    ...[...open].flatMap(([signature, block]) => (signature === "" ? [] : block)),
+  ];
+  for (const block of [...rest, whole]) if (block) yield block.close(only);
 }
 
 function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
@@ -85,7 +93,8 @@ interface OpenBlock {
   /** Gives the bytes of the row. */
   add(row: RDF.Bindings): number;
   keyCount(): number;
-  close(): JoinBlock;
+  /** @param only the join has no other block */
+  close(only: boolean): JoinBlock;
 }
 
 function openBlock(variables: readonly string[]): OpenBlock {
@@ -109,11 +118,11 @@ function openBlock(variables: readonly string[]): OpenBlock {
       return added;
     },
     keyCount: () => keyTerms.length,
-    close: () => ({
+    close: (only) => ({
       alone: false,
       rows,
       bytes,
-      keys: variables.length > 0 ? { variables, rows: keyTerms } : undefined,
+      keys: variables.length > 0 ? { variables, rows: keyTerms, only } : undefined,
       partners(right) {
         const terms = variables.flatMap((name) => right.get(name) ?? []);
         // Only the empty solution of a silenced clause lacks a key: it is compatible with every row.

@@ -19,6 +19,7 @@ export function createQueryUse(text: string): QueryUse {
   const patterns: TriplePattern[] = [];
   const counts = new Map<string, number>();
   const mentioned = new Set<string>();
+  let isToldApart = false;
   let all = false;
   const internal = new Set<string>(Object.values(pathVariables));
   const visit: Visitor = {
@@ -30,6 +31,9 @@ export function createQueryUse(text: string): QueryUse {
       if (isUse) counts.set(name, (counts.get(name) ?? 0) + 1);
     },
     tellsApart() {
+      isToldApart = true;
+    },
+    tellsAllApart() {
       all = true;
     },
   };
@@ -37,7 +41,12 @@ export function createQueryUse(text: string): QueryUse {
     patterns,
     read: (operation) => visitAlgebra(operation, visit),
     add: (more) => void patterns.push(...more),
-    identified: (name) => all || internal.has(name) || name.startsWith("fedway_") || (counts.get(name) ?? 0) > 1,
+    identified: (name) =>
+      all ||
+      (isToldApart && mentioned.has(name)) ||
+      internal.has(name) ||
+      name.startsWith("fedway_") ||
+      (counts.get(name) ?? 0) > 1,
     isVisible: (name) => mentioned.has(name) || text.includes(`?${name}`) || text.includes(`$${name}`),
   };
 }
@@ -47,8 +56,10 @@ interface Visitor {
   pattern(name: string): void;
   /** A variable elsewhere; `isUse` when its value is looked at and not only handed on. */
   other(name: string, isUse: boolean): void;
-  /** The query compares whole solutions. */
+  /** The query compares solutions: whatever of them is mentioned beside the patterns. */
   tellsApart(): void;
+  /** It counts distinct solutions, all of their variables. */
+  tellsAllApart(): void;
 }
 
 const TELLING_APART = new Set(["distinct", "reduced", "group"]);
@@ -57,6 +68,7 @@ const HANDING_ON = new Set(["variables", "template"]);
 function visitAlgebra(operation: Algebra.Operation, visit: Visitor): void {
   const { type } = operation;
   if (TELLING_APART.has(type)) visit.tellsApart();
+  if (isDistinctWildcard(operation)) visit.tellsAllApart();
   if (type === "bgp") {
     for (const pattern of (operation as Algebra.Bgp).patterns) {
       for (const term of [pattern.subject, pattern.predicate, pattern.object]) visitTerm(term, visit);
@@ -71,6 +83,12 @@ function visitAlgebra(operation: Algebra.Operation, visit: Visitor): void {
   for (const [key, value] of Object.entries(operation)) {
     if (key !== "metadata") visitValue(value, visit, !HANDING_ON.has(key));
   }
+}
+
+/** `COUNT(DISTINCT *)`. */
+function isDistinctWildcard(operation: Algebra.Operation): boolean {
+  const { distinct, expression } = operation as Partial<Algebra.AggregateExpression>;
+  return distinct === true && expression?.subType === "wildcard";
 }
 
 function visitTerm(term: RDF.Term, visit: Visitor): void {

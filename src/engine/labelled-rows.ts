@@ -1,0 +1,81 @@
+import type { FederatedClause } from "../plan/federated-clause.ts";
+import type { Bindings } from "../results/model.ts";
+import type { ClauseExecutor } from "./clause-executor.ts";
+import type { KeyBlock } from "./clause-query.ts";
+import { type HeldBytes, rowBytes } from "./held-bytes.ts";
+import { createKeyedRows, type KeyedRows } from "./keyed-rows.ts";
+
+/** What a clause is asked with. */
+export interface LabelledRowsOptions {
+  readonly executor: ClauseExecutor;
+  /** Variables whose blank nodes the query compares or tells apart. */
+  readonly identified: () => Promise<(variable: string) => boolean>;
+  /** Of the evaluation. */
+  readonly held: HeldBytes;
+}
+
+/**
+ * A clause's solutions, asked block by block, in which a blank node has one label where the query tells blank nodes apart.
+ * An endpoint labels them anew in each answer, so as soon as such a node turns up in one of several answers, all solutions
+ * with one are taken in with one request, and from then on they come from there. Nodes that are only handed on, to a row or
+ * a CONSTRUCT template, keep the label of their answer: the same is said of each of them.
+ */
+export function createLabelledRows(
+  clause: FederatedClause,
+  { executor, identified, held }: LabelledRowsOptions,
+): (keys: KeyBlock | undefined) => AsyncIterable<Bindings> {
+  let whole: Promise<KeyedRows> | undefined;
+  let asked = false;
+
+  async function takeWhole(names: readonly string[]): Promise<KeyedRows> {
+    const rows: Bindings[] = [];
+    // Until the execution ends.
+    const holding = held.open();
+    for await (const row of executor.solutions(onlyBlank(clause, names))) {
+      if (!hasBlankNode(row, names)) continue;
+      holding.add(rowBytes(row));
+      rows.push(row);
+    }
+    return createKeyedRows(rows);
+  }
+
+  return async function* solutions(keys) {
+    const isOnly = keys ? keys.only === true : !asked;
+    asked = true;
+    let names: readonly string[] | undefined;
+    let isPutAside = false;
+    for await (const row of executor.solutions(clause, keys)) {
+      if (!isOnly && hasBlankNode(row)) {
+        names ??= await namesOf(clause, identified);
+        if (hasBlankNode(row, names)) {
+          isPutAside = true;
+          continue;
+        }
+      }
+      yield row;
+    }
+    if (!isPutAside || !names) return;
+    whole ??= takeWhole(names);
+    const taken = await whole;
+    yield* keys ? taken.joined(keys) : taken.rows;
+  };
+}
+
+async function namesOf(
+  { variables }: FederatedClause,
+  identified: LabelledRowsOptions["identified"],
+): Promise<readonly string[]> {
+  const isIdentified = await identified();
+  return variables.flatMap(({ name }) => (isIdentified(name) ? [name] : []));
+}
+
+/** The clause's solutions with a blank node for one of the variables. */
+function onlyBlank(clause: FederatedClause, names: readonly string[]): FederatedClause {
+  const tests = names.map((name) => `isBlank(?${name})`).join(" || ");
+  return { ...clause, pattern: `{ ${clause.pattern} FILTER(${tests}) }` };
+}
+
+function hasBlankNode(row: Bindings, names: Iterable<string> = row.keys()): boolean {
+  for (const name of names) if (row.get(name)?.termType === "BlankNode") return true;
+  return false;
+}
