@@ -32,10 +32,12 @@ export interface HostedExchange {
 /** Asks a hosted endpoint and sends its answer. @throws FedwayError what `HostedEndpoint.query` throws */
 export async function answerHosted(exchange: HostedExchange, operation: QueryOperation): Promise<void> {
   const { request, reply, endpoint, sendProblem, mostMs } = exchange;
+  const kind = answerKindOf(operation.text);
   const { mediaType, body, stream } = await endpoint.query({
     query: operation.text,
-    kind: answerKindOf(operation.text) ?? "bindings",
-    accept: acceptOf(request, operation.format),
+    kind: kind ?? "bindings",
+    // The store's refusal of what is no query is not to be hidden behind a format.
+    accept: kind === undefined ? "*/*" : acceptOf(request, operation.format),
     defaultGraphs: operation.defaultGraphs,
     namedGraphs: operation.namedGraphs,
     client: clientKey(request.ip),

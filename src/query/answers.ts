@@ -8,7 +8,7 @@ import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import { toPlanDescription } from "./describe-plan.ts";
-
+import { executable } from "./evaluate.ts";
 import type { QueryAnswer, QueryRequest, TabularAnswer } from "./query-service.ts";
 import type { RunEnd } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
@@ -19,9 +19,9 @@ import { brokenOff, completed, firstByteStatus, lacksRows } from "./verdict.ts";
 let latest: (Pick<QueryRequest, "accept" | "format"> & { kind: AnswerKind; wanted: ResultFormat }) | undefined;
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
 
-/** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
+/** The format the client gets. @throws FedwayError the reason of a rejected plan, or `NOT_ACCEPTABLE` */
 export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest): ResultFormat {
-  const kind = plan.kind === "rejected" ? "bindings" : plan.answer;
+  const kind = executable(plan).answer;
   if (latest?.kind === kind && latest.accept === accept && latest.format === format) return latest.wanted;
   const wanted = negotiate(kind, { accept, format });
   if ((accept?.length ?? 0) < 1_000) latest = { kind, accept, format, wanted };

@@ -57,7 +57,8 @@ export async function evaluate(
   }
 }
 
-function executable(plan: QueryPlan): DirectPlan | FederatedPlan {
+/** A plan that can be executed. @throws FedwayError the reason of a rejected one */
+export function executable(plan: QueryPlan): DirectPlan | FederatedPlan {
   if (plan.kind !== "rejected") return plan;
   // A plan is cached and shared; the error of one run is not.
   const { code, message, details } = plan.reason;

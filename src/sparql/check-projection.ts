@@ -12,8 +12,8 @@ interface Checked {
 const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"];
 
 /**
- * A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`
- * (SPARQL 1.1 Query, section 19.8 note 12). Undefined: all is well.
+ * A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates stand
+ * in SELECT, HAVING and ORDER BY only (SPARQL 1.1 Query, sections 11 and 19.8). Undefined: all is well.
  */
 export function illegalProjection(query: Checked): FedwayError | undefined {
   const pending: SelectOutline[] = [query.outline];
@@ -23,7 +23,12 @@ export function illegalProjection(query: Checked): FedwayError | undefined {
     const groups: Group[] = [...groupsOfSelect(select)];
     for (let group = groups.pop(); group; group = groups.pop()) {
       if (group.select) pending.push(group.select);
-      groups.push(...group.elements.flatMap((element) => groupsOf(element)));
+      for (const element of group.elements) {
+        const misplaced =
+          (element.kind === "filter" || element.kind === "bind") && misplacedAggregate(query, element, element.exists);
+        if (misplaced) return misplaced;
+        groups.push(...groupsOf(element));
+      }
     }
   }
   return undefined;
@@ -31,7 +36,8 @@ export function illegalProjection(query: Checked): FedwayError | undefined {
 
 function check(query: Checked, select: SelectOutline): FedwayError | undefined {
   const { tokens, text } = query;
-  if (!isWord(tokens[select.head.from], "SELECT")) return undefined;
+  const misplaced = misplacedAggregate(query, groupClause(tokens, select), select.exists);
+  if (misplaced || !isWord(tokens[select.head.from], "SELECT")) return misplaced;
   const grouped = groupKeys(tokens, select);
   if (!grouped && !hasAggregate(tokens, select)) return undefined;
   const free = ungrouped(tokens, select, grouped ?? new Set());
@@ -72,22 +78,27 @@ function* outsideAggregates(tokens: readonly Token[], range: TokenRange): Genera
   }
 }
 
-/** `GROUP BY STR(?x)`: columns may repeat the expression, which some engines accept. */
-function groupsExpression(tokens: readonly Token[], { tail }: SelectOutline): boolean {
-  if (!isWord(tokens[tail.from], "GROUP")) return false;
-  for (const { token, depth } of bracketed(tokens, { from: tail.from + 2, to: tail.to })) {
-    if (depth === 0 && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET")) return false;
-    if (token.kind !== "var" && token.kind !== "punct") return true;
+/** The conditions of GROUP BY; empty without it. */
+function groupClause(tokens: readonly Token[], { tail }: SelectOutline): TokenRange {
+  if (!isWord(tokens[tail.from], "GROUP")) return { from: tail.from, to: tail.from };
+  const conditions = { from: tail.from + 2, to: tail.to };
+  for (const { at, token, depth } of bracketed(tokens, conditions)) {
+    if (depth === 0 && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET")) return { ...conditions, to: at };
   }
-  return false;
+  return conditions;
+}
+
+/** `GROUP BY STR(?x)`: columns may repeat the expression, which some engines accept. */
+function groupsExpression(tokens: readonly Token[], select: SelectOutline): boolean {
+  const { from, to } = groupClause(tokens, select);
+  return tokens.slice(from, to).some(({ kind }) => kind !== "var" && kind !== "punct");
 }
 
 /** Variables of GROUP BY conditions that can be projected; undefined when there is no GROUP BY. */
-function groupKeys(tokens: readonly Token[], { tail }: SelectOutline): Set<string> | undefined {
-  if (!isWord(tokens[tail.from], "GROUP")) return undefined;
+function groupKeys(tokens: readonly Token[], select: SelectOutline): Set<string> | undefined {
+  if (!isWord(tokens[select.tail.from], "GROUP")) return undefined;
   const keys = new Set<string>();
-  for (const { at, token, depth } of bracketed(tokens, { from: tail.from + 2, to: tail.to })) {
-    if (depth === 0 && isWord(token, "HAVING", "ORDER", "LIMIT", "OFFSET")) break;
+  for (const { at, token, depth } of bracketed(tokens, groupClause(tokens, select))) {
     if (token.kind === "var" && (depth === 0 || namesKey(tokens, at, depth))) keys.add(token.text.slice(1));
   }
   return keys;
@@ -99,15 +110,31 @@ function namesKey(tokens: readonly Token[], at: number, depth: number): boolean 
   return isWord(before, "AS") || (depth === 1 && before?.text === "(" && after?.text === ")");
 }
 
-function hasAggregate(tokens: readonly Token[], select: SelectOutline): boolean {
-  const inside = select.exists.map(({ from, to }) => [from, to] as const);
-  const ranges = [select.head, select.tail];
-  return ranges.some(({ from, to }) => {
-    for (let at = from; at < to; at++) {
-      const skip = inside.find(([start, end]) => at >= start && at < end);
-      if (skip) at = skip[1] - 1;
-      else if (isWord(tokens[at], ...aggregates)) return true;
-    }
-    return false;
-  });
+function hasAggregate(tokens: readonly Token[], { head, tail, exists }: SelectOutline): boolean {
+  return [head, tail].some((range) => aggregateIn(tokens, range, exists) !== undefined);
+}
+
+function misplacedAggregate(
+  { text, tokens }: Checked,
+  range: TokenRange,
+  exists: readonly Group[],
+): FedwayError | undefined {
+  const aggregate = aggregateIn(tokens, range, exists);
+  return (
+    aggregate &&
+    syntaxError(text, aggregate.start, {
+      message: `${aggregate.text} stands outside of SELECT, HAVING and ORDER BY.`,
+      next: "Aggregate in a subquery, and use its result here.",
+    })
+  );
+}
+
+/** The first aggregate of a range that is in none of the EXISTS groups. */
+function aggregateIn(tokens: readonly Token[], { from, to }: TokenRange, exists: readonly Group[]): Token | undefined {
+  for (let at = from; at < to; at++) {
+    const skip = exists.find((group) => at >= group.from && at < group.to);
+    if (skip) at = skip.to - 1;
+    else if (isWord(tokens[at], ...aggregates)) return tokens[at];
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
-import { syntaxError, type Token } from "./tokens.ts";
+import { offsetAt, syntaxError, type Token } from "./tokens.ts";
 
 interface ParserFailure {
   readonly message: string;
@@ -7,18 +7,6 @@ interface ParserFailure {
     readonly loc?: { readonly last_line: number; readonly last_column: number };
     readonly expected?: readonly string[];
   };
-}
-
-/** Offset of a 1-based line and 0-based column as jison counts them. */
-function offsetOf(text: string, line: number, column: number): number {
-  let start = 0;
-  let current = 1;
-  for (const end of text.matchAll(/\r\n?|\n/g)) {
-    if (current === line) break;
-    current++;
-    start = end.index + end[0].length;
-  }
-  return start + column;
 }
 
 /** At most six of the tokens that would fit, in the reader's words. */
@@ -77,10 +65,14 @@ export function locateParserError(text: string, tokens: readonly Token[], thrown
   const failure: ParserFailure = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { message, hash } = failure;
   if (hash?.loc) return grammarError({ text, tokens, loc: hash.loc, expected: hash.expected ?? [] });
-  const token = spokenOf(message, tokens) ?? tokens[0];
+  const start = (spokenOf(message, tokens) ?? tokens[0])?.start ?? 0;
+  // What it does not say on purpose is a failure of its own.
+  if (!unlocated.some(([pattern]) => pattern.test(message))) {
+    return syntaxError(text, start, { message: "The parser fails at this query.", next: "Write it in another way." });
+  }
   const next = advice.find(([pattern]) => pattern.test(message))?.[1];
   const told = message.slice(0, 200).replace(/[.]?$/, ".");
-  return syntaxError(text, token?.start ?? 0, { message: told, ...(next !== undefined && { next }) });
+  return syntaxError(text, start, { message: told, ...(next !== undefined && { next }) });
 }
 
 /** The error for expressions whose evaluation would overflow a stack. */
@@ -106,7 +98,7 @@ interface GrammarFailure {
 
 /** jison gives the end of the last good token; the offending one is the next. */
 function grammarError({ text, tokens, loc, expected }: GrammarFailure): FedwayError {
-  const good = offsetOf(text, loc.last_line, loc.last_column);
+  const good = offsetAt(text, loc.last_line, loc.last_column);
   const bad = tokens.find((token) => token.start >= good);
   const next = expectation(expected);
   const message = bad

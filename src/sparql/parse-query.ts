@@ -1,12 +1,14 @@
-import sparqljs, { type Query, type SparqlQuery } from "sparqljs";
+import type { Query, SparqlQuery } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { outlineQuery, type QueryOutline } from "./outline.ts";
 import { illegalScope } from "./check-scope.ts";
 import { illegalProjection } from "./check-projection.ts";
 import { locateParserError, tooDeep } from "./locate-error.ts";
 import { withShortValues } from "./short-values.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
-import { syntaxError, type Token, tokenize } from "./tokens.ts";
+import { runSparqlParser } from "./sparql-parser.ts";
+import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */
 export type QueryForm = QueryOutline["form"];
@@ -16,6 +18,7 @@ type AnswerKind = "bindings" | "boolean" | "quads";
 
 /** A query that is valid SPARQL 1.1, with its syntax tree and the place of each part in the text. */
 export interface ParsedQuery {
+  /** As it was written, but for codepoint escapes outside of strings. */
   readonly text: string;
   readonly kind: AnswerKind;
   readonly form: QueryForm;
@@ -111,6 +114,16 @@ function checkPrefixes(text: string, tokens: readonly Token[]): void {
 }
 
 function checkTokens(text: string, tokens: readonly Token[]): void {
+  const unreadable = tokens.find((token) => token.kind === "string" && !standForCharacters(token.text));
+  if (unreadable) {
+    throw syntaxError(text, unreadable.start, {
+      message: "A string has an escape of no character.",
+      next: "Write \\uXXXX or \\UXXXXXXXX with the number of a character.",
+    });
+  }
+  const twice = tokens.find((token, at) => isWord(token, "VALUES") && isWord(tokens[at - 1], "VALUES"));
+  // sparqljs accepts it.
+  if (twice) throw syntaxError(text, twice.start, { message: 'Unexpected "VALUES".', next: "Remove one of the two." });
   const bad = tokens.find((token) => token.kind === "invalid");
   if (!bad) return;
   const quote = bad.text === '"' || bad.text === "'";
@@ -122,10 +135,7 @@ function checkTokens(text: string, tokens: readonly Token[]): void {
 
 function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
   try {
-    // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-projection.ts does it right.
-    const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true });
-    parser._resetBlanks();
-    return parser.parse(withShortValues(text, tokens));
+    return runSparqlParser(withShortValues(text, tokens));
   } catch (thrown) {
     if (thrown instanceof FedwayError) throw thrown;
     throw locateParserError(text, tokens, thrown);
@@ -137,6 +147,15 @@ function runParser(text: string, tokens: readonly Token[]): SparqlQuery {
  * @throws FedwayError `QUERY_SYNTAX` (with line and column), `UPDATE_REFUSED`, `QUERY_MISSING`, `QUERY_TOO_LARGE`
  */
 export function parseQuery(text: string): ParsedQuery {
+  const decoded = decodeEscapes(text);
+  try {
+    return parseDecoded(decoded.text);
+  } catch (error) {
+    throw decoded.relocated(error);
+  }
+}
+
+function parseDecoded(text: string): ParsedQuery {
   const tokens = tokenize(text);
   refuseOtherThanQuery(text, tokens);
   checkTokens(text, tokens);

@@ -1,9 +1,9 @@
-import sparqljs from "sparqljs";
 import { certainVariables, selectivityOf } from "./certain-variables.ts";
 import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
 import { mentionedVariables, visibleInGroup } from "./scope.ts";
+import { runSparqlParser } from "./sparql-parser.ts";
 import { type Token, tokenAt } from "./tokens.ts";
 
 /** A SERVICE clause with a constant target, cut out of a query's text. */
@@ -67,7 +67,7 @@ function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseT
   const { group, silent, name } = service;
   const pattern = text.slice(tokenAt(tokens, group.from).start, tokenAt(tokens, group.to - 1).end);
   const target = tokenAt(tokens, name);
-  const parsed = new sparqljs.Parser().parse(`${prologue}SELECT * WHERE ${pattern}`);
+  const parsed = runSparqlParser(`${prologue}SELECT * WHERE ${pattern}`);
   const where = parsed.type === "query" ? (parsed.where ?? []) : [];
   const certain = certainVariables(where);
   const variables = [...visibleInGroup(tokens, group)].map((variable) => ({

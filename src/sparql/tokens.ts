@@ -98,6 +98,18 @@ export function whereAt(text: string, offset: number): Required<Pick<ErrorWhere,
   return { line, column: Math.max(1, Math.min(offset, text.length) - lineStart + 1) };
 }
 
+/** Offset of a line, from 1, and a column, from 0. */
+export function offsetAt(text: string, line: number, column: number): number {
+  let start = 0;
+  let current = 1;
+  for (const end of text.matchAll(/\r\n?|\n/g)) {
+    if (current === line) break;
+    current++;
+    start = end.index + end[0].length;
+  }
+  return start + column;
+}
+
 /** A `QUERY_SYNTAX` error at an offset of the text. */
 export function syntaxError(text: string, offset: number, told: { message: string; next?: string }): FedwayError {
   return new FedwayError("QUERY_SYNTAX", told.message, {

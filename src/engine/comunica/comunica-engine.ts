@@ -27,7 +27,8 @@ import { createExecution, type Execution } from "./execution.ts";
 import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys.ts";
 import { createPatternLeaves } from "./pattern-leaves.ts";
 import { createQueryUse } from "./query-use.ts";
-import { innerName, outerName, withInnerNames } from "./variable-names.ts";
+import { toParserText } from "./parser-text.ts";
+import { innerName, outerName } from "./variable-names.ts";
 
 // Their algebra takes some fifty times as many bytes.
 const KEPT_SKELETON_CHARACTERS = 262_144;
@@ -57,7 +58,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
-  const algebraOf = keepAlgebra((skeleton) => engine.parse(withInnerNames(skeleton)));
+  const algebraOf = keepAlgebra((skeleton) => engine.parse(toParserText(skeleton)));
 
   /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
   const evaluatorOf = (account: ExecutionAccount): EvaluateHere =>
@@ -80,7 +81,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     };
     const { over } = plan;
     if (!over) return context;
-    const use = createQueryUse(withInnerNames(plan.query));
+    const use = createQueryUse(toParserText(plan.query));
     const { count, held } = account;
     const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count, held, now });
     const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;

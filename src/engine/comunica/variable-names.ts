@@ -13,14 +13,3 @@ export const innerName = (name: string): string => (isTaken.test(name) ? prefix 
 
 /** The query's name of a variable inside Comunica. */
 export const outerName = (name: string): string => (isInner.test(name) ? name.slice(prefix.length) : name);
-
-const mentions = new RegExp(`[?$]${taken}`);
-// Strings, IRIs and comments hold no variables.
-const tokens =
-  /"""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'|<[^\s<>"{}|^`\\]*>|#[^\n\r]*|[?$](?:\w|[^\0-\x7F])+/gsu;
-
-/** A legal query with the variables' inner names. */
-export function withInnerNames(query: string): string {
-  if (!mentions.test(query)) return query;
-  return query.replace(tokens, (token) => (/^[?$]/.test(token) ? token.charAt(0) + innerName(token.slice(1)) : token));
-}

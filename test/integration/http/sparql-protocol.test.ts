@@ -245,6 +245,15 @@ describe("hosted endpoints", () => {
     expect(seen[0]).toMatchObject({ kind: "bindings", accept: "text/csv", namedGraphs: ["urn:g"], timeoutMs: 50 });
   });
 
+  it("refuse what is no query themselves, whatever format is wanted", async () => {
+    const seen: HostedQuery[] = [];
+    const app = await start({ hosted: () => hosted(seen) });
+    const headers = { Accept: "text/turtle" };
+    await fetch(`${app.url}/hosted/alpha/sparql?query=${encodeURIComponent("DELETE WHERE {?s ?p ?o}")}`, { headers });
+    await fetch(`${app.url}/hosted/alpha/sparql?query=${encodeURIComponent("DESCRIBE <urn:x>")}`, { headers });
+    expect(seen.map(({ accept }) => accept)).toEqual(["*/*", "text/turtle"]);
+  });
+
   it("never get more time than they may have", async () => {
     const seen: HostedQuery[] = [];
     const app = await start({ hosted: () => hosted(seen) });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { innerName, outerName, withInnerNames } from "../../../src/engine/comunica/variable-names.ts";
+import { toParserText } from "../../../src/engine/comunica/parser-text.ts";
+import { innerName, outerName } from "../../../src/engine/comunica/variable-names.ts";
 import { engineAnswer, testEngine } from "../../support/engine-answer.ts";
 import { createMergedFederation } from "../../support/merged-federation.ts";
 
@@ -48,7 +49,7 @@ it("names stay apart inside", () => {
   const inner = outer.map((name) => innerName(name));
   expect(new Set(inner).size).toBe(outer.length);
   expect(inner.map((name) => outerName(name))).toEqual(outer);
-  expect(withInnerNames(`?s ?toString "?toString" <?toString> # ?toString`)).toBe(
+  expect(toParserText(`?s ?toString "?toString" <?toString> # ?toString`)).toBe(
     `?s ?fedway_toString "?toString" <?toString> # ?toString`,
   );
 });

@@ -132,6 +132,15 @@ describe("run", () => {
     expect(records.map((record) => record !== undefined)).toEqual([false, true, true, true]);
   });
 
+  it("a query that is refused says why, whatever format is wanted", async () => {
+    const { queries } = setUp();
+    for (const accept of ["text/turtle", "image/png", undefined]) {
+      await expect(queries.run(request("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", { accept }))).rejects.toMatchObject(
+        { code: "SERVICE_REQUIRED" },
+      );
+    }
+  });
+
   it("an unacceptable format names what there is", async () => {
     const { queries } = setUp();
     await expect(queries.run(request(direct, { accept: "image/png" }))).rejects.toMatchObject({

@@ -52,7 +52,24 @@ describe("errors of the grammar have the place of the offending token", () => {
   shouldFail("define sql:x 'y' SELECT * {}", "1:8", /prefix "sql:" is not declared/);
 });
 
+describe("templates of CONSTRUCT may hold nodes without properties of their own", () => {
+  shouldParse("CONSTRUCT { [ <x:p> ?o ] . } {}", "quads", "CONSTRUCT");
+  shouldParse("CONSTRUCT { ?s ?p ?o . (1 ?o) . [ <x:p> [ <x:q> ?o ] ] } {}", "quads", "CONSTRUCT");
+  shouldParse("CONSTRUCT WHERE { [ <x:p> ?o ] . }", "quads", "CONSTRUCT");
+  shouldFail("CONSTRUCT { ?s } {}", "1:16", /Unexpected "}"/);
+});
+
+describe("aggregates outside of SELECT, HAVING and ORDER BY", () => {
+  shouldFail("SELECT * { ?s ?p ?o FILTER(COUNT(?s) > 1) }", "1:28", /COUNT stands outside/);
+  shouldFail("SELECT * { BIND(1 + MAX(?s) AS ?n) }", "1:21", /MAX stands outside/);
+  shouldFail("ASK { FILTER EXISTS { FILTER(SUM(?x) = 1) } }", "1:30", /SUM stands outside/);
+  shouldFail("SELECT (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY (MIN(?o) AS ?m)", "1:48", /MIN stands outside/);
+  shouldParse("ASK { ?s ?p ?o } GROUP BY ?s HAVING(COUNT(*) > 1) ORDER BY SUM(?o)", "boolean", "ASK");
+  shouldParse("SELECT * { FILTER EXISTS { SELECT (MAX(?o) AS ?m) { ?s ?p ?o } } }", "bindings", "SELECT");
+});
+
 describe("errors that the parser gives without a place", () => {
+  shouldFail("SELECT * { VALUES VALUES ?x { 1 } }", "1:19", /Unexpected "VALUES"/);
   shouldFail("SELECT * {\n # foo:x 'foo:x'\n ?s 'foo:x'@en ?o }", "3:5", /Unexpected/);
   shouldFail("SELECT * {\n # foo:x\n ?s ?p 'foo:x', foo:x }", "3:17", /"foo:" is not declared.*PREFIX foo:/s);
   shouldFail("PREFIX foo: <urn:> ASK { ?s foo:a :b }", "1:35", /":" is not declared/);
