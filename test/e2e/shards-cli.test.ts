@@ -95,8 +95,6 @@ describe("the built service", () => {
       "files unknown",
       "disjoint held",
       "complete unknown",
-      "placement held",
-      "federated held",
       "answers unknown",
     ]);
   }, 90_000);

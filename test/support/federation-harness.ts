@@ -63,14 +63,16 @@ export interface FederationQuery {
 
 /**
  * Builds the service as `main.ts` does, without listening: a catalogue folder with one Turtle file an endpoint, and
- * loopback addresses allowed. `environment` adds to the configuration.
+ * loopback addresses allowed. `environment` adds to the configuration, `files` to the folder.
  */
 export async function startFederation(
   urls: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
 ): Promise<Federation> {
   const folder = await mkdtemp(join(tmpdir(), "fedway-federation-"));
   for (const [id, url] of Object.entries(urls)) await writeFile(join(folder, `${id}.ttl`), catalogFile(id, url));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const app = await createApp(
     loadConfig({
       FEDWAY_CATALOG: folder,

@@ -40,7 +40,7 @@ export interface SparqlTestServer {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
   clearRequests(): void;
-  /** Replaces the data (N-Triples, default graph); the server keeps its port. */
+  /** Replaces the data (N-Triples or N-Quads); the server keeps its port. */
   setData(nTriples: string): void;
   /** Milliseconds before each answer. */
   setDelay(ms: number): void;
@@ -97,7 +97,7 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
 
 function load(nTriples: string): oxigraph.Store {
   const store = new oxigraph.Store();
-  store.load(nTriples, { format: "nt" });
+  store.load(nTriples, { format: "nq" });
   return store;
 }
 

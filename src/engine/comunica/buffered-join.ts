@@ -17,14 +17,8 @@ export interface BufferedJoin {
   readonly signal: AbortSignal;
 }
 
-const ROWS_PER_BATCH = 64;
-
 /** A condition over merged solutions. */
-export interface Condition {
-  /** How many solutions are judged at once, whichever left solutions they are of. */
-  readonly atOnce: number;
-  holds(merged: readonly RDF.Bindings[]): Promise<readonly boolean[]>;
-}
+export type Condition = (merged: RDF.Bindings) => Promise<boolean>;
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
 export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
@@ -41,47 +35,21 @@ export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.
 }
 
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
-export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<RDF.Bindings> {
-  const atOnce = condition?.atOnce ?? 1;
+export async function* bufferedLeftJoin(join: BufferedJoin, condition: Condition): AsyncIterable<RDF.Bindings> {
   yield* withTable(join, async function* ({ candidates, turns }) {
-    let open: Candidate[] = [];
     for await (const row of join.left) {
-      const left = { row, matched: false };
+      let matched = false;
       for (const candidate of candidates(row)) {
         const pause = turns();
         if (pause) await pause;
         const merged = row.merge(candidate);
-        if (merged) open.push({ left, merged });
-        if (open.length < Math.max(atOnce, ROWS_PER_BATCH)) continue;
-        yield* judged(open, condition);
-        open = [];
+        if (!merged || !(await condition(merged))) continue;
+        matched = true;
+        yield merged;
       }
-      open.push({ left });
-      if (open.length < atOnce) continue;
-      yield* judged(open, condition);
-      open = [];
+      if (!matched) yield row;
     }
-    yield* judged(open, condition);
   });
-}
-
-interface Candidate {
-  readonly left: { readonly row: RDF.Bindings; matched: boolean };
-  /** Absent behind the last one of its left solution. */
-  readonly merged?: RDF.Bindings;
-}
-
-async function* judged(open: readonly Candidate[], condition?: Condition): AsyncIterable<RDF.Bindings> {
-  const verdicts = await condition?.holds(open.flatMap(({ merged }) => merged ?? []));
-  let at = 0;
-  for (const { left, merged } of open) {
-    if (!merged) {
-      if (!left.matched) yield left.row;
-    } else if (verdicts?.[at++] !== false) {
-      left.matched = true;
-      yield merged;
-    }
-  }
 }
 
 /** Minus (SPARQL 1.1 Query, section 18.5): compatible solutions with no variable in common take nothing away. */

@@ -18,8 +18,7 @@ export interface Best {
 /** All solutions of a list family and its distinct keys. */
 export interface ListTotal {
   readonly solutions: number;
-  /** Undefined where only solutions can be counted. */
-  readonly keys: number | undefined;
+  readonly keys: number;
   readonly record: number;
 }
 

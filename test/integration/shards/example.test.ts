@@ -86,8 +86,6 @@ describe("the example, built", () => {
       "files held",
       "disjoint held",
       "complete held",
-      "placement held",
-      "federated held",
       "answers held",
     ]);
     expect(outcome).toBe("held");

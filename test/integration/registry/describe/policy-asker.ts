@@ -1,7 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { type DistinctFault, withDistinctFault } from "../../../support/distinct-faults.ts";
 import type { AskedAnswer, Asker, Asking } from "../../../../src/registry/asking.ts";
 
 /** How an endpoint over Oxigraph misbehaves. Work is the number of solutions that a query groups or lists. */
@@ -11,7 +10,6 @@ export interface Policy {
   readonly capMarked?: boolean;
   readonly noCount?: boolean;
   readonly noValues?: boolean;
-  readonly distinct?: DistinctFault;
   /** Work above which a query is not done as it should be. */
   readonly workLimit?: number;
   /**
@@ -111,8 +109,7 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
   const beyond = isTooMuch(engine, query) ? policy.beyond : undefined;
   if (beyond === "timeout") throw new FedwayError("ENDPOINT_TIMEOUT", "slow", { fault: "timeout" });
   if (beyond === "failure") throw new FedwayError("ENDPOINT_FAILED", "slow", { upstreamStatus: 500 });
-  const understood = withDistinctFault(query, policy.distinct) ?? "";
-  const asked = beyond === "first-solutions" || beyond === "marked" ? cut(understood, policy) : understood;
+  const asked = beyond === "first-solutions" || beyond === "marked" ? cut(query, policy) : query;
   const answer = (beyond === "some-triples" ? some : store)(asked);
   if (typeof answer === "boolean") return reply([], { boolean: answer });
   const all = answer.map((row) => (beyond === "scaled" ? scaled(row) : row));
@@ -122,8 +119,6 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
 }
 
 function refuse(policy: Policy, query: string): void {
-  if (withDistinctFault(query, policy.distinct) === undefined)
-    throw new FedwayError("ENDPOINT_REJECTED_QUERY", "refused", { upstreamStatus: 400 });
   if ((policy.noCount && query.includes("COUNT(")) || (policy.noValues && query.includes("VALUES ")))
     throw new FedwayError("ENDPOINT_REJECTED_QUERY", "refused", { upstreamStatus: 400 });
 }

@@ -1,0 +1,142 @@
+import { text as readText } from "node:stream/consumers";
+import type oxigraph from "oxigraph";
+import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
+import type { QueryRequest } from "../../../src/query/query-service.ts";
+import { federationTurtle } from "../catalog-folder.ts";
+import { startEndpoints, startFederation } from "../federation-harness.ts";
+import { createFakeDeps } from "../http-deps.ts";
+import { createMergedFederation } from "../merged-federation.ts";
+import { answerOf, blankIris, readAnswer, wantedFormat, type SuiteAnswer } from "./suite-answer.ts";
+import { suiteText, suiteTriples, type QueryCase } from "./suite.ts";
+import { besideTriple, blankVariables, wrappedQuery } from "./wrapped-query.ts";
+
+/** How a case is asked. */
+export type Way = "own" | "wrapped" | "split" | "files";
+
+/** The service with all endpoints that the three ways need. */
+export interface SuiteWays {
+  /** @throws Error when the query is refused or fails */
+  answer(way: Way, one: QueryCase, kind: SuiteAnswer["kind"]): Promise<SuiteAnswer>;
+  close(): Promise<void>;
+}
+
+const wrappers = ["w0", "w1", "w2"] as const;
+const members = ["m0", "m1"] as const;
+const beside = "beside";
+
+/**
+ * Starts the service over
+ * - `own`: an endpoint that Fedway hosts; each file is a named graph, and a case's dataset goes along by the protocol;
+ * - `wrapped`: three endpoints that have the case's dataset, asked pattern by pattern;
+ * - `split`: a federation of two endpoints, each of which has every other triple of the default graph;
+ * - `files`: the same with two documents, so that Fedway alone evaluates the query.
+ */
+export async function startSuiteWays(cases: readonly QueryCase[]): Promise<SuiteWays> {
+  const named = new Set(cases.map(datasetOf).flatMap(({ data, graphData }) => data.concat(graphData)));
+  const limits = { timeoutMs: 10_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
+  const pool = createEndpointPool(limits);
+  const text = [...named].flatMap((file) => linesOf(file, file, String)).join("");
+  const hosted = pool.endpoint({ id: "own", source: { kind: "text", text }, memoryMb: 128 });
+  const server = await createHttpServer(await createFakeDeps({ hosted: () => hosted }));
+  const endpoints = await startEndpoints(
+    Object.fromEntries([...wrappers, ...members, beside].map((name) => [name, name === beside ? besideTriple : ""])),
+  );
+  const federation = await startFederation(
+    { ...endpoints.urls, own: `${await server.listen()}/hosted/own/sparql` },
+    {},
+    { "split.ttl": federationTurtle("split", `fedway:member ${members.map((name) => `"${name}"`).join(", ")}`) },
+  );
+
+  const files = createMergedFederation([], ["file"]);
+
+  async function ask(request: Asked, one: QueryCase, kind: SuiteAnswer["kind"]) {
+    const unset = { defaultGraphs: [], namedGraphs: [], strict: false, partial: false };
+    const signal = new AbortController().signal;
+    const accept = wantedFormat(one.result, kind);
+    const answer = await federation.app.queries.run({ ...unset, signal, timeoutMs: 20_000, accept, ...request });
+    const body = Buffer.isBuffer(answer.body) ? answer.body.toString() : await readText(answer.body);
+    return readAnswer(body, answer.contentType.split(";")[0] ?? "", kind);
+  }
+
+  function wrapped(one: QueryCase): Asked {
+    const { data, graphData } = datasetOf(one);
+    const quads = [
+      ...data.flatMap((file) => linesOf(file, undefined, skolem)),
+      ...graphData.flatMap((file) => linesOf(file, file, skolem)),
+    ].join("");
+    for (const name of wrappers) endpoints.setData(name, quads);
+    const urls = wrappers.map((name) => endpoints.url(name));
+    return { text: wrappedQuery(suiteText(one.query), one.query, { endpoints: urls, beside: endpoints.url(beside) }) };
+  }
+
+  const answers: Readonly<Record<Way, (one: QueryCase, kind: SuiteAnswer["kind"]) => Promise<SuiteAnswer>>> = {
+    own(one, kind) {
+      const { data, graphData, inQuery } = datasetOf(one);
+      // Without any dataset the default graph is empty, and so is this one.
+      const defaultGraphs = data.length > 0 || graphData.length > 0 ? data : [one.query];
+      const dataset = inQuery ? {} : { defaultGraphs, namedGraphs: graphData };
+      return ask({ text: withBase(one), endpointId: "own", ...dataset }, one, kind);
+    },
+    async wrapped(one, kind) {
+      const answer = await ask(wrapped(one), one, kind);
+      return { ...answer, lines: answer.lines.map(withoutBlankVariables) };
+    },
+    split(one, kind) {
+      for (const [index, data] of halves(one).entries()) endpoints.setData(members[index] ?? "", data);
+      return ask({ text: withoutFrom(one), federationId: "split" }, one, kind);
+    },
+    async files(one) {
+      files.setData(halves(one));
+      return answerOf(await files.result(withoutFrom(one)));
+    },
+  };
+  return {
+    answer: (way, one, kind) => answers[way](one, kind),
+    async close() {
+      await federation.close();
+      await endpoints.close();
+      await server.close(0);
+      await pool.close();
+    },
+  };
+}
+
+type Asked = Pick<QueryRequest, "text"> & Partial<QueryRequest>;
+
+/** The default graph in two parts. */
+function halves(one: QueryCase): readonly string[] {
+  const lines = datasetOf(one).data.flatMap((file) => linesOf(file, undefined, skolem));
+  return members.map((_, part) => lines.filter((__, index) => index % members.length === part).join(""));
+}
+
+const withoutFrom = (one: QueryCase): string => withBase(one).replaceAll(fromClause, "");
+
+/** Relative IRIs are resolved against the query's own place (SPARQL 1.1 Query, section 4.1.1.2). */
+const withBase = (one: QueryCase): string => `BASE <${one.query}>\n${suiteText(one.query)}`;
+
+const fromClause = /\bFROM\s+(NAMED\s+)?<([^>]*)>/giu;
+
+/** What FROM names, or else the manifest. */
+export function datasetOf(one: QueryCase): Pick<QueryCase, "data" | "graphData"> & { readonly inQuery: boolean } {
+  const clauses = [...suiteText(one.query).matchAll(fromClause)];
+  if (clauses.length === 0) return { data: one.data, graphData: one.graphData, inQuery: false };
+  const of = (named: boolean) =>
+    clauses.filter(([, word]) => (word !== undefined) === named).map(([, , iri]) => new URL(iri ?? "", one.query).href);
+  return { data: of(false), graphData: of(true), inQuery: true };
+}
+
+const skolem = (term: oxigraph.Term): string =>
+  term.termType === "BlankNode" ? `<${blankIris}${term.value}>` : String(term);
+
+/** N-Quads of a file in a graph. */
+function linesOf(file: string, graph: string | undefined, text: (term: oxigraph.Term) => string): readonly string[] {
+  const end = graph === undefined ? " .\n" : ` <${graph}> .\n`;
+  return suiteTriples(file).map(
+    ({ subject, predicate, object }) => [subject, predicate, object].map(text).join(" ") + end,
+  );
+}
+
+/** Without the cells of variables that stand for blank nodes. */
+const withoutBlankVariables = (line: readonly string[]): readonly string[] =>
+  line.filter((_, index) => line[index - (index % 2)]?.startsWith(`?${blankVariables}`) !== true);

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, extname, join } from "node:path";
+import oxigraph from "oxigraph";
+
+/** The release of RDF4J's test package that the suites are taken from; `fetch-w3c-suite.sh` reads it from here. */
+const suiteVersion = "5.1.0";
+
+/** A test that evaluates a query. Files are IRIs below `http://w3c.example/`, the base of whatever they hold. */
+export interface QueryCase {
+  /** Suite, folder and local name, such as `1.1/bind/bind01`. */
+  readonly name: string;
+  readonly query: string;
+  readonly result: string;
+  /** Default graph and named graphs as the manifest has them; the query's FROM wins. */
+  readonly data: readonly string[];
+  readonly graphData: readonly string[];
+  /** REDUCED: rows may come less often than expected. */
+  readonly lax: boolean;
+}
+
+/** A test that parses a query. */
+export interface SyntaxCase {
+  readonly name: string;
+  readonly query: string;
+  readonly legal: boolean;
+}
+
+const places: Readonly<Record<string, string>> = {
+  "1.0": "testcases-sparql-1.0-w3c/data-r2",
+  "1.1": "testcases-sparql-1.1-w3c",
+};
+// Entailment regimes are another specification, and the endpoints of `service` have addresses in the outside world:
+// w3c-service.test.ts has its cases with data of our own. The folders of updates hold no query.
+const leftOut = new Set(["entailment", "service"]);
+const base = "http://w3c.example/";
+const prefixes = `PREFIX mf: <http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#>
+PREFIX qt: <http://www.w3.org/2001/sw/DataAccess/tests/test-query#>
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+PREFIX dawgt: <http://www.w3.org/2001/sw/DataAccess/tests/test-dawg#>
+`;
+
+/** The text of a file of the suites. */
+export function suiteText(iri: string): string {
+  const [suite = "", ...path] = iri.slice(base.length).split("/");
+  return readFileSync(join(suiteFolder(suite), ...path), "utf8");
+}
+
+/** @throws Error when the suites have not been fetched */
+function suiteFolder(suite: string): string {
+  const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  const root = join(cache, "fedway", `w3c-sparql-${suiteVersion}`);
+  if (existsSync(join(root, "complete"))) return join(root, places[suite] ?? "");
+  throw new Error(`The W3C suites are not in ${root}; fetch them with test/support/engines/fetch-w3c-suite.sh.`);
+}
+
+function manifestsOf(suite: string): string[] {
+  const folders = readdirSync(suiteFolder(suite)).filter((name) => !leftOut.has(name));
+  const manifests = folders.map((name) => join(name, "manifest.ttl"));
+  return manifests.filter((path) => existsSync(join(suiteFolder(suite), path))).toSorted();
+}
+
+const formats: Readonly<Record<string, string>> = { ".ttl": "text/turtle", ".rdf": "application/rdf+xml", ".nt": "nt" };
+
+/** The triples of a file of the suites; blank nodes have labels that no other file has. */
+export function suiteTriples(iri: string): readonly oxigraph.Quad[] {
+  const format = formats[extname(iri)] ?? "text/turtle";
+  const prefix = `b${createHash("sha256").update(iri).digest("hex").slice(0, 12)}x`;
+  const renamed = <T extends oxigraph.Term>(term: T): T =>
+    (term.termType === "BlankNode" ? oxigraph.blankNode(prefix + term.value) : term) as T;
+  return oxigraph
+    .parse(suiteText(iri), { format, base_iri: iri })
+    .map(({ subject, predicate, object }) => oxigraph.quad(renamed(subject), predicate, renamed(object)));
+}
+
+type Row = Readonly<Record<string, string>>;
+
+interface Found {
+  readonly name: string;
+  readonly row: Row;
+  /** What a path leads to from the case. */
+  readonly all: (path: string) => string[];
+}
+
+/** Rows of a query over each manifest, in which `?test` is the case. */
+function inManifests(query: string): readonly Found[] {
+  return Object.keys(places).flatMap((suite) =>
+    manifestsOf(suite).flatMap((path) => {
+      const store = new oxigraph.Store([...suiteTriples(`${base}${suite}/${path}`)]);
+      return rowsOf(store, query).map((row) => ({
+        name: `${suite}/${dirname(path)}/${row["test"]?.split("#").pop()}`,
+        row,
+        all: (steps) => rowsOf(store, `SELECT ?x { <${row["test"]}> ${steps} ?x }`).map(({ x = "" }) => x),
+      }));
+    }),
+  );
+}
+
+function rowsOf(store: oxigraph.Store, query: string): Row[] {
+  const rows = store.query(prefixes + query) as Map<string, oxigraph.Term>[];
+  return rows.map((row) => Object.fromEntries([...row].map(([name, term]) => [name, term.value])));
+}
+
+/** The query evaluation tests that the W3C has not withdrawn. */
+export function queryCases(): readonly QueryCase[] {
+  const query = `SELECT ?test ?query ?result ?lax {
+    [] mf:entries/rdf:rest*/rdf:first ?test . ?test mf:action/qt:query ?query ; mf:result ?result
+    FILTER NOT EXISTS { ?test dawgt:approval dawgt:Withdrawn }
+    BIND(EXISTS { ?test mf:resultCardinality mf:LaxCardinality } AS ?lax) }`;
+  return inManifests(query).map(({ name, row, all }) => ({
+    name,
+    query: row["query"] ?? "",
+    result: row["result"] ?? "",
+    lax: row["lax"] === "true",
+    data: all("mf:action/qt:data"),
+    graphData: all("mf:action/qt:graphData"),
+  }));
+}
+
+/** The syntax tests of queries that the W3C has not withdrawn. */
+export function syntaxCases(): readonly SyntaxCase[] {
+  const query = `SELECT ?test ?query ?type {
+    [] mf:entries/rdf:rest*/rdf:first ?test . ?test mf:action ?query ; a ?type
+    FILTER (STRENDS(STR(?query), ".rq"))
+    FILTER (?type IN (mf:PositiveSyntaxTest, mf:PositiveSyntaxTest11, mf:NegativeSyntaxTest, mf:NegativeSyntaxTest11))
+    FILTER NOT EXISTS { ?test dawgt:approval dawgt:Withdrawn } }`;
+  return inManifests(query).map(({ name, row }) => ({
+    name,
+    query: row["query"] ?? "",
+    legal: row["type"]?.includes("Positive") === true,
+  }));
+}
