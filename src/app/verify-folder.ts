@@ -28,7 +28,7 @@ export async function verifyFolder(path: string, options: VerifyShardsOptions): 
   return verifyFinished({
     folder,
     inputs: inputs.map((each) => ({ path: each })),
-    queries: queries.map(({ id, text }) => ({ id, text })),
+    queries: queries.map(({ id, text, federated }) => ({ id, text, federated })),
     answers,
     limits: generous,
     ...(timeoutMs !== undefined && { timeUp: AbortSignal.timeout(timeoutMs) }),
@@ -60,6 +60,7 @@ export function verifyFinished({ answers, limits, onProgress, ...options }: Fini
 const stages = {
   read: "reading inputs and shards",
   compare: "comparing triples",
+  place: "checking where triples lie",
   answers: "comparing answers",
 } as const;
 

@@ -136,7 +136,7 @@ async function inputsOf(config: Pick<Config, "dataDir">, folder: string): Promis
 async function queriesOf(folder: string): Promise<readonly VerifiedQuery[] | Unread> {
   try {
     const { queries } = await readReport(folder);
-    return queries.map(({ id, text }) => ({ id, text }));
+    return queries.map(({ id, text, federated }) => ({ id, text, federated }));
   } catch (error) {
     const { code, message } = toFedwayError(error);
     if (code === "SHARDS_UNKNOWN" || code === "SHARDS_INVALID") return { unread: message };

@@ -65,7 +65,7 @@ export function createClauseEvaluator(
 
   return async function* solutions(request) {
     const { clause, keys } = request;
-    const isOnce = keys && clause.evaluatedHere && !takesKeysInside(clause, keys);
+    const isOnce = keys && clause.evaluatedHere && !clause.substituted && !takesKeysInside(clause, keys);
     if (isOnce) yield* (await whole(request)).joined(keys);
     else yield* evaluated(options, request);
   };

@@ -1,3 +1,4 @@
+import type { Substitution } from "../sparql/substitution.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";
 
 /** A variable that a clause can bind. */
@@ -25,6 +26,10 @@ export interface FederatedClause {
   readonly pattern: string;
   /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
   readonly opening?: readonly string[];
+  /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
+  readonly substitution?: Substitution;
+  /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */
+  readonly substituted?: readonly string[];
   /** Each solution is wanted once. */
   readonly distinct?: true;
   /** Its endpoint is known not to do what it uses: it is evaluated here over the endpoint's triples. */

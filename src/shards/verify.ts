@@ -6,6 +6,7 @@ import { type Input, type InputFormat, namedInputs } from "./load/input.ts";
 import { asDiskFull } from "./materialise/disk-space.ts";
 import { type Manifest, readManifest } from "./materialise/manifest.ts";
 import type { AnswerStore } from "./verify/answer-store.ts";
+import { checkPlacement } from "./verify/check-placement.ts";
 import { checkTriples, notLookedAt } from "./verify/check-triples.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
 import { createDigestSpool, type DigestSpool } from "./verify/digest-spool.ts";
@@ -23,11 +24,11 @@ export interface StoreFile {
 
 /** How far a verification is. */
 export interface VerifyProgress {
-  readonly stage: "read" | "compare" | "answers";
+  readonly stage: "read" | "compare" | "place" | "answers";
   /** The stage is the `step`th of so many, from 1. */
   readonly step: number;
   readonly steps: number;
-  /** Statements read from inputs and shards, parts compared, or queries answered; of `total`. */
+  /** Statements read from inputs and shards, parts compared, statements placed, or queries answered; of `total`. */
   readonly done: number;
   readonly total: number;
 }
@@ -74,7 +75,7 @@ interface Work {
 
 /**
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
- * shard and nothing else is, every query has the same answer over the union of the shards as over the whole. What is
+ * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same answer over the union of the shards as over the whole. What is
  * wrong is data, not an error, and what cannot be looked at is unknown. Memory is that of a 256th of the triples, the rest
  * is on disk.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
@@ -111,7 +112,8 @@ function withoutRoom(error: unknown): unknown {
 async function verifyWith(work: Work): Promise<Verification> {
   const read = await readSides(work);
   await work.spool.finish();
-  return verdictOf([read.files, ...(await tripleChecks(work, read)), await answerCheck(work, read)]);
+  const checks = [read.files, ...(await tripleChecks(work, read)), ...(await placementChecks(work, read))];
+  return verdictOf([...checks, await answerCheck(work, read)]);
 }
 
 const isUnread = (value: readonly unknown[] | Unread): value is Unread => !Array.isArray(value);
@@ -125,7 +127,7 @@ function tell(
   progress: Pick<VerifyProgress, "done" | "total">,
 ): void {
   const asks = openStore !== undefined && !isUnread(queries) && queries.length > 0;
-  const stages = ["read", "compare", ...(asks ? ["answers"] : [])];
+  const stages = ["read", "compare", "place", ...(asks ? ["answers"] : [])];
   onProgress?.({ stage, step: stages.indexOf(stage) + 1, steps: stages.length, ...progress });
 }
 
@@ -231,4 +233,20 @@ async function tripleChecks(work: Work, { lackOfInputs, lackOfShards }: Read): P
     { spool, shards: shardInputs(work), inputs: lackOfInputs ?? known },
     { signal, timeUp, onPart: (done, total) => tell(work, "compare", { done, total }) },
   );
+}
+
+async function placementChecks(work: Work, { lackOfShards }: Read): Promise<readonly Check[]> {
+  const { folder, manifest, signal, timeUp, options } = work;
+  const lack = lackOfShards ?? (timeUp.aborted ? timeOver : undefined);
+  if (lack !== undefined) return [notLookedAt("placement", lack), notLookedAt("federated", lack)];
+  const queries = isUnread(options.queries) ? options.queries.unread : options.queries;
+  // Each shard is read twice.
+  const total = 2 * manifest.triples;
+  let [done, inFile] = [0, 0];
+  const onProgress = ({ triples }: { readonly triples: number }): void => {
+    done += triples < inFile ? triples : triples - inFile;
+    inFile = triples;
+    tell(work, "place", { done, total: Math.max(done, total) });
+  };
+  return checkPlacement({ folder, manifest, queries }, { signal, timeUp, onProgress });
 }

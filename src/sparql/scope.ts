@@ -11,7 +11,8 @@ export function mentionedVariables(tokens: readonly Token[], range: TokenRange):
   return names;
 }
 
-const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
+/** The names that are in one of the sets. */
+export const union = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
 
 /** The projected variables of a SELECT (`*`: the visible ones of its WHERE). */
 export function projectedVariables(tokens: readonly Token[], select: SelectOutline): Set<string> {

@@ -2,8 +2,9 @@ import { certainVariables, selectivityOf } from "./certain-variables.ts";
 import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
-import { mentionedVariables, visibleInGroup } from "./scope.ts";
+import { groupsOf, mentionedVariables, visibleInGroup } from "./scope.ts";
 import { runSparqlParser } from "./sparql-parser.ts";
+import { type Substitution, substitutionOf } from "./substitution.ts";
 import { type Token, tokenAt } from "./tokens.ts";
 
 /** A SERVICE clause with a constant target, cut out of a query's text. */
@@ -20,6 +21,8 @@ export interface ClauseText {
   readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
   /** Variables of the triples that the group begins with; FILTERs may stand among them. */
   readonly opening: readonly string[];
+  /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
+  readonly substitution?: Substitution;
   readonly selectivity: number;
 }
 
@@ -39,8 +42,8 @@ export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
-  for (const service of servicesOfSelect(outline).toSorted((a, b) => a.from - b.from)) {
-    const clause = toClause({ text, tokens, prologue, service, iri: `urn:fedway:clause:${clauses.length}` });
+  for (const { service, inExists } of servicesOfSelect(outline).toSorted(inTextOrder)) {
+    const clause = toClause({ text, tokens, prologue, service, inExists, iri: `urn:fedway:clause:${clauses.length}` });
     const target = tokenAt(tokens, service.name);
     const end = tokenAt(tokens, service.to - 1).end;
     skeleton += `${text.slice(copied, target.start)}<${clause.iri}> { ${placeholder(clause)} }`;
@@ -60,10 +63,11 @@ interface ClauseSite {
   readonly tokens: readonly Token[];
   readonly prologue: string;
   readonly service: ServiceElement;
+  readonly inExists: boolean;
   readonly iri: string;
 }
 
-function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseText {
+function toClause({ text, tokens, prologue, service, inExists, iri }: ClauseSite): ClauseText {
   const { group, silent, name } = service;
   const pattern = text.slice(tokenAt(tokens, group.from).start, tokenAt(tokens, group.to - 1).end);
   const target = tokenAt(tokens, name);
@@ -74,6 +78,7 @@ function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseT
     name: variable,
     certain: certain.has(variable),
   }));
+  const substitution = inExists ? substitutionOf(tokens, group) : undefined;
   return {
     iri,
     target: text.slice(target.start, target.end),
@@ -82,6 +87,7 @@ function toClause({ text, tokens, prologue, service, iri }: ClauseSite): ClauseT
     pattern,
     variables,
     opening: openingOf(tokens, group),
+    ...(substitution && { substitution }),
     selectivity: selectivityOf(where),
   };
 }
@@ -97,28 +103,32 @@ function openingOf(tokens: readonly Token[], { select, elements }: Group): reado
   return [...names];
 }
 
-function servicesOfSelect({ exists, where }: SelectOutline): ServiceElement[] {
-  return [...exists, ...(where ? [where] : [])].flatMap(servicesOfGroup);
+interface FoundService {
+  readonly service: ServiceElement;
+  readonly inExists: boolean;
 }
 
-function servicesOfGroup({ select, elements }: Group): ServiceElement[] {
+const inTextOrder = (a: FoundService, b: FoundService): number => a.service.from - b.service.from;
+
+function servicesOfSelect({ exists, where }: SelectOutline): FoundService[] {
+  return [...servicesInExists(exists), ...(where ? servicesOfGroup(where) : [])];
+}
+
+const servicesInExists = (groups: readonly Group[]): FoundService[] =>
+  groups.flatMap(servicesOfGroup).map(({ service }) => ({ service, inExists: true }));
+
+function servicesOfGroup({ select, elements }: Group): FoundService[] {
   return [...(select ? servicesOfSelect(select) : []), ...elements.flatMap(servicesOfElement)];
 }
 
-function servicesOfElement(element: Element): ServiceElement[] {
+function servicesOfElement(element: Element): FoundService[] {
   switch (element.kind) {
     case "service":
-      return [element];
+      return [{ service: element, inExists: false }];
     case "filter":
     case "bind":
-      return element.exists.flatMap(servicesOfGroup);
-    case "union":
-      return element.branches.flatMap(servicesOfGroup);
-    case "optional":
-    case "minus":
-    case "graph":
-      return servicesOfGroup(element.group);
+      return servicesInExists(element.exists);
     default:
-      return [];
+      return groupsOf(element).flatMap(servicesOfGroup);
   }
 }

@@ -156,6 +156,16 @@ export const counterExamples: readonly CounterExample[] = [
     rows: ["?s=<x:1>"],
   },
   {
+    name: "a FILTER of a SERVICE inside EXISTS sees a variable of outside",
+    query:
+      "SELECT ?s { SERVICE <A> { ?s <x:n> ?n } FILTER NOT EXISTS { SERVICE <B> { ?s <x:q> ?t FILTER(?t > ?n) } } }",
+    data: {
+      A: `<x:1> <x:n> ${integer(5)} .\n<x:2> <x:n> ${integer(5)} .`,
+      B: `<x:1> <x:q> ${integer(9)} .\n<x:2> <x:q> ${integer(1)} .`,
+    },
+    rows: ["?s=<x:2>"],
+  },
+  {
     name: "an aggregate over a join keeps duplicates",
     query: "SELECT (SUM(?n) AS ?sum) (COUNT(*) AS ?rows) { SERVICE <A> { ?s <x:p> ?n } SERVICE <B> { ?s <x:q> ?t } }",
     data: { A: `<x:1> <x:p> ${integer(3)} .`, B: "<x:1> <x:q> <x:5> .\n<x:1> <x:q> <x:6> ." },

@@ -95,6 +95,8 @@ describe("the built service", () => {
       "files unknown",
       "disjoint held",
       "complete unknown",
+      "placement held",
+      "federated held",
       "answers unknown",
     ]);
   }, 90_000);

@@ -5,12 +5,15 @@ import {
 } from "@comunica/bus-optimize-query-operation";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { passTestVoid, type IActorTest, type TestResult } from "@comunica/core";
-import type { IActionContext, IQuerySource } from "@comunica/types";
+import type { IActionContext } from "@comunica/types";
 import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
-import { toLeaf } from "./clause-leaf.ts";
 import { createPatternAssigner } from "./assign-patterns.ts";
+import { leafOperation } from "./clause-operands.ts";
 import type { ClauseSource } from "./clause-source.ts";
 import { clauseSourcesKey, patternLeavesKey } from "./execution-keys.ts";
+import { createExistsNames } from "./existence.ts";
+import { withPreparedInput } from "./prepared-input.ts";
+import { existencesIn } from "./reached-variables.ts";
 
 /**
  * Turns every SERVICE clause of a skeleton into the leaf of its source, and patterns outside the clauses into leaves over
@@ -32,7 +35,8 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   const factory = new AlgebraFactory(dataFactory);
   const leaves = context.get(patternLeavesKey);
   leaves?.use.read(operation);
-  const toOperation = (source: ClauseSource) => withSource(toLeaf(source.clause, dataFactory), source);
+  const toOperation = (source: ClauseSource) => leafOperation(source, dataFactory);
+  const nameExists = createExistsNames();
   const patterns = createPatternAssigner({ leaves, factory, toOperation });
   return algebraUtils.mapOperation(operation, {
     [Algebra.Types.SERVICE]: {
@@ -43,9 +47,13 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
         return toOperation(source);
       },
     },
+    [Algebra.Types.EXPRESSION]: { transform: (expression: Algebra.Expression) => named(expression, nameExists) },
     [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
     // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
     [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },
+    [Algebra.Types.EXTEND]: { transform: withPreparedInput },
+    [Algebra.Types.GROUP]: { transform: withPreparedInput },
+    [Algebra.Types.ORDER_BY]: { transform: withPreparedInput },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
     [Algebra.Types.BGP]: { preVisitor: () => ({ continue: false }), transform: patterns.bgp },
     [Algebra.Types.PATH]: { preVisitor: () => ({ continue: false }), transform: patterns.path },
@@ -54,22 +62,18 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   });
 }
 
-/** `FILTER(a && b)` as two filters and `!EXISTS` as NOT EXISTS, so that EXISTS over a clause stands alone. */
-function splitFilter(filter: Algebra.Filter, factory: AlgebraFactory): Algebra.Operation {
-  const expression = filter.expression as Partial<Algebra.OperatorExpression>;
-  const [first, second] = expression.args ?? [];
-  if (expression.subType === "operator" && expression.operator === "&&" && first && second) {
-    const inner = splitFilter(factory.createFilter(filter.input, first), factory);
-    return splitFilter(factory.createFilter(inner, second), factory);
-  }
-  if (expression.subType === "operator" && expression.operator === "!" && first?.subType === "existence") {
-    const existence = first as Algebra.ExistenceExpression;
-    const opposite: Algebra.ExistenceExpression = { ...existence, not: !existence.not };
-    return factory.createFilter(filter.input, opposite);
-  }
-  return filter;
+/** `FILTER(a && b)` as two filters, so that EXISTS is asked only for what the other parts let through. */
+function splitFilter({ input, expression }: Algebra.Filter, factory: AlgebraFactory): Algebra.Operation {
+  const parts = conjunctsOf(expression);
+  const asking = parts.filter((part) => existencesIn(part).length > 0);
+  const ordered = [...parts.filter((part) => !asking.includes(part)), ...asking];
+  return ordered.reduce((inner, part) => withPreparedInput(factory.createFilter(inner, part)), input);
 }
 
-function withSource<O extends Algebra.Operation>(operation: O, source: IQuerySource): O {
-  return { ...operation, metadata: { ...operation.metadata, scopedSource: { source } } };
+function conjunctsOf(expression: Algebra.Expression): readonly Algebra.Expression[] {
+  const { operator, args = [] } = expression as Partial<Algebra.OperatorExpression>;
+  return operator === "&&" ? args.flatMap((arg) => conjunctsOf(arg)) : [expression];
 }
+
+const named = (expression: Algebra.Expression, nameExists: ReturnType<typeof createExistsNames>): Algebra.Expression =>
+  expression.subType === "existence" ? nameExists(expression as Algebra.ExistenceExpression) : expression;

@@ -3,6 +3,7 @@ import type { BlockSizes } from "../block-sizes.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { HeldBytes, Holding } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
+import type { Condition } from "./buffered-join.ts";
 import { type JoinBlock, type JoinVariable, joinBlocks } from "./join-blocks.ts";
 
 // Blocks of one join under way at once; the transport's scheduler bounds the endpoint as a whole.
@@ -21,10 +22,9 @@ export interface BoundSide {
 
 /**
  * What becomes of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
- * but keeps it without any (LeftJoin), `semi` keeps it once when it has a partner (EXISTS), `anti` when it has none (NOT
- * EXISTS), and `minus` also when it has no variable in common with the right side (MINUS).
+ * but keeps it without any (LeftJoin), `minus` keeps it when it has none, or no variable in common with the right side.
  */
-export type JoinMode = "inner" | "optional" | "semi" | "anti" | "minus";
+export type JoinMode = "inner" | "optional" | "minus";
 
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
@@ -35,7 +35,7 @@ export interface BoundJoin {
   readonly sizes: BlockSizes;
   readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */
-  readonly condition?: (merged: RDF.Bindings) => Promise<boolean>;
+  readonly condition?: Condition | undefined;
   /** Of the evaluation. */
   readonly held: HeldBytes;
 }
@@ -76,7 +76,7 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.
   const disjoint = mode === "minus" && block.keys === undefined;
   if (!block.alone && !disjoint) yield* mergeBlock(block, join, matched);
   if (mode === "inner") return;
-  yield block.rows.filter((_, position) => matched.has(position) === (mode === "semi"));
+  yield block.rows.filter((_, position) => !matched.has(position));
 }
 
 /** Asks for a block's partners; notes which rows have one and yields the merged solutions where they are wanted. */
@@ -85,20 +85,31 @@ async function* mergeBlock(
   { right, mode, condition }: BoundJoin,
   matched: Set<number>,
 ): AsyncIterable<RDF.Bindings[]> {
-  const merges = mode === "inner" || mode === "optional";
-  let batch: RDF.Bindings[] = [];
+  const atOnce = Math.max(ROWS_PER_BATCH, condition?.atOnce ?? 0);
+  let batch: Partner[] = [];
   for await (const solution of right.solutions(block.keys)) {
     for (const position of block.partners(solution)) {
       const merged = block.rows[position]?.merge(solution);
-      if (!merged || (condition && !(await condition(merged)))) continue;
-      matched.add(position);
-      if (merges) batch.push(merged);
+      if (!merged) continue;
+      if (mode === "minus") matched.add(position);
+      else batch.push({ position, merged });
     }
-    if (!merges && matched.size === block.rows.length) return;
-    if (batch.length >= ROWS_PER_BATCH) {
-      yield batch;
-      batch = [];
-    }
+    if (mode === "minus" && matched.size === block.rows.length) return;
+    if (batch.length < atOnce) continue;
+    yield await judged(batch, matched, condition);
+    batch = [];
   }
-  yield batch;
+  yield await judged(batch, matched, condition);
+}
+
+interface Partner {
+  readonly position: number;
+  readonly merged: RDF.Bindings;
+}
+
+async function judged(batch: readonly Partner[], matched: Set<number>, condition?: Condition): Promise<RDF.Bindings[]> {
+  const verdicts = await condition?.holds(batch.map(({ merged }) => merged));
+  const kept = verdicts ? batch.filter((_, index) => verdicts[index]) : batch;
+  for (const { position } of kept) matched.add(position);
+  return kept.map(({ merged }) => merged);
 }

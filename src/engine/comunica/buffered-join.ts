@@ -17,8 +17,14 @@ export interface BufferedJoin {
   readonly signal: AbortSignal;
 }
 
+const ROWS_PER_BATCH = 64;
+
 /** A condition over merged solutions. */
-export type Condition = (merged: RDF.Bindings) => Promise<boolean>;
+export interface Condition {
+  /** How many solutions are judged at once, whichever left solutions they are of. */
+  readonly atOnce: number;
+  holds(merged: readonly RDF.Bindings[]): Promise<readonly boolean[]>;
+}
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
 export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.Bindings> {
@@ -35,21 +41,47 @@ export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.
 }
 
 /** LeftJoin (SPARQL 1.1 Query, section 18.5) with its condition. */
-export async function* bufferedLeftJoin(join: BufferedJoin, condition: Condition): AsyncIterable<RDF.Bindings> {
+export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<RDF.Bindings> {
+  const atOnce = condition?.atOnce ?? 1;
   yield* withTable(join, async function* ({ candidates, turns }) {
+    let open: Candidate[] = [];
     for await (const row of join.left) {
-      let matched = false;
+      const left = { row, matched: false };
       for (const candidate of candidates(row)) {
         const pause = turns();
         if (pause) await pause;
         const merged = row.merge(candidate);
-        if (!merged || !(await condition(merged))) continue;
-        matched = true;
-        yield merged;
+        if (merged) open.push({ left, merged });
+        if (open.length < Math.max(atOnce, ROWS_PER_BATCH)) continue;
+        yield* judged(open, condition);
+        open = [];
       }
-      if (!matched) yield row;
+      open.push({ left });
+      if (open.length < atOnce) continue;
+      yield* judged(open, condition);
+      open = [];
     }
+    yield* judged(open, condition);
   });
+}
+
+interface Candidate {
+  readonly left: { readonly row: RDF.Bindings; matched: boolean };
+  /** Absent behind the last one of its left solution. */
+  readonly merged?: RDF.Bindings;
+}
+
+async function* judged(open: readonly Candidate[], condition?: Condition): AsyncIterable<RDF.Bindings> {
+  const verdicts = await condition?.holds(open.flatMap(({ merged }) => merged ?? []));
+  let at = 0;
+  for (const { left, merged } of open) {
+    if (!merged) {
+      if (!left.matched) yield left.row;
+    } else if (verdicts?.[at++] !== false) {
+      left.matched = true;
+      yield merged;
+    }
+  }
 }
 
 /** Minus (SPARQL 1.1 Query, section 18.5): compatible solutions with no variable in common take nothing away. */

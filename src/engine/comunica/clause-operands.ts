@@ -1,5 +1,6 @@
 import type {
   BindingsStream,
+  ComunicaDataFactory,
   IQueryOperationResult,
   IQueryOperationResultBindings,
   MetadataBindings,
@@ -7,6 +8,7 @@ import type {
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
+import { toLeaf } from "./clause-leaf.ts";
 import { ClauseSource } from "./clause-source.ts";
 
 /** A clause as an operand. */
@@ -20,6 +22,12 @@ export function leafOf(operation: Algebra.Operation): Leaf | undefined {
   const source = operation.metadata?.["scopedSource"] as { source: unknown } | undefined;
   if (source?.source instanceof ClauseSource) return { source: source.source, operation };
   return isHoistedFilter(operation) ? leafOf(operation.input) : undefined;
+}
+
+/** The leaf of the algebra that stands for a clause. */
+export function leafOperation(source: ClauseSource, dataFactory: ComunicaDataFactory): Algebra.Operation {
+  const operation = toLeaf(source.clause, dataFactory);
+  return { ...operation, metadata: { ...operation.metadata, scopedSource: { source } } };
 }
 
 /** The filter that Comunica makes of a LeftJoin's condition. */
@@ -58,32 +66,21 @@ export function iterate({ bindingsStream }: IQueryOperationResultBindings): Asyn
   return bindingsStream;
 }
 
-/** The clause as the right side of a bound join; terms substituted into its leaf narrow every block. */
-function boundSide({ source, operation }: Leaf): BoundSide {
-  const fixed = source.keysOf(operation);
-  const hidden = new Set(fixed?.variables);
-  const open = new Set(source.clause.variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
+/** The clause as the right side of a bound join. */
+function boundSide({ source }: Leaf): BoundSide {
+  const { blocksOf, blankKeys, variables, substituted = [] } = source.clause;
+  const open = new Set(variables.flatMap(({ name, certain }) => (certain ? [] : [name])));
+  // The values that are substituted come back with the number of their key.
+  for (const name of substituted) open.delete(name);
   return {
-    endpoint: source.clause.blocksOf,
-    blankKeys: source.clause.blankKeys,
+    endpoint: blocksOf,
+    blankKeys,
     variables: source
       .variables()
-      .filter(({ name }) => !hidden.has(name))
-      .map(({ name, certain }) => ({ name, certain, oneSpelling: !source.clause.blankKeys && open.has(name) })),
-    solutions: (keys) => source.solutions(combine(keys, fixed), hidden),
+      .map(({ name, certain }) => ({ name, certain, oneSpelling: !blankKeys && open.has(name) })),
+    solutions: (keys) => source.solutions(keys),
   };
 }
-
-function combine(keys: Keys, fixed: Keys): Keys {
-  if (!keys || !fixed) return keys ?? fixed;
-  const constants = fixed.rows[0] ?? [];
-  return {
-    variables: [...keys.variables, ...fixed.variables],
-    rows: keys.rows.map((row) => [...row, ...constants]),
-  };
-}
-
-type Keys = ReturnType<ClauseSource["keysOf"]>;
 
 /** Names of the variables that an operand may bind. */
 export function variableNames(metadata: MetadataBindings): string[] {

@@ -1,4 +1,4 @@
-import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
+import { AlgebraFactory } from "@comunica/utils-algebra";
 import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { MetadataValidationState } from "@comunica/utils-metadata";
 import type {
@@ -13,7 +13,7 @@ import type { ClauseVariable } from "../../plan/federated-clause.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { HeldBytes } from "../held-bytes.ts";
-import { type LeafVariables, substitutionOf } from "./clause-leaf.ts";
+import type { LeafVariables } from "./clause-leaf.ts";
 import { PulledStream, type RunControl } from "./pulled-stream.ts";
 
 // Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
@@ -28,6 +28,12 @@ export interface LeafClause extends LeafVariables {
   readonly blocksOf: string;
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
   readonly blankKeys: boolean;
+  /** Variables for which substituting a value is not the same as joining it. */
+  readonly correlated?: readonly string[];
+  /** The same clause with the keys for these variables substituted. */
+  substituting?(variables: readonly string[]): LeafClause;
+  /** Those of a clause that was made so. */
+  readonly substituted?: readonly string[];
   /** Its solutions, compatible with one of the keys when given, whose variables they bind. */
   solutions(keys: KeyBlock | undefined): AsyncIterable<Bindings>;
 }
@@ -68,12 +74,15 @@ export class ClauseSource implements IQuerySource {
   }
 
   /** Solutions of the leaf; the request goes out when the first one is read. */
-  queryBindings(operation: Algebra.Operation): BindingsStream {
-    const keys = this.keysOf(operation);
-    const taken = new Set(keys?.variables);
-    const stream = this.stream(() => this.solutions(keys, taken));
-    stream.setProperty("metadata", this.metadata(taken));
+  queryBindings(): BindingsStream {
+    const stream = this.stream(() => this.solutions(undefined));
+    stream.setProperty("metadata", this.metadata());
     return stream;
+  }
+
+  /** The source of the same clause with the keys for these variables substituted. */
+  substituting(variables: readonly string[]): ClauseSource {
+    return new ClauseSource(this.clause.substituting?.(variables) ?? this.clause, this.#context);
   }
 
   /** Bindings as a stream of this execution, which they end with. */
@@ -81,18 +90,11 @@ export class ClauseSource implements IQuerySource {
     return new PulledStream(open, this.#context.control) as unknown as BindingsStream;
   }
 
-  /** The variables of a leaf that evaluation has replaced by terms, as a block of one row. */
-  keysOf(operation: Algebra.Operation): KeyBlock | undefined {
-    const substitution = substitutionOf(operation as Algebra.Pattern, this.clause);
-    if (substitution.size === 0) return undefined;
-    return { variables: [...substitution.keys()], rows: [[...substitution.values()]] };
-  }
-
-  /** The clause's solutions as Comunica bindings, without the variables in `hidden`. */
-  async *solutions(keys: KeyBlock | undefined, hidden: ReadonlySet<string> = new Set()): AsyncIterable<RDF.Bindings> {
+  /** The clause's solutions as Comunica bindings. */
+  async *solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings> {
     // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
     if (!this.clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
-    for await (const row of this.clause.solutions(keys)) yield this.#toBindings(row, hidden);
+    for await (const row of this.clause.solutions(keys)) yield this.#toBindings(row);
   }
 
   /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
@@ -101,12 +103,11 @@ export class ClauseSource implements IQuerySource {
     return silent ? variables.map(({ name }) => ({ name, certain: false })) : variables;
   }
 
-  metadata(hidden: ReadonlySet<string> = new Set()): MetadataBindings {
-    const variables = this.variables().filter(({ name }) => !hidden.has(name));
+  metadata(): MetadataBindings {
     return {
       state: new MetadataValidationState(),
       cardinality: { type: "estimate", value: UNKNOWN_CARDINALITY / (1 + this.clause.selectivity) },
-      variables: variables.map(({ name, certain }) => ({
+      variables: this.variables().map(({ name, certain }) => ({
         variable: this.#context.dataFactory.variable(name),
         canBeUndef: !certain,
       })),
@@ -129,12 +130,9 @@ export class ClauseSource implements IQuerySource {
     return `ClauseSource(${this.clause.iri})`;
   }
 
-  #toBindings(row: Bindings, hidden: ReadonlySet<string>): RDF.Bindings {
-    const entries: [RDF.Variable, RDF.Term][] = [];
-    for (const [name, term] of row) {
-      if (!hidden.has(name)) entries.push([this.#context.dataFactory.variable(name), term]);
-    }
-    return this.#context.bindingsFactory.bindings(entries);
+  #toBindings(row: Bindings): RDF.Bindings {
+    const { bindingsFactory, dataFactory } = this.#context;
+    return bindingsFactory.bindings([...row].map(([name, term]) => [dataFactory.variable(name), term]));
   }
 }
 

@@ -10,6 +10,7 @@ import type { Bindings, QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../transport/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
+import type { KeyBlock } from "../clause-query.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
 import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
@@ -75,7 +76,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const labelled = { executor, held: account.held, identified: () => identifiedVariables(plan) };
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, labelled), shared));
     const context = {
-      ...expressionContext(),
+      ...expressionContext(control.held),
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
       [controlKey.name]: control,
     };
@@ -173,12 +174,20 @@ const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: []
 function toLeafClause(clause: FederatedClause, options: LabelledRowsOptions): LeafClause {
   const variables = clause.variables.map(({ name, certain }) => ({ name: innerName(name), certain }));
   const renames = clause.variables.some(({ name }) => innerName(name) !== name);
-  const solutions = createLabelledRows(clause, options);
+  // Blank nodes inside EXISTS are compared with none of another answer.
+  const solutions = clause.substituted
+    ? (keys: KeyBlock | undefined) => options.executor.solutions(clause, keys)
+    : createLabelledRows(clause, options);
   return {
     ...clause,
     variables,
     blocksOf: clause.endpoint.url,
     blankKeys: false,
+    ...(clause.substitution && {
+      correlated: clause.substitution.variables.map(innerName),
+      substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
+    }),
+    ...(clause.substituted && { substituted: clause.substituted.map(innerName) }),
     solutions(keys) {
       const rows = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
       return renames ? renamed(rows) : rows;
@@ -188,6 +197,13 @@ function toLeafClause(clause: FederatedClause, options: LabelledRowsOptions): Le
 
 async function* renamed(rows: AsyncIterable<Bindings>): AsyncIterable<Bindings> {
   for await (const row of rows) yield new Map([...row].map(([name, term]) => [innerName(name), term]));
+}
+
+/** The values of its keys are among the solutions that it gives, wherever they stand in it. */
+function substituting(clause: FederatedClause, substituted: readonly string[]): FederatedClause {
+  const own = new Set(clause.variables.map(({ name }) => name));
+  const added = substituted.filter((name) => !own.has(name)).map((name) => ({ name, certain: false }));
+  return { ...clause, substituted, variables: [...clause.variables, ...added] };
 }
 
 async function toResult(query: QueryType, execution: Execution): Promise<QueryResult> {

@@ -10,23 +10,29 @@ import type {
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
 import type { ActorRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
-import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
+import type {
+  ActorQueryOperation,
+  IActionQueryOperation,
+  IActorQueryOperationArgs,
+  MediatorQueryOperation,
+} from "@comunica/bus-query-operation";
 import type { ActorTermComparatorFactory, MediatorTermComparatorFactory } from "@comunica/bus-term-comparator-factory";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { KeysInitQuery } from "@comunica/context-entries";
-import { ActionContext, failTest } from "@comunica/core";
+import { ActionContext } from "@comunica/core";
 import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../block-sizes.ts";
 import { AssignClauses } from "./assign-clauses.ts";
-import { ClauseExists, type ClauseExistsArgs, isClauseExistence } from "./clause-exists.ts";
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
 import { streamOf } from "./execution-keys.ts";
-import { InnerJoin, LeftJoin, Minus } from "./left-join.ts";
+import { Existence } from "./existence.ts";
+import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
+import { InnerJoin, LeftJoin, type LeftJoinArgs, Minus } from "./left-join.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
 import { guardExpressions } from "./guarded-expressions.ts";
@@ -57,17 +63,12 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   const process = onlyActor(init, "mediatorQueryProcess");
   installOptimizers(busOf(process, "mediatorOptimizeQueryOperation") as Bus<ActorOptimizeQueryOperation>);
   const operations = busOf(process, "mediatorQueryOperation");
-  guardExpressions(evaluatorFactory(operations));
-  installHolding(
-    operations as Bus<ActorQueryOperation>,
-    property(process, "mediatorQueryOperation") as MediatorQueryOperation,
-  );
-  installJoins(operations, sizes);
+  const mediatorQueryOperation = property(process, "mediatorQueryOperation") as MediatorQueryOperation;
+  const existence = new Existence({ mediatorQueryOperation, sizes });
+  guardExpressions(evaluatorFactory(operations), existence);
+  installHolding(operations as Bus<ActorQueryOperation>, { mediatorQueryOperation, existence });
+  installJoins(operations, { sizes, existence });
   correctMetadata(operations as Bus<ActorQueryOperation>);
-  installExists(operations as Bus<ActorQueryOperation>, {
-    mediatorQueryOperation: property(process, "mediatorQueryOperation") as MediatorQueryOperation,
-    sizes,
-  });
   const parser = property(process, "mediatorQueryParse") as MediatorQueryParse;
   const engine = new QueryEngineBase(init);
   return {
@@ -97,12 +98,15 @@ function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
 }
 
 /** Operators that hold rows count them, and give others their turn. */
-function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: MediatorQueryOperation): Named[] {
+function installHolding(
+  bus: Bus<ActorQueryOperation>,
+  shared: Omit<PreparedInputArgs, keyof IActorQueryOperationArgs>,
+): Named[] {
   const names = ["orderby", "group", "distinct", "construct"] as const;
   const [orderBy, group, ...others] = names.map((name) => actorNamed(bus, name));
   if (!orderBy || !group) throw new Error("Comunica's operators of solution modifiers are not complete");
   guardTermOrder(onlyActor(orderBy, "mediatorTermComparatorFactory") as ActorTermComparatorFactory);
-  const args = { bus: bus as never, busFailMessage: bus.failMessage, mediatorQueryOperation };
+  const args = { bus: bus as never, busFailMessage: bus.failMessage, ...shared };
   for (const actor of [orderBy, group, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
   return [
     new OrderBy({
@@ -128,6 +132,7 @@ function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: M
     }),
     new Distinct({ ...args, name: "fedway:distinct" }),
     new Construct({ ...args, name: "fedway:construct" }),
+    new PreparedInput({ ...args, name: "fedway:prepared-input" }),
   ];
 }
 
@@ -136,7 +141,7 @@ function installHolding(bus: Bus<ActorQueryOperation>, mediatorQueryOperation: M
 const REPLACED_JOINS =
   /#(?:inner-multi-bind(?:-source)?|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
 
-function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
+function installJoins(operations: Bus<Named>, shared: Pick<LeftJoinArgs, "sizes" | "existence">): Named[] {
   const join = actorNamed(operations, "join");
   const bus = busOf(join, "mediatorJoin") as Bus<ActorRdfJoin>;
   const args = {
@@ -148,7 +153,7 @@ function installJoins(operations: Bus<Named>, sizes: BlockSizes): Named[] {
       actorNamed(operations, "filter"),
       "mediatorExpressionEvaluatorFactory",
     ) as MediatorExpressionEvaluatorFactory,
-    sizes,
+    ...shared,
   };
   for (const actor of bus.actors.filter(({ name }) => REPLACED_JOINS.test(name))) bus.unsubscribe(actor);
   for (const actor of bus.actors) boundOutput(actor);
@@ -186,18 +191,6 @@ function mayBeUnbound(metadata: MetadataBindings, name: string): MetadataBinding
     known.variable.value === name ? { ...known, canBeUndef: true } : known,
   );
   return { ...metadata, variables };
-}
-
-function installExists(
-  bus: Bus<ActorQueryOperation>,
-  args: Pick<ClauseExistsArgs, "mediatorQueryOperation" | "sizes">,
-): Named[] {
-  const filter = actorNamed(bus, "filter") as ActorQueryOperation;
-  const test = filter.test.bind(filter);
-  filter.test = async (action: IActionQueryOperation) =>
-    isClauseExistence(action.operation) ? failTest(`${filter.name} asks row by row`) : test(action);
-  const named = { name: "fedway:clause-exists", bus: bus as never, busFailMessage: bus.failMessage };
-  return [new ClauseExists({ ...args, ...named, filter })];
 }
 
 interface Named {

@@ -2,6 +2,8 @@ import { KeysExpressionEvaluator, KeysInitQuery } from "@comunica/context-entrie
 import { ExpressionError } from "@comunica/utils-expression-evaluator";
 import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
+import type { HeldBytes } from "../held-bytes.ts";
+import { createTruths, truthsKey } from "./existence-truths.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 
@@ -9,8 +11,9 @@ const xsd = "http://www.w3.org/2001/XMLSchema#";
  * What expressions of one execution share. Comunica keeps the first of these for as long as the engine lives, with a key
  * for every datatype that it ever sees, and makes a cache of a thousand types for each evaluator.
  */
-export function expressionContext(): Readonly<Record<string, unknown>> {
+export function expressionContext(held: HeldBytes): Readonly<Record<string, unknown>> {
   return {
+    [truthsKey.name]: createTruths(held),
     [KeysInitQuery.functionArgumentsCache.name]: {},
     [KeysExpressionEvaluator.superTypeProvider.name]: { cache: new LRUCache({ max: 1_000 }), discoverer: () => "term" },
     [KeysInitQuery.extensionFunctionCreator.name]: unknownFunction,

@@ -3,12 +3,24 @@ import type {
   IActorExpressionEvaluatorFactoryOutput,
 } from "@comunica/bus-expression-evaluator-factory";
 import { ActionContextKey } from "@comunica/core";
-import type { Expression, IActionContext, OperatorExpression, TermExpression } from "@comunica/types";
-import { ExpressionError, isExpressionError, UnboundVariableError } from "@comunica/utils-expression-evaluator";
+import type {
+  ExistenceExpression,
+  Expression,
+  IActionContext,
+  OperatorExpression,
+  TermExpression,
+} from "@comunica/types";
+import {
+  BooleanLiteral,
+  ExpressionError,
+  isExpressionError,
+  UnboundVariableError,
+} from "@comunica/utils-expression-evaluator";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { controlKey } from "./execution-keys.ts";
+import type { Existence } from "./existence.ts";
 
 /** Longest text that an expression or aggregate may compute, in characters. */
 export const longestComputed = 1024 * 1024;
@@ -21,11 +33,11 @@ export const tooLong = (): ExpressionError => new ExpressionError("The computed 
  * too long. Comunica's functions throw errors of all kinds; those that it does not know as expression errors would end the
  * query, or the process.
  */
-export function guardExpressions(factory: ActorExpressionEvaluatorFactory): void {
+export function guardExpressions(factory: ActorExpressionEvaluatorFactory, existence: Existence): void {
   const run = factory.run.bind(factory);
   factory.run = async (action, sideData) => {
     const { algExpr, context } = action;
-    const make = async (): Promise<Evaluator> => guarded(await run(action, sideData), context);
+    const make = async (): Promise<Evaluator> => guarded(await run(action, sideData), context, existence);
     const shared = context.get(sharedEvaluatorsKey);
     const known = shared?.get(algExpr) ?? make();
     shared?.set(algExpr, known);
@@ -45,10 +57,10 @@ interface Inner {
   evaluatorExpressionEvaluation(expression: Expression, row: RDF.Bindings): Promise<TermExpression>;
 }
 
-function guarded(evaluator: Evaluator, context: IActionContext): Evaluator {
+function guarded(evaluator: Evaluator, context: IActionContext, existence: Existence): Evaluator {
   const inner = (evaluator as unknown as { readonly internalEvaluator?: Inner }).internalEvaluator;
   if (!inner) throw new Error("Comunica's expression evaluator has no inner evaluator");
-  guardInner(inner, context);
+  guardInner(inner, context, existence);
   const { evaluate, evaluateAsEBV } = evaluator;
   return Object.assign(evaluator, {
     evaluate: (row: RDF.Bindings) => asExpression(evaluate.call(evaluator, row)),
@@ -56,7 +68,7 @@ function guarded(evaluator: Evaluator, context: IActionContext): Evaluator {
   });
 }
 
-function guardInner(inner: Inner, context: IActionContext): void {
+function guardInner(inner: Inner, context: IActionContext, existence: Existence): void {
   const evaluate = inner.evaluatorExpressionEvaluation.bind(inner);
   const apply = async (operator: OperatorExpression, row: RDF.Bindings): Promise<TermExpression> => {
     const bounded = operator.name === "concat" ? await withParts(inner, operator, row) : operator;
@@ -66,10 +78,13 @@ function guardInner(inner: Inner, context: IActionContext): void {
   };
   inner.evaluatorExpressionEvaluation = (expression, row) => {
     if (expression.expressionType === "operator") return asExpression(apply(expression, row));
-    if (expression.expressionType === "existence") return asFailure(evaluate(expression, row), context);
+    if (isExistence(expression)) return asFailure(existence.value(expression.expression, row, context), context);
     return asExpression(evaluate(expression, row));
   };
 }
+
+const isExistence = (expression: Expression): expression is ExistenceExpression =>
+  expression.expressionType === "existence";
 
 /** Functions that give one of their arguments as it is. */
 const passesOn: ReadonlySet<string> = new Set(["if", "coalesce"]);
@@ -103,9 +118,9 @@ async function asExpression<T>(result: Promise<T>): Promise<T> {
 }
 
 /** The pattern of EXISTS could not be evaluated: no error of the expression, but of the query. */
-async function asFailure<T>(result: Promise<T>, context: IActionContext): Promise<T> {
+async function asFailure(value: Promise<boolean>, context: IActionContext): Promise<TermExpression> {
   try {
-    return await result;
+    return new BooleanLiteral(await value);
   } catch (error) {
     context.getSafe(controlKey).fail(toFedwayError(error));
     throw toExpressionError(error);

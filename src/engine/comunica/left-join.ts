@@ -7,9 +7,10 @@ import {
   type IActorRdfJoinTestSideData,
 } from "@comunica/bus-rdf-join";
 import { failTest, passTestWithSideData, type TestResult } from "@comunica/core";
-import type { BindingsStream, IActionContext } from "@comunica/types";
+import type { BindingsStream, IActionContext, IExpressionEvaluator } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { isExpressionError } from "@comunica/utils-expression-evaluator";
+import type * as RDF from "@rdfjs/types";
 import type { BlockSizes } from "../block-sizes.ts";
 import {
   type BufferedJoin,
@@ -20,15 +21,20 @@ import {
 } from "./buffered-join.ts";
 import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
 import { controlKey, streamOf } from "./execution-keys.ts";
+import type { Existence } from "./existence.ts";
+import { existencesIn } from "./reached-variables.ts";
 
 type SideData = IActorRdfJoinTestSideData;
 
+// What EXISTS in the condition of an OPTIONAL is asked for.
+const ROWS_PREPARED_AT_ONCE = 512;
 const FREE = { iterations: 0, persistedItems: 0, blockingItems: 0, requestTime: 0 };
 
 /** What the actors need beside Comunica's own arguments. */
 export interface LeftJoinArgs extends IActorRdfJoinArgs {
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
   readonly sizes: BlockSizes;
+  readonly existence: Existence;
 }
 
 abstract class TwoSidedJoin extends ActorRdfJoin {
@@ -116,7 +122,7 @@ export class LeftJoin extends TwoSidedJoin {
     return { result: { type: "bindings", bindingsStream, metadata: async () => metadata } };
   }
 
-  #stream(sides: Sides, condition: Condition): BindingsStream {
+  #stream(sides: Sides, condition: Condition | undefined): BindingsStream {
     const { left, right, leftMetadata, context } = sides;
     const leaf = leafOf(right.operation);
     if (!leaf) return streamOf(context, () => bufferedLeftJoin(buffered(sides), condition));
@@ -124,21 +130,30 @@ export class LeftJoin extends TwoSidedJoin {
     return boundStream(left.output, leaf, { sizes: this.args.sizes, leftMetadata, mode: "optional", condition });
   }
 
-  async #condition(operation: Algebra.Operation, context: IActionContext): Promise<Condition> {
-    if (!isHoistedFilter(operation)) return async () => true;
-    const evaluator = await this.args.mediatorExpressionEvaluatorFactory.mediate({
-      algExpr: operation.expression,
-      context,
-    });
-    return async (merged) => {
-      try {
-        return await evaluator.evaluateAsEBV(merged);
-      } catch (error) {
-        // An expression error counts as false (SPARQL 1.1 Query, section 17.2).
-        if (error instanceof Error && isExpressionError(error)) return false;
-        throw error;
-      }
+  async #condition(operation: Algebra.Operation, context: IActionContext): Promise<Condition | undefined> {
+    if (!isHoistedFilter(operation)) return undefined;
+    const { expression: algExpr } = operation;
+    const evaluator = await this.args.mediatorExpressionEvaluatorFactory.mediate({ algExpr, context });
+    const existences = existencesIn(algExpr);
+    return {
+      atOnce: existences.length > 0 ? ROWS_PREPARED_AT_ONCE : 1,
+      holds: async (merged) => {
+        if (existences.length > 0) await this.args.existence.prepare(existences, merged, context);
+        const verdicts: boolean[] = [];
+        for (const row of merged) verdicts.push(await isTrue(evaluator, row));
+        return verdicts;
+      },
     };
+  }
+}
+
+/** An expression error counts as false (SPARQL 1.1 Query, section 17.2). */
+async function isTrue(evaluator: IExpressionEvaluator, row: RDF.Bindings): Promise<boolean> {
+  try {
+    return await evaluator.evaluateAsEBV(row);
+  } catch (error) {
+    if (error instanceof Error && isExpressionError(error)) return false;
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Count } from "../void/void-description.ts";
 import type { Chore } from "./agenda.ts";
+import { distrustDistinct } from "./distinct.ts";
 import { mergedCount } from "./fact-base.ts";
 import { isWritable, namespaceOf } from "./iri-text.ts";
 import { countOf } from "./observation.ts";
@@ -27,6 +28,13 @@ async function countNodes(run: Run, chore: Chore, variable: "s" | "o"): Promise<
     return;
   }
   const [first, second] = distinctNodesQueries(variable, run.dialect);
+  if (!run.dialect.countDistinct) {
+    const rows = await countOnce(run, second);
+    if (rows.value !== undefined)
+      keepNodes(run, name, { value: rows.value, status: "lowerBound", record: rows.record });
+    run.agenda.close(chore, { why: rows.why ?? "refused", record: rows.record });
+    return;
+  }
   const one = await countOnce(run, first);
   if (one.value === undefined) {
     keepAtLeast(run, name);
@@ -35,6 +43,12 @@ async function countNodes(run: Run, chore: Chore, variable: "s" | "o"): Promise<
   }
   const other = await countOnce(run, second);
   const exact = one.sound && other.sound && one.value === other.value && isTrusted(run);
+  if (one.sound && other.sound && other.value !== one.value && isTrusted(run)) {
+    // Nothing was cut, so that one of the two shapes is wrong. What was counted by the first is not believed any more.
+    distrustDistinct(run, one.record);
+    await countNodes(run, chore, variable);
+    return;
+  }
   const value = Math.max(one.value, other.value ?? 0);
   keepNodes(run, name, { value, status: exact ? "exact" : "lowerBound", record: one.record });
   run.agenda.close(chore, exact ? undefined : { why: "partial", record: other.record });

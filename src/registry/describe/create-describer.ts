@@ -6,6 +6,7 @@ import { createAgenda } from "./agenda.ts";
 import { doChores } from "./chores.ts";
 import { withClaims } from "./claims.ts";
 import { buildDescription } from "./description-builder.ts";
+import { noDistinct, repeatedTriples, settleDoubt } from "./distinct.ts";
 import type { DescribeBudget, DescribeOptions, Describer, DescribeTarget } from "./describer.ts";
 import { restoredFacts } from "./fact-base.ts";
 import { families } from "./families.ts";
@@ -71,8 +72,9 @@ async function work(run: Run): Promise<void> {
     reconcile(run.base, run.agenda);
   };
   await perform("probes", () => probe(run));
-  const inDefaultGraph = await startList(run, families.classes);
-  const classes = (await turnToNamedGraphs(run)) ? await startList(run, families.classes) : inDefaultGraph;
+  let classes = await startList(run, families.classes);
+  if (await turnToNamedGraphs(run)) classes = await startList(run, families.classes);
+  while (await settleDoubt(run, classes.observation)) classes = await startList(run, families.classes);
   await perform("classes", classes.finish);
   const properties = await startList(run, families.properties);
   // Counts of properties that need many queries come after what agents use first.
@@ -167,8 +169,8 @@ function createRun({
       values: true,
       graphs: [],
       named: parts.base.namedGraphs.size > 0 && !parts.agenda.isOpen("graph list"),
-      repeats: false,
-      countDistinct: true,
+      repeats: parts.agenda.has(repeatedTriples),
+      countDistinct: !parts.agenda.has(noDistinct),
     },
     cap,
     uncapped: false,

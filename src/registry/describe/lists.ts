@@ -19,6 +19,8 @@ const chores = { c: "class list", p: "property list", g: "graph list" } as const
 export interface StartedList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;
+  /** The answer with counts, where there is one for all keys. */
+  readonly observation?: Observation;
   /** Finds the counts of each key and whether the list is complete. */
   readonly finish: () => Promise<void>;
 }
@@ -29,7 +31,12 @@ export async function startList(run: Run, family: Family): Promise<StartedList> 
   if (!run.agenda.isOpen(chore)) return { light: true, finish: () => climb(run, family) };
   const listing = await list(run, family);
   if (!listing.whole) await findClaimed(run, family);
-  return { light: listing.observation?.whole === true, finish: () => finishList(run, family, { chore, listing }) };
+  const { observation } = listing;
+  return {
+    light: observation?.whole === true,
+    ...(observation && { observation }),
+    finish: () => finishList(run, family, { chore, listing }),
+  };
 }
 
 async function finishList(
@@ -209,7 +216,8 @@ async function askTotal(run: Run, family: Family): Promise<ListTotal | undefined
   const [row] = outcome.answer.rows;
   const solutions = countOf(row?.get("n"));
   const keys = countOf(row?.get("d"));
-  if (solutions === undefined || keys === undefined || outcome.answer.rows.length !== 1) return undefined;
+  if (solutions === undefined || outcome.answer.rows.length !== 1) return undefined;
+  if (keys === undefined && run.dialect.countDistinct) return undefined;
   return { solutions, keys, record: outcome.record };
 }
 
@@ -228,9 +236,8 @@ async function isProven(run: Run, family: Family, listing: Listing): Promise<boo
   const total = run.listTotals.get(family.name);
   if (total) {
     const sum = listing.observation ? sumOf(listing.observation) : undefined;
-    return (
-      total.keys === keys.length && isCountedExactly(run, family) && (sum === undefined || sum === total.solutions)
-    );
+    if (!isCountedExactly(run, family) || (sum !== undefined && sum !== total.solutions)) return false;
+    return total.keys === undefined ? isExhausted(run, family, keys) : total.keys === keys.length;
   }
   return isCountedExactly(run, family) && isExhausted(run, family, keys);
 }

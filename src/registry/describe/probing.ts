@@ -1,8 +1,8 @@
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import { countOf } from "./observation.ts";
 import { isWritable } from "./iri-text.ts";
-import { findRepeats } from "./named-graphs.ts";
-import { type Dialect, graphsQuery, probes, rowCapByData } from "./queries.ts";
+import { distrustDistinct, findRepeats } from "./distinct.ts";
+import { type Dialect, fewCountsQuery, graphsQuery, manyCountsQuery, probes, rowCapByData } from "./queries.ts";
 import type { Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 
@@ -14,7 +14,7 @@ export async function probe(run: Run): Promise<void> {
   const { capabilities } = run.target;
   const values = await knowsValues(run, capabilities);
   run.dialect = { ...run.dialect, values };
-  run.dialect = { ...run.dialect, count: await counts(run, capabilities) };
+  await probeCounts(run, capabilities);
   if (run.cap === undefined && !run.uncapped && !run.dialect.values) await capByData(run);
   const graphs = await ownGraphs(run);
   for (const graph of graphs) run.base.graphs.add(graph);
@@ -50,8 +50,25 @@ async function knowsValues(run: Run, capabilities: Capabilities | undefined): Pr
 /** Fewer rows than this are no cap but a misunderstanding of VALUES. */
 const leastCap = 20;
 
-async function counts(run: Run, capabilities: Capabilities | undefined): Promise<boolean> {
+/** COUNT and COUNT(DISTINCT): both show in one probe, unless it is more than the endpoint can do. */
+async function probeCounts(run: Run, capabilities: Capabilities | undefined): Promise<void> {
   const told = verdictOf(capabilities?.constructs, "aggregates");
+  const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), rung: 1 });
+  const [row] = many?.ok ? many.answer.rows : [];
+  const sees = countOf(row?.get("n")) === probes.rowCapRows;
+  const count = sees || (await counts(run, told));
+  run.dialect = { ...run.dialect, count };
+  if (!count || !run.dialect.countDistinct) return;
+  if (many && sees) {
+    if (countOf(row?.get("u")) !== probes.rowCapRows / 2) distrustDistinct(run, many.record);
+    return;
+  }
+  const few = await run.session.ask({ query: fewCountsQuery(run.dialect), rung: 1 });
+  const right = few.ok ? countOf(few.answer.rows[0]?.get("u")) === 2 : few.why !== "refused";
+  if (!right) distrustDistinct(run, few.record);
+}
+
+async function counts(run: Run, told: boolean | undefined): Promise<boolean> {
   if (told === true) return true;
   const outcome = told === undefined ? await run.session.ask({ query: probes.count, rung: 1 }) : undefined;
   if (outcome && mayCount(outcome)) return true;

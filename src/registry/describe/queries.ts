@@ -1,3 +1,4 @@
+import { bindTable, product, type Table, valuesTable } from "../capabilities/tables.ts";
 import type { Family, FamilyVariable, Tally } from "./families.ts";
 import { written } from "./iri-text.ts";
 
@@ -13,7 +14,7 @@ export interface Dialect {
   readonly named: boolean;
   /** A triple that lies in several graphs comes several times: solutions are made distinct before they are counted. */
   readonly repeats: boolean;
-  /** COUNT(DISTINCT) counts exactly; without it only solutions are counted. */
+  /** DISTINCT and COUNT(DISTINCT) do what they should; without them only solutions are counted. */
   readonly countDistinct: boolean;
 }
 
@@ -75,7 +76,13 @@ function pattern(family: Family, selection: Selection, dialect: Dialect): string
   const names = [family.head(only === undefined ? key : ""), ...family.joined, family.tail]
     .join(" ")
     .match(/\?[a-z]/gu);
-  return `{ SELECT DISTINCT ${[...new Set(names)].join(" ")} WHERE { ${text}} } `;
+  return `${eachOnce([...new Set(names)].join(" "), text, dialect)} `;
+}
+
+/** Each row of some variables once: by DISTINCT, or by grouping where DISTINCT is refused or wrong. */
+function eachOnce(names: string, text: string, { countDistinct }: Dialect): string {
+  const rows = `${names} WHERE { ${text}}`;
+  return countDistinct ? `{ SELECT DISTINCT ${rows} }` : `{ SELECT ${rows} GROUP BY ${names} }`;
 }
 
 /** Triple patterns as they are matched against the graphs that are described, with a space behind each. */
@@ -120,9 +127,10 @@ export function totalsQuery(family: Family, selection: Selection, dialect: Diale
   return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }${grouped(variables)}`;
 }
 
-/** All solutions and distinct keys of a list family in one row: SPORTAL QB2, or QB1 and QB3. */
+/** All solutions and, as far as that works, distinct keys of a list family in one row: SPORTAL QB2, or QB1 and QB3. */
 export function listTotalQuery(family: Family, dialect: Dialect): string {
-  return `SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?${family.key}) AS ?d)${from(dialect)} WHERE { ${pattern(family, {}, dialect)} }`;
+  const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${family.key}) AS ?d)` : "";
+  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect)} WHERE { ${pattern(family, {}, dialect)} }`;
 }
 
 /** Keys of a list family without counts. */
@@ -175,21 +183,25 @@ export function askProperty(key: string, property: string, dialect: Dialect): st
   return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
 }
 
-/** All triples as often as they are matched, and each of them once: more of the former lie in several graphs. */
-export function tripleCountsQueries(dialect: Dialect): readonly [string, string] {
-  const any = anyTriple(dialect);
+/**
+ * All triples as often as they are matched, and each of them once: more of the former lie in several graphs. With a class
+ * the same for its instances.
+ */
+export function tripleCountsQueries(dialect: Dialect, type?: string): readonly [string, string] {
+  const some = type === undefined ? anyTriple(dialect) : matched([`?s a ${written(type)}`], dialect);
+  const names = type === undefined ? "?s ?p ?o" : "?s";
   return [
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${any}}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { SELECT DISTINCT ?s ?p ?o WHERE { ${any}} } }`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${eachOnce(names, some, dialect)} }`,
   ];
 }
 
 /** Distinct subjects or objects of the dataset (SPORTAL QB4, QB5): once as the standard writes it, once over a subquery. */
 export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): readonly [string, string] {
-  const where = `{ ${anyTriple(dialect)}}`;
+  const any = anyTriple(dialect);
   return [
-    `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE ${where}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { SELECT DISTINCT ?${variable} WHERE ${where} } }`,
+    `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE { ${any}}`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${eachOnce(`?${variable}`, any, dialect)} }`,
   ];
 }
 
@@ -212,10 +224,18 @@ export function graphsQuery(limit: number): string {
 
 const ten = "0 1 2 3 4 5 6 7 8 9";
 
-/** 10,000 values of ?x, each in two solutions. */
-const twiceTenThousand =
-  `VALUES ?a { ${ten} } VALUES ?b { ${ten} } VALUES ?c { ${ten} } VALUES ?d { ${ten} } VALUES ?e { 0 1 } ` +
-  "BIND(?a + 10 * ?b + 100 * ?c + 1000 * ?d AS ?x)";
+const tableOf = ({ values }: Pick<Dialect, "values">): Table => (values ? valuesTable : bindTable);
+
+/** Data-free: 20,000 solutions with 10,000 values of ?x, too many for an estimate to be right by chance. */
+export function manyCountsQuery(dialect: Pick<Dialect, "values">): string {
+  const rows = product(tableOf(dialect), [10, 10, 10, 10, 2]);
+  const value = "BIND(?d0 + 10 * ?d1 + 100 * ?d2 + 1000 * ?d3 AS ?x)";
+  return `SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?x) AS ?u) WHERE { ${rows} ${value} }`;
+}
+
+/** Data-free: two distinct values. */
+export const fewCountsQuery = (dialect: Pick<Dialect, "values">): string =>
+  `SELECT (COUNT(DISTINCT ?x) AS ?u) WHERE { ${tableOf(dialect)(["x"], [["1"], ["1"], ["2"]])} }`;
 
 /** Data-free probes (registry method, section 7) with what they must give. */
 export const probes = {
@@ -226,9 +246,6 @@ export const probes = {
   values: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
   /** One row, 1. */
   count: "SELECT (COUNT(*) AS ?n) WHERE { }",
-  /** 20,000 rows of 10,000 values. */
-  distinctRows: `SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?x WHERE { ${twiceTenThousand} } } }`,
-  distinctRowsCount: 10_000,
   /** Whether the default graph has any triple. */
   anything: "ASK { ?s ?p ?o }",
   /** Virtuoso's own metadata graph. */

@@ -18,7 +18,8 @@ export interface Best {
 /** All solutions of a list family and its distinct keys. */
 export interface ListTotal {
   readonly solutions: number;
-  readonly keys: number;
+  /** Undefined where only solutions can be counted. */
+  readonly keys: number | undefined;
   readonly record: number;
 }
 

@@ -11,6 +11,8 @@ import { type Check, createFindings, type Findings } from "./verification.ts";
 export interface VerifiedQuery {
   readonly id: string;
   readonly text: string;
+  /** What the report says: two shards or more have matches for its patterns. Absent: it says nothing. */
+  readonly federated?: boolean;
 }
 
 /** The two sides. */

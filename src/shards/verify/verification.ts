@@ -1,5 +1,8 @@
-/** What is checked: files against the manifest, no triple in two shards, union equals input, answers over both. */
-export type CheckName = "files" | "disjoint" | "complete" | "answers";
+/**
+ * What is checked: files against the manifest, no triple in two shards, union equals input, each triple where the rules put
+ * it, queries that are federated as the report says, answers over whole and union.
+ */
+export type CheckName = "files" | "disjoint" | "complete" | "placement" | "federated" | "answers";
 
 /**
  * `held`: all of it was looked at and is right. `broken`: something is wrong. `unknown`: nothing wrong was found, but not

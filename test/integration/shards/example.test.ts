@@ -86,6 +86,8 @@ describe("the example, built", () => {
       "files held",
       "disjoint held",
       "complete held",
+      "placement held",
+      "federated held",
       "answers held",
     ]);
     expect(outcome).toBe("held");

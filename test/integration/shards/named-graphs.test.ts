@@ -71,6 +71,8 @@ it("a statement that has come into another graph breaks the answers of queries t
     "files held",
     "disjoint held",
     "complete broken",
+    "placement held",
+    "federated held",
     "answers broken",
   ]);
   expect(checkOf(found, "answers")?.findings).toEqual([

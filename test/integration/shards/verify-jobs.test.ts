@@ -78,6 +78,8 @@ describe("POST /api/shards/{dataset}/verify", () => {
       { name: "files", outcome: "held", wrong: 0, notLookedAt: 0, findings: [] },
       { name: "disjoint", outcome: "held", checked: 416 },
       { name: "complete", outcome: "held", checked: 416 },
+      { name: "placement", outcome: "held", checked: 416 },
+      { name: "federated", outcome: "held", checked: (await exampleQueries()).length },
       { name: "answers", outcome: "held", checked: (await exampleQueries()).length },
     ]);
   });
@@ -85,13 +87,25 @@ describe("POST /api/shards/{dataset}/verify", () => {
   it("leaves answers out when that is asked for, and says that they are unknown", async () => {
     const found = await verified("harbour", "?answers=false");
     expect(found.outcome).toBe("unknown");
-    expect(outcomes(found)).toEqual({ files: "held", disjoint: "held", complete: "held", answers: "unknown" });
+    expect(outcomes(found)).toMatchObject({
+      complete: "held",
+      placement: "held",
+      federated: "held",
+      answers: "unknown",
+    });
   });
 
   it("says what could be checked, and what not, when the inputs lie elsewhere", async () => {
     const found = await verified("coast");
     expect(found.outcome).toBe("unknown");
-    expect(outcomes(found)).toEqual({ files: "unknown", disjoint: "held", complete: "unknown", answers: "unknown" });
+    expect(outcomes(found)).toEqual({
+      files: "unknown",
+      disjoint: "held",
+      complete: "unknown",
+      placement: "held",
+      federated: "held",
+      answers: "unknown",
+    });
     const shards = (await readdir(join(elsewhere.dataDir, "shards", "coast", "shards"))).length;
     const reason = expect.stringMatching(/does not lie below shards-input\//);
     expect(checkOf(found, "files")).toMatchObject({
@@ -161,6 +175,8 @@ describe("POST /api/shards/{dataset}/verify", () => {
       files: "unknown",
       disjoint: "broken",
       complete: "unknown",
+      placement: "broken",
+      federated: "held",
       answers: "unknown",
     });
     expect(checkOf(found, "disjoint")).toMatchObject({ wrong: 1, findings: [{ subject: line }] });
@@ -240,9 +256,10 @@ describe("a verification under way", () => {
     );
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect([...stages]).toEqual([
-      "reading inputs and shards (1 of 3)",
-      "comparing triples (2 of 3)",
-      "comparing answers (3 of 3)",
+      "reading inputs and shards (1 of 4)",
+      "comparing triples (2 of 4)",
+      "checking where triples lie (3 of 4)",
+      "comparing answers (4 of 4)",
     ]);
     expect(await readdir(join(workspace.dataDir, "scratch"))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
+import { withDistinctFault } from "../distinct-faults.ts";
 import { readQuery, type ReadQuery } from "./cost.ts";
 import type { Ending, EnginePolicy, EngineStatistics } from "./policy.ts";
 import type { SimulatedStore } from "./simulated-store.ts";
@@ -109,13 +110,15 @@ function answer(state: State, text: string | undefined): Reply {
     const query = readQuery(text);
     const refused = refusal(query, policy);
     if (refused !== undefined) throw new Error(`${refused} is not supported`);
+    const understood = withDistinctFault(text, policy.distinct);
+    if (understood === undefined) throw new Error("DISTINCT is not supported");
     const cost = query.cost((group) => store.countSolutions(group));
     const limit = policy.timeLimit;
     const isOver = limit !== undefined && cost > limit.work;
     advance(state.aheadMs, durationMs(state, isOver ? limit.work : cost));
-    if (!isOver) return capped(state, store.answer(text));
+    if (!isOver) return capped(state, store.answer(understood));
     counts.overLimit++;
-    return ended(state, { ending: limit.ending, query: text, share: limit.work / cost });
+    return ended(state, { ending: limit.ending, query: understood, share: limit.work / cost });
   } catch (error) {
     counts.refused++;
     return { status: 400, body: error instanceof Error ? error.message : "refused" };

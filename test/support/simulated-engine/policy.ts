@@ -1,3 +1,5 @@
+import type { DistinctFault } from "../distinct-faults.ts";
+
 /** How a simulated engine treats its clients. Work is counted in solutions that it had to go through (`cost.ts`). */
 export interface EnginePolicy {
   readonly name: string;
@@ -14,6 +16,8 @@ export interface EnginePolicy {
   readonly bursts?: { readonly every: number; readonly length: number; readonly retryAfterSeconds: number };
   /** Constructs that it answers with 400. */
   readonly refuses?: readonly Construct[];
+  /** What it makes of DISTINCT. */
+  readonly distinct?: DistinctFault;
   /** Milliseconds before each answer, beside the work. */
   readonly latencyMs?: number;
   /** After this many requests it closes its port, until it is revived. */
@@ -78,6 +82,11 @@ export function enginePolicies(triples: number): readonly EnginePolicy[] {
     { name: "no-count", refuses: ["aggregates"] },
     { name: "no-count-low-cap", refuses: ["aggregates"], rowCap: { rows: lowCap, header: false } },
     { name: "no-values", refuses: ["values"] },
+    { name: "distinct-refused", distinct: "refused" },
+    { name: "distinct-count-refused", distinct: "count-refused" },
+    { name: "distinct-ignored", distinct: "ignored" },
+    { name: "distinct-estimated", distinct: "estimated" },
+    { name: "distinct-data-estimated", distinct: "data-estimated" },
     { name: "slow", latencyMs: 1_500 },
     { name: "dying", diesAfter: 9 },
     { name: "hostile", rowCap: { rows: lowCap, header: false }, bursts, ...limited("partial-silent") },

@@ -62,6 +62,13 @@ const policies: Readonly<Record<string, Policy>> = {
   "stops silently": { workLimit: limit, beyond: "first-solutions" },
   "sees some triples only": { workLimit: limit, beyond: "some-triples" },
   "counts too little": { workLimit: limit, beyond: "scaled" },
+  "refuses DISTINCT": { distinct: "refused" },
+  "refuses COUNT(DISTINCT)": { distinct: "count-refused" },
+  "ignores DISTINCT": { distinct: "ignored" },
+  "estimates COUNT(DISTINCT)": { distinct: "estimated" },
+  "estimates COUNT(DISTINCT) of data": { distinct: "data-estimated" },
+  "estimates, and cuts": { distinct: "data-estimated", rowCap: 37 },
+  "ignores DISTINCT, and times out": { distinct: "ignored", workLimit: limit, beyond: "timeout" },
   "cuts and times out": { rowCap: 100, workLimit: limit, beyond: "timeout" },
   "cuts and sees some": { rowCap: 100, workLimit: limit, beyond: "some-triples" },
 };
@@ -104,6 +111,30 @@ describe("a description of an endpoint that", () => {
   it.each(["cuts at 100 rows", "knows no VALUES", "is busy now and then"])("%s is exact all the same", async (name) => {
     const description = await describeWith(createPolicyAsker(lines, policies[name]));
     expect(compareWithTruth(description, truth).exactShare).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it.each([
+    "refuses DISTINCT",
+    "refuses COUNT(DISTINCT)",
+    "ignores DISTINCT",
+    "estimates COUNT(DISTINCT)",
+    "estimates COUNT(DISTINCT) of data",
+  ])("%s counts triples and instances exactly all the same, and says what it cannot count", async (name) => {
+    const description = await describeWith(createPolicyAsker(lines, policies[name]));
+    const exact = { status: "exact" } as const;
+    expect(description).toMatchObject({ triples: exact, classes: exact, properties: exact, classesComplete: true });
+    expect(description.classPartitions.every(({ entities }) => entities?.status === "exact")).toBe(true);
+    expect(compareWithTruth(description, truth).completeLists).toBe(compareWithTruth(description, truth).lists);
+    expect(description.unknown.map(({ what }) => what)).toContainEqual(expect.stringContaining("COUNT(DISTINCT)"));
+  });
+
+  it("goes on after a restart without believing COUNT(DISTINCT) again", async () => {
+    const asker = createPolicyAsker(lines, { distinct: "data-estimated" });
+    let known: VoidDescription | undefined;
+    for (let runs = 0; runs < 12 && known?.unfinished !== false; runs++)
+      known = await describeWith(asker, { budget: { requests: 25 }, ...(known && { known }) });
+    expect(known?.unfinished).toBe(false);
+    if (known) shouldBeTrue(known);
   });
 
   it.each(["does not count", "knows neither"])("%s has no complete lists", async (name) => {

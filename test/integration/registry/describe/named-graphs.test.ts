@@ -80,6 +80,11 @@ describe("data in named graphs only", () => {
     "stops silently": { workLimit: 300, beyond: "first-solutions" },
     "sees some triples only": { workLimit: 300, beyond: "some-triples" },
     "counts too little": { workLimit: 300, beyond: "scaled" },
+    "refuses DISTINCT": { distinct: "refused" },
+    "refuses COUNT(DISTINCT)": { distinct: "count-refused" },
+    "ignores DISTINCT": { distinct: "ignored" },
+    "estimates COUNT(DISTINCT)": { distinct: "estimated" },
+    "estimates COUNT(DISTINCT) of data": { distinct: "data-estimated" },
   };
   it.each(Object.entries(policies))("of an endpoint that %s: nothing wrong is said", async (_name, policy) => {
     const description = await describeWith(createPolicyAsker(overlapping, policy));

@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { type DistinctFault, withDistinctFault } from "../../../support/distinct-faults.ts";
 import type { AskedAnswer, Asker, Asking } from "../../../../src/registry/asking.ts";
 
 /** How an endpoint over Oxigraph misbehaves. Work is the number of solutions that a query groups or lists. */
@@ -10,6 +11,7 @@ export interface Policy {
   readonly capMarked?: boolean;
   readonly noCount?: boolean;
   readonly noValues?: boolean;
+  readonly distinct?: DistinctFault;
   /** Work above which a query is not done as it should be. */
   readonly workLimit?: number;
   /**
@@ -109,7 +111,8 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
   const beyond = isTooMuch(engine, query) ? policy.beyond : undefined;
   if (beyond === "timeout") throw new FedwayError("ENDPOINT_TIMEOUT", "slow", { fault: "timeout" });
   if (beyond === "failure") throw new FedwayError("ENDPOINT_FAILED", "slow", { upstreamStatus: 500 });
-  const asked = beyond === "first-solutions" || beyond === "marked" ? cut(query, policy) : query;
+  const understood = withDistinctFault(query, policy.distinct) ?? "";
+  const asked = beyond === "first-solutions" || beyond === "marked" ? cut(understood, policy) : understood;
   const answer = (beyond === "some-triples" ? some : store)(asked);
   if (typeof answer === "boolean") return reply([], { boolean: answer });
   const all = answer.map((row) => (beyond === "scaled" ? scaled(row) : row));
@@ -119,6 +122,8 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
 }
 
 function refuse(policy: Policy, query: string): void {
+  if (withDistinctFault(query, policy.distinct) === undefined)
+    throw new FedwayError("ENDPOINT_REJECTED_QUERY", "refused", { upstreamStatus: 400 });
   if ((policy.noCount && query.includes("COUNT(")) || (policy.noValues && query.includes("VALUES ")))
     throw new FedwayError("ENDPOINT_REJECTED_QUERY", "refused", { upstreamStatus: 400 });
 }

@@ -5,12 +5,14 @@ import {
   askProperty,
   type Dialect,
   distinctNodesQueries,
+  fewCountsQuery,
   graphsQuery,
   groupsQuery,
   keysQuery,
   languagesQuery,
   limitedGroupsQuery,
   listTotalQuery,
+  manyCountsQuery,
   missingKeyQuery,
   probes,
   rowCapByData,
@@ -86,7 +88,15 @@ describe("every query text", () => {
     expect(subjectSlices).toHaveLength(17);
   });
 
-  it.each([probes.rowCap, probes.values, probes.count, probes.virtuoso, graphsQuery(5)])("%s parses", shouldParse);
+  it.each([
+    probes.rowCap,
+    probes.values,
+    probes.count,
+    probes.virtuoso,
+    probes.anything,
+    graphsQuery(5),
+    ...[true, false].flatMap((values) => [manyCountsQuery, fewCountsQuery].map((query) => query({ values }))),
+  ])("%s parses", shouldParse);
 });
 
 describe("query texts", () => {

@@ -5,17 +5,28 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import {
-  verifyShards,
+  verifyShards as verifyAll,
   type StoreFile,
   type VerifyOptions,
   type VerifyProgress,
 } from "../../../../src/shards/verify.ts";
-import type { Check, CheckName, Verification } from "../../../../src/shards/verify/verification.ts";
+import {
+  type Check,
+  type CheckName,
+  type Verification,
+  verdictOf,
+} from "../../../../src/shards/verify/verification.ts";
 import { manifestWith, sha256 } from "../../../support/shard-manifest.ts";
 
 const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
 const lines = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, at) => line(from + at)).join("");
+
+/** These shards are cut anywhere, by no rule: the checks that go by rules are left out (see placement.test.ts). */
+async function verifyShards(options: VerifyOptions): Promise<Verification> {
+  const { checks } = await verifyAll(options);
+  return verdictOf(checks.filter(({ name }) => name !== "placement" && name !== "federated"));
+}
 
 let root = "";
 let made = 0;
@@ -89,7 +100,8 @@ describe("shards that are right", () => {
       ["answers", 0, []],
     ]);
     expect(steps.findLast(({ stage }) => stage === "read")?.done).toBe(2_002 + 2_001);
-    expect(steps.at(-1)).toStrictEqual({ stage: "compare", step: 2, steps: 2, done: 256, total: 256 });
+    expect(steps.findLast(({ stage }) => stage === "compare")).toMatchObject({ done: 256, total: 256 });
+    expect(steps.at(-1)).toStrictEqual({ stage: "place", step: 3, steps: 3, done: 4_002, total: 4_002 });
     expect(await readdir(options.scratch ?? "")).toStrictEqual([]);
   });
 
@@ -362,7 +374,7 @@ describe("answers", () => {
         { subject: "q3", reason: "It was not asked: the time for the answers was over; with it 2 more were left out." },
       ],
     });
-    expect(steps.at(-1)).toStrictEqual({ stage: "answers", step: 3, steps: 3, done: 2, total: 5 });
+    expect(steps.at(-1)).toStrictEqual({ stage: "answers", step: 4, steps: 4, done: 2, total: 5 });
   });
 
   it("are unknown when the data is too large for a store, and the other one is closed", async () => {

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
+import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
+import type { CheckName } from "../../../src/shards/verify/verification.ts";
+import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+
+// Whoever tampers with shards mends the manifest, so that checksums and counts are right again.
+
+let workspace: ShardWorkspace;
+let folder: string;
+let manifest: Mutable<Manifest>;
+let report: Mutable<ShardReport>;
+
+type Mutable<Value> = Value extends string | number | boolean
+  ? Value
+  : { -readonly [Key in keyof Value]: Mutable<Value[Key]> };
+
+beforeEach(async () => {
+  workspace = await openWorkspace();
+  folder = (await workspace.build()).folder ?? "";
+  manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
+  report = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
+});
+afterEach(() => workspace.remove());
+
+const isBase = ({ key }: { readonly key: string }): boolean => key === "base";
+const isBucket = ({ key }: { readonly key: string }): boolean => key.startsWith("h/");
+
+async function linesOf(which: (shard: Manifest["shards"][number]) => boolean): Promise<string[]> {
+  const shard = manifest.shards.find(which);
+  return (await readFile(join(folder, shard?.file ?? ""), "utf8")).trimEnd().split("\n");
+}
+
+async function replace(which: (shard: Manifest["shards"][number]) => boolean, lines: readonly string[]): Promise<void> {
+  const shard = manifest.shards.find(which);
+  if (shard === undefined) throw new Error("there is no such shard");
+  const text = lines.map((line) => `${line}\n`).join("");
+  await writeFile(join(folder, shard.file), text);
+  const bytes = Buffer.byteLength(text);
+  manifest.triples += lines.length - shard.triples;
+  manifest.statements = Math.max(manifest.statements, manifest.triples);
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  Object.assign(shard, { triples: lines.length, bytes, lineBytes: bytes, sha256 });
+}
+
+async function brokenChecks(): Promise<readonly CheckName[]> {
+  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
+  await writeFile(join(folder, "report.json"), JSON.stringify(report));
+  const { outcome, checks } = await workspace.verify(folder);
+  expect(outcome).toBe("broken");
+  return checks.flatMap((check) => (check.outcome === "broken" ? [check.name] : []));
+}
+
+it.each<[string, () => Promise<void>, readonly CheckName[]]>([
+  [
+    "a triple that was moved to another shard",
+    async () => {
+      const [first = "", ...rest] = await linesOf(isBase);
+      await replace(isBase, rest);
+      await replace(isBucket, [...(await linesOf(isBucket)), first]);
+    },
+    ["placement"],
+  ],
+  [
+    "two shards that became one",
+    async () => {
+      const [from, to] = manifest.shards.filter(isBucket);
+      const all = [...(await linesOf(({ id }) => id === from?.id)), ...(await linesOf(({ id }) => id === to?.id))];
+      manifest.triples -= from?.triples ?? 0;
+      manifest.shards.splice(
+        manifest.shards.findIndex(({ id }) => id === from?.id),
+        1,
+      );
+      await replace(({ id }) => id === to?.id, all);
+    },
+    ["placement"],
+  ],
+  ["a rule that the manifest leaves out", async () => void manifest.rules.pop(), ["placement", "federated"]],
+  [
+    "shards that have changed names",
+    async () => {
+      const [one, other] = manifest.shards.filter(isBucket);
+      if (one === undefined || other === undefined) throw new Error("there are no two buckets");
+      [one.file, other.file] = [other.file, one.file];
+      for (const field of ["triples", "bytes", "lineBytes"] as const)
+        [one[field], other[field]] = [other[field], one[field]];
+      [one.sha256, other.sha256] = [other.sha256, one.sha256];
+    },
+    ["placement"],
+  ],
+  [
+    "a query that the report calls federated and one shard answers",
+    async () => {
+      for (const query of report.queries) query.federated = true;
+    },
+    ["federated"],
+  ],
+  [
+    "a federated query that the report does not call so",
+    async () => {
+      for (const query of report.queries) query.federated = false;
+    },
+    ["federated"],
+  ],
+  ["a triple that is gone", async () => replace(isBase, (await linesOf(isBase)).slice(1)), ["complete"]],
+  [
+    "a triple that nobody put in",
+    async () => replace(isBase, [...(await linesOf(isBase)), '<urn:x:1> <urn:x:p> "1" .']),
+    ["complete"],
+  ],
+  [
+    "a literal that was changed",
+    async () => {
+      const lines = await linesOf(isBase);
+      const at = lines.findIndex((line) => line.includes('"'));
+      lines[at] = (lines[at] ?? "").replace(/"(.)/u, '"~$1');
+      await replace(isBase, lines);
+    },
+    ["complete"],
+  ],
+  [
+    "a triple that was copied to another shard",
+    async () => replace(isBucket, [...(await linesOf(isBucket)), ...(await linesOf(isBase)).slice(0, 1)]),
+    ["disjoint", "placement"],
+  ],
+  [
+    "a triple that stands twice in its shard",
+    async () => {
+      const lines = await linesOf(isBase);
+      await replace(isBase, [...lines, ...lines.slice(0, 1)]);
+    },
+    ["disjoint"],
+  ],
+  [
+    "a file whose manifest was not mended",
+    async () => {
+      const { file = "" } = manifest.shards.find(isBase) ?? {};
+      const lines = await linesOf(isBase);
+      await writeFile(join(folder, file), `${lines.toReversed().join("\n")}\n`);
+    },
+    ["files"],
+  ],
+  ["a file that is gone", async () => rm(join(folder, manifest.shards.find(isBase)?.file ?? "")), ["files"]],
+])("verify finds %s", async (_, tamper, expected) => {
+  await tamper();
+  expect(await brokenChecks()).toEqual(expect.arrayContaining([...expected]));
+});
