@@ -23,12 +23,12 @@ function forget(fact: PropertyFact): void {
 }
 
 /**
- * Finds out whether the same triple lies in several of the graphs that are described together, so that it comes several
+ * Finds out whether the same triple lies in several of so many graphs that are described together, so that it comes several
  * times. It is taken to do so while nothing shows the contrary.
  */
-export async function findRepeats(run: Run): Promise<void> {
-  const { named, graphs, count, countDistinct } = run.dialect;
-  if (!count || (named ? run.base.namedGraphs.size : graphs.length) < 2) return;
+export async function findRepeats(run: Run, graphs: number): Promise<void> {
+  const { count, countDistinct } = run.dialect;
+  if (!count || graphs < 2) return;
   const { all, once, record } = await countBoth(run);
   const sizes = [...run.base.namedGraphs.values()].reduce((sum, graph) => sum + (graph.triples?.value ?? 0), 0);
   const cut = run.lies || all === undefined || all < sizes;

@@ -156,16 +156,7 @@ export function emptyFacts(): FactBase {
 export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
   const base = emptyFacts();
   if (known === undefined) return base;
-  const isWanted = ({ status }: { readonly status: FactStatus }): boolean =>
-    (status === "claimed") === (kind === "claimed");
-  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
-    const count = known[name];
-    if (count && isWanted(count)) base.totals.set(name, count);
-  }
-  base.classesComplete = known.classesComplete;
-  base.propertiesComplete = known.propertiesComplete;
-  restoreProperties(base.properties, known.propertyPartitions, isWanted);
-  restoreClasses(base.classes, known.classPartitions, isWanted);
+  restorePartitions(base, known, ({ status }) => (status === "claimed") === (kind === "claimed"));
   for (const language of known.languages) base.languages.add(language);
   for (const namespace of known.namespaces) base.namespaces.add(namespace);
   for (const graph of known.graphs ?? []) base.graphs.add(graph);
@@ -176,6 +167,17 @@ export function restoredFacts(known: VoidDescription | undefined, kind: "measure
 }
 
 type IsWanted = (known: { readonly status: FactStatus }) => boolean;
+
+function restorePartitions(base: FactBase, known: VoidDescription, isWanted: IsWanted): void {
+  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
+    const count = known[name];
+    if (count && isWanted(count)) base.totals.set(name, count);
+  }
+  base.classesComplete = known.classesComplete;
+  base.propertiesComplete = known.propertiesComplete;
+  restoreProperties(base.properties, known.propertyPartitions, isWanted);
+  restoreClasses(base.classes, known.classPartitions, isWanted);
+}
 
 function restoreCounts<Name extends string>(
   fact: { [name in Name]?: Count },

@@ -17,7 +17,7 @@ export async function turnToNamedGraphs(run: Run): Promise<boolean> {
   const graphs = await startList(run, families.graphs);
   await graphs.finish();
   run.dialect = { ...run.dialect, named: run.base.namedGraphs.size > 0 };
-  await findRepeats(run);
+  await findRepeats(run, run.base.namedGraphs.size);
   return run.dialect.named;
 }
 

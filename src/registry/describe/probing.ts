@@ -16,10 +16,10 @@ export async function probe(run: Run): Promise<void> {
   run.dialect = { ...run.dialect, values };
   await probeCounts(run, capabilities);
   if (run.cap === undefined && !run.uncapped && !run.dialect.values) await capByData(run);
-  const graphs = await ownGraphs(run);
+  const { graphs, together } = await ownGraphs(run);
   for (const graph of graphs) run.base.graphs.add(graph);
   run.dialect = { ...run.dialect, graphs };
-  await findRepeats(run);
+  await findRepeats(run, Math.max(together, run.base.namedGraphs.size));
 }
 
 type Verdicts = Capabilities["constructs"];
@@ -101,21 +101,26 @@ const systemGraph =
 /** Whether a graph is one of Virtuoso's own. */
 export const isSystemGraph = (graph: string): boolean => systemGraph.test(graph);
 
+/** The graphs to ask (none: the default graph), and how many graphs are described together. */
+type OwnGraphs = Pick<Dialect, "graphs"> & { readonly together: number };
+
 /** The graphs to describe: all but Virtuoso's own, where it is a Virtuoso and they are few; else its default graph. */
-async function ownGraphs(run: Run): Promise<Dialect["graphs"]> {
-  if (!(await isVirtuoso(run))) return [];
+async function ownGraphs(run: Run): Promise<OwnGraphs> {
+  if (!(await isVirtuoso(run))) return { graphs: [], together: 1 };
+  const union: OwnGraphs = { graphs: [], together: Number.POSITIVE_INFINITY };
   const outcome = await graphsOf(run);
   if (!outcome.ok) {
     const why = outcome.why === "too-large" ? "refused" : outcome.why;
     run.agenda.note({ what: withoutSystemGraphs, why, record: outcome.record });
-    return [];
+    return union;
   }
   const graphs = outcome.answer.rows.flatMap((row) => row.get("g")?.value ?? []);
   const own = graphs.filter((graph) => !isSystemGraph(graph));
-  if (own.length === graphs.length && graphs.length < 2 * mostGraphs) return [];
-  if (own.length > 0 && own.length <= mostGraphs && graphs.length < 2 * mostGraphs && own.every(isWritable)) return own;
+  if (own.length === graphs.length && graphs.length < 2 * mostGraphs) return { graphs: [], together: own.length };
+  if (own.length > 0 && own.length <= mostGraphs && graphs.length < 2 * mostGraphs && own.every(isWritable))
+    return { graphs: own, together: own.length };
   run.agenda.note({ what: withoutSystemGraphs, why: "refused", record: outcome.record });
-  return [];
+  return union;
 }
 
 const withoutSystemGraphs = "data without the system graphs of Virtuoso";

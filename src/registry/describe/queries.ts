@@ -28,6 +28,8 @@ export interface Selection {
   readonly properties?: readonly string[];
   /** Only subjects in this slice. */
   readonly slice?: Slice;
+  /** OFFSET and LIMIT of the solutions. */
+  readonly bounds?: string;
 }
 
 /** One of 16 slices of the subjects by the first hexadecimal digit of their MD5 sum, or the blank subjects. */
@@ -60,29 +62,36 @@ function onlyKey(selection: Selection): string | undefined {
 }
 
 function pattern(family: Family, selection: Selection, dialect: Dialect): string {
-  const { keys, without, properties, slice } = selection;
+  const { bounds = "" } = selection;
   const only = onlyKey(selection);
   const key = only === undefined ? `?${family.key}` : written(only);
-  const constraint = [
+  // VALUES first: some engines evaluate in the order of the text.
+  const triples = matched([family.head(key), ...family.joined], dialect);
+  const text = `${constraints(family, selection, dialect)}${triples}${family.tail}`;
+  if (!dialect.repeats) return bounds === "" ? text : `{ SELECT * WHERE { ${text}} ${bounds} } `;
+  const names = [family.head(only === undefined ? key : ""), ...family.joined, family.tail]
+    .join(" ")
+    .match(/\?[a-z]/gu);
+  // Virtuoso forgets bounds that stand around the only subquery.
+  return `{ ${eachOnce([...new Set(names)].join(" "), text, dialect)} ${bounds}} `;
+}
+
+/** Selects each row of some variables once: by DISTINCT, or by grouping where DISTINCT is refused or wrong. */
+function eachOnce(names: string, text: string, { countDistinct }: Dialect): string {
+  const rows = `${names} WHERE { ${text}}`;
+  return countDistinct ? `SELECT DISTINCT ${rows}` : `SELECT ${rows} GROUP BY ${names}`;
+}
+
+function constraints(family: Family, selection: Selection, dialect: Dialect): string {
+  const { keys, without, properties, slice } = selection;
+  const only = onlyKey(selection);
+  return [
     family.key === "c" && keys === undefined ? "FILTER(isIRI(?c)) " : "",
     keys && only === undefined ? among(family.key, keys, dialect) : "",
     without && without.length > 0 ? `FILTER(?${family.key} NOT IN (${list(without, ", ")})) ` : "",
     properties ? among("p", properties, dialect) : "",
     slice === undefined ? "" : sliced(slice),
   ].join("");
-  // VALUES first: some engines evaluate in the order of the text.
-  const text = `${constraint}${matched([family.head(key), ...family.joined], dialect)}${family.tail}`;
-  if (!dialect.repeats) return text;
-  const names = [family.head(only === undefined ? key : ""), ...family.joined, family.tail]
-    .join(" ")
-    .match(/\?[a-z]/gu);
-  return `${eachOnce([...new Set(names)].join(" "), text, dialect)} `;
-}
-
-/** Each row of some variables once: by DISTINCT, or by grouping where DISTINCT is refused or wrong. */
-function eachOnce(names: string, text: string, { countDistinct }: Dialect): string {
-  const rows = `${names} WHERE { ${text}}`;
-  return countDistinct ? `{ SELECT DISTINCT ${rows} }` : `{ SELECT ${rows} GROUP BY ${names} }`;
 }
 
 /** Triple patterns as they are matched against the graphs that are described, with a space behind each. */
@@ -140,19 +149,20 @@ export function keysQuery(family: Family, selection: Selection, dialect: Dialect
 
 /** One key that is not in a list: no row says that the list misses none. */
 export function missingKeyQuery(family: Family, without: readonly string[], dialect: Dialect): string {
-  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { without }, dialect)} } LIMIT 1`;
+  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { without, bounds: "LIMIT 1" }, dialect)}}`;
 }
 
 /** One solution of a list family behind so many others. */
 export function solutionQuery(family: Family, offset: number, dialect: Dialect): string {
-  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, {}, dialect)} } OFFSET ${offset} LIMIT 1`;
+  const bounds = `OFFSET ${offset} LIMIT 1`;
+  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { bounds }, dialect)}}`;
 }
 
 /** Keys among the first solutions (rung 6). */
 export function sampledKeysQuery(family: Family, without: readonly string[], options: SampleOptions): string {
   const { dialect, limit } = options;
-  const inner = `SELECT ?${family.key} WHERE { ${pattern(family, { without }, dialect)} } LIMIT ${limit}`;
-  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { { ${inner} } }`;
+  const some = pattern(family, { without, bounds: `LIMIT ${limit}` }, dialect);
+  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { ${some}}`;
 }
 
 /** How many solutions or instances are looked at. */
@@ -165,8 +175,8 @@ export interface SampleOptions {
 export function limitedGroupsQuery(family: Family, key: string, options: SampleOptions): string {
   const { dialect, limit } = options;
   const variables = family.detail;
-  const inner = `SELECT * WHERE { ${pattern(family, { keys: [key] }, dialect)} } LIMIT ${limit}`;
-  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${inner} } }${grouped(variables)}`;
+  const some = pattern(family, { keys: [key], bounds: `LIMIT ${limit}` }, dialect);
+  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}${grouped(variables)}`;
 }
 
 /** Groups of the first `limit` instances of a class, or triples of a property (rung 6). */
@@ -192,7 +202,7 @@ export function tripleCountsQueries(dialect: Dialect, type?: string): readonly [
   const names = type === undefined ? "?s ?p ?o" : "?s";
   return [
     `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${eachOnce(names, some, dialect)} }`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${eachOnce(names, some, dialect)} } }`,
   ];
 }
 
@@ -201,7 +211,7 @@ export function distinctNodesQueries(variable: "s" | "o", dialect: Dialect): rea
   const any = anyTriple(dialect);
   return [
     `SELECT (COUNT(DISTINCT ?${variable}) AS ?n)${from(dialect)} WHERE { ${any}}`,
-    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { ${eachOnce(`?${variable}`, any, dialect)} }`,
+    `SELECT (COUNT(*) AS ?n)${from(dialect)} WHERE { { ${eachOnce(`?${variable}`, any, dialect)} } }`,
   ];
 }
 

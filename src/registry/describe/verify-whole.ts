@@ -74,8 +74,10 @@ function claimedOf(
   family: Family,
   { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
 ): (key: string) => boolean {
-  if (!items.some(({ key }) => familyFacts[family.name].size(claims, key) > 0)) return () => false;
-  return (key) => isAsClaimed(claims, family, { key, observation: whole });
+  const agrees = (key: string): boolean => isAsClaimed(claims, family, { key, observation: whole });
+  // A key of which nothing is claimed agrees with an answer that has nothing of it only where others agree as well.
+  const isTold = items.some(({ key }) => familyFacts[family.name].size(claims, key) > 0 && agrees(key));
+  return isTold ? agrees : () => false;
 }
 
 function settleAgreed(

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber } from "../../../../src/registry/describe/create-describer.ts";
 import { agentView } from "../../../../src/registry/void/agent-view.ts";
-import type { ClassPartition, Count, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createVoidRetriever } from "../../../../src/registry/void/void-retriever.ts";
 import { systemClock } from "../../../../src/transport/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";
+import { asRetrieved, goneTerms, listsOnly, scaled, withGoneTerms } from "../../../support/published-description.ts";
 import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
 import { createPolicyAsker, endpointUrl, type Policy, type PolicyAsker } from "./policy-asker.ts";
@@ -37,55 +38,6 @@ async function describedFrom(known: VoidDescription | undefined, asker: PolicyAs
   return { ...compared, description, exact: statements.exact, requests: asker.queries.length };
 }
 
-const claim = (value: number): Count => ({ value, status: "claimed", record: 0 });
-
-const goneClass: ClassPartition = {
-  class: "http://gone.example/Class",
-  status: "claimed",
-  record: 0,
-  entities: claim(50),
-  properties: whole.classPartitions[0]?.properties ?? [],
-  propertiesComplete: false,
-};
-const goneProperty: VoidDescription["propertyPartitions"][number] = {
-  property: "http://gone.example/property",
-  status: "claimed",
-  record: 0,
-  triples: claim(50),
-  objectClasses: [],
-  datatypes: [],
-  objectsComplete: false,
-};
-/** As many publishers write it. */
-const listsOnly: VoidDescription = {
-  ...whole,
-  classPartitions: whole.classPartitions.map((partition) => ({ ...partition, properties: [] })),
-  propertyPartitions: whole.propertyPartitions.map((partition) => ({ ...partition, objectClasses: [], datatypes: [] })),
-};
-const stale: VoidDescription = {
-  ...whole,
-  classPartitions: [...whole.classPartitions, goneClass],
-  propertyPartitions: [...whole.propertyPartitions, goneProperty],
-};
-
-/** All counts are wrong by the same factor. */
-const scaled = (factor: number): VoidDescription =>
-  JSON.parse(JSON.stringify(whole), (_key, value: unknown) =>
-    typeof value === "object" && value !== null && "value" in value && typeof value.value === "number"
-      ? { ...value, value: Math.ceil(value.value * factor) }
-      : value,
-  ) as VoidDescription;
-
-/** A description as if it had been retrieved. */
-const claimed = (description: VoidDescription): VoidDescription => ({
-  ...(JSON.parse(JSON.stringify(description), (key, value: unknown) =>
-    key === "status" ? "claimed" : key.endsWith("Complete") ? false : value,
-  ) as VoidDescription),
-  source: "retrieved",
-  unfinished: true,
-  records: [{ rung: 0, query: endpointUrl, durationMs: 1, at: "2026-01-01T00:00:00.000Z", outcome: "ok" }],
-});
-
 let alone: Awaited<ReturnType<typeof describedWith>>;
 
 beforeAll(async () => {
@@ -94,7 +46,7 @@ beforeAll(async () => {
 
 describe("a description that its publisher wrote", () => {
   it.each([
-    ["lists of classes and properties", listsOnly, 5],
+    ["lists of classes and properties", listsOnly(whole), 5],
     ["everything", whole, 15],
   ])("saves requests when it is right in %s", async (_what, published, saved) => {
     const { found, exact, requests, description } = await describedWith(published);
@@ -104,21 +56,21 @@ describe("a description that its publisher wrote", () => {
   });
 
   it("with a class and a property that are gone changes no fact, and is told", async () => {
-    const { exact, invented, completeLists, requests, description } = await describedWith(stale);
+    const { exact, invented, completeLists, requests, description } = await describedWith(withGoneTerms(whole));
     expect({ exact, invented, completeLists }).toEqual({
       exact: alone.exact,
       invented: [],
       completeLists: alone.completeLists,
     });
     expect(description.unknown.map(({ what, why }) => [what, why])).toEqual([
-      ["class <http://gone.example/Class> of the publisher's description", "contradicted"],
-      ["property <http://gone.example/property> of the publisher's description", "contradicted"],
+      [`class <${goneTerms.class}> of the publisher's description`, "contradicted"],
+      [`property <${goneTerms.property}> of the publisher's description`, "contradicted"],
     ]);
     expect(requests).toBeLessThanOrEqual(alone.requests - 15);
   });
 
   it.each([0.5, 3])("with counts %f times as large is not used", async (factor) => {
-    const { found, exact } = await describedWith(scaled(factor));
+    const { found, exact } = await describedWith(scaled(whole, factor));
     expect(found).toMatchObject({ contradicted: [{ reason: expect.stringMatching(/^The data contradict it/u) }] });
     expect([found.description, exact]).toEqual([undefined, alone.exact]);
   });
@@ -132,7 +84,7 @@ describe("a description that its publisher wrote", () => {
     ["does not count", { noCount: true }],
   ])("makes nothing untrue exact at an endpoint that %s", async (_name, policy) => {
     const { exact } = await describedWith(undefined, policy);
-    for (const published of [whole, stale]) {
+    for (const published of [whole, withGoneTerms(whole)]) {
       const described = await describedWith(published, policy);
       expect(described.exact).toBeGreaterThanOrEqual(exact);
       expect(described.recall).toBe(1);
@@ -141,11 +93,11 @@ describe("a description that its publisher wrote", () => {
 
   it.each<[string, VoidDescription, Policy]>([
     ["sees some triples only", truthfulDescription(truthOf(triples.slice(0, 900))), { beyond: "some-triples" }],
-    ["counts too little", scaled(0.6), { beyond: "scaled" }],
+    ["counts too little", scaled(whole, 0.6), { beyond: "scaled" }],
   ])("by asking an endpoint that %s is no proof of what that answers", async (_name, published, { beyond }) => {
     for (const workLimit of [60, 200, 800]) {
       const asker = createPolicyAsker(lines, { workLimit, ...(beyond && { beyond }) });
-      await describedFrom(claimed(published), asker);
+      await describedFrom(asRetrieved(published), asker);
     }
   });
 });
