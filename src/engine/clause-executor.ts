@@ -17,8 +17,10 @@ import { noteStatus, sourceReport } from "./source-reports.ts";
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
   /**
-   * Solutions of a clause, compatible with the keys when given. A SILENT clause that fails gives one empty solution;
-   * with `partial`, a failing one gives none; any other failure is thrown. Blank nodes differ from answer to answer.
+   * Solutions of a clause, compatible with the keys when given. A SILENT clause that fails before it has answered for any
+   * keys gives one empty solution, then and for all other keys. One that fails later gives no more: what it gave cannot be
+   * called back, so the answer is partial. With `partial`, a clause that fails gives none; any other failure is thrown.
+   * Blank nodes differ from answer to answer.
    */
   solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings>;
 }
@@ -38,24 +40,34 @@ export interface ClauseExecutorOptions {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
+  /** What came first of SILENT clauses, whose blocks are asked side by side. */
+  const firsts = new Map<string, "answer" | "failure">();
 
   async function* solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings> {
     const report = sourceReport(bounds.sources, clause.endpoint.id ?? clause.endpoint.url);
-    let delivered = 0;
+    const isSilenced = (): boolean => clause.silent && firsts.get(clause.iri) === "failure";
+    const note = (first: "answer" | "failure"): void => {
+      if (clause.silent && !firsts.has(clause.iri)) firsts.set(clause.iri, first);
+    };
     try {
       const request = { clause, keys, report };
-      for await (const row of isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(options, request)) {
-        delivered++;
-        yield row;
+      const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(options, request);
+      if (!isSilenced()) {
+        for await (const row of rows) {
+          note("answer");
+          if (isSilenced()) break;
+          yield row;
+        }
+        note("answer");
       }
     } catch (thrown) {
       const error = toFedwayError(thrown);
       noteStatus(report, verdict(clause, bounds, error), error.code);
       if (!tolerates(clause, bounds, error)) throw error;
-      // What was delivered cannot be called back, so a SILENT failure after the first row leaves a partial answer.
-      if (clause.silent && delivered > 0) noteStatus(report, "failed", error.code);
-      if (clause.silent && delivered === 0) yield new Map();
+      note("failure");
+      if (clause.silent && !isSilenced()) noteStatus(report, "failed", error.code);
     }
+    if (isSilenced()) yield new Map();
   }
 
   return { solutions };
