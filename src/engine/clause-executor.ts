@@ -12,6 +12,7 @@ import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluat
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { numberKeys } from "./numbered-keys.ts";
+import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
@@ -40,6 +41,7 @@ export interface ClauseExecutorOptions {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
+  const asking: AskOptions = { ...options, answers: createSharedAnswers(account.held) };
   /** What came first of SILENT clauses, whose blocks are asked side by side. */
   const firsts = new Map<string, "answer" | "failure">();
 
@@ -51,7 +53,7 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
     };
     try {
       const request = { clause, keys, report };
-      const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(options, request);
+      const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(asking, request);
       if (!isSilenced()) {
         for await (const row of rows) {
           note("answer");
@@ -73,11 +75,15 @@ export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExec
   return { solutions };
 }
 
+interface AskOptions extends ClauseExecutorOptions {
+  readonly answers: SharedAnswers;
+}
+
 // An endpoint that chokes on this few keys has another reason to.
 const FEWEST_KEYS = 4;
 
 /** Asks once, and with half of the keys at a time when the endpoint could not digest them all. */
-async function* askInBlocks(options: ClauseExecutorOptions, request: ClauseRequest): AsyncIterable<Bindings> {
+async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<Bindings> {
   const { sizes, bounds } = options;
   const { url } = request.clause.endpoint;
   const rows = request.keys?.rows ?? [];
@@ -110,21 +116,32 @@ function isIndigestion(error: unknown): boolean {
   return details.upstreamStatus === 413 || details.upstreamStatus === 414;
 }
 
-async function* ask(
-  { client, bounds, account }: ClauseExecutorOptions,
-  { clause, keys, report }: ClauseRequest,
-): AsyncIterable<Bindings> {
+async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<Bindings> {
+  const { account, bounds, answers } = options;
   if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
+  const sent = numberKeys(keys, clause.variables);
+  const query = clauseQuery(clause, sent.keys);
+  const acceptPartial = bounds.partial || clause.silent;
+  const apart = account.nextAnswer();
+  const send = () => fetched(options, { endpoint: clause.endpoint, query, acceptPartial, report });
+  for await (const row of answers.rows(`${clause.endpoint.url} ${acceptPartial} ${query}`, send)) {
+    account.count();
+    yield* sent.own(row).map(apart);
+  }
+}
+
+interface Fetch extends Pick<SparqlRequest, "endpoint" | "query" | "acceptPartial"> {
+  readonly report: SourceReport;
+}
+
+async function* fetched({ client, bounds, account }: AskOptions, { report, ...asked }: Fetch): AsyncIterable<Bindings> {
   account.elapsed(report);
   report.requests++;
-  const sent = numberKeys(keys, clause.variables);
   const answer = await queryInTurn(client, account, {
-    endpoint: clause.endpoint,
-    query: clauseQuery(clause, sent.keys),
+    ...asked,
     kind: "bindings",
     accept: acceptFor("bindings"),
     encoding: "decode",
-    acceptPartial: bounds.partial || clause.silent,
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
     client: bounds.client,
@@ -134,11 +151,9 @@ async function* ask(
   // Looked at again below; a body that is left early rejects it with nobody waiting.
   answer.end.catch(() => {});
   try {
-    const apart = account.nextAnswer();
     for await (const row of rowsOf(answer, bounds.signal)) {
       report.rows = (report.rows ?? 0) + 1;
-      account.count();
-      yield* sent.own(row).map(apart);
+      yield row;
     }
     report.rows ??= 0;
     const end = await answer.end;
