@@ -59,6 +59,5 @@ export function hasOneSpelling(term: RDF.Term): boolean {
   if (term.language !== "") return term.language === term.language.toLowerCase();
   const { value } = term.datatype;
   if (!value.startsWith(XSD)) return value !== `${RDF_NS}langString`;
-  const name = value.slice(XSD.length);
-  return Object.hasOwn(canonical, name) && canonical[name]?.test(term.value) === true;
+  return canonical[value.slice(XSD.length)]?.test(term.value) ?? false;
 }

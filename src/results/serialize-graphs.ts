@@ -1,5 +1,4 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../errors/fedway-error.ts";
 import type { ItemEncoder } from "./encoder.ts";
 import { datatypeOf, safeLabel, termToText } from "./terms.ts";
 
@@ -80,9 +79,7 @@ export function createJsonLdEncoder(): ItemEncoder<RDF.Quad> {
     open: () => "[",
     item: (quad) => {
       if (quad.subject.termType === "Quad" || quad.object.termType === "Quad") {
-        throw new FedwayError("NOT_ACCEPTABLE", "The answer has triple terms, which JSON-LD 1.1 cannot hold.", {
-          next: "Ask for text/turtle or application/n-triples.",
-        });
+        throw new TypeError("JSON-LD 1.1 has no triple terms.");
       }
       return start(quad) + objectToJsonLd(quad.object);
     },

@@ -19,22 +19,24 @@ export async function doChores(run: Run): Promise<void> {
   await findNamespaces(run);
 }
 
-/** SPORTAL QB4 and QB5, exact when two shapes of the query agree and nothing that is known exceeds them. */
+/** SPORTAL QB4 and QB5. */
 async function countNodes(run: Run, chore: Chore, variable: "s" | "o"): Promise<void> {
   if (!run.agenda.isOpen(chore)) return;
   const name = variable === "s" ? "distinctSubjects" : "distinctObjects";
-  if (!run.dialect.count) {
-    run.agenda.close(chore, { why: "refused" });
-    return;
-  }
+  if (run.dialect.countDistinct && run.dialect.count) await countTwice(run, chore, { name, variable });
+  if (!run.agenda.isOpen(chore)) return;
+  if (run.dialect.count) await countRows(run, chore, { name, variable });
+  else run.agenda.close(chore, { why: "refused" });
+}
+
+interface Nodes {
+  readonly name: NodeCount;
+  readonly variable: "s" | "o";
+}
+
+/** Exact when two shapes of the query agree; leaves the chore open when COUNT(DISTINCT) turns out to be wrong. */
+async function countTwice(run: Run, chore: Chore, { name, variable }: Nodes): Promise<void> {
   const [first, second] = distinctNodesQueries(variable, run.dialect);
-  if (!run.dialect.countDistinct) {
-    const rows = await countOnce(run, second);
-    if (rows.value !== undefined)
-      keepNodes(run, name, { value: rows.value, status: "lowerBound", record: rows.record });
-    run.agenda.close(chore, { why: rows.why ?? "refused", record: rows.record });
-    return;
-  }
   const one = await countOnce(run, first);
   if (one.value === undefined) {
     keepAtLeast(run, name);
@@ -42,16 +44,24 @@ async function countNodes(run: Run, chore: Chore, variable: "s" | "o"): Promise<
     return;
   }
   const other = await countOnce(run, second);
-  const exact = one.sound && other.sound && one.value === other.value && isTrusted(run);
-  if (one.sound && other.sound && other.value !== one.value && isTrusted(run)) {
+  const { value = 0 } = other;
+  const whole = one.sound && other.sound && isTrusted(run);
+  if (whole && value !== one.value) {
     // Nothing was cut, so that one of the two shapes is wrong. What was counted by the first is not believed any more.
     distrustDistinct(run, one.record);
-    await countNodes(run, chore, variable);
     return;
   }
-  const value = Math.max(one.value, other.value ?? 0);
-  keepNodes(run, name, { value, status: exact ? "exact" : "lowerBound", record: one.record });
-  run.agenda.close(chore, exact ? undefined : { why: "partial", record: other.record });
+  const status = whole ? "exact" : "lowerBound";
+  keepNodes(run, name, { value: Math.max(one.value, value), status, record: one.record });
+  run.agenda.close(chore, whole ? undefined : { why: "partial", record: other.record });
+}
+
+/** Without COUNT(DISTINCT) there is no second way. */
+async function countRows(run: Run, chore: Chore, { name, variable }: Nodes): Promise<void> {
+  const [, query] = distinctNodesQueries(variable, run.dialect);
+  const { value, why = "refused", record } = await countOnce(run, query);
+  if (value !== undefined) keepNodes(run, name, { value, status: "lowerBound", record });
+  run.agenda.close(chore, { why, record });
 }
 
 type NodeCount = "distinctSubjects" | "distinctObjects";

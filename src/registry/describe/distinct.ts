@@ -1,5 +1,5 @@
 import type { PropertyFact } from "./fact-base.ts";
-import { countOf, type Observation } from "./observation.ts";
+import { countOf, type Observation, solutionsOf } from "./observation.ts";
 import { tripleCountsQueries } from "./queries.ts";
 import { caughtLying, type Run } from "./run.ts";
 
@@ -47,20 +47,19 @@ export async function findRepeats(run: Run, graphs: number): Promise<void> {
  * times, or COUNT(DISTINCT) is wrong: finds out which. Whether the list must be made again.
  */
 export async function settleDoubt(run: Run, classes: Observation | undefined): Promise<boolean> {
-  const { count, countDistinct, repeats } = run.dialect;
-  if (classes === undefined || !count || !countDistinct) return false;
+  const { countDistinct, repeats } = run.dialect;
+  if (classes === undefined || !countDistinct) return false;
   const doubtful = [...classes.groups].find(([, groups]) => [...groups.values()].some(({ n, ds }) => n !== ds));
-  const [key] = doubtful === undefined ? classes.flawed : [doubtful[0]];
-  if (key === undefined) return false;
+  const [key] = doubtful ?? classes.flawed;
+  if (typeof key !== "string") return false;
   const { all, once, record } = await countBoth(run, key);
   if (!repeats && (once === undefined || all !== once)) {
     run.dialect = { ...run.dialect, repeats: true };
     run.agenda.note({ what: repeatedTriples, why: "refused", record });
     return true;
   }
-  // Each triple comes once, or is counted once by now.
-  const solutions = [...(doubtful?.[1].values() ?? [])].some(({ n }) => n !== once);
-  if (repeats && solutions) caughtLying(run, 1, record);
+  // Each triple comes once, or should be counted once by now.
+  if (repeats && solutionsOf(classes.groups.get(key)) !== once) caughtLying(run, 1, record);
   distrustDistinct(run, record);
   return true;
 }

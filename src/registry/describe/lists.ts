@@ -149,9 +149,7 @@ async function findClaimed(run: Run, family: Family): Promise<void> {
     weightIn(run, family),
   );
   const batcher = createBatcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
-  for (let pages = 0; pages < mostPages; pages++) {
-    const batch = batcher.next();
-    if (batch === undefined) return;
+  for (let batch = batcher.next(); batch !== undefined; batch = batcher.next()) {
     const found = await observe(run, family, { selection: { keys: batch }, rung: 2 });
     if (!isSeen(found)) batcher.failed();
     else {

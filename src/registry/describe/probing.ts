@@ -55,14 +55,16 @@ async function probeCounts(run: Run, capabilities: Capabilities | undefined): Pr
   const told = verdictOf(capabilities?.constructs, "aggregates");
   const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), rung: 1 });
   const [row] = many?.ok ? many.answer.rows : [];
-  const sees = countOf(row?.get("n")) === probes.rowCapRows;
-  const count = sees || (await counts(run, told));
-  run.dialect = { ...run.dialect, count };
-  if (!count || !run.dialect.countDistinct) return;
-  if (many && sees) {
+  if (many && countOf(row?.get("n")) === probes.rowCapRows) {
     if (countOf(row?.get("u")) !== probes.rowCapRows / 2) distrustDistinct(run, many.record);
     return;
   }
+  const count = await counts(run, told);
+  run.dialect = { ...run.dialect, count };
+  if (count) await probeFewCounts(run);
+}
+
+async function probeFewCounts(run: Run): Promise<void> {
   const few = await run.session.ask({ query: fewCountsQuery(run.dialect), rung: 1 });
   const right = few.ok ? countOf(few.answer.rows[0]?.get("u")) === 2 : few.why !== "refused";
   if (!right) distrustDistinct(run, few.record);
@@ -129,7 +131,7 @@ const graphAttempts = 2;
 /** A Virtuoso that was busy, or read its graphs for the first time, may need more time than it gives a query. */
 async function graphsOf(run: Run): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs), rung: 1 });
+    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs, run.dialect), rung: 1 });
     if (outcome.ok || outcome.why === "refused" || attempt === graphAttempts) return outcome;
   }
 }

@@ -227,9 +227,10 @@ export function subjectsQuery(dialect: Dialect, limit: number): string {
   return `SELECT DISTINCT ?s${from(dialect)} WHERE { ${anyTriple(dialect)}FILTER(isIRI(?s)) } LIMIT ${limit}`;
 }
 
-/** Graphs that can be asked by name, with their sizes where aggregates work. */
-export function graphsQuery(limit: number): string {
-  return `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } LIMIT ${limit}`;
+/** Graphs that can be asked by name. */
+export function graphsQuery(limit: number, { countDistinct }: Pick<Dialect, "countDistinct">): string {
+  const where = "WHERE { GRAPH ?g { ?s ?p ?o } }";
+  return `${countDistinct ? `SELECT DISTINCT ?g ${where}` : `SELECT ?g ${where} GROUP BY ?g`} LIMIT ${limit}`;
 }
 
 const ten = "0 1 2 3 4 5 6 7 8 9";

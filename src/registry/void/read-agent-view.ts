@@ -60,7 +60,8 @@ function readNamedGraphs(source: VoidSource, dataset: RDF.Term): Pick<VoidDescri
   const list = nodes.map((node) => {
     const triples = readCount(source, index.objects(node, sd.graph), v.triples);
     const graph = valueOf(index, node, sd.name) ?? "";
-    return { graph, ...annotations.known(node, sd.name), ...(triples !== undefined && { triples }) };
+    const { status, record } = annotations.known(node, sd.name);
+    return triples === undefined ? { graph, status, record } : { graph, status, record, triples };
   });
   list.sort((one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph));
   return { namedGraphs: { list, complete: annotations.complete(dataset, measured.graphsComplete) } };

@@ -94,7 +94,8 @@ describe("every query text", () => {
     probes.count,
     probes.virtuoso,
     probes.anything,
-    graphsQuery(5),
+    graphsQuery(5, plain),
+    graphsQuery(5, { countDistinct: false }),
     ...[true, false].flatMap((values) => [manyCountsQuery, fewCountsQuery].map((query) => query({ values }))),
   ])("%s parses", shouldParse);
 });
