@@ -23,26 +23,6 @@ export function entryIdOf(dataset: string, shard: string): string {
 const numbers = new Intl.NumberFormat("en");
 const triplesText = (triples: number): string => `${numbers.format(triples)} ${triples === 1 ? "triple" : "triples"}`;
 
-/** What of the data a shard holds, as the part of a sentence. */
-function partOf(key: string): { readonly short: string; readonly long: string } {
-  const kind = key.slice(0, 2);
-  if (kind === "v/") return named(key.slice(2), (name) => `the statements with the property ${name}`);
-  if (kind === "c/") return named(key.slice(2), (name) => `the instances of ${name}`);
-  if (kind !== "h/") return { short: "the rest", long: "what no other shard holds" };
-  const at = key.lastIndexOf("/");
-  const bucket = Number(key.slice(at + 1)) + 1;
-  return named(key.slice(2, at), (name) => `part ${bucket} of the instances of ${name}`);
-}
-
-function named(iri: string, phrase: (name: string) => string): { readonly short: string; readonly long: string } {
-  return { short: phrase(localName(iri)), long: phrase(`${localName(iri)} (${iri})`) };
-}
-
-const localName = (iri: string): string => {
-  const last = iri.split(/[/#:]/u).findLast((part) => part !== "") ?? iri;
-  return last.length > 60 ? `${last.slice(0, 60)}…` : last;
-};
-
 const dcterms = "http://purl.org/dc/terms/";
 
 /** Statements that the catalogue keeps beside the fields it knows. */
@@ -64,14 +44,13 @@ function withMore(quads: readonly RDF.Quad[], dataset: ShardDataset): readonly R
 export const versionOf = (quads: readonly RDF.Quad[]): string | undefined =>
   quads.find(({ predicate }) => predicate.value === `${dcterms}hasVersion`)?.object.value;
 
-/** The catalogue's document of one shard. */
+/** The catalogue's document of one shard. It says what the triples are about, not which rule put them there. */
 export function shardDocument(dataset: ShardDataset, shard: FinishedShard, publicUrl: string): CatalogWrite {
-  const { short, long } = partOf(shard.key);
   const id = entryIdOf(dataset.dataset, shard.id);
   const quads = documentOf("endpoint", {
     id,
-    title: `${dataset.title}: ${short}`,
-    description: `Of ${dataset.title}, ${long}: ${triplesText(shard.triples)}.`,
+    title: shard.topic ?? `${dataset.title} ${shard.id}`,
+    description: `${triplesText(shard.triples)} of ${dataset.title}${shard.topic === undefined ? "" : `: ${shard.topic}`}.`,
     url: shardUrl(publicUrl, dataset.dataset, shard.id),
     license: dataset.licence,
     keywords: ["shard", dataset.dataset],

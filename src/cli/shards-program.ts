@@ -36,7 +36,9 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     );
   shards
     .command("verify")
-    .description("check finished shards: checksums, nothing twice, missing or misplaced, queries federated, every query's answer")
+    .description(
+      "check finished shards: checksums, nothing twice, missing or misplaced, queries federated, every query's answer",
+    )
     .argument("<folder>", "folder of finished shards")
     .option("-i, --input <file...>", "what the shards were made of, when it does not lie where it lay then")
     .option("--no-answers", "do not ask the queries, of which some may take minutes")

@@ -12,13 +12,16 @@ import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluat
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { numberKeys } from "./numbered-keys.ts";
+import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
 import { noteStatus, sourceReport } from "./source-reports.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {
   /**
-   * Solutions of a clause, compatible with the keys when given. A SILENT clause that fails gives one empty solution;
-   * with `partial`, a failing one gives none; any other failure is thrown. Blank nodes differ from answer to answer.
+   * Solutions of a clause, compatible with the keys when given. A SILENT clause that fails before it has answered for any
+   * keys gives one empty solution, then and for all other keys. One that fails later gives no more: what it gave cannot be
+   * called back, so the answer is partial. With `partial`, a clause that fails gives none; any other failure is thrown.
+   * Blank nodes differ from answer to answer.
    */
   solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings>;
 }
@@ -38,34 +41,49 @@ export interface ClauseExecutorOptions {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
+  const asking: AskOptions = { ...options, answers: createSharedAnswers(account.held) };
+  /** What came first of SILENT clauses, whose blocks are asked side by side. */
+  const firsts = new Map<string, "answer" | "failure">();
 
   async function* solutions(clause: FederatedClause, keys?: KeyBlock): AsyncIterable<Bindings> {
     const report = sourceReport(bounds.sources, clause.endpoint.id ?? clause.endpoint.url);
-    let delivered = 0;
+    const isSilenced = (): boolean => clause.silent && firsts.get(clause.iri) === "failure";
+    const note = (first: "answer" | "failure"): void => {
+      if (clause.silent && !firsts.has(clause.iri)) firsts.set(clause.iri, first);
+    };
     try {
       const request = { clause, keys, report };
-      for await (const row of isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(options, request)) {
-        delivered++;
-        yield row;
+      const rows = isEvaluatedHere(clause) ? evaluated(request) : askInBlocks(asking, request);
+      if (!isSilenced()) {
+        for await (const row of rows) {
+          note("answer");
+          if (isSilenced()) break;
+          yield row;
+        }
+        note("answer");
       }
     } catch (thrown) {
       const error = toFedwayError(thrown);
       noteStatus(report, verdict(clause, bounds, error), error.code);
       if (!tolerates(clause, bounds, error)) throw error;
-      // What was delivered cannot be called back, so a SILENT failure after the first row leaves a partial answer.
-      if (clause.silent && delivered > 0) noteStatus(report, "failed", error.code);
-      if (clause.silent && delivered === 0) yield new Map();
+      note("failure");
+      if (clause.silent && !isSilenced()) noteStatus(report, "failed", error.code);
     }
+    if (isSilenced()) yield new Map();
   }
 
   return { solutions };
+}
+
+interface AskOptions extends ClauseExecutorOptions {
+  readonly answers: SharedAnswers;
 }
 
 // An endpoint that chokes on this few keys has another reason to.
 const FEWEST_KEYS = 4;
 
 /** Asks once, and with half of the keys at a time when the endpoint could not digest them all. */
-async function* askInBlocks(options: ClauseExecutorOptions, request: ClauseRequest): AsyncIterable<Bindings> {
+async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<Bindings> {
   const { sizes, bounds } = options;
   const { url } = request.clause.endpoint;
   const rows = request.keys?.rows ?? [];
@@ -98,21 +116,32 @@ function isIndigestion(error: unknown): boolean {
   return details.upstreamStatus === 413 || details.upstreamStatus === 414;
 }
 
-async function* ask(
-  { client, bounds, account }: ClauseExecutorOptions,
-  { clause, keys, report }: ClauseRequest,
-): AsyncIterable<Bindings> {
+async function* ask(options: AskOptions, { clause, keys, report }: ClauseRequest): AsyncIterable<Bindings> {
+  const { account, bounds, answers } = options;
   if (keys && keys.rows.length > (clause.endpoint.maxValuesRows ?? keys.rows.length)) throw tooManyKeys();
+  const sent = numberKeys(keys, clause.variables);
+  const query = clauseQuery(clause, sent.keys);
+  const acceptPartial = bounds.partial || clause.silent;
+  const apart = account.nextAnswer();
+  const send = () => fetched(options, { endpoint: clause.endpoint, query, acceptPartial, report });
+  for await (const row of answers.rows(`${clause.endpoint.url} ${acceptPartial} ${query}`, send)) {
+    account.count();
+    yield* sent.own(row).map(apart);
+  }
+}
+
+interface Fetch extends Pick<SparqlRequest, "endpoint" | "query" | "acceptPartial"> {
+  readonly report: SourceReport;
+}
+
+async function* fetched({ client, bounds, account }: AskOptions, { report, ...asked }: Fetch): AsyncIterable<Bindings> {
   account.elapsed(report);
   report.requests++;
-  const sent = numberKeys(keys, clause.variables);
   const answer = await queryInTurn(client, account, {
-    endpoint: clause.endpoint,
-    query: clauseQuery(clause, sent.keys),
+    ...asked,
     kind: "bindings",
     accept: acceptFor("bindings"),
     encoding: "decode",
-    acceptPartial: bounds.partial || clause.silent,
     signal: bounds.signal,
     deadlineMs: bounds.deadlineMs,
     client: bounds.client,
@@ -122,11 +151,9 @@ async function* ask(
   // Looked at again below; a body that is left early rejects it with nobody waiting.
   answer.end.catch(() => {});
   try {
-    const apart = account.nextAnswer();
     for await (const row of rowsOf(answer, bounds.signal)) {
       report.rows = (report.rows ?? 0) + 1;
-      account.count();
-      yield* sent.own(row).map(apart);
+      yield row;
     }
     report.rows ??= 0;
     const end = await answer.end;

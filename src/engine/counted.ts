@@ -10,11 +10,19 @@ export interface CountedResult {
 export function counted(result: QueryResult): CountedResult {
   if (result.kind === "boolean") return { result, count: () => undefined };
   let count = 0;
-  async function* tally<T>(items: AsyncIterable<T>): AsyncIterable<T> {
-    for await (const item of items) {
-      count++;
-      yield item;
-    }
+  // No generator: one that is left before its first item runs none of its code.
+  function tally<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+    const iterator = items[Symbol.asyncIterator]();
+    const next = async (): Promise<IteratorResult<T>> => {
+      const item = await iterator.next();
+      if (!item.done) count++;
+      return item;
+    };
+    const leave = async (): Promise<IteratorResult<T>> => {
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    };
+    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
   }
   return {
     result:

@@ -5,9 +5,10 @@ import type { DirectPlan } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
-import { transcode } from "../results/serialize.ts";
+import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../transport/parse-check.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
+import { counted } from "./counted.ts";
 import { decodedBody } from "./decoded-body.ts";
 import type { AcceptedAnswer, AnswerBytes, Executor } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
@@ -29,6 +30,11 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
       throw report.failed(error);
     }
     report.follow(answer);
+    if (plan.silent && answer.whole === undefined) {
+      const { result, count } = counted(await untilFailure(answer, parsed(plan, answer, bounds), report));
+      const body = serializeResult(result, format);
+      return { contentEncoding: "identity", body, end: finished(body).then(count) };
+    }
     if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
       const from = { mediaType: answer.mediaType, kind: plan.answer, check: parseCheck(bounds, now) };
       const body = await transcode(decodedBody(answer), from, format);
@@ -46,11 +52,57 @@ export function createDirectExecutor(client: SparqlClient, now: () => number): E
       throw report.failed(error);
     });
     report.follow(answer);
-    const check = parseCheck(bounds, now);
-    return parseAnswer(decodedBody(answer), { mediaType: answer.mediaType, kind: plan.answer, check });
+    const result = parsed(plan, answer, bounds);
+    return plan.silent ? untilFailure(answer, result, report) : result;
   }
 
+  const parsed = (plan: DirectPlan, answer: SparqlAnswer, bounds: ExecutionBounds): Promise<QueryResult> => {
+    const { mediaType } = answer;
+    return parseAnswer(decodedBody(answer), { mediaType, kind: plan.answer, check: parseCheck(bounds, now) });
+  };
+
   return { fetch, evaluate };
+}
+
+/**
+ * An answer that SILENT lets end early: a failure before its first row is thrown, for the one empty solution; one behind it
+ * ends the rows, and the answer is partial.
+ */
+async function untilFailure(
+  { body }: SparqlAnswer,
+  parsing: Promise<QueryResult>,
+  report: RequestReport,
+): Promise<QueryResult> {
+  try {
+    const result = await parsing;
+    if (result.kind === "bindings") return { ...result, rows: await begun(result.rows, report) };
+    return result.kind === "quads" ? { ...result, quads: await begun(result.quads, report) } : result;
+  } catch (error) {
+    if (!Buffer.isBuffer(body)) body.destroy();
+    await report.over;
+    throw error;
+  }
+}
+
+async function begun<T>(items: AsyncIterable<T>, report: RequestReport): Promise<AsyncIterable<T>> {
+  const iterator = items[Symbol.asyncIterator]();
+  let first: IteratorResult<T> | undefined = await iterator.next();
+  // No generator: one that is left before its first item runs none of its code.
+  const next = async (): Promise<IteratorResult<T>> => {
+    try {
+      return first ?? (await iterator.next());
+    } catch (error) {
+      if (report.silences(error)) return { done: true, value: undefined };
+      throw error;
+    } finally {
+      first = undefined;
+    }
+  };
+  const leave = async (): Promise<IteratorResult<T>> => {
+    await iterator.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
 }
 
 async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | undefined> {
@@ -73,7 +125,7 @@ function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds:
     accept,
     encoding: acceptEncoding === undefined ? "decode" : "pass",
     acceptEncoding,
-    acceptPartial: bounds.partial,
+    acceptPartial: bounds.partial || plan.silent !== undefined,
     defaultGraphs: plan.defaultGraphs,
     namedGraphs: plan.namedGraphs,
     signal: bounds.signal,
@@ -89,6 +141,8 @@ class RequestReport {
   readonly #now: () => number;
   readonly #report: SourceReport;
   readonly #startedAt: number;
+  /** The answer is at its end, and that is noted. */
+  over: Promise<void> = Promise.resolve();
 
   constructor({ endpoint }: SparqlRequest, bounds: ExecutionBounds, now: () => number) {
     this.#bounds = bounds;
@@ -112,10 +166,16 @@ class RequestReport {
     if (partial) noteStatus(this.#report, "partial", partial.how);
     if (whole !== undefined) this.#ended(whole);
     else
-      end.then(
+      this.over = end.then(
         (how) => this.#ended(how),
-        (error: unknown) => this.failed(error),
+        (error: unknown) => void this.failed(error),
       );
+  }
+
+  /** Whether SILENT takes an answer that broke off for a partial one. */
+  silences(thrown: unknown): boolean {
+    this.failed(thrown);
+    return toFedwayError(thrown).kind.silenceable && !this.#bounds.signal.aborted;
   }
 
   get #elapsedMs(): number {

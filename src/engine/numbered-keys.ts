@@ -59,5 +59,6 @@ export function hasOneSpelling(term: RDF.Term): boolean {
   if (term.language !== "") return term.language === term.language.toLowerCase();
   const { value } = term.datatype;
   if (!value.startsWith(XSD)) return value !== `${RDF_NS}langString`;
-  return canonical[value.slice(XSD.length)]?.test(term.value) ?? false;
+  const name = value.slice(XSD.length);
+  return Object.hasOwn(canonical, name) && canonical[name]?.test(term.value) === true;
 }

@@ -48,7 +48,7 @@ export interface DirectPlan {
   readonly query: string;
   /** The outermost LIMIT of a SELECT: its answer has no more rows. */
   readonly limit?: number;
-  /** A failure before the first byte is answered with one empty solution (SERVICE SILENT). */
+  /** A failure before the first row is answered with one empty solution (SERVICE SILENT), a later one ends the rows. */
   readonly silent: SilentFallback | undefined;
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];

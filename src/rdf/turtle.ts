@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory, Parser, type Quad } from "n3";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, saidBy } from "../errors/fedway-error.ts";
 import { boundedFactory } from "./bounded-factory.ts";
 
 /** Caps of one document. */
@@ -52,9 +52,9 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
 
 /** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */
 export function turtleSyntaxError(cause: unknown): FedwayError {
-  const message = cause instanceof Error ? cause.message : "not Turtle";
+  const message = saidBy(cause) ?? "it cannot be read";
   const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);
-  const reason = (named?.[1] ?? message).replaceAll(/\s+/g, " ").slice(0, maxReasonLength);
+  const reason = (named?.[1] ?? message).slice(0, maxReasonLength);
   const line = named === null ? undefined : Number(named[2]);
   return new FedwayError("ENDPOINT_MALFORMED", `The document is not valid Turtle: ${reason}.`, {
     ...(line !== undefined && { where: { line } }),

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, saidBy } from "../errors/fedway-error.ts";
 import type { Bindings } from "./model.ts";
 
 /** What stands before the rows of an answer: the columns, or the answer of ASK. */
@@ -64,8 +64,7 @@ export function variablesOf(names: readonly string[]): readonly string[] {
 /** Any thrown value as such an error; errors that already say what happened pass unchanged. */
 export function asMalformed(what: string, thrown: unknown): FedwayError {
   if (thrown instanceof FedwayError) return thrown;
-  const reason =
-    thrown instanceof Error ? thrown.message.replaceAll(/\s+/g, " ").slice(0, maxReasonLength) : "unreadable";
+  const reason = (saidBy(thrown) ?? "unreadable").slice(0, maxReasonLength);
   return malformed(`The endpoint's ${what} answer is malformed: ${reason}`, thrown);
 }
 

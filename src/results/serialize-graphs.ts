@@ -1,4 +1,5 @@
 import type * as RDF from "@rdfjs/types";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { ItemEncoder } from "./encoder.ts";
 import { datatypeOf, safeLabel, termToText } from "./terms.ts";
 
@@ -79,7 +80,9 @@ export function createJsonLdEncoder(): ItemEncoder<RDF.Quad> {
     open: () => "[",
     item: (quad) => {
       if (quad.subject.termType === "Quad" || quad.object.termType === "Quad") {
-        throw new TypeError("JSON-LD 1.1 has no triple terms.");
+        throw new FedwayError("NOT_ACCEPTABLE", "The answer has triple terms, which JSON-LD 1.1 cannot hold.", {
+          next: "Ask for text/turtle or application/n-triples.",
+        });
       }
       return start(quad) + objectToJsonLd(quad.object);
     },

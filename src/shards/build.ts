@@ -27,6 +27,7 @@ import type { Precedence, Reading } from "./rule.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { relevantShards, touchedShards } from "./statistics/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
+import { topicsOf } from "./topics.ts";
 
 /** How shards are built. */
 export interface BuildOptions {
@@ -177,7 +178,7 @@ async function choose({ spec, reading, questions, problem }: Known, held: Held):
 }
 
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
-  const { spec, learned, gathered, problem, precedence } = known;
+  const { spec, learned, gathered, cells, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
   const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
   const { rules: chosenRules, reading } = chosen.used.solution;
@@ -193,6 +194,8 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       source: { dataset, title, licence, ...about },
       target: held.target,
       gzip,
+      naming: spec.ids,
+      topics: topicsOf(cells, placementOf(chosenRules, precedence), spec.topics),
       replace: true,
       beside(written) {
         const shards = written.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
@@ -231,6 +234,7 @@ function reportFor(known: Known, { used, readings, shards, predicted }: Outcome)
     problem,
     solution,
     shards,
+    naming: spec.ids,
     touched: touchedShards({ precedence, ...cells }, placement),
     relevant: relevantShards(problem.queries, cells.cells, placement),
     readings,

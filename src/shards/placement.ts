@@ -92,11 +92,15 @@ export const hashOf = (subjectIri: string | Uint8Array): number =>
 /** The bucket of a subject: `hashOf` mod the number of buckets. */
 export const bucketOf = (subjectIri: string, buckets: number): number => hashOf(subjectIri) % buckets;
 
+/** `telling` ids say which rule made a shard, `opaque` ones do not: an agent that sees URLs is to find out by asking. */
+export type ShardNaming = "opaque" | "telling";
+
 /**
- * A name for a shard that is fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters. It says the kind
- * and the local name of the key's IRI; a hash of the key makes it unique.
+ * A name for a shard that is fit for file names and paths of URLs: `[a-z0-9.-]`, at most 64 characters, unique by a hash of
+ * the key. A telling one has the kind and the local name of the key's IRI too.
  */
-export function shardIdOf(key: string): string {
+export function shardIdOf(key: string, naming: ShardNaming = "opaque"): string {
+  if (naming === "opaque") return `s${hash("sha256", `shard ${key}`).slice(0, 10)}`;
   if (key === "base") return "base";
   const kind = key.slice(0, 1);
   const bucketAt = kind === "h" ? key.lastIndexOf("/") : key.length;

@@ -15,7 +15,7 @@ export interface Pattern {
   readonly subject?: string;
   readonly predicate?: string;
   readonly object?: string;
-  /** Where it is matched: `named` graphs, `any` graph, or the IRI of one (in brackets); the default graph when absent. */
+  /** Where it is matched: `named` graphs, `none`, or the IRI of one (in brackets); the default graph when absent. */
   readonly graph?: string;
   /** What the predicate may not be (negated property sets): IRIs without brackets, sorted. */
   readonly exceptPredicates?: readonly string[];

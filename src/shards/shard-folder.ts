@@ -12,6 +12,8 @@ export interface FinishedShard {
   readonly id: string;
   /** `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>` or `base`. */
   readonly key: string;
+  /** What its triples are about, a sentence. */
+  readonly topic?: string;
   /** Absolute path. */
   readonly path: string;
   readonly triples: number;

@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
+import type { ShardNaming } from "./placement.ts";
 import type { Precedence, Reading, RuleKind } from "./rule.ts";
 
 /** Whether every query is made to need federation, or the published method is followed as it is. */
@@ -31,6 +32,10 @@ export interface ShardSpec {
   readonly buckets?: number;
   /** Folder of the result; absent: the data folder's place for this dataset. */
   readonly output?: string;
+  /** Whether the ids of the shards, which stand in their URLs, say which rule made them; default `opaque`. */
+  readonly ids?: ShardNaming;
+  /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
+  readonly topics?: Readonly<Record<string, string>>;
   /** Shards are compressed with gzip. */
   readonly gzip: boolean;
   /** IRI of the licence of the source. */
@@ -117,7 +122,7 @@ const precedence: Read<Precedence> = (value, name) => {
   return [first, second, third];
 };
 
-const only: Read<Readonly<Record<string, string>>> = (value, name) => {
+const texts: Read<Readonly<Record<string, string>>> = (value, name) => {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid(`${name} has to be an object.`);
   return Object.fromEntries(Object.entries(value).map(([field, wanted]) => [text(field, name), text(wanted, name)]));
@@ -155,7 +160,7 @@ const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<
   title: text,
   inputs,
   queries: text,
-  only,
+  only: texts,
   prefixes,
   ontology: text,
   reading,
@@ -163,6 +168,8 @@ const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<
   precedence,
   buckets,
   output: text,
+  ids: choice(["opaque", "telling"]),
+  topics: texts,
   gzip: flag,
   licence: iri,
   citation: text,

@@ -31,6 +31,7 @@ const deviations: readonly Deviation[] = [
     fault: "Oxigraph",
     reason: "It keeps numbers and dates by value: 01 becomes 1, +00:00 becomes Z.",
     cases: [
+      "1.0/open-world/open-eq-01",
       "1.0/open-world/date-3",
       "1.0/expr-builtin/dawg-str-1",
       "1.0/expr-builtin/dawg-str-2",
@@ -43,12 +44,6 @@ const deviations: readonly Deviation[] = [
       "1.1/csv-tsv-res/csv03",
       "1.1/csv-tsv-res/tsv03",
     ],
-  },
-  {
-    ways: ["own", "wrapped"],
-    fault: "Oxigraph",
-    reason: "The same: 001 in a query matches 1 in the data.",
-    cases: ["1.0/open-world/open-eq-01"],
   },
   {
     ways: ["own"],
@@ -99,6 +94,12 @@ const deviations: readonly Deviation[] = [
     cases: ["1.1/functions/iri01"],
   },
   {
+    ways: ["service"],
+    fault: "nobody",
+    reason: "Endpoints named by data are not followed: Fedway asks those of its catalogue (SERVICE_VARIABLE_UNBOUND).",
+    cases: ["1.1/service/service5"],
+  },
+  {
     ways: federated,
     fault: "the way",
     reason: "Blank nodes are IRIs here, because no blank node is the same at two endpoints.",
@@ -118,4 +119,4 @@ export function deviationOf(name: string, way: Way | "syntax"): string | undefin
 export const notInOrder: readonly string[] = ["1.1/functions/plus-1", "1.1/functions/plus-2"];
 
 /** GRAPH or FROM NAMED. */
-export const usesNamedGraphs = ({ query }: QueryCase): boolean => /\b(?:GRAPH|NAMED)\b/iu.test(suiteText(query));
+export const usesNamedGraphs = ({ query }: QueryCase): boolean => /\b(?:GRAPH|NAMED)\s*[?<:]/iu.test(suiteText(query));

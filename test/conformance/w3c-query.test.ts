@@ -26,16 +26,20 @@ async function difference(way: Way, one: QueryCase): Promise<string | undefined>
 }
 
 /** A federation's members are one default graph (src/plan/README.md), and results that are not serialised are no CSV. */
-const isBeside = (way: Way, one: QueryCase): boolean =>
-  ((way === "split" || way === "files") && usesNamedGraphs(one)) || (way === "files" && one.result.endsWith(".csv"));
+function isAsked(way: Way, one: QueryCase): boolean {
+  if (way === "service" || one.name.startsWith("1.1/service/"))
+    return way === "service" && one.name.includes("/service/");
+  if ((way === "split" || way === "files") && usesNamedGraphs(one)) return false;
+  return way !== "files" || !one.result.endsWith(".csv");
+}
 
 test("the suites are whole", () => {
-  expect(cases).toHaveLength(427);
-  expect(cases.filter(usesNamedGraphs)).toHaveLength(36);
+  expect(cases).toHaveLength(434);
+  expect(cases.filter(usesNamedGraphs)).toHaveLength(34);
 });
 
-describe.each(["own", "wrapped", "split", "files"] as const)("%s", (way) => {
-  const asked = cases.filter((one) => !isBeside(way, one));
+describe.each(["own", "wrapped", "split", "files", "service"] as const)("%s", (way) => {
+  const asked = cases.filter((one) => isAsked(way, one));
   test.each(asked.map((one) => [one.name, one] as const))("%s", async (name, one) => {
     const deviation = deviationOf(name, way);
     const found = await difference(way, one);

@@ -17,7 +17,7 @@ export interface TestEndpoints {
   clearRequests(): void;
   setData(name: string, nTriples: string): void;
   setDelay(name: string, ms: number): void;
-  setFault(name: string, fault: Fault | undefined, times?: number): void;
+  setFault(name: string, fault: Fault | undefined, times?: number, after?: number): void;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function startEndpoints(data: Readonly<Record<string, string>>): Pr
     clearRequests: () => servers.forEach((one) => one.clearRequests()),
     setData: (name, text) => server(name).setData(text),
     setDelay: (name, ms) => server(name).setDelay(ms),
-    setFault: (name, fault, times) => server(name).setFault(fault, times),
+    setFault: (name, fault, times, after) => server(name).setFault(fault, times, after),
     close: async () => {
       await Promise.all([...servers.values()].map((one) => one.close()));
     },

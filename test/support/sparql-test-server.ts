@@ -44,8 +44,8 @@ export interface SparqlTestServer {
   setData(nTriples: string): void;
   /** Milliseconds before each answer. */
   setDelay(ms: number): void;
-  /** With a number the fault strikes that many times only. */
-  setFault(fault: Fault | undefined, times?: number): void;
+  /** With numbers the fault strikes that many times only, and not before so many more requests are answered. */
+  setFault(fault: Fault | undefined, times?: number, after?: number): void;
   close(): Promise<void>;
 }
 
@@ -54,6 +54,8 @@ interface State {
   delayMs: number;
   fault: Fault | undefined;
   faultsLeft: number;
+  /** Requests that are answered before the fault. */
+  goodLeft: number;
   inFlight: number;
   requests: SeenRequest[];
 }
@@ -64,6 +66,7 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
     delayMs: 0,
     fault: undefined,
     faultsLeft: 0,
+    goodLeft: 0,
     inFlight: 0,
     requests: [],
   };
@@ -87,9 +90,10 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
     setDelay(ms) {
       state.delayMs = ms;
     },
-    setFault(fault, times = Number.POSITIVE_INFINITY) {
+    setFault(fault, times = Number.POSITIVE_INFINITY, after = 0) {
       state.fault = fault;
       state.faultsLeft = times;
+      state.goodLeft = after;
     },
     close: () => closeServer(server),
   };
@@ -126,7 +130,7 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
     seen.aborted = !response.writableFinished;
   });
   if (state.delayMs > 0) await sleep(state.delayMs);
-  const fault = state.faultsLeft > 0 ? state.fault : undefined;
+  const fault = state.faultsLeft > 0 && state.goodLeft-- <= 0 ? state.fault : undefined;
   if (fault) state.faultsLeft--;
   if (fault?.kind === "hang") return;
   const reply =

@@ -12,6 +12,7 @@ import { leafOperation } from "./clause-operands.ts";
 import type { ClauseSource } from "./clause-source.ts";
 import { clauseSourcesKey, patternLeavesKey } from "./execution-keys.ts";
 import { createExistsNames } from "./existence.ts";
+import { createFreshNodes } from "./fresh-nodes.ts";
 import { withPreparedInput } from "./prepared-input.ts";
 import { existencesIn } from "./reached-variables.ts";
 
@@ -37,6 +38,7 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   leaves?.use.read(operation);
   const toOperation = (source: ClauseSource) => leafOperation(source, dataFactory);
   const nameExists = createExistsNames();
+  const freshNodes = createFreshNodes(dataFactory);
   const patterns = createPatternAssigner({ leaves, factory, toOperation });
   return algebraUtils.mapOperation(operation, {
     [Algebra.Types.SERVICE]: {
@@ -51,7 +53,7 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
     // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
     [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },
-    [Algebra.Types.EXTEND]: { transform: withPreparedInput },
+    [Algebra.Types.EXTEND]: { transform: (extend: Algebra.Extend) => withPreparedInput(freshNodes(extend)) },
     [Algebra.Types.GROUP]: { transform: withPreparedInput },
     [Algebra.Types.ORDER_BY]: { transform: withPreparedInput },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },

@@ -12,7 +12,7 @@ export interface Truths {
 export const truthsKey = new ActionContextKey<Truths>("fedway:existenceTruths");
 
 // What is forgotten is asked for again.
-const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Creates those of one execution. */
 export function createTruths(held: HeldBytes): Truths {

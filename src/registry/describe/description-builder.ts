@@ -52,10 +52,10 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     namespaces: [...base.namespaces].toSorted(compareText),
     ...(base.graphs.size > 0 && { graphs: [...base.graphs].toSorted(compareText) }),
     ...(base.namedGraphs.size > 0 && { namedGraphs: { list: namedGraphs(base), complete: base.graphsComplete } }),
-    linksets: [...(known?.linksets.filter(isPublished) ?? []), ...linksetsWithin(classPartitions)].slice(
-      0,
-      mostLinksets,
-    ),
+    linksets: [
+      ...(known?.linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)) ?? []),
+      ...linksetsWithin(classPartitions),
+    ].slice(0, mostLinksets),
     unknown: frame.unknown,
     records: [...frame.records],
     cost: frame.cost,
@@ -84,6 +84,13 @@ function published(
 
 /** Linksets that do not follow from the class partitions: the publisher's own, and those to other endpoints. */
 const isPublished = (linkset: Linkset): boolean => linkset.targetEndpoint !== undefined || linkset.status === "claimed";
+
+/** What a publisher says of terms that a complete list lacks is out of date. */
+function isPossible(base: FactBase, { property, subjectClass, status }: Linkset): boolean {
+  if (status !== "claimed") return true;
+  const hasClass = subjectClass === undefined || base.classes.has(subjectClass);
+  return (base.properties.has(property) || !base.propertiesComplete) && (hasClass || !base.classesComplete);
+}
 
 const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 

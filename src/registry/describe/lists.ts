@@ -149,7 +149,9 @@ async function findClaimed(run: Run, family: Family): Promise<void> {
     weightIn(run, family),
   );
   const batcher = createBatcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
-  for (let batch = batcher.next(); batch !== undefined; batch = batcher.next()) {
+  for (let pages = 0; pages < mostPages; pages++) {
+    const batch = batcher.next();
+    if (batch === undefined) return;
     const found = await observe(run, family, { selection: { keys: batch }, rung: 2 });
     if (!isSeen(found)) batcher.failed();
     else {

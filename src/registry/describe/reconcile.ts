@@ -44,13 +44,18 @@ const existing = ({ status, record }: Known): Known => ({
 type CountName = "entities" | "triples" | "distinctSubjects" | "distinctObjects";
 type Counts = Partial<Record<CountName, Count>>;
 
-/** The dataset; a class; a property; a property within a class; a class or datatype of a property's objects. */
-type Scope = "dataset" | "class" | "property" | "property within" | "object" | "holder";
+/**
+ * The dataset; the sum of its properties; a class; a property; a property within a class; a class or datatype of its
+ * objects, or the sum of the datatypes, and the property whose they are.
+ */
+type Scope = "dataset" | "properties" | "class" | "property" | "property within" | "object" | "datatypes" | "holder";
 
 /** What cannot be greater than what; subjects times objects of a property are the most triples that it can have. */
 const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName | "pairs"])[] = [
   ["dataset", "distinctSubjects", "dataset", "triples"],
   ["dataset", "distinctObjects", "dataset", "triples"],
+  ["dataset", "triples", "properties", "triples"],
+  ["properties", "triples", "dataset", "triples"],
   ["property", "triples", "dataset", "triples"],
   ["property", "triples", "property", "pairs"],
   ["property", "distinctSubjects", "property", "triples"],
@@ -68,6 +73,7 @@ const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName
   ["property within", "distinctObjects", "property within", "triples"],
   ["property within", "distinctObjects", "property", "distinctObjects"],
   ["object", "triples", "holder", "triples"],
+  ["datatypes", "triples", "holder", "triples"],
 ];
 
 /** Something that is counted, and what it is a part of. */
@@ -100,7 +106,9 @@ function compareCounts(base: FactBase, agenda: Pick<Agenda, "note">): void {
 }
 
 function* placesIn(base: FactBase, dataset: Counts): Generator<Place> {
-  yield { scope: "dataset", name: "", counts: { dataset } };
+  const properties = summed([...base.properties.values()], base.propertiesComplete);
+  yield { scope: "dataset", name: "", counts: { dataset, properties } };
+  yield { scope: "properties", name: " of all properties", counts: { dataset, properties } };
   for (const [iri, property] of base.properties) {
     const name = ` of property <${iri}>`;
     yield { scope: "property", name, counts: { dataset, property } };
@@ -122,6 +130,8 @@ function* objectsOf(holder: PropertyFact, name: string): Generator<Place> {
   for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, ObjectFact>[])
     for (const [iri, object] of objects)
       yield { scope: "object", name: ` of object type <${iri}>${name}`, counts: { object, holder } };
+  const datatypes = summed([...holder.datatypes.values()], holder.datatypesComplete);
+  yield { scope: "datatypes", name: ` of all datatypes${name}`, counts: { datatypes, holder } };
 }
 
 interface Side<Name> {
@@ -153,17 +163,20 @@ function pairsOf({ distinctSubjects, distinctObjects }: Counts): Count | undefin
 
 /** A class's triples (SPORTAL QC2) are the sum over its properties: exact when all of them are known exactly. */
 function addTriples(fact: ClassFact): void {
-  const counts = Array.from(fact.properties.values(), ({ triples }) => triples);
-  const known = counts.filter((count) => count !== undefined);
-  const [first] = known;
-  delete fact.triples;
-  if (first === undefined) return;
-  const exact = fact.propertiesComplete && known.length === counts.length && known.every(isExact);
-  const value = known.reduce((sum, count) => sum + count.value, 0);
-  fact.triples = { value, status: exact ? "exact" : "lowerBound", record: first.record };
+  const { triples } = summed([...fact.properties.values()], fact.propertiesComplete);
+  if (triples) fact.triples = triples;
+  else delete fact.triples;
 }
 
-const isExact = ({ status }: Count): boolean => status === "exact";
+/** The triples of parts that have none in common; a bound unless all parts are there and counted. */
+function summed(parts: readonly { readonly triples?: Count }[], complete: boolean): Counts {
+  const known = parts.flatMap(({ triples }) => triples ?? []);
+  const [first] = known;
+  if (first === undefined) return {};
+  const exact = complete && known.length === parts.length && known.every(({ status }) => status === "exact");
+  const value = known.reduce((sum, count) => sum + count.value, 0);
+  return { triples: { value, status: exact ? "exact" : "lowerBound", record: first.record } };
+}
 
 /** A sum that cannot be was made of counts that cannot be trusted either. */
 function withdrawTriples(fact: ClassFact): void {

@@ -11,7 +11,7 @@ interface Compiled {
   readonly object: Buffer | undefined;
   readonly equal: readonly (readonly [Place, Place])[];
   /** The default graph when undefined; bytes are the IRI of one. */
-  readonly graph: "named" | "any" | Buffer | undefined;
+  readonly graph: "named" | Buffer | undefined;
   /** As they stand in a line. */
   readonly exceptPredicates: ReadonlySet<string>;
   /** Cells with a triple that it matches. */
@@ -45,7 +45,7 @@ function compile({ subject, object, graph, equal = [], exceptPredicates = [] }: 
   return {
     subject: bytesOf(subject),
     object: bytesOf(object),
-    graph: graph === "any" || graph === "named" ? graph : bytesOf(graph),
+    graph: graph === "named" ? graph : bytesOf(graph),
     equal,
     exceptPredicates: new Set(exceptPredicates.map((iri) => `<${iri}>`)),
     cells: new Set(),
@@ -59,7 +59,7 @@ function bytesOf(term: string | undefined): Buffer | undefined {
 
 /** A constant that is no term of N-Triples is in no dataset. */
 const isPossible = ({ subject, predicate, object, graph }: Pattern): boolean =>
-  [subject, predicate, object, graph === "any" || graph === "named" ? undefined : graph].every(
+  [subject, predicate, object, graph === "named" ? undefined : graph].every(
     (term) => term === undefined || canonicalTerm(term) !== undefined,
   );
 
@@ -116,8 +116,7 @@ export class PatternIndex {
     const name = this.#constants.textOf(predicate);
     for (const { open } of [this.#anyPredicate, this.#byPredicate.get(predicate) ?? emptyGroup()]) {
       for (const { cells, graph, exceptPredicates } of open) {
-        const isAsked = graph === "any" || (graph === "named") === isNamed;
-        if (isAsked && !exceptPredicates.has(name)) cells.add(cell);
+        if ((graph === "named") === isNamed && !exceptPredicates.has(name)) cells.add(cell);
       }
     }
   }
@@ -166,7 +165,6 @@ function matches(pattern: Compiled, statement: Statement): boolean {
 }
 
 function isInGraph({ graph }: Compiled, statement: Statement): boolean {
-  if (graph === "any") return true;
   if (graph === undefined || !hasGraph(statement)) return (graph === undefined) !== hasGraph(statement);
   if (graph === "named") return true;
   const { bytes, objectEnd, end } = statement;

@@ -4,6 +4,8 @@ import { join } from "node:path";
 /** A shard as far as it is written. */
 export interface WrittenShard {
   readonly key: string;
+  /** Its file's name without the ending. */
+  readonly id: string;
   /** Bytes of the file that count; what lies behind is of a range that was not finished. */
   readonly bytes: number;
   readonly triples: number;

@@ -23,6 +23,8 @@ export interface Source {
 export interface ManifestShard {
   /** `shardIdOf` its key. */
   readonly id: string;
+  /** What its triples are about, a sentence; not there in shards of earlier versions. */
+  readonly topic?: string;
   readonly key: string;
   /** Path of its file, in the folder of the manifest. */
   readonly file: string;
@@ -167,6 +169,7 @@ const isShard = nodeOf<ManifestShard>({
   bytes: isCount,
   sha256: isSha256,
   lineBytes: isCount,
+  topic: optional(isShort),
 });
 
 const manifestFields: Fields<Manifest> = {

@@ -3,7 +3,7 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
-import { shardIdOf } from "../placement.ts";
+import { type ShardNaming, shardIdOf } from "../placement.ts";
 import type { Precedence, Reading, Rule } from "../rule.ts";
 import { type BuildState, readState, syncPaths, writeDurably, type WrittenShard, writeState } from "./build-state.ts";
 import { asDiskFull } from "./disk-space.ts";
@@ -26,6 +26,10 @@ export interface MaterialiseRequest {
   /** The folder of the result. It comes to be, as a whole, at the end. */
   readonly target: string;
   readonly gzip: boolean;
+  /** Default `opaque`. */
+  readonly naming?: ShardNaming | undefined;
+  /** What each shard is about, by its key. */
+  readonly topics?: ReadonlyMap<string, string> | undefined;
   /** Finished shards of another build in the target give way to these at the end; otherwise they are an error. */
   readonly replace?: boolean;
   /** Texts of files that are to stand beside the manifest, by name; they come to be with it. */
@@ -84,9 +88,19 @@ const endingOf = ({ gather: { learned } }: MaterialiseRequest): ".nt" | ".nq" =>
 /** Everything that the bytes of the result depend on. */
 function fingerprintOf(request: MaterialiseRequest): string {
   const { learned } = request.gather;
-  const { rules, reading, precedence, source, gzip } = request;
+  const { rules, reading, precedence, source, gzip, naming, topics = new Map() } = request;
   const inputs = learned.inputs.map(({ name, format, baseIri, sha256 }) => ({ name, format, baseIri, sha256 }));
-  const text = JSON.stringify({ version: 1, inputs, rules, reading, precedence, source, gzip });
+  const text = JSON.stringify({
+    version: 2,
+    inputs,
+    rules,
+    reading,
+    precedence,
+    source,
+    gzip,
+    naming,
+    topics: [...topics],
+  });
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -175,8 +189,8 @@ async function gatherAgain(request: MaterialiseRequest, options: MaterialiseOpti
 async function isThere(place: Place, { request, gathered, state }: Begun): Promise<boolean> {
   const isWhole = await Promise.all([
     ...sourcesFrom(place, gathered, state.nextRange).map((path) => hasSize(path, 0)),
-    ...state.shards.map(async ({ key, bytes }) => {
-      const path = join(place.shards, `${shardIdOf(key)}${endingOf(request)}`);
+    ...state.shards.map(async ({ id, bytes }) => {
+      const path = join(place.shards, `${id}${endingOf(request)}`);
       return (await hasSize(path, bytes)) || (state.nextRange === gathered.ranges && (await hasSize(`${path}.gz`, 1)));
     }),
   ]);
@@ -204,9 +218,9 @@ function sortingOf({ request, gathered, state }: Begun): Sorting {
 /** The keys of all cells' shards, each once, in order. */
 const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly WrittenShard[] => {
   const keys = [...new Set(keysOfCells(placementOf(request, gathered)))].toSorted(compareText);
-  const ids = new Set(keys.map(shardIdOf));
-  if (ids.size < keys.length) throw new Error("two shards have the same id");
-  return keys.map((key) => ({ key, bytes: 0, triples: 0 }));
+  const shards = keys.map((key) => ({ key, id: shardIdOf(key, request.naming), bytes: 0, triples: 0 }));
+  if (new Set(shards.map(({ id }) => id)).size < keys.length) throw new Error("two shards have the same id");
+  return shards;
 };
 
 interface Sealing {
@@ -226,12 +240,14 @@ async function sealShards(
     progress.bytes += bytes;
     onProgress?.({ ...progress });
   };
-  for (const { key, bytes: lineBytes, triples } of shards.toSorted((left, right) => compareText(left.key, right.key))) {
-    const id = shardIdOf(key);
+  const byKey = shards.toSorted((left, right) => compareText(left.key, right.key));
+  for (const { key, id, bytes: lineBytes, triples } of byKey) {
+    const topic = request.topics?.get(key);
     const name = `${id}${endingOf(request)}`;
     const file = await sealFile(join(place.shards, name), { gzip: request.gzip, signal, onBytes });
     progress.triples += triples;
-    sealed.push({ id, key, file: `shards/${name}${request.gzip ? ".gz" : ""}`, triples, ...file, lineBytes });
+    const about = topic === undefined ? {} : { topic };
+    sealed.push({ id, key, ...about, file: `shards/${name}${request.gzip ? ".gz" : ""}`, triples, ...file, lineBytes });
   }
   return sealed;
 }

@@ -1,11 +1,10 @@
 import { compareText } from "../../rdf/canonical.ts";
 import type { LearnedCells } from "../load/cell-facts.ts";
-import { claimantOf, keyOfClaim, shardIdOf } from "../placement.ts";
+import { claimantOf, keyOfClaim } from "../placement.ts";
 import type { Precedence, Rule } from "../rule.ts";
 
 /** What a shard will hold: at most, since triples that the inputs repeat are written once. */
 export interface PredictedShard {
-  readonly id: string;
   readonly key: string;
   readonly triples: number;
   /** Without compression. */
@@ -29,5 +28,5 @@ export function predictShards(
   });
   return [...shards]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([key, { triples, lineBytes }]) => ({ id: shardIdOf(key), key, triples, lineBytes }));
+    .map(([key, { triples, lineBytes }]) => ({ key, triples, lineBytes }));
 }

@@ -1,6 +1,5 @@
 import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { shardIdOf } from "../placement.ts";
 import type { WrittenShard } from "./build-state.ts";
 import { writeAll } from "./record-writer.ts";
 import type { LineSink } from "./sort-part.ts";
@@ -12,7 +11,7 @@ const maxOpen = 128;
 export class ShardFiles implements LineSink {
   readonly #folder: string;
   readonly #ending: string;
-  readonly #shards: { key: string; bytes: number; triples: number }[];
+  readonly #shards: { key: string; id: string; bytes: number; triples: number }[];
   /** Descriptors by shard, the one used longest ago first. */
   readonly #open = new Map<number, number>();
 
@@ -52,7 +51,7 @@ export class ShardFiles implements LineSink {
       closeSync(oldest[1]);
       this.#open.delete(oldest[0]);
     }
-    const descriptor = openSync(join(this.#folder, `${shardIdOf(this.#shards[shard]!.key)}${this.#ending}`), "a");
+    const descriptor = openSync(join(this.#folder, `${this.#shards[shard]!.id}${this.#ending}`), "a");
     this.#open.set(shard, descriptor);
     return descriptor;
   }

@@ -1,5 +1,5 @@
 import { type Applicability, irisOfRule, ruleKey } from "../candidates.ts";
-import { shardIdOf } from "../placement.ts";
+import { type ShardNaming, shardIdOf } from "../placement.ts";
 import type { Problem, Solution } from "../problem.ts";
 import type { RejectedQuery } from "../queries/load-queries.ts";
 import type { Precedence, Reading, Rule, RuleKind } from "../rule.ts";
@@ -43,6 +43,8 @@ export interface ReportInput {
   /** The one that the shards follow. */
   readonly solution: Solution;
   readonly shards: readonly ReportedShard[];
+  /** Of their ids; default `opaque`. */
+  readonly naming?: ShardNaming | undefined;
   /** Of each query of the problem: keys of the shards with a match for one of its patterns. */
   readonly touched: readonly (readonly string[])[];
   /** Of each query: keys of the shards with its vocabulary. */
@@ -153,10 +155,13 @@ function ruleReports(rules: readonly Rule[], queries: readonly QueryShards[]): r
   });
 }
 
-function shardEntries(shards: readonly ReportedShard[], triples: number): readonly ShardReportEntry[] {
+function shardEntries(
+  { shards, naming }: Pick<ReportInput, "shards" | "naming">,
+  triples: number,
+): readonly ShardReportEntry[] {
   return shards.map((shard, at) => ({
     number: at + 1,
-    id: shardIdOf(shard.key),
+    id: shardIdOf(shard.key, naming),
     ...shard,
     ...(triples > 0 ? { share: shard.triples / triples } : {}),
   }));
@@ -236,7 +241,7 @@ export function reportOf(input: ReportInput): ShardReport {
       ...(trouble !== undefined && { trouble }),
     },
     rules: ruleReports(rules, queries),
-    shards: shardEntries(shards, statistics.triples),
+    shards: shardEntries(input, statistics.triples),
     statistics,
     figures: comparedFigures([statistics]),
     queries: queryReports(queries, solution),

@@ -12,7 +12,7 @@ import { suiteText, suiteTriples, type QueryCase } from "./suite.ts";
 import { besideTriple, blankVariables, wrappedQuery } from "./wrapped-query.ts";
 
 /** How a case is asked. */
-export type Way = "own" | "wrapped" | "split" | "files";
+export type Way = "own" | "wrapped" | "split" | "files" | "service";
 
 /** The service with all endpoints that the three ways need. */
 export interface SuiteWays {
@@ -24,13 +24,16 @@ export interface SuiteWays {
 const wrappers = ["w0", "w1", "w2"] as const;
 const members = ["m0", "m1"] as const;
 const beside = "beside";
+/** Nobody listens at the port of the discard protocol. */
+const closedUrl = "http://127.0.0.1:9/sparql";
 
 /**
  * Starts the service over
  * - `own`: an endpoint that Fedway hosts; each file is a named graph, and a case's dataset goes along by the protocol;
  * - `wrapped`: three endpoints that have the case's dataset, asked pattern by pattern;
  * - `split`: a federation of two endpoints, each of which has every other triple of the default graph;
- * - `files`: the same with two documents, so that Fedway alone evaluates the query.
+ * - `files`: the same with two documents, so that Fedway alone evaluates the query;
+ * - `service`: the endpoints that the query itself names, and one with the case's dataset that it is sent to.
  */
 export async function startSuiteWays(cases: readonly QueryCase[]): Promise<SuiteWays> {
   const named = new Set(cases.map(datasetOf).flatMap(({ data, graphData }) => data.concat(graphData)));
@@ -43,7 +46,7 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
     Object.fromEntries([...wrappers, ...members, beside].map((name) => [name, name === beside ? besideTriple : ""])),
   );
   const federation = await startFederation(
-    { ...endpoints.urls, own: `${await server.listen()}/hosted/own/sparql` },
+    { ...endpoints.urls, gone: closedUrl, own: `${await server.listen()}/hosted/own/sparql` },
     {},
     { "split.ttl": federationTurtle("split", `fedway:member ${members.map((name) => `"${name}"`).join(", ")}`) },
   );
@@ -85,6 +88,17 @@ export async function startSuiteWays(cases: readonly QueryCase[]): Promise<Suite
     split(one, kind) {
       for (const [index, data] of halves(one).entries()) endpoints.setData(members[index] ?? "", data);
       return ask({ text: withoutFrom(one), federationId: "split" }, one, kind);
+    },
+    async service(one, kind) {
+      endpoints.setData("m0", halves(one).join(""));
+      const urls = new Map(
+        one.serviceData.map(({ endpoint }, index) => [endpoint, endpoints.url(wrappers[index] ?? "")]),
+      );
+      for (const [index, { data }] of one.serviceData.entries())
+        endpoints.setData(wrappers[index] ?? "", linesOf(data, undefined, skolem).join(""));
+      urls.set("http://invalid.endpoint.org/sparql", closedUrl);
+      const withUrls = [...urls].reduce((all, [iri, url]) => all.replaceAll(iri, url), withBase(one));
+      return ask({ text: withUrls, endpointId: "m0" }, one, kind);
     },
     async files(one) {
       files.setData(halves(one));

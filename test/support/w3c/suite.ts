@@ -16,8 +16,15 @@ export interface QueryCase {
   /** Default graph and named graphs as the manifest has them; the query's FROM wins. */
   readonly data: readonly string[];
   readonly graphData: readonly string[];
+  /** Endpoints that the query's SERVICE clauses name. */
+  readonly serviceData: readonly ServiceData[];
   /** REDUCED: rows may come less often than expected. */
   readonly lax: boolean;
+}
+
+export interface ServiceData {
+  readonly endpoint: string;
+  readonly data: string;
 }
 
 /** A test that parses a query. */
@@ -31,9 +38,8 @@ const places: Readonly<Record<string, string>> = {
   "1.0": "testcases-sparql-1.0-w3c/data-r2",
   "1.1": "testcases-sparql-1.1-w3c",
 };
-// Entailment regimes are another specification, and the endpoints of `service` have addresses in the outside world:
-// w3c-service.test.ts has its cases with data of our own. The folders of updates hold no query.
-const leftOut = new Set(["entailment", "service"]);
+// Entailment regimes are another specification. The folders of updates hold no query.
+const leftOut = new Set(["entailment"]);
 const base = "http://w3c.example/";
 const prefixes = `PREFIX mf: <http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#>
 PREFIX qt: <http://www.w3.org/2001/sw/DataAccess/tests/test-query#>
@@ -79,8 +85,8 @@ type Row = Readonly<Record<string, string>>;
 interface Found {
   readonly name: string;
   readonly row: Row;
-  /** What a path leads to from the case. */
-  readonly all: (path: string) => string[];
+  /** Rows of a pattern about the case. */
+  readonly about: (pattern: string) => Row[];
 }
 
 /** Rows of a query over each manifest, in which `?test` is the case. */
@@ -91,7 +97,7 @@ function inManifests(query: string): readonly Found[] {
       return rowsOf(store, query).map((row) => ({
         name: `${suite}/${dirname(path)}/${row["test"]?.split("#").pop()}`,
         row,
-        all: (steps) => rowsOf(store, `SELECT ?x { <${row["test"]}> ${steps} ?x }`).map(({ x = "" }) => x),
+        about: (pattern) => rowsOf(store, `SELECT * { <${row["test"]}> mf:action ?action . ?action ${pattern} }`),
       }));
     }),
   );
@@ -108,13 +114,16 @@ export function queryCases(): readonly QueryCase[] {
     [] mf:entries/rdf:rest*/rdf:first ?test . ?test mf:action/qt:query ?query ; mf:result ?result
     FILTER NOT EXISTS { ?test dawgt:approval dawgt:Withdrawn }
     BIND(EXISTS { ?test mf:resultCardinality mf:LaxCardinality } AS ?lax) }`;
-  return inManifests(query).map(({ name, row, all }) => ({
+  return inManifests(query).map(({ name, row, about }) => ({
     name,
     query: row["query"] ?? "",
     result: row["result"] ?? "",
     lax: row["lax"] === "true",
-    data: all("mf:action/qt:data"),
-    graphData: all("mf:action/qt:graphData"),
+    data: about("qt:data ?file").map(({ file = "" }) => file),
+    graphData: about("qt:graphData ?file").map(({ file = "" }) => file),
+    serviceData: about("qt:serviceData ?service . ?service qt:endpoint ?endpoint ; qt:data ?data").map(
+      ({ endpoint = "", data = "" }) => ({ endpoint, data }),
+    ),
   }));
 }
 

@@ -12,7 +12,8 @@ import { sampleDescription } from "../../support/sample-description.ts";
 const { publicUrl } = fakeSettings;
 const vocabulary = "https://harbour.example/vocabulary#";
 
-const shard = (id: string, key: string, triples: number): FinishedShard => ({
+const shard = (id: string, key: string, triples: number, topic?: string): FinishedShard => ({
+  ...(topic !== undefined && { topic }),
   id,
   key,
   path: `/data/${id}.nt`,
@@ -32,9 +33,9 @@ const dataset = (more: Partial<ShardDataset> = {}): ShardDataset => ({
   citation: "A. Author",
   shards: [
     shard("base", "base", 1),
-    shard("h.port.1.ab", `h/${vocabulary}Port/1`, 1_000),
-    shard("c.ferry.cd", `c/${vocabulary}Ferry`, 200),
-    shard("v.name.ef", `v/${vocabulary}name`, 34),
+    shard("h.port.1.ab", `h/${vocabulary}Port/1`, 1_000, "Port with name"),
+    shard("c.ferry.cd", `c/${vocabulary}Ferry`, 200, "Ferry with capacity"),
+    shard("v.name.ef", `v/${vocabulary}name`, 34, "Harbours and all their names"),
   ],
   ...more,
 });
@@ -56,14 +57,16 @@ describe("shards in the catalogue", () => {
     const changed = await register(dataset());
     expect(changed).toEqual(["harbour-base", "harbour-h.port.1.ab", "harbour-c.ferry.cd", "harbour-v.name.ef"]);
     expect(changed.map((id) => catalog.byId(id)?.description)).toEqual([
-      "Of Ferries, what no other shard holds: 1 triple.",
-      `Of Ferries, part 2 of the instances of Port (${vocabulary}Port): 1,000 triples.`,
-      `Of Ferries, the instances of Ferry (${vocabulary}Ferry): 200 triples.`,
-      `Of Ferries, the statements with the property name (${vocabulary}name): 34 triples.`,
+      // A folder of an earlier version says nothing of what it is about.
+      "1 triple of Ferries.",
+      "1,000 triples of Ferries: Port with name.",
+      "200 triples of Ferries: Ferry with capacity.",
+      "34 triples of Ferries: Harbours and all their names.",
     ]);
+    expect(catalog.byId("harbour-c.ferry.cd")?.title).toBe("Ferry with capacity");
     expect(catalog.byId("harbour-base")).toMatchObject({
       url: `${publicUrl}/shards/harbour/base/sparql`,
-      title: "Ferries: the rest",
+      title: "Ferries base",
       license: "https://example.org/licence",
       keywords: ["harbour", "shard"],
     });
@@ -122,7 +125,7 @@ describe("shards in the catalogue", () => {
 
 describe("the description of a shard", () => {
   const found = { ...sampleDescription, title: "whatever" };
-  const entry = { title: "Ferries: the rest", description: "Of Ferries, the rest." };
+  const entry = { title: "Ferries base", description: "Of Ferries, the rest." };
 
   it("gets from the manifest what queries cannot find out", () => {
     const source = "https://example.org/ferries";

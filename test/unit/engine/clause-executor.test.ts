@@ -99,3 +99,48 @@ describe("a full queue", () => {
     expect(bounds.sources.get("a")).toMatchObject({ status: "failed", reason: "ENDPOINT_BUSY" });
   });
 });
+
+describe("a SILENT clause", () => {
+  const down = new FedwayError("ENDPOINT_FAILED", "down", { fault: "http-5xx" });
+  const silent: FederatedClause = { ...clause, silent: true };
+  const block = (first: number, count: number): KeyBlock => ({
+    variables: ["s"],
+    rows: Array.from({ length: count }, (_, i) => [namedNode(`http://ex.org/${first + i}`)]),
+  });
+
+  it("that fails first is one empty solution for all keys, and is not asked again", async () => {
+    const { executor, requests, bounds } = setUp(() => down);
+    const rows = await collect(executor.solutions(silent, block(0, 2)));
+    rows.push(...(await collect(executor.solutions(silent, block(2, 2)))));
+    expect(rows.map(({ size }) => size)).toEqual([0, 0]);
+    expect(requests).toHaveLength(1);
+    expect(bounds.sources.get("a")).toMatchObject({ status: "silenced", reason: "ENDPOINT_FAILED" });
+  });
+  it("that fails behind an answer gives no more, and the answer is partial", async () => {
+    const { executor, bounds } = setUp((_, nth) => (nth > 1 ? down : undefined));
+    expect(await collect(executor.solutions(silent, block(0, 2)))).toHaveLength(2);
+    expect(await collect(executor.solutions(silent, block(2, 2)))).toEqual([]);
+    expect(bounds.sources.get("a")).toMatchObject({ status: "failed", reason: "ENDPOINT_FAILED" });
+  });
+  it("that fails behind an empty answer gives no more, too", async () => {
+    const { executor, bounds } = setUp((_, nth) => (nth > 1 ? down : undefined));
+    expect(await collect(executor.solutions(silent, block(0, 0)))).toEqual([]);
+    expect(await collect(executor.solutions(silent, block(2, 2)))).toEqual([]);
+    expect(bounds.sources.get("a")).toMatchObject({ status: "failed" });
+  });
+  it("gives no rows of one block beside the empty solution of another", async () => {
+    const { executor } = setUp((_, nth) => (nth === 2 ? down : undefined));
+    const blocks = [block(0, 2), block(2, 2)].map((part) => collect(executor.solutions(silent, part)));
+    const sizes = (await Promise.all(blocks)).flat().map((row) => row.size);
+    expect([
+      [0, 0],
+      [1, 1],
+    ]).toContainEqual(sizes);
+  });
+  it("is another one than its neighbour", async () => {
+    const { executor } = setUp((_, nth) => (nth > 1 ? down : undefined));
+    expect(await collect(executor.solutions(silent, block(0, 2)))).toHaveLength(2);
+    const neighbour = { ...silent, iri: "urn:fedway:clause:1" };
+    expect(await collect(executor.solutions(neighbour, block(2, 2)))).toEqual([new Map()]);
+  });
+});

@@ -68,6 +68,10 @@ describe("keys that an endpoint gives back in its own spelling", () => {
   );
 });
 
+it("types may be called like members of objects", async () => {
+  expect(await run(`SELECT * { VALUES ?v { "1"^^xsd:constructor } SERVICE <${url}> { ?s <x:n> ?v } }`)).toEqual([]);
+});
+
 it("one spelling is sent as it is", async () => {
   await run(`SELECT * { VALUES ?v { 1 2 } SERVICE <${url}> { ?s <x:n> ?v } }`);
   expect(client.requests.map(({ query }) => query)).toEqual([

@@ -49,3 +49,26 @@ describe.each(["REDUCED", "DISTINCT"])("%s keeps terms apart", (word) => {
   shouldKeep("one of which is unbound", `((UNDEF "UNDEF") ("UNDEF" UNDEF) ("UNDEF" "UNDEF") (UNDEF UNDEF))`, 4);
   shouldKeep("whose 32-bit hashes are equal (MurmurHash3)", `"v40595" "v114311" "v65759" "v230030"`, 4);
 });
+
+describe("nodes of BNODE()", () => {
+  const shouldCount = (name: string, pattern: string, expected: number) =>
+    it(name, async () => {
+      const [row] = await engineAnswer(`SELECT (COUNT(DISTINCT ?b) AS ?n) { ${pattern} }`);
+      expect(row).toContain(`"${expected}"`);
+    });
+  const eleven = `VALUES ?v { "x1" "a" "a" "a" "a" "a" "a" "a" "a" "a" "x" }`;
+  shouldCount("are other ones for each solution", `${eleven} BIND(BNODE("x") AS ?b)`, 11);
+  shouldCount("are other ones without a string", `${eleven} BIND(BNODE() AS ?b)`, 11);
+  shouldCount("are other ones whatever their labels", `{ SELECT (BNODE(?v) AS ?b) { ${eleven} } }`, 11);
+  shouldCount(
+    "are other ones in two subselects",
+    `{ SELECT (BNODE("x") AS ?b) {} } { SELECT (BNODE("x") AS ?b) {} }`,
+    0,
+  );
+  shouldCount("are one within a solution", `BIND(BNODE("x") AS ?b) BIND(BNODE("x") AS ?c) FILTER(?b = ?c)`, 1);
+  shouldCount("have strings as labels", `VALUES ?v { 1 "x"@en <x:y> UNDEF } BIND(BNODE(?v) AS ?b)`, 0);
+  it("are one in all columns of a row, and no column of their own", async () => {
+    const rows = await engineAnswer(`SELECT * { VALUES ?v { "x" } BIND(BNODE(?v) AS ?b) BIND(BNODE("x") AS ?c) }`);
+    expect(rows).toEqual([expect.stringMatching(/^(_:\S+) \1 "x"$/u)]);
+  });
+});

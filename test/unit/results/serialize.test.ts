@@ -129,6 +129,12 @@ describe("formats that cannot hold the answer", () => {
       expect.objectContaining({ code: "NOT_ACCEPTABLE" }),
     );
   });
+  test("JSON-LD with triple terms", async () => {
+    const spo = quad(namedNode("urn:s"), namedNode("urn:p"), namedNode("urn:o"));
+    const stating = DataFactory.quad(namedNode("urn:s"), namedNode("urn:p"), spo);
+    const body = serializeResult({ kind: "quads", quads: each([stating]) }, formatNamed("jsonld"));
+    await expect(collect(body)).rejects.toMatchObject({ code: "NOT_ACCEPTABLE" });
+  });
 });
 
 /** A source fed by hand that knows how many items were asked for and whether it was left. */

@@ -70,7 +70,7 @@ describe("bucketOf", () => {
 
 describe("shardIdOf", () => {
   const named = (key: string, id: RegExp): void => {
-    it(`names ${key}`, () => expect(shardIdOf(key)).toMatch(id));
+    it(`names ${key}`, () => expect(shardIdOf(key, "telling")).toMatch(id));
   };
   named("base", /^base$/);
   named("v/http://example.org/vocab#birthName", /^v\.birthname\.[0-9a-f]{10}$/);
@@ -83,9 +83,11 @@ describe("shardIdOf", () => {
     const keys = fc.uniqueArray(fc.tuple(fc.constantFrom("h", "c", "v"), fc.string({ unit: "binary" }), fc.nat(9)));
     fc.assert(
       fc.property(keys, (parts) => {
-        const ids = parts.map(([kind, iri, bucket]) => shardIdOf(`${kind}/${iri}/${bucket}`));
-        for (const id of ids) expect(id).toMatch(/^[hcv][a-z0-9.-]{1,63}$/);
-        expect(new Set(ids).size).toBe(new Set(parts.map(([kind, iri, bucket]) => `${kind}/${iri}/${bucket}`)).size);
+        for (const naming of ["opaque", "telling"] as const) {
+          const ids = parts.map(([kind, iri, bucket]) => shardIdOf(`${kind}/${iri}/${bucket}`, naming));
+          for (const id of ids) expect(id).toMatch(naming === "opaque" ? /^s[0-9a-f]{10}$/ : /^[hcv][a-z0-9.-]{1,63}$/);
+          expect(new Set(ids).size).toBe(new Set(parts.map(([kind, iri, bucket]) => `${kind}/${iri}/${bucket}`)).size);
+        }
       }),
     );
   });

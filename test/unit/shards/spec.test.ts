@@ -34,6 +34,8 @@ describe("the description of shards", () => {
       precedence: ["class", "vertical", "horizontal"],
       buckets: 4,
       output: "out",
+      ids: "telling",
+      topics: { base: "Whatever else there is" },
       gzip: true,
       citation: "A. Author, 2020",
       source: "https://example.org/source",

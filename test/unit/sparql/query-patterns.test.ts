@@ -58,8 +58,15 @@ describe("graphs of a pattern", () => {
     "?s :q ?o in :g exists",
     "?s :r ?o in :g",
   );
-  shouldFind("SELECT * FROM :g { ?s :p ?o GRAPH :h { ?s :q ?o } }", "?s :p ?o in any", "?s :q ?o in any");
-  shouldFind("SELECT * FROM NAMED :g { GRAPH ?g { ?s :q ?o } }", "?s :q ?o in any");
+  shouldFind("SELECT * FROM :g { ?s :p ?o GRAPH :h { ?s :q ?o } }", "?s :p ?o in :g", "?s :q ?o in none");
+  shouldFind("SELECT * FROM :g FROM :h { ?s :p ?o }", "?s :p ?o in :g", "?s :p ?o in :h");
+  shouldFind("SELECT * FROM NAMED :g { ?s :p ?o GRAPH ?g { ?s :q ?o } }", "?s :p ?o in none", "?s :q ?o in :g");
+  shouldFind(
+    "SELECT * FROM NAMED :g FROM NAMED :h { GRAPH ?g { ?s :q ?o } GRAPH :h { ?s :r ?o } }",
+    "?s :q ?o in :g",
+    "?s :q ?o in :h",
+    "?s :r ?o in :h",
+  );
 });
 
 describe("patterns inside EXISTS", () => {

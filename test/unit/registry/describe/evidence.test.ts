@@ -180,8 +180,19 @@ describe("reconcile", () => {
     ["objects than the dataset", { distinctObjects: count(6) }],
   ])("knows that a property has no more %s", (_name, counts) => {
     const { facts } = consistent();
+    facts.propertiesComplete = false;
     facts.properties.set("q", { ...newProperty("exact", 0), ...counts });
     expect(contradictionsIn(facts)).toHaveLength(1);
+  });
+
+  it("knows that the triples of all properties are those of the dataset", () => {
+    const { facts, dataset } = consistent();
+    facts.properties.set("q", { ...newProperty("exact", 0), triples: count(2) });
+    expect(contradictionsIn(facts)).toEqual(["triples of all properties, more than triples of the dataset"]);
+    facts.totals.set("triples", count(13));
+    expect(contradictionsIn(facts)).toEqual(["triples, more than triples of the properties"]);
+    expect(dataset()).not.toHaveProperty("triples");
+    expect(contradictionsIn(facts)).toEqual([]);
   });
 
   it("knows that object types have no more triples than their property", () => {
@@ -201,7 +212,7 @@ describe("reconcile", () => {
   });
 });
 
-/** Facts that agree: one class with one property. */
+/** Facts that agree: one class with one of two properties. */
 function consistent() {
   const facts = emptyFacts();
   facts.propertiesComplete = true;
@@ -219,6 +230,7 @@ function consistent() {
   };
   facts.classes.set("C", one);
   facts.properties.set("p", property);
+  facts.properties.set("r", { ...newProperty("exact", 0), triples: count(1) });
   for (const [name, value] of [
     ["triples", 10],
     ["distinctSubjects", 5],

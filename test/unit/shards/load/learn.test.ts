@@ -134,7 +134,7 @@ describe("learnCells", () => {
 
   shouldTouch({ exceptPredicates: ["x:p"] }, ["x:q", "x:A type", "x:B type"]);
   shouldTouch({ subject: "<x:a>", exceptPredicates: ["x:p"] }, ["x:A type"]);
-  shouldTouch({ graph: "any", predicate: "<x:p>" }, ["x:p", "x:A x:p", "x:B x:p"]);
+  shouldTouch({ graph: "none", predicate: "<x:p>" }, []);
   shouldTouch({ graph: "named" }, []);
   shouldTouch({ graph: "<x:g>", object: "<x:b>" }, []);
 
@@ -149,7 +149,7 @@ describe("learnCells", () => {
   };
   shouldTouchOfQuads({}, ["x:p", "x:r"]);
   shouldTouchOfQuads({ graph: "named" }, ["x:q", "x:r"]);
-  shouldTouchOfQuads({ graph: "any" }, ["x:p", "x:q", "x:r"]);
+  shouldTouchOfQuads({ graph: "none" }, []);
   shouldTouchOfQuads({ graph: "<x:g>" }, ["x:q"]);
   shouldTouchOfQuads({ graph: "<x:h>", predicate: "<x:r>" }, ["x:r"]);
   shouldTouchOfQuads({ graph: "<x:none>" }, []);

@@ -105,7 +105,11 @@ describe("materialise", () => {
     const folder = folderForTest();
     const quads = `<x:a> <x:p> "1" <x:g> .\n<x:a> <x:p> "1" .\n<x:a> <x:p> "1" <x:h> .\n<x:a> <x:p> "1" <x:g> .\n`;
     const manifest = await buildShards(folder, [writeInput(folder, "in.nq", quads)]);
-    expect(manifest).toMatchObject({ format: "n-quads", triples: 3, shards: [{ file: "shards/base.nq" }] });
+    expect(manifest).toMatchObject({
+      format: "n-quads",
+      triples: 3,
+      shards: [{ file: `shards/${shardIdOf("base")}.nq` }],
+    });
     expect(Object.values(await shardsIn(join(folder, "out")))).toEqual([
       '<x:a> <x:p> "1" .\n<x:a> <x:p> "1" <x:g> .\n<x:a> <x:p> "1" <x:h> .\n',
     ]);
@@ -129,7 +133,7 @@ describe("materialise", () => {
     const learned = await learn([{ path: writeInput(folder, "in.nt", [...new Set(text.split(/(?<=\n)/))].join("")) }]);
     const predicted = predictShards(await learnCells({ learned, buckets: 2, patterns: [] }), rules, precedence);
     const { shards } = await materialise(requestFor(learned, join(folder, "out"), { rules }));
-    const facts = ({ id, key, triples, lineBytes }: (typeof predicted)[number]) => ({ id, key, triples, lineBytes });
+    const facts = ({ key, triples, lineBytes }: (typeof predicted)[number]) => ({ key, triples, lineBytes });
     // Two spellings of one literal count twice.
     expect(predicted.map(facts).filter(({ key }) => key !== "c/x:B")).toEqual(
       shards.map(facts).filter(({ key }) => key !== "c/x:B"),
@@ -224,8 +228,20 @@ describe("materialise and its target", () => {
     expect(filesIn(join(folder, "out"))).toEqual(before);
     const other = await buildShards(folder, [input], { replace: true });
     expect(other.shards.map(({ key }) => key)).toEqual(["base"]);
-    expect(Object.keys(filesIn(join(folder, "out")))).toEqual(["manifest.json", "shards/base.nt"]);
+    expect(Object.keys(filesIn(join(folder, "out")))).toEqual(["manifest.json", `shards/${shardIdOf("base")}.nt`]);
     expect(readdirSync(folder).toSorted()).toEqual(["in.nt", "out"]);
+  });
+
+  it("has ids that tell the rule where that is wanted", async () => {
+    const folder = folderForTest();
+    const input = writeInput(folder, "in.nt", text);
+    const manifest = await buildShards(folder, [input], {
+      rules,
+      naming: "telling",
+      topics: new Map([["base", "Rest"]]),
+    });
+    expect(manifest.shards.map(({ id, key }) => id === shardIdOf(key, "telling"))).toEqual([true, true, true, true]);
+    expect(manifest.shards.find(({ key }) => key === "base")).toMatchObject({ file: "shards/base.nt", topic: "Rest" });
   });
 
   it("builds damaged shards again", async () => {
@@ -233,7 +249,7 @@ describe("materialise and its target", () => {
     const input = writeInput(folder, "in.nt", text);
     await buildShards(folder, [input], { rules });
     const before = filesIn(join(folder, "out"));
-    writeFileSync(join(folder, "out", "shards/base.nt"), "cut");
+    writeFileSync(join(folder, "out", `shards/${shardIdOf("base")}.nt`), "cut");
     await buildShards(folder, [input], { rules });
     expect(filesIn(join(folder, "out"))).toEqual(before);
   });

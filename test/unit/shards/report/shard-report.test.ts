@@ -30,7 +30,7 @@ describe("the small report", () => {
       [5, 5, 0.125],
       [6, 5, 0.125],
     ]);
-    for (const { id } of report.shards) expect(id).toMatch(/^[chv]\.[a-z0-9.-]+$/);
+    for (const { id } of report.shards) expect(id).toMatch(/^s[0-9a-f]{10}$/);
   });
 
   it("says of each query which rules cover it, what it needs and what it touches", () =>

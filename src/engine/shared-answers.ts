@@ -1,0 +1,124 @@
+import { LRUCache } from "lru-cache";
+import type { Bindings } from "../results/model.ts";
+import { type HeldBytes, keyBytes, rowBytes } from "./held-bytes.ts";
+
+// A larger answer is not kept, but asked for again.
+const LARGEST_BYTES = 256 * 1024;
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** The answers of one execution by request. */
+export interface SharedAnswers {
+  /** The rows of the request's answer. It is sent when it has not been, or when its answer was not kept. */
+  rows(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<Bindings>;
+}
+
+/** Equal requests of one execution are sent once, also while the first one is under way. What is kept is counted. */
+export function createSharedAnswers(held: HeldBytes): SharedAnswers {
+  const open = new Map<string, SharedRows>();
+  const kept = new LRUCache<string, SharedRows>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: (rows, request) => keyBytes(request) + rows.bytes,
+    dispose: (rows) => rows.letGo(),
+  });
+
+  function start(request: string, source: AsyncIterable<Bindings>): SharedRows {
+    const rows = new SharedRows(source, held);
+    open.set(request, rows);
+    return rows;
+  }
+
+  return {
+    async *rows(request, send) {
+      const known = kept.get(request) ?? open.get(request);
+      const rows = known?.isShared ? known : start(request, send());
+      try {
+        yield* rows.read();
+      } finally {
+        const isOver = rows.isDone || !rows.isRead;
+        if (open.get(request) === rows && isOver) {
+          open.delete(request);
+          if (rows.isDone && rows.isShared) kept.set(request, rows);
+        }
+      }
+    },
+  };
+}
+
+/** Rows for several readers. Whoever needs the next one pulls it, so that none waits for another to go on. */
+class SharedRows {
+  bytes = 0;
+  isDone = false;
+  /** All rows so far are here: one more may read them. */
+  isShared = true;
+  readonly #source: AsyncIterator<Bindings>;
+  readonly #holding: ReturnType<HeldBytes["open"]>;
+  #rows: Bindings[] = [];
+  #readers = 0;
+  #pulling: Promise<void> | undefined;
+
+  constructor(source: AsyncIterable<Bindings>, held: HeldBytes) {
+    this.#source = source[Symbol.asyncIterator]();
+    this.#holding = held.open();
+  }
+
+  get isRead(): boolean {
+    return this.#readers > 0;
+  }
+
+  async *read(): AsyncIterable<Bindings> {
+    this.#readers++;
+    try {
+      for (let at = 0; ; at++) {
+        while (at === this.#rows.length && !this.isDone) await this.#pull();
+        const row = this.#rows[at];
+        if (!row) return;
+        yield row;
+        if (this.bytes > LARGEST_BYTES && this.#readers === 1) {
+          yield* this.#alone(at + 1);
+          return;
+        }
+      }
+    } finally {
+      this.#readers--;
+      if (this.#readers === 0 && !this.isDone) {
+        this.letGo();
+        await this.#source.return?.();
+      }
+    }
+  }
+
+  letGo(): void {
+    this.#holding.release();
+  }
+
+  /** The rest for the only reader; nothing is kept any more. */
+  async *#alone(from: number): AsyncIterable<Bindings> {
+    const rest = this.#rows.slice(from);
+    this.isShared = false;
+    this.#rows = [];
+    this.letGo();
+    yield* rest;
+    if (this.isDone) return;
+    for (let next = await this.#source.next(); !next.done; next = await this.#source.next()) yield next.value;
+    this.isDone = true;
+  }
+
+  /** After a failure every reader hears of it. */
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#take();
+    return this.#pulling;
+  }
+
+  async #take(): Promise<void> {
+    const next = await this.#source.next();
+    this.#pulling = undefined;
+    if (next.done) {
+      this.isDone = true;
+      return;
+    }
+    const bytes = rowBytes(next.value);
+    this.bytes += bytes;
+    this.#holding.add(bytes);
+    this.#rows.push(next.value);
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import type { Cell } from "../../../src/shards/problem.ts";
+import { topicsOf } from "../../../src/shards/topics.ts";
+
+const v = "http://example.org/v#";
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const cell = (type: string | undefined, predicate: string, triples: number): Cell => ({
+  types: type === undefined ? [] : [`${v}${type}`],
+  predicate: predicate.startsWith("http") ? predicate : `${v}${predicate}`,
+  bucket: 0,
+  triples,
+});
+const everything = (): string => "base";
+const shouldSay = (cells: readonly Cell[], expected: string): void => {
+  it(`says "${expected}"`, () => expect(topicsOf({ cells }, everything).get("base")).toBe(expected));
+};
+
+describe("what a shard is about", () => {
+  shouldSay([cell("CarMaker", rdfType, 3), cell("CarMaker", "name", 3)], "Car maker with name");
+  shouldSay([cell("car_names", "make", 3), cell("car_names", "car_names/model", 9)], "Car names with model and make");
+  shouldSay(
+    [..."abcdef"].map((name, at) => cell("T", name, 10 - at)),
+    "T with a, b, c, d and 2 more properties",
+  );
+  shouldSay(
+    ["A", "B", "C"].map((name) => cell(name, "p", 1)),
+    "A, b and 1 more class with p",
+  );
+  shouldSay([cell("Port", rdfType, 1), cell("Ferry", rdfType, 2)], "Which things are ferry and port");
+  shouldSay([cell(undefined, "isPartOf", 1)], "Is part of");
+  shouldSay([cell(undefined, `${v}名前`, 1)], "名前");
+
+  it("is told for each shard, and the text of the operator wins", () => {
+    const cells = [cell("Port", "name", 1), cell("Ferry", "name", 1)];
+    const placement = (types: readonly string[]): string => `c/${types[0]}`;
+    const own = { [`c/${v}Port`]: "Harbours" };
+    expect([...topicsOf({ cells }, placement, own)]).toEqual([
+      [`c/${v}Port`, "Harbours"],
+      [`c/${v}Ferry`, "Ferry with name"],
+    ]);
+    expect(() => topicsOf({ cells }, placement, { base: "The rest" })).toThrow(/"base", which there is not/);
+  });
+});
