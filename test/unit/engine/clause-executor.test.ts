@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createBlockSizes } from "../../../src/engine/block-sizes.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import type { KeyBlock } from "../../../src/engine/clause-query.ts";
+import type { EvaluateHere } from "../../../src/engine/evaluated-clause.ts";
 import { createExecutionAccount } from "../../../src/engine/execution-account.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -20,7 +21,7 @@ const clause: FederatedClause = {
 };
 
 /** An executor whose endpoint answers a request with one row a key, unless `refuse` gives an error for it. */
-function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | undefined) {
+function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | undefined, evaluateHere?: EvaluateHere) {
   const requests: string[] = [];
   const bounds: ExecutionBounds = {
     signal: new AbortController().signal,
@@ -52,6 +53,7 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
     bounds,
     sizes: createBlockSizes(),
     account: createExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),
+    ...(evaluateHere && { evaluateHere }),
   });
   return { executor, requests, bounds };
 }
@@ -136,6 +138,20 @@ describe("a SILENT clause", () => {
       [0, 0],
       [1, 1],
     ]).toContainEqual(sizes);
+  });
+  it("that is evaluated here fails by the same rule", async () => {
+    const failing = (rows: number): EvaluateHere =>
+      async function* fail() {
+        for (let n = 0; n < rows; n++) yield new Map([["s", namedNode(`http://ex.org/${n}`)]]);
+        throw down;
+      };
+    const run = async (rows: number) => {
+      const { executor, bounds } = setUp(() => undefined, failing(rows));
+      const given = await collect(executor.solutions({ ...silent, evaluatedHere: true }));
+      return [given.map((row) => row.size), bounds.sources.get("a")?.status];
+    };
+    expect(await run(0)).toEqual([[0], "silenced"]);
+    expect(await run(2)).toEqual([[1, 1], "failed"]);
   });
   it("is another one than its neighbour", async () => {
     const { executor } = setUp((_, nth) => (nth > 1 ? down : undefined));
