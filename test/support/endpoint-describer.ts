@@ -1,9 +1,12 @@
+import { FedwayError } from "../../src/errors/fedway-error.ts";
+import type { Asker } from "../../src/registry/asking.ts";
 import { createDescriber } from "../../src/registry/describe/create-describer.ts";
 import type { DescribeOptions, DescribeTarget } from "../../src/registry/describe/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { createAsker } from "../../src/transport/asker.ts";
 import { createSparqlClient } from "../../src/transport/client.ts";
 import { type Clock, systemClock } from "../../src/transport/clock.ts";
+import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";
 
 /** Describes endpoints of this machine, through the real transport. */
 export interface EndpointDescriber {
@@ -28,12 +31,16 @@ export interface DescribeCall extends Partial<DescribeOptions> {
   readonly target?: Partial<DescribeTarget>;
 }
 
-/** @param clocks time for the transport and for the describer, the system's unless told otherwise */
+/**
+ * @param clocks time for the transport and for the describer, the system's unless told otherwise
+ * @param fault what every endpoint makes of DISTINCT
+ */
 export function createEndpointDescriber(
   clocks: { readonly transport: Clock; readonly describer: Clock } = {
     transport: systemClock,
     describer: systemClock,
   },
+  fault?: DistinctFault,
 ): EndpointDescriber {
   const client = createSparqlClient({
     version: "0.0.0-test",
@@ -45,7 +52,7 @@ export function createEndpointDescriber(
     fetch: () => Promise.reject(new Error("a describer fetches no documents")),
     close: () => Promise.resolve(),
   };
-  const asker = createAsker({ client, documents, clock: clocks.transport });
+  const asker = withFault(createAsker({ client, documents, clock: clocks.transport }), fault);
   const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0 });
   const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
     describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });
@@ -68,6 +75,16 @@ export function createEndpointDescriber(
 
   return { describe, describeToTheEnd, close: () => client.close() };
 }
+
+const withFault = (asker: Asker, fault: DistinctFault | undefined): Asker => ({
+  fetchDocument: (fetching) => asker.fetchDocument(fetching),
+  async ask(asking) {
+    const query = withDistinctFault(asking.query, fault);
+    if (query === undefined)
+      throw new FedwayError("ENDPOINT_REJECTED_QUERY", "DISTINCT is refused.", { upstreamStatus: 400 });
+    return asker.ask({ ...asking, query });
+  },
+});
 
 const mostRuns = 50;
 

@@ -13,7 +13,7 @@ const fusekiVersion = "5.6.0";
 
 /** What to start Fuseki with. */
 export interface FusekiOptions {
-  /** N-Triples of the default graph. */
+  /** N-Triples of the default graph, or N-Quads. */
   readonly data: string;
   /** Server-wide limit for one query in milliseconds; none by default. */
   readonly timeoutMs?: number;
@@ -29,7 +29,7 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   const java = requireProgram("java", "apt-get install default-jre-headless");
   const jar = await fusekiJar();
   const scratch = await createScratchFolder("fuseki");
-  await writeFile(join(scratch.path, "data.nt"), options.data);
+  await writeFile(join(scratch.path, "data.nq"), options.data);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/ds/sparql`;
   const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch.path });
@@ -63,24 +63,24 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
 interface Program {
   readonly java: string;
   readonly jar: string;
-  /** Where `data.nt` is. */
+  /** Where `data.nq` is. */
   readonly folder: string;
 }
 
 async function storeArguments(store: "terms" | "tdb2" | "values", { java, jar, folder }: Program) {
-  if (store === "terms") return ["--file=data.nt", "/ds"];
+  if (store === "terms") return ["--file=data.nq", "/ds"];
   if (store === "values") {
     await writeFile(join(folder, "values.ttl"), valueStore);
     return ["--config=values.ttl"];
   }
-  await run(java, ["-cp", jar, "tdb2.tdbloader", "--loc=tdb2", "data.nt"], { cwd: folder });
+  await run(java, ["-cp", jar, "tdb2.tdbloader", "--loc=tdb2", "data.nq"], { cwd: folder });
   return ["--tdb2", "--loc=tdb2", "/ds"];
 }
 
 const valueStore = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
 PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
 [] a fuseki:Service ; fuseki:name "ds" ; fuseki:dataset [ a ja:RDFDataset ; ja:defaultGraph [
-    a ja:MemoryModel ; ja:content [ ja:externalContent <file:data.nt> ] ] ] ;
+    a ja:MemoryModel ; ja:content [ ja:externalContent <file:data.nq> ] ] ] ;
   fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "sparql" ] .
 `;
 
