@@ -11,7 +11,7 @@ import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
 import { createPolicyAsker, endpointUrl, type Policy, type PolicyAsker } from "./policy-asker.ts";
 
-const triples = [...describedUnits({ seed: 5, triples: 1_500, classes: 10, maxProperties: 12 })].flat();
+const triples = [...describedUnits({ seed: 5, triples: 800, classes: 8, maxProperties: 12 })].flat();
 const truth = truthOf(triples);
 const lines = triples.map((triple) => `${triple.join(" ")} .`);
 const whole: VoidDescription = { ...truthfulDescription(truth), endpoint: endpointUrl };
@@ -77,10 +77,10 @@ describe("a description that its publisher wrote", () => {
 
   it.each<[string, Policy]>([
     ["cuts rows", { rowCap: 100 }],
-    ["times out", { workLimit: 300, beyond: "timeout" }],
-    ["sees some triples only", { workLimit: 300, beyond: "some-triples" }],
-    ["stops silently", { workLimit: 300, beyond: "first-solutions" }],
-    ["counts too little", { workLimit: 300, beyond: "scaled" }],
+    ["times out", { workLimit: 160, beyond: "timeout" }],
+    ["sees some triples only", { workLimit: 160, beyond: "some-triples" }],
+    ["stops silently", { workLimit: 160, beyond: "first-solutions" }],
+    ["counts too little", { workLimit: 160, beyond: "scaled" }],
     ["does not count", { noCount: true }],
   ])("makes nothing untrue exact at an endpoint that %s", async (_name, policy) => {
     const { exact } = await describedWith(undefined, policy);
@@ -92,10 +92,10 @@ describe("a description that its publisher wrote", () => {
   });
 
   it.each<[string, VoidDescription, Policy]>([
-    ["sees some triples only", truthfulDescription(truthOf(triples.slice(0, 900))), { beyond: "some-triples" }],
+    ["sees some triples only", truthfulDescription(truthOf(triples.slice(0, 480))), { beyond: "some-triples" }],
     ["counts too little", scaled(whole, 0.6), { beyond: "scaled" }],
   ])("by asking an endpoint that %s is no proof of what that answers", async (_name, published, { beyond }) => {
-    for (const workLimit of [60, 200, 800]) {
+    for (const workLimit of [40, 120, 400]) {
       const asker = createPolicyAsker(lines, { workLimit, ...(beyond && { beyond }) });
       await describedFrom(asRetrieved(published), asker);
     }
