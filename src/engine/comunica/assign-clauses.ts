@@ -10,6 +10,7 @@ import { Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { createPatternAssigner } from "./assign-patterns.ts";
 import { leafOperation } from "./clause-operands.ts";
 import type { ClauseSource } from "./clause-source.ts";
+import { type EquatedPartsOptions, equatedParts } from "./equated-parts.ts";
 import { clauseSourcesKey, patternLeavesKey } from "./execution-keys.ts";
 import { createExistsNames } from "./existence.ts";
 import { createFreshNodes } from "./fresh-nodes.ts";
@@ -50,7 +51,9 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
       },
     },
     [Algebra.Types.EXPRESSION]: { transform: (expression: Algebra.Expression) => named(expression, nameExists) },
-    [Algebra.Types.FILTER]: { transform: (filter: Algebra.Filter) => splitFilter(filter, factory) },
+    [Algebra.Types.FILTER]: {
+      transform: (filter: Algebra.Filter) => splitFilter(filter, { factory, split: patterns.parts }),
+    },
     // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
     [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },
     [Algebra.Types.EXTEND]: { transform: (extend: Algebra.Extend) => withPreparedInput(freshNodes(extend)) },
@@ -65,11 +68,11 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
 }
 
 /** `FILTER(a && b)` as two filters, so that EXISTS is asked only for what the other parts let through. */
-function splitFilter({ input, expression }: Algebra.Filter, factory: AlgebraFactory): Algebra.Operation {
-  const parts = conjunctsOf(expression);
-  const asking = parts.filter((part) => existencesIn(part).length > 0);
-  const ordered = [...parts.filter((part) => !asking.includes(part)), ...asking];
-  return ordered.reduce((inner, part) => withPreparedInput(factory.createFilter(inner, part)), input);
+function splitFilter({ input, expression }: Algebra.Filter, options: EquatedPartsOptions): Algebra.Operation {
+  const group = equatedParts({ input, conditions: conjunctsOf(expression) }, options);
+  const asking = group.conditions.filter((part) => existencesIn(part).length > 0);
+  const ordered = [...group.conditions.filter((part) => !asking.includes(part)), ...asking];
+  return ordered.reduce((inner, part) => withPreparedInput(options.factory.createFilter(inner, part)), group.input);
 }
 
 function conjunctsOf(expression: Algebra.Expression): readonly Algebra.Expression[] {

@@ -1,7 +1,7 @@
 import type { Algebra, AlgebraFactory } from "@comunica/utils-algebra";
 import { algebraUtils } from "@comunica/utils-algebra";
 import { ClauseSource } from "./clause-source.ts";
-import { bgpConjuncts, type Conjunct, pathConjuncts } from "./conjuncts.ts";
+import { bgpConjuncts, type Conjunct, connectedConjuncts, pathConjuncts } from "./conjuncts.ts";
 import { PatternClause, type PatternLeaves } from "./pattern-leaves.ts";
 
 /** Turns groups of patterns into leaves over the merged graph; undefined where patterns have no data. */
@@ -11,6 +11,8 @@ export interface PatternAssigner {
   /** Neighbouring leaves are one leaf, so that OPTIONAL, EXISTS and joins ask them with their keys as a whole. */
   readonly join: (operation: Algebra.Join) => Algebra.Operation;
   readonly union: (operation: Algebra.Union) => Algebra.Operation;
+  /** The leaves of a leaf's parts that share no variable; what is no leaf stays as it is. */
+  readonly parts: (operation: Algebra.Operation) => readonly Algebra.Operation[];
 }
 
 /** What the assigner builds with. */
@@ -44,6 +46,10 @@ export function createPatternAssigner({ leaves, factory, toOperation }: Assigner
       });
       if (!leaves || branches.length < union.input.length) return union;
       return toOperation(leaves.leaf([{ kind: "union", branches }]));
+    },
+    parts(operation) {
+      const parts = connectedConjuncts(conjunctsOf(operation) ?? []);
+      return leaves && parts.length > 1 ? parts.map((part) => toOperation(leaves.leaf(part))) : [operation];
     },
   };
 }

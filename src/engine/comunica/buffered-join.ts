@@ -7,8 +7,8 @@ import { createTurns, type Turns } from "./turns.ts";
 export interface BufferedJoin {
   readonly left: AsyncIterable<RDF.Bindings>;
   readonly right: AsyncIterable<RDF.Bindings>;
-  /** Shared variables that every solution of either side binds: the keys of the hash table. */
-  readonly keys: readonly string[];
+  /** What solutions that may be compatible agree on: the keys of the hash table. One without a key has no partner. */
+  readonly key: { readonly left: RowKey; readonly right: RowKey };
   /** All shared variables. */
   readonly shared: readonly string[];
   /** Of the evaluation. */
@@ -16,6 +16,14 @@ export interface BufferedJoin {
   /** Aborted when the evaluation is over. */
   readonly signal: AbortSignal;
 }
+
+type RowKey = (row: RDF.Bindings) => string | undefined;
+
+/** The key of solutions that all bind these variables. */
+export const keyOn =
+  (names: readonly string[]): RowKey =>
+  (row) =>
+    names.map((name) => termToText(row.get(name) as RDF.Term)).join(" ");
 
 const ROWS_PER_BATCH = 64;
 
@@ -108,12 +116,16 @@ interface Table {
 }
 
 async function* withTable(
-  { right, keys, held, signal }: BufferedJoin,
+  { right, key, held, signal }: BufferedJoin,
   join: (table: Table) => AsyncIterable<RDF.Bindings>,
 ): AsyncIterable<RDF.Bindings> {
   const holding = held.open();
   try {
-    const candidates = await hashTable(right, keys, holding);
+    const table = await hashTable(right, key.right, holding);
+    const candidates = (row: RDF.Bindings): readonly RDF.Bindings[] => {
+      const text = key.left(row);
+      return text === undefined ? [] : (table.get(text) ?? []);
+    };
     yield* join({ candidates, turns: createTurns(signal) });
   } finally {
     holding.release();
@@ -122,17 +134,17 @@ async function* withTable(
 
 async function hashTable(
   solutions: AsyncIterable<RDF.Bindings>,
-  keys: readonly string[],
+  keyOf: RowKey,
   holding: Holding,
-): Promise<Table["candidates"]> {
+): Promise<ReadonlyMap<string, readonly RDF.Bindings[]>> {
   const table = new Map<string, RDF.Bindings[]>();
-  const keyOf = (row: RDF.Bindings) => keys.map((name) => termToText(row.get(name) as RDF.Term)).join(" ");
   for await (const solution of solutions) {
     const key = keyOf(solution);
+    if (key === undefined) continue;
     const known = table.get(key);
     holding.add(rowBytes(solution) + (known ? 0 : keyBytes(key)));
     if (known) known.push(solution);
     else table.set(key, [solution]);
   }
-  return (row) => table.get(keyOf(row)) ?? [];
+  return table;
 }

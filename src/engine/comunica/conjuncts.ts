@@ -121,6 +121,15 @@ export function groupVariables(group: readonly Conjunct[]): readonly ClauseVaria
   return [...known].map(([name, certain]) => ({ name, certain }));
 }
 
+/** The parts of a group that share no variable with the others. */
+export function connectedConjuncts(group: readonly Conjunct[]): readonly (readonly Conjunct[])[] {
+  return group.reduce<readonly (readonly Conjunct[])[]>((parts, conjunct) => {
+    const names = new Set(conjunctVariables(conjunct).map(({ name }) => name));
+    const touched = parts.filter((part) => groupVariables(part).some(({ name }) => names.has(name)));
+    return [...parts.filter((part) => !touched.includes(part)), [...touched.flat(), conjunct]];
+  }, []);
+}
+
 /** Constants that narrow a group. */
 export function groupSelectivity(group: readonly Conjunct[]): number {
   return group.reduce((sum, conjunct) => sum + conjunctSelectivity(conjunct), 0);

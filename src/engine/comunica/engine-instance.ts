@@ -29,6 +29,7 @@ import { AssignClauses } from "./assign-clauses.ts";
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
+import { EqualityJoin } from "./equality-join.ts";
 import { streamOf } from "./execution-keys.ts";
 import { Existence } from "./existence.ts";
 import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
@@ -133,6 +134,7 @@ function installHolding(
     new Distinct({ ...args, name: "fedway:distinct" }),
     new Construct({ ...args, name: "fedway:construct" }),
     new PreparedInput({ ...args, name: "fedway:prepared-input" }),
+    new EqualityJoin({ ...args, name: "fedway:equality-join" }),
   ];
 }
 

@@ -18,6 +18,7 @@ import {
   bufferedLeftJoin,
   bufferedMinus,
   type Condition,
+  keyOn,
 } from "./buffered-join.ts";
 import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
 import { controlKey, streamOf } from "./execution-keys.ts";
@@ -194,10 +195,11 @@ function buffered(sides: Sides): BufferedJoin {
   const { left, right, leftMetadata, rightMetadata, context } = sides;
   const { held, signal } = context.getSafe(controlKey);
   const overlap = ActorRdfJoin.overlappingVariables([leftMetadata, rightMetadata]);
+  const key = keyOn(overlap.filter(({ canBeUndef }) => !canBeUndef).map(({ variable }) => variable.value));
   return {
     left: iterate(left.output),
     right: iterate(right.output),
-    keys: overlap.filter(({ canBeUndef }) => !canBeUndef).map(({ variable }) => variable.value),
+    key: { left: key, right: key },
     shared: sharedVariables(sides),
     held,
     signal,

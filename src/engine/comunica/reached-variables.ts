@@ -50,7 +50,8 @@ export function reachedVariables(operation: Algebra.Operation): ReadonlySet<stri
   return new Set([...inside, ...own, ...mentioned, ...(variable ? [variable.value] : [])]);
 }
 
-function expressionVariables(expression: Algebra.Expression): ReadonlySet<string> {
+/** Variables that an expression mentions, those that substitution reaches in its EXISTS among them. */
+export function expressionVariables(expression: Algebra.Expression): ReadonlySet<string> {
   const { term } = expression as Parts;
   if (term) return new Set(term.termType === "Variable" ? [term.value] : []);
   if (expression.subType === "existence") return reachedVariables((expression as Algebra.ExistenceExpression).input);

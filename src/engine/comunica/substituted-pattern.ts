@@ -2,6 +2,7 @@ import type { ComunicaDataFactory } from "@comunica/types";
 import { type Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { type Leaf, leafOf, leafOperation } from "./clause-operands.ts";
+import { equalityJoinType, equatedParts } from "./equated-parts.ts";
 import { preparedType } from "./prepared-input.ts";
 import { inputsOf, reachedVariables } from "./reached-variables.ts";
 
@@ -53,10 +54,11 @@ class Substitution {
   keyed(operation: Algebra.Operation, names: Names): Algebra.Operation {
     if (passingOn.has(operation.type)) {
       const { input, ...rest } = operation as Algebra.Filter;
-      return Object.assign({}, rest, { input: this.keyed(input, names) });
+      return this.#equated(Object.assign({}, rest, { input: this.keyed(input, names) }));
     }
     switch (operation.type) {
       case "join":
+      case equalityJoinType:
         return this.#joined(inputsOf(operation), names);
       case "union":
         return this.#factory.createUnion(
@@ -75,6 +77,16 @@ class Substitution {
       default:
         return this.#joined([operation], names, leafOf(operation) !== undefined);
     }
+  }
+
+  /** The FILTER may be what joins a part with the keys. */
+  #equated(operation: Algebra.Filter): Algebra.Operation {
+    if (operation.type !== "filter") return operation;
+    const group = equatedParts(
+      { input: operation.input, conditions: [operation.expression] },
+      { factory: this.#factory },
+    );
+    return Object.assign({}, operation, { input: group.input });
   }
 
   /** A join with the keys; its operands take them where joining from outside is not the same. */

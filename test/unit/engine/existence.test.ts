@@ -133,6 +133,11 @@ const forms: readonly (readonly [string, string, number])[] = [
     `SELECT ?s { ${left} FILTER EXISTS { B { ?s <x:q> ?u OPTIONAL { ?s <x:q> ?t FILTER(?t > ?n) } FILTER(!bound(?t)) } } }`,
     blocks,
   ],
+  [
+    "a FILTER that is all that joins",
+    `SELECT ?s { ${left} FILTER EXISTS { { SELECT ?t { B { ?x <x:q> ?t } } } FILTER(?n IN (?t)) } }`,
+    blocks,
+  ],
   ["no clause", `SELECT ?s { ${left} FILTER EXISTS { FILTER(?n > 900) } }`, 1],
 ];
 

@@ -1,0 +1,99 @@
+import { type Algebra, type AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
+import { existencesIn, expressionVariables, inputsOf } from "./reached-variables.ts";
+
+/** A group's pattern, and the conjuncts of its FILTERs. */
+export interface FilteredPattern {
+  readonly input: Algebra.Operation;
+  readonly conditions: readonly Algebra.Expression[];
+}
+
+/** What groups are taken apart and put together with. */
+export interface EquatedPartsOptions {
+  readonly factory: AlgebraFactory;
+  /** Takes an operand apart into operands that share no variable. */
+  readonly split?: (operation: Algebra.Operation) => readonly Algebra.Operation[];
+}
+
+// Operands times conditions; every pair may have to be looked at again for each condition.
+const MOST_LOOKED_AT = 4_096;
+
+/** The type of an operation that joins its two inputs where two variables, its `names`, are equal. */
+export const equalityJoinType = "fedway:equality-join";
+
+/**
+ * The same group, in which parts that share no variable are joined by a FILTER(?x = ?y) or FILTER(?x IN (?y)) between them,
+ * and not by comparing each solution of one with each of the other. FILTERs on one of these parts come before.
+ */
+export function equatedParts(group: FilteredPattern, options: EquatedPartsOptions): FilteredPattern {
+  const { split = (operation) => [operation], factory } = options;
+  if (!group.conditions.some((condition) => equatedBy(condition))) return group;
+  const inputs = group.input.type === "join" ? inputsOf(group.input) : [group.input];
+  const start: Parts = { operands: inputs.flatMap(split), conditions: group.conditions };
+  if (start.operands.length * start.conditions.length > MOST_LOOKED_AT) return group;
+  const end = group.conditions.reduce((parts, condition) => joinedBy(condition, parts, factory), start);
+  return end === start ? group : { input: joinOf(end.operands, factory), conditions: end.conditions };
+}
+
+interface Parts {
+  readonly operands: readonly Algebra.Operation[];
+  readonly conditions: readonly Algebra.Expression[];
+}
+
+function joinedBy(condition: Algebra.Expression, parts: Parts, factory: AlgebraFactory): Parts {
+  const { operands, conditions } = parts;
+  const names = equatedBy(condition) ?? [];
+  const components = connected(operands);
+  const [left, right] = names.map((name) => components.find((component) => component.names.has(name)));
+  if (!left || !right || left === right) return parts;
+  const input = [left, right].map((side) => {
+    const own = conditions.filter((one) => isOnly(one, side));
+    return own.reduce<Algebra.Operation>(
+      (inner, one) => factory.createFilter(inner, one),
+      joinOf(side.operands, factory),
+    );
+  });
+  const others = components.filter((component) => component !== left && component !== right);
+  const joined: Algebra.Operation = Object.assign({ type: equalityJoinType, metadata: { names } }, { input });
+  return {
+    operands: [joined, ...others.flatMap((component) => component.operands)],
+    conditions: conditions.filter((one) => !isOnly(one, left) && !isOnly(one, right)),
+  };
+}
+
+/** The variables of which a condition says that they are equal. */
+function equatedBy(condition: Algebra.Expression): readonly string[] | undefined {
+  const { operator, args = [] } = condition as Partial<Algebra.OperatorExpression>;
+  if (args.length !== 2 || !["=", "in", "sameterm"].includes(operator?.toLowerCase() ?? "")) return undefined;
+  const names = args.flatMap((arg) => {
+    const { term } = arg as Partial<Algebra.TermExpression>;
+    return term?.termType === "Variable" ? [term.value] : [];
+  });
+  return names.length === 2 ? names : undefined;
+}
+
+interface Component {
+  readonly operands: readonly Algebra.Operation[];
+  readonly names: ReadonlySet<string>;
+}
+
+function isOnly(condition: Algebra.Expression, { names }: Component): boolean {
+  return existencesIn(condition).length === 0 && [...expressionVariables(condition)].every((name) => names.has(name));
+}
+
+/** Operands that share variables, with each other or by way of others. */
+function connected(operands: readonly Algebra.Operation[]): readonly Component[] {
+  return operands.reduce<readonly Component[]>((components, operand) => {
+    const names = new Set(algebraUtils.inScopeVariables(operand).map(({ value }) => value));
+    const touched = components.filter((component) => [...names].some((name) => component.names.has(name)));
+    const merged: Component = {
+      operands: [...touched.flatMap((component) => component.operands), operand],
+      names: new Set([...names, ...touched.flatMap((component) => [...component.names])]),
+    };
+    return [...components.filter((component) => !touched.includes(component)), merged];
+  }, []);
+}
+
+function joinOf(operands: readonly Algebra.Operation[], factory: AlgebraFactory): Algebra.Operation {
+  const [only] = operands;
+  return only && operands.length === 1 ? only : factory.createJoin([...operands], false);
+}
