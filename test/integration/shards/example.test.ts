@@ -134,7 +134,7 @@ describe("the service over it", () => {
     expect(JSON.stringify(federation)).toContain(`harbour-${shards[0]?.id}`);
     const entry = (await get(`/api/endpoints/harbour-${shards[0]?.id}`)) as Record<string, unknown>;
     expect(entry).toMatchObject({
-      description: expect.stringMatching(/^Of Ferries of an invented coast, .*: [\d,]+ triples?\.$/),
+      description: expect.stringMatching(/^[\d,]+ triples? of Ferries of an invented coast: .+\.$/),
       license: "https://creativecommons.org/publicdomain/zero/1.0/",
     });
     for (const { id, triples } of shards) {

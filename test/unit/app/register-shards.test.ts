@@ -125,7 +125,7 @@ describe("shards in the catalogue", () => {
 
 describe("the description of a shard", () => {
   const found = { ...sampleDescription, title: "whatever" };
-  const entry = { title: "Ferries base", description: "Of Ferries, the rest." };
+  const entry = { title: "Ferries base", description: "1 triple of Ferries: Port with name." };
 
   it("gets from the manifest what queries cannot find out", () => {
     const source = "https://example.org/ferries";
