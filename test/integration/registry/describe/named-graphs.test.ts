@@ -72,6 +72,21 @@ describe("data in named graphs only", () => {
     expect(description.namedGraphs).toBeUndefined();
   });
 
+  it("of very many graphs some are listed, and all are counted", async () => {
+    const many = Array.from({ length: 620 }, (_, at) => [
+      `<http://x.example/${at}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/C> <urn:g:${at}> .`,
+      `<http://x.example/${at}> <http://x.example/p> "${at}" <urn:g:${at}> .`,
+    ]).flat();
+    const asker = createPolicyAsker(many);
+    const description = await describeWith(asker);
+    expect(description.namedGraphs?.list).toHaveLength(500);
+    expect(description.namedGraphs?.complete).toBe(false);
+    expect(description.unknown).toContainEqual(expect.objectContaining({ what: "graph list" }));
+    expect(description.triples).toMatchObject({ value: 1240, status: "exact" });
+    expect(description.classPartitions).toMatchObject([{ entities: { value: 620, status: "exact" } }]);
+    expect(asker.queries.length).toBeLessThan(110);
+  });
+
   const policies: Readonly<Record<string, Policy>> = {
     "cuts at 100 rows": { rowCap: 100 },
     "does not count": { noCount: true },
