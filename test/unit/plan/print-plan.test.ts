@@ -8,7 +8,7 @@ it("prints a direct plan", () => {
     [
       "direct (bindings)",
       "  endpoint a <http://a.example/sparql>",
-      "  silent: a failure is answered with one empty solution",
+      "  silent: a failure before the first row is one empty solution, a later one leaves a partial answer",
       "  note DATASET_IGNORED: FROM, FROM NAMED and the dataset parameters describe this service's own dataset; they were not sent into a SERVICE.",
       "  query",
       "    SELECT ?s {",
