@@ -10,7 +10,9 @@ export function describePlan(plan: QueryPlan): string {
         `  endpoint ${endpointLabel(plan.endpoint)}`,
         ...graphLines("default graph", plan.defaultGraphs),
         ...graphLines("named graph", plan.namedGraphs),
-        ...(plan.silent ? ["  silent: a failure before the first row is one empty solution, a later one leaves a partial answer"] : []),
+        ...(plan.silent
+          ? ["  silent: a failure before the first row is one empty solution, a later one leaves a partial answer"]
+          : []),
         ...noteLines(plan.notes),
         ...queryLines("query", plan.query),
         ...(plan.silent ? queryLines("after a failure", plan.silent.query) : []),
