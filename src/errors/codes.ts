@@ -36,6 +36,7 @@ export const errorCatalog = {
   QUERY_TOO_LARGE: request(413, "The query is too large"),
   QUERY_ENCODING: request(400, "The query is not UTF-8 text"),
   QUERY_SYNTAX: request(400, "The query is not valid SPARQL 1.1"),
+  FUNCTION_UNKNOWN: request(400, "A function is not known here"),
   UPDATE_REFUSED: request(400, "Updates are not accepted"),
   SERVICE_REQUIRED: request(400, "The query names no endpoint"),
   PATTERN_OUTSIDE_SERVICE: request(400, "A pattern stands outside every SERVICE"),

@@ -5,6 +5,7 @@ import type { CatalogEntry } from "../registry/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
+import { mayCallUnknown, unknownCall } from "../sparql/unknown-functions.ts";
 import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
 import { withDownNotes } from "./down-notes.ts";
@@ -119,11 +120,29 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const task: PlanTask = { context, request, ...place };
   try {
     const plan = withinCapabilities(decidePlan(parsed, task), context);
-    if (plan.kind === "federated") refuseLargeEvaluation(parsed.text, parsed.tokens);
+    if (plan.kind === "federated") {
+      refuseLargeEvaluation(parsed.text, parsed.tokens);
+      if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
+    }
     return plan;
   } catch (thrown) {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
     throw thrown;
+  }
+}
+
+/**
+ * An endpoint may have functions of its own, this service has none: what is evaluated here calls those of SPARQL 1.1 only.
+ * @throws FedwayError `FUNCTION_UNKNOWN`, before anything is asked
+ */
+function refuseUnknownFunctions({ skeleton, clauses }: FederatedPlan): void {
+  const here = clauses.filter(({ endpoint, evaluatedHere }) => endpoint.interface !== undefined || evaluatedHere);
+  for (const text of [skeleton, ...here.map(({ prologue, pattern }) => `${prologue}SELECT * WHERE ${pattern}`)]) {
+    const unknown = unknownCall(text);
+    if (unknown === undefined) continue;
+    throw new FedwayError("FUNCTION_UNKNOWN", unknown, {
+      next: "Use a function of SPARQL 1.1, or put the expression into the SERVICE of an endpoint that has the function.",
+    });
   }
 }
 

@@ -29,6 +29,13 @@ export const xsd = {
   string: "http://www.w3.org/2001/XMLSchema#string",
 } as const;
 
+/** Datatypes of `xsd` whose names are functions that cast to them (SPARQL 1.1 Query, section 17.5; dates and durations as in XPath). */
+export const castTypes: ReadonlySet<string> = new Set(
+  "string boolean integer decimal float double dateTime date time gYear gYearMonth gMonth gMonthDay gDay duration"
+    .concat(" yearMonthDuration dayTimeDuration")
+    .split(" "),
+);
+
 /** Data Catalog Vocabulary, version 3. */
 export const dcat = {
   namespace: "http://www.w3.org/ns/dcat#",

@@ -1,3 +1,4 @@
+import { resolveReference } from "../rdf/resolve-reference.ts";
 import { isWord, type Token, tokenAt } from "./tokens.ts";
 
 /** BASE and PREFIX declarations of a query, resolved (SPARQL 1.1 Query, section 4.1.1). */
@@ -10,13 +11,8 @@ export interface Prologue {
   readonly length: number;
 }
 
-const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:/;
-
-/** An IRI reference against a base (RFC 3986; sparqljs itself leaves dot segments and network paths unresolved). */
-function resolve(reference: string, base: string | undefined): string {
-  if (absolute.test(reference) || base === undefined) return reference;
-  return URL.parse(reference, base)?.href ?? reference;
-}
+/** As it is written where there is nothing to resolve it against. */
+const resolve = (reference: string, base: string | undefined): string => resolveReference(reference, base) ?? reference;
 
 /** Index of the first token behind BASE and PREFIX declarations. */
 export function afterPrologue(tokens: readonly Token[]): number {

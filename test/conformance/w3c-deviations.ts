@@ -64,34 +64,10 @@ const deviations: readonly Deviation[] = [
     cases: ["1.1/functions/bnode01"],
   },
   {
-    ways: federated,
-    fault: "Comunica",
-    reason: "An ill-typed literal does not equal itself; nor is a tagged text unlike one of an unknown datatype.",
-    cases: [7, 8, 10, 11, 12].map((number) => `1.0/open-world/open-eq-${String(number).padStart(2, "0")}`),
-  },
-  {
-    ways: federated,
-    fault: "nobody",
-    reason: "Not approved. A date without a time zone is one in UTC here, as XPath allows.",
-    cases: ["1.0/open-world/date-1"],
-  },
-  {
-    ways: federated,
-    fault: "nobody",
-    reason: "A date and a dateTime are compared only with mf:XsdDateOperations, an extension (section 17.3.1).",
-    cases: ["1.0/open-world/date-2"],
-  },
-  {
     ways: ["own"],
     fault: "Oxigraph",
     reason: "With mf:XsdDateOperations, but a date in UTC and one without a time zone are unequal.",
     cases: ["1.0/open-world/date-2"],
-  },
-  {
-    ways: ["split", "files"],
-    fault: "Comunica",
-    reason: "The base of the query does not reach IRI().",
-    cases: ["1.1/functions/iri01"],
   },
   {
     ways: ["service"],

@@ -74,11 +74,17 @@ export const rooms: readonly Room[] = [
     ],
     packages: ["lru-cache"],
   },
+  // Functions and operators of SPARQL over RDF terms.
+  {
+    name: "engine/expressions",
+    imports: [{ room: "rdf", files: ["resolve-reference.ts", "vocabularies.ts"] }],
+    packages: ["rdf-data-factory", "re2js", "lru-cache"],
+  },
   {
     // Actors of Comunica are built on its own dependencies for iterators and terms.
     name: "engine/comunica",
-    imports: whole("engine", "plan", "transport", "results", "errors"),
-    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "re2js", "lru-cache", "#comunica-engine"],
+    imports: whole("engine", "engine/expressions", "plan", "transport", "results", "errors"),
+    packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {
     name: "query",

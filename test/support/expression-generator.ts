@@ -19,6 +19,10 @@ export interface ExpressionCase {
   readonly query: string;
   readonly expression: string;
   readonly placement: Placement;
+  /** BASE and PREFIX declarations. */
+  readonly prologue: string;
+  /** The group without the expression, a text for each row of its VALUES. */
+  readonly rows: readonly string[];
   /** Functions and operators of the expression, by the names of `functionNames`. */
   readonly functions: readonly string[];
   /** Its value is the same whenever it is evaluated, and the rows of the query have an order or none is asked for. */
@@ -68,7 +72,7 @@ export const functionNames: readonly string[] = [
   ),
 ];
 
-const unsteady = new Set([...constant, "TIMEZONE", "SAMPLE", "GROUP_CONCAT"]);
+const unsteady = new Set([...constant, "SAMPLE"]);
 
 const columns = ["?a", "?b", "?c", "?d"];
 
@@ -120,15 +124,27 @@ function oneCase(draw: Draw): ExpressionCase {
   };
   const variable = placement === "having" ? sampled : (name: string) => name;
   const expression = generate({ draw, functions, variable, hasHuge }, 1 + draw.below(3));
-  const where = `${dataOf(draw)} ${hasHuge ? huge : ""}`;
+  const rows = dataOf(draw);
+  const withData = (data: readonly string[]): string =>
+    `VALUES (${columns.join(" ")}) { ${data.join(" ")} } ${hasHuge ? huge : ""}`;
+  const where = withData(rows);
   const query = `${prologue} ${queryAround({ draw, placement, expression, where, functions })}`;
   const isDeterministic = [...functions].every((name) => !unsteady.has(name));
-  return { query, expression, placement, functions: [...functions], isDeterministic };
+  return {
+    query,
+    expression,
+    placement,
+    prologue,
+    rows: rows.map((row) => withData([row])),
+    functions: [...functions],
+    isDeterministic,
+  };
 }
 
-function dataOf(draw: Draw): string {
+/** Rows of VALUES. */
+function dataOf(draw: Draw): string[] {
   const cells = (): string => columns.map(() => draw.pick(terms).replace("?unbound", "UNDEF")).join(" ");
-  return `VALUES (${columns.join(" ")}) { ${Array.from({ length: 4 }, () => `(${cells()})`).join(" ")} }`;
+  return Array.from({ length: 4 }, () => `(${cells()})`);
 }
 
 interface Around {

@@ -2,18 +2,18 @@ const xsd = (value: string, type: string): string => `"${value}"^^xsd:${type}`;
 
 /** Dates, numbers and others by their datatype: valid, invalid, out of range and empty. */
 const typed: Readonly<Record<string, readonly string[]>> = {
-  integer: ["abc", "9".repeat(24), "", " 7 ", "+5"],
+  integer: ["abc", "9".repeat(24), "9007199254740993", "", " 7 ", "+5"],
   byte: ["300"],
   unsignedInt: ["-1"],
   decimal: [`1.${"3".repeat(400)}`, "9".repeat(400)],
   double: ["1e400", "NaN", "INF", "x"],
   float: ["-INF"],
   date: ["2009-02-30", "2024-02-29", "-0001-01-01", "99999-12-31Z"],
-  dateTime: ["2011-01-10T14:45:13.815-05:00", "2011-13-45T99:99:99", ""],
+  dateTime: ["2011-01-10T14:45:13.815-05:00", "2012-02-29T00:00:00Z", "2012-02-29T00:00:00", "2011-13-45T99:99:99", ""],
   time: ["24:00:00", "12:00:00+14:00"],
   duration: ["P1Y", "P"],
   yearMonthDuration: ["P1Y"],
-  dayTimeDuration: ["PT36H"],
+  dayTimeDuration: ["PT36H", "-PT0.5S"],
   boolean: ["maybe", "1"],
   anyURI: ["x"],
 };
@@ -31,6 +31,10 @@ const strings = [
   '"*"',
   '"i"',
   '"zz"',
+  '"Z"',
+  '"a\u00ADb"',
+  '"\uFF5E"',
+  '"/?&"',
   '"[a"',
   '"(a|b)*"',
 ];

@@ -1,6 +1,5 @@
 import type { QueryType } from "@comunica/types";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
-import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
 import { LRUCache } from "lru-cache";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
@@ -22,8 +21,8 @@ import { openGraph } from "../sources/open-graph.ts";
 import type { OpenPatternSource } from "../sources/pattern-source.ts";
 import { createPathEvaluator } from "../sources/property-path.ts";
 import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
-import { createEngineInstance, dataFactory } from "./engine-instance.ts";
-import { expressionContext } from "./expression-context.ts";
+import { createEngineInstance, dataFactory, type ParsedSkeleton } from "./engine-instance.ts";
+import { createTruths, truthsKey } from "./existence-truths.ts";
 import { createExecution, type Execution } from "./execution.ts";
 import { clauseSourcesKey, controlKey, patternLeavesKey } from "./execution-keys.ts";
 import { createPatternLeaves } from "./pattern-leaves.ts";
@@ -59,7 +58,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const sizes = createBlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
-  const algebraOf = keepAlgebra((skeleton) => engine.parse(toParserText(skeleton)));
+  const parsed = keepParsed((skeleton) => engine.parse(toParserText(skeleton)));
 
   /** A SERVICE clause that its endpoint cannot evaluate is a query over its triples; the clause decides on failures. */
   const evaluatorOf = (account: ExecutionAccount): EvaluateHere =>
@@ -76,7 +75,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const labelled = { executor, held: account.held, identified: () => identifiedVariables(plan) };
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, labelled), shared));
     const context = {
-      ...expressionContext(control.held),
+      [truthsKey.name]: createTruths(control.held),
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
       [controlKey.name]: control,
     };
@@ -94,7 +93,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   /** Which variables of the clauses are told apart; asked for only when a blank node turns up. */
   async function identifiedVariables({ query, skeleton }: FederatedPlan): Promise<(name: string) => boolean> {
     const use = createQueryUse(query);
-    use.read(await algebraOf(skeleton));
+    use.read((await parsed(skeleton)).operation);
     return (name) => use.identified(innerName(name));
   }
 
@@ -103,9 +102,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const execution = createExecution(bounds, { count, held: account.held });
     try {
       const context = contextOf(plan, execution, account);
-      const query = await execution.race(
-        algebraOf(plan.skeleton).then((operation) => engine.evaluate(operation, context)),
-      );
+      const query = await execution.race(parsed(plan.skeleton).then((skeleton) => engine.evaluate(skeleton, context)));
       return await execution.race(toResult(query, execution));
     } catch (error) {
       execution.end();
@@ -122,15 +119,15 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
 }
 
 /** Keeps what was parsed by its text: the same plan comes as a new value each time. */
-function keepAlgebra(parse: (skeleton: string) => Promise<Algebra.Operation>) {
-  const kept = new LRUCache<string, Promise<Algebra.Operation>>({
+function keepParsed(parse: (skeleton: string) => Promise<ParsedSkeleton>) {
+  const kept = new LRUCache<string, Promise<ParsedSkeleton>>({
     maxSize: KEPT_SKELETON_CHARACTERS,
-    sizeCalculation: (_operation, { length }) => length,
+    sizeCalculation: (_parsed, { length }) => length,
   });
-  return (skeleton: string): Promise<Algebra.Operation> => {
-    const operation = kept.get(skeleton) ?? parse(skeleton);
-    kept.set(skeleton, operation);
-    return operation;
+  return (skeleton: string): Promise<ParsedSkeleton> => {
+    const parsed = kept.get(skeleton) ?? parse(skeleton);
+    kept.set(skeleton, parsed);
+    return parsed;
   };
 }
 

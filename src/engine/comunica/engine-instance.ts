@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import type { ActorInitQueryBase } from "@comunica/actor-init-query";
 // Not by way of the package's index, which loads a command line, a server and Components.js besides.
 import { QueryEngineBase } from "@comunica/actor-init-query/lib/QueryEngineBase.js";
-import type { MediatorBindingsAggregatorFactory } from "@comunica/bus-bindings-aggregator-factory";
 import type {
   ActorExpressionEvaluatorFactory,
   MediatorExpressionEvaluatorFactory,
@@ -16,7 +15,6 @@ import type {
   IActorQueryOperationArgs,
   MediatorQueryOperation,
 } from "@comunica/bus-query-operation";
-import type { ActorTermComparatorFactory, MediatorTermComparatorFactory } from "@comunica/bus-term-comparator-factory";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext } from "@comunica/core";
@@ -36,20 +34,22 @@ import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
 import { InnerJoin, LeftJoin, type LeftJoinArgs, Minus } from "./left-join.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
-import { guardExpressions } from "./guarded-expressions.ts";
+import { evaluateExpressions, surroundingsIn, surroundingsKey } from "./expression-evaluator.ts";
 import { OrderBy } from "./order-by.ts";
-import { guardTermOrder } from "./term-order.ts";
-import { useLinearRegex } from "./linear-regex.ts";
-import { compareAllTerms } from "./min-max.ts";
 
 /** RDF terms as Comunica makes them. */
 export const dataFactory: ComunicaDataFactory = new DataFactory();
 
+/** The algebra of a query and its BASE. */
+export interface ParsedSkeleton {
+  readonly operation: Algebra.Operation;
+  readonly base: string | undefined;
+}
+
 /** Comunica reduced to what Fedway uses of it. */
 export interface EngineInstance {
-  /** The algebra of a query. */
-  parse(query: string): Promise<Algebra.Operation>;
-  evaluate(operation: Algebra.Operation, context: Readonly<Record<string, unknown>>): Promise<QueryType>;
+  parse(query: string): Promise<ParsedSkeleton>;
+  evaluate(query: ParsedSkeleton, context: Readonly<Record<string, unknown>>): Promise<QueryType>;
 }
 
 /**
@@ -57,8 +57,6 @@ export interface EngineInstance {
  * no HTTP, dereferencing or parsing actors at all: what Comunica evaluates cannot reach the network by itself.
  */
 export function createEngineInstance(sizes: BlockSizes): EngineInstance {
-  useLinearRegex();
-  compareAllTerms();
   const compiled = createRequire(import.meta.url)("#comunica-engine") as () => ActorInitQueryBase;
   const init = compiled();
   const process = onlyActor(init, "mediatorQueryProcess");
@@ -66,7 +64,7 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   const operations = busOf(process, "mediatorQueryOperation");
   const mediatorQueryOperation = property(process, "mediatorQueryOperation") as MediatorQueryOperation;
   const existence = new Existence({ mediatorQueryOperation, sizes });
-  guardExpressions(evaluatorFactory(operations), existence);
+  evaluateExpressions(evaluatorFactory(operations), existence);
   installHolding(operations as Bus<ActorQueryOperation>, { mediatorQueryOperation, existence });
   installJoins(operations, { sizes, existence });
   correctMetadata(operations as Bus<ActorQueryOperation>);
@@ -75,9 +73,12 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   return {
     async parse(query) {
       const context = new ActionContext({ [KeysInitQuery.dataFactory.name]: dataFactory });
-      return (await parser.mediate({ context, query, queryFormat: { language: "sparql", version: "1.1" } })).operation;
+      const queryFormat = { language: "sparql", version: "1.1" };
+      const { operation, baseIRI } = await parser.mediate({ context, query, queryFormat });
+      return { operation, base: baseIRI };
     },
-    evaluate: (operation, context) => engine.query(operation, { sources: [], dataFactory, ...context }),
+    evaluate: ({ operation, base }, context) =>
+      engine.query(operation, { sources: [], dataFactory, [surroundingsKey.name]: surroundingsIn(base), ...context }),
   };
 }
 
@@ -106,29 +107,18 @@ function installHolding(
   const names = ["orderby", "group", "distinct", "construct"] as const;
   const [orderBy, group, ...others] = names.map((name) => actorNamed(bus, name));
   if (!orderBy || !group) throw new Error("Comunica's operators of solution modifiers are not complete");
-  guardTermOrder(onlyActor(orderBy, "mediatorTermComparatorFactory") as ActorTermComparatorFactory);
   const args = { bus: bus as never, busFailMessage: bus.failMessage, ...shared };
+  const mediatorExpressionEvaluatorFactory = property(
+    orderBy,
+    "mediatorExpressionEvaluatorFactory",
+  ) as MediatorExpressionEvaluatorFactory;
   for (const actor of [orderBy, group, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
   return [
-    new OrderBy({
-      ...args,
-      name: "fedway:order-by",
-      mediatorExpressionEvaluatorFactory: property(
-        orderBy,
-        "mediatorExpressionEvaluatorFactory",
-      ) as MediatorExpressionEvaluatorFactory,
-      mediatorTermComparatorFactory: property(
-        orderBy,
-        "mediatorTermComparatorFactory",
-      ) as MediatorTermComparatorFactory,
-    }),
+    new OrderBy({ ...args, name: "fedway:order-by", mediatorExpressionEvaluatorFactory }),
     new Group({
       ...args,
       name: "fedway:group",
-      mediatorBindingsAggregatorFactory: property(
-        group,
-        "mediatorBindingsAggregatorFactory",
-      ) as MediatorBindingsAggregatorFactory,
+      mediatorExpressionEvaluatorFactory,
       bindingsFactory: new BindingsFactory(dataFactory),
     }),
     new Distinct({ ...args, name: "fedway:distinct" }),

@@ -4,23 +4,21 @@ import {
   type MediatorQueryOperation,
 } from "@comunica/bus-query-operation";
 import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
-import type { MediatorTermComparatorFactory } from "@comunica/bus-term-comparator-factory";
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
+import { compareKeys, type SortKey, sortKey } from "../expressions/term-order.ts";
 import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
 import { bindingsOf, iterate } from "./clause-operands.ts";
 import { controlKey, passedOn } from "./execution-keys.ts";
 import { sortInTurns } from "./sort-in-turns.ts";
-import { type CompareKeys, keyOrder, type SortKey, sortKey } from "./term-order.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
 export interface OrderByArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
-  readonly mediatorTermComparatorFactory: MediatorTermComparatorFactory;
 }
 
 /**
@@ -43,7 +41,7 @@ export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
     operation: Algebra.OrderBy,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory, mediatorTermComparatorFactory } = this.#args;
+    const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory } = this.#args;
     const input = bindingsOf(await mediatorQueryOperation.mediate({ operation: operation.input, context }));
     const criteria = operation.expressions.map(toCriterion);
     const keys = await Promise.all(
@@ -51,11 +49,10 @@ export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
         toKey(algExpr, () => mediatorExpressionEvaluatorFactory.mediate({ algExpr, context })),
       ),
     );
-    const order = keyOrder(await mediatorTermComparatorFactory.mediate({ context }));
     const { signal, held } = context.getSafe(controlKey);
     const sort: Sort = {
       keys,
-      compare: rowOrder(order, criteria),
+      compare: rowOrder(criteria),
       limit: (operation.metadata?.["sortLimit"] as number | undefined) ?? Number.POSITIVE_INFINITY,
       turns: createTurns(signal),
     };
@@ -89,11 +86,11 @@ interface KeyedRow {
   readonly bytes: number;
 }
 
-function rowOrder(compare: CompareKeys, criteria: readonly Criterion[]) {
+function rowOrder(criteria: readonly Criterion[]) {
   return (a: KeyedRow, b: KeyedRow): number => {
     for (const [at, { descending }] of criteria.entries()) {
       const [left, right] = [a.keys[at], b.keys[at]];
-      const order = left && right ? compare(left, right) : 0;
+      const order = left && right ? compareKeys(left, right) : 0;
       if (order !== 0) return descending ? -order : order;
     }
     return 0;

@@ -53,4 +53,21 @@ describe("IRIs of federated queries", () => {
   shouldName("a relative IRI", base, `${relative} BIND(<../x/../kind#big> AS ?b) FILTER(?b = ?k)`, ["Graz"]);
   const mixed = `BASE <${e}a/b> PREFIX : <../>`;
   shouldName("an escaped name", mixed, `${both} FILTER(?k = :kind\\#big)`, ["Graz"]);
+  shouldName("IRI of a reference", base, `${relative} FILTER(?k = IRI("../kind#big"))`, ["Graz"]);
+  shouldName("IRI of a reference without BASE", prefix, `${both} FILTER(!BOUND(?b)) BIND(IRI("kind#big") AS ?b)`, [
+    "Graz",
+    "Linz",
+  ]);
+});
+
+describe("a function that nobody knows", () => {
+  it("is told before any endpoint is asked", async () => {
+    const before = endpoints.requests("names").length;
+    const query = `SELECT * { SERVICE <${endpoints.url("names")}> { ?s ?p ?n } SERVICE <${endpoints.url("kinds")}> { ?s ?q ?k }
+      FILTER(<http://f.example/near>(?n)) }`;
+    const table = await federation.table(query);
+    expect(table.diagnosis).toMatchObject({ code: "FUNCTION_UNKNOWN" });
+    expect(JSON.stringify(table.diagnosis)).toContain("http://f.example/near");
+    expect(endpoints.requests("names")).toHaveLength(before);
+  });
 });

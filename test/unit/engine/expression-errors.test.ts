@@ -38,7 +38,6 @@ describe("a function that fails is an error of its expression", () => {
     numbers.map((n) => `<s:s> <p:q> ${n}`),
   );
   shouldAnswer("in COALESCE", `SELECT (COALESCE(${bad}, ?a) AS ?z) { ${three} }`, numbers);
-  shouldAnswer("that is not known", `SELECT (COALESCE(<http://e/f>(?a), ?a) AS ?z) { ${three} }`, numbers);
   shouldAnswer("in IF", `SELECT (IF(?a = 1, ?a, ${bad}) AS ?z) { ${three} }`, [integer("1"), "-", "-"]);
   shouldAnswer("in IN", `SELECT ?a { ${three} FILTER(?a IN (${bad}, 2)) }`, [integer("2")]);
   shouldAnswer("under ||", `SELECT ?a { ${three} FILTER(${bad} = 1 || ?a = 2) }`, [integer("2")]);

@@ -1,9 +1,6 @@
-import { TermFunctionRegex } from "@comunica/actor-function-factory-term-regex";
-import { TermFunctionReplace } from "@comunica/actor-function-factory-term-replace/lib/TermFunctionReplace.js";
-import { ExpressionError } from "@comunica/utils-expression-evaluator";
 import { LRUCache } from "lru-cache";
 import { RE2JS } from "re2js";
-import { longestComputed, tooLong } from "./guarded-expressions.ts";
+import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
 
 // RE2JS compiles 4,096 characters in 0.2 s at most. It keeps up to 6 MB for each program that is used, however small.
 const longestPattern = 4_096;
@@ -19,15 +16,9 @@ const longestReplaceMs = 1_000;
 const flagBits = { i: RE2JS.CASE_INSENSITIVE, s: RE2JS.DOTALL, m: RE2JS.MULTILINE } as const;
 
 /**
- * REGEX and REPLACE in time linear in the text (XPath and XQuery Functions, section 5.6). The patterns come from anybody's
+ * `fn:matches` in time linear in the text (XPath and XQuery Functions, section 5.6). The patterns come from anybody's
  * query; with the platform's backtracking engine one of them can stop the whole process, and no deadline could end it.
- */
-export function useLinearRegex(): void {
-  Object.assign(TermFunctionRegex, { matches });
-  Object.assign(TermFunctionReplace, { replace });
-}
-
-/** `fn:matches`. @throws ExpressionError for a pattern or flags that are not valid, and for too much work */
+ * @throws ExpressionError for a pattern or flags that are not valid, and for too much work */
 export function matches(text: string, pattern: string, flags = ""): boolean {
   return programFor(text, pattern, flags).test(text);
 }
@@ -86,16 +77,20 @@ function compile(pattern: string, flags: string): RE2JS {
 }
 
 function make(pattern: string, flags: string): RE2JS {
+  if (!/^[imsxq]*$/.test(flags)) throw new ExpressionError("The flags of a regular expression are i, m, s, x and q.");
+  const isLiteral = flags.includes("q");
+  const spaced = flags.includes("x") && !isLiteral ? withoutBlanks(pattern) : pattern;
+  const bits = Object.entries(flagBits).filter(([flag]) => flags.includes(flag) && (!isLiteral || flag === "i"));
   try {
-    const clean = TermFunctionRegex.cleanFlags(flags);
-    const spaced = clean.includes("x") ? TermFunctionRegex.flagX(pattern) : pattern;
-    const source = clean.includes("q") ? TermFunctionRegex.flagQ(spaced) : spaced;
-    const bits = Object.entries(flagBits).filter(([flag]) => clean.includes(flag));
     return RE2JS.compile(
-      source,
+      isLiteral ? RE2JS.quote(spaced) : spaced,
       bits.reduce((sum, [, bit]) => sum | bit, 0),
     );
   } catch (error) {
     throw new ExpressionError(`Not a regular expression: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+/** Flag `x`: blanks count in character classes only. */
+const withoutBlanks = (pattern: string): string =>
+  pattern.replaceAll(/(\\.|\[(?:[^\]\\]|\\.)*\])|[\t\n\r ]/gs, (_, kept?: string) => kept ?? "");

@@ -1,0 +1,92 @@
+import type * as RDF from "@rdfjs/types";
+import { ExpressionError, longestComputed, tooLong } from "./expression-error.ts";
+import { inLanguage, numberOf, simpleText, string, textOf } from "./values.ts";
+import { truncate } from "./decimal.ts";
+
+interface Pair {
+  readonly text: string;
+  readonly language: string;
+  readonly sought: string;
+}
+
+/** Two string literals, the second simple or in the language of the first (SPARQL 1.1 Query, section 17.4.3.1.2). */
+export function compatible(a: RDF.Term, b: RDF.Term): Pair {
+  const [first, second] = [textOf(a), textOf(b)];
+  if (second.language !== "" && second.language.toLowerCase() !== first.language.toLowerCase()) {
+    throw new ExpressionError("The strings are in different languages.");
+  }
+  return { ...first, sought: second.text };
+}
+
+/** `fn:substring` with whole numbers: the characters at the positions from `start`, of which the first is 1. */
+export function substring(source: RDF.Term, from: RDF.Term, count?: RDF.Term): RDF.Literal {
+  const { text, language } = textOf(source);
+  const start = position(from);
+  const end = count === undefined ? Number.POSITIVE_INFINITY : start + position(count);
+  const characters = Array.from(text);
+  return inLanguage(characters.slice(Math.max(0, start - 1), Math.max(0, end - 1)).join(""), language);
+}
+
+function position(term: RDF.Term): number {
+  const number = numberOf(term);
+  if (number.type !== "integer") throw new ExpressionError("A position in a string is an integer.");
+  return Number(truncate(number.exact));
+}
+
+/** STRBEFORE; without a match the empty string without a language. */
+export function before(a: RDF.Term, b: RDF.Term): RDF.Literal {
+  const { text, language, sought } = compatible(a, b);
+  const at = text.indexOf(sought);
+  return at < 0 ? string("") : inLanguage(text.slice(0, at), language);
+}
+
+/** STRAFTER; without a match the empty string without a language. */
+export function after(a: RDF.Term, b: RDF.Term): RDF.Literal {
+  const { text, language, sought } = compatible(a, b);
+  const at = text.indexOf(sought);
+  return at < 0 ? string("") : inLanguage(text.slice(at + sought.length), language);
+}
+
+/** CONCAT: in the language that all have; simple otherwise. */
+export function concat(parts: readonly RDF.Term[]): RDF.Literal {
+  const texts: string[] = [];
+  const languages = new Set<string>();
+  let length = 0;
+  for (const part of parts) {
+    const { text, language } = textOf(part);
+    length += text.length;
+    if (length > longestComputed) throw tooLong();
+    texts.push(text);
+    languages.add(language.toLowerCase());
+  }
+  const [only] = parts;
+  return inLanguage(texts.join(""), only && languages.size === 1 ? textOf(only).language : "");
+}
+
+/** `fn:encode-for-uri`: all but the unreserved characters of RFC 3986. */
+export const encodeForUri = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** LANGMATCHES: basic filtering (RFC 4647, section 3.3.1). */
+export function languageMatches(a: RDF.Term, b: RDF.Term): boolean {
+  const [tag, range] = [simpleText(a).toLowerCase(), simpleText(b).toLowerCase()];
+  if (range === "*") return tag !== "";
+  return tag === range || tag.startsWith(`${range}-`);
+}
+
+/** Well-formed by RFC 5646, section 2.1, as RDF 1.1 Concepts asks for; of the irregular tags those that begin with `i-`. */
+const languageTag = new RegExp(
+  "^(?:(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|[0-9]{3}))?" +
+    "(?:-(?:[a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(?:-[0-9a-wyz](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?" +
+    "|x(?:-[a-z0-9]{1,8})+|i-[a-z]{2,8})$",
+  "i",
+);
+
+/** A language tag. @throws ExpressionError for what is none */
+export function checkedTag(text: string): string {
+  if (!languageTag.test(text)) throw new ExpressionError("The text is no language tag.");
+  return text;
+}

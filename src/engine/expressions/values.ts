@@ -1,0 +1,129 @@
+import type * as RDF from "@rdfjs/types";
+import { DataFactory } from "rdf-data-factory";
+import { isMomentType, type Moment, momentToText, type MomentType, parseMoment } from "./date-times.ts";
+import { type Duration, type DurationType, durationToText, isDurationType, parseDuration } from "./durations.ts";
+import { ExpressionError } from "./expression-error.ts";
+import { type Numeric, numericToText, parseNumeric } from "./numbers.ts";
+
+export const xsd = "http://www.w3.org/2001/XMLSchema#";
+const rdfLangString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+
+const factory = new DataFactory();
+
+/** What a literal stands for in its datatype. */
+export type Value =
+  | { readonly kind: "string"; readonly text: string }
+  | { readonly kind: "tagged"; readonly text: string; readonly language: string }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "number"; readonly number: Numeric }
+  | { readonly kind: "moment"; readonly type: MomentType; readonly moment: Moment }
+  | { readonly kind: "duration"; readonly type: DurationType; readonly duration: Duration }
+  /** Of a datatype that is not known, or not a text of its datatype. */
+  | { readonly kind: "other" };
+
+const stringTypes: ReadonlySet<string> = new Set(
+  "string normalizedString token language Name NCName NMTOKEN ENTITY ID IDREF".split(" "),
+);
+const booleans: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
+
+/** The value of a literal (RDF 1.1 Concepts, section 5); what is not a text of its datatype is `other`. */
+export function valueOf({ value: text, datatype, language }: RDF.Literal): Value {
+  if (language !== "") return { kind: "tagged", text, language };
+  if (!datatype.value.startsWith(xsd)) return { kind: "other" };
+  return typedValue(text, datatype.value.slice(xsd.length)) ?? { kind: "other" };
+}
+
+/** The value of a text in a datatype of XML Schema, named without its namespace; undefined when it is none. */
+export function typedValue(text: string, type: string): Value | undefined {
+  if (stringTypes.has(type)) return { kind: "string", text };
+  if (type === "boolean") {
+    const value = Object.hasOwn(booleans, text) ? booleans[text] : undefined;
+    return value === undefined ? undefined : { kind: "boolean", value };
+  }
+  const momentType = type === "dateTimeStamp" ? "dateTime" : type;
+  if (isMomentType(momentType)) {
+    const moment = parseMoment(text, momentType);
+    return moment && { kind: "moment", type: momentType, moment };
+  }
+  if (isDurationType(type)) {
+    const duration = parseDuration(text, type);
+    return duration && { kind: "duration", type, duration };
+  }
+  const number = parseNumeric(text, type);
+  return number && { kind: "number", number };
+}
+
+/** A literal of a datatype of XML Schema. */
+export const typed = (text: string, type: string): RDF.Literal => factory.literal(text, factory.namedNode(xsd + type));
+export const iri = (value: string): RDF.NamedNode => factory.namedNode(value);
+export const string = (text: string): RDF.Literal => factory.literal(text);
+export const tagged = (text: string, language: string): RDF.Literal => factory.literal(text, language);
+export const boolean = (value: boolean): RDF.Literal => typed(String(value), "boolean");
+export const numeric = (number: Numeric): RDF.Literal => typed(numericToText(number), number.type);
+export const moment = (value: Moment, type: MomentType): RDF.Literal => typed(momentToText(value, type), type);
+export const duration = (value: Duration, type: DurationType): RDF.Literal => typed(durationToText(value, type), type);
+
+/** A literal of any datatype; rdf:langString has none without a language. */
+export function literalOf(text: string, datatype: RDF.NamedNode): RDF.Literal {
+  if (datatype.value === rdfLangString) throw new ExpressionError("A literal of rdf:langString has a language tag.");
+  return factory.literal(text, datatype);
+}
+
+/** @throws ExpressionError when the term is no literal */
+export function literal(term: RDF.Term): RDF.Literal {
+  if (term.termType !== "Literal") throw new ExpressionError("The argument is no literal.");
+  return term;
+}
+
+/** The number of a term. @throws ExpressionError when it is none */
+export function numberOf(term: RDF.Term): Numeric {
+  const value = valueOf(literal(term));
+  if (value.kind !== "number") throw new ExpressionError("The argument is no number.");
+  return value.number;
+}
+
+/** The text of a literal without a language tag. @throws ExpressionError when it is none */
+export function simpleText(term: RDF.Term): string {
+  const value = valueOf(literal(term));
+  if (value.kind !== "string") throw new ExpressionError("The argument is no string without a language tag.");
+  return value.text;
+}
+
+/** A string literal: its text, and its language tag or "". @throws ExpressionError when it is none */
+export function textOf(term: RDF.Term): { readonly text: string; readonly language: string } {
+  const value = valueOf(literal(term));
+  if (value.kind === "tagged") return value;
+  if (value.kind !== "string") throw new ExpressionError("The argument is no string.");
+  return { text: value.text, language: "" };
+}
+
+/** A string literal in the language of another, or in none. */
+export const inLanguage = (text: string, language: string): RDF.Literal =>
+  language === "" ? string(text) : tagged(text, language);
+
+/** The effective boolean value (SPARQL 1.1 Query, section 17.2.2). @throws ExpressionError for what has none */
+export function truthOf(term: RDF.Term): boolean {
+  const checked = literal(term);
+  const value = valueOf(checked);
+  switch (value.kind) {
+    case "boolean":
+      return value.value;
+    case "string":
+    case "tagged":
+      return value.text !== "";
+    case "number":
+      return "exact" in value.number
+        ? value.number.exact.unscaled !== 0n
+        : !(value.number.value === 0 || Number.isNaN(value.number.value));
+    default:
+      if (isIllTyped(checked)) return false;
+      throw new ExpressionError("The argument is neither true nor false.");
+  }
+}
+
+/** A literal of xsd:boolean or a numeric datatype whose text is none of it: false, and no error. */
+function isIllTyped({ datatype }: RDF.Literal): boolean {
+  if (!datatype.value.startsWith(xsd)) return false;
+  const type = datatype.value.slice(xsd.length);
+  return type === "boolean" || ["1", "-1"].some((text) => parseNumeric(text, type) !== undefined);
+}
