@@ -24,6 +24,9 @@ export function createLabelledRows(
   clause: FederatedClause,
   { executor, identified, held }: LabelledRowsOptions,
 ): (keys: KeyBlock | undefined) => AsyncIterable<Bindings> {
+  // Of EXISTS, which shows nobody its solutions.
+  if (clause.substituted) return (keys) => executor.solutions(clause, keys);
+  const mostKeys = clause.endpoint.maxValuesRows ?? Number.POSITIVE_INFINITY;
   let whole: Promise<KeyedRows> | undefined;
   let asked = false;
 
@@ -40,7 +43,7 @@ export function createLabelledRows(
   }
 
   return async function* solutions(keys) {
-    const isOnly = keys ? keys.only === true : !asked;
+    const isOnly = keys ? keys.only === true && keys.rows.length <= mostKeys : !asked;
     asked = true;
     let names: readonly string[] | undefined;
     let isPutAside = false;

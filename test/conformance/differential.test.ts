@@ -38,7 +38,7 @@ async function difference(value: GeneratedCase): Promise<string | undefined> {
   try {
     const inOrder = isTotallyOrdered(value.query);
     const text = printQuery(value.query, { keyword: "SERVICE", endpoints: urls });
-    return answerDifference(expected, await federation.answer(text, { inOrder, timeoutMs: 20_000 }));
+    return answerDifference(expected, await federation.answer(text, { inOrder, timeoutMs: 120_000 }));
   } catch (error) {
     return `failed: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -56,7 +56,9 @@ async function shrinkAndPrint(value: GeneratedCase, found: string): Promise<stri
   const facts = reduced.data.facts.map(
     (fact) => `${fact.endpoints.join(",")} ${fact.subject} ${fact.predicate} ${fact.object}`,
   );
-  return [printQuery(reduced.query, spelling), ...facts, await difference(reduced)].join("\n");
+  return [printQuery(reduced.query, spelling), ...facts, await difference(reduced), `As generated: ${found}`].join(
+    "\n",
+  );
 }
 
 test("generated queries have the oracle's answers", { timeout: 1_200_000 }, async () => {

@@ -108,6 +108,7 @@ export function createMergedFederation(
       return parts.members;
     },
     setData(texts) {
+      for (const { url } of parts.members) partsByUrl.delete(url);
       parts = build(texts);
     },
     plan,

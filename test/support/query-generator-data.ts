@@ -1,7 +1,19 @@
 import type { GeneratedQuery } from "./query-generator-syntax.ts";
 
 /** Kind of value that a predicate, and so a variable, has; only values of one kind are compared or ordered. */
-export type Kind = "iri" | "string" | "lang" | "integer" | "decimal" | "double" | "date" | "boolean" | "blank" | "any";
+export type Kind =
+  | "iri"
+  | "string"
+  | "lang"
+  | "integer"
+  | "decimal"
+  | "double"
+  | "date"
+  | "boolean"
+  /** A number in one of several spellings: joined on and compared, but never a constant. */
+  | "spelled"
+  | "blank"
+  | "any";
 
 /** Source of all decisions. */
 export interface Draw {
@@ -48,7 +60,9 @@ interface PredicateRule {
 }
 
 const names = ["Ada", "Bela", "Cleo", "Dana"] as const;
-// Lexical forms are canonical and pools small, so that literals join between endpoints and equal values are equal terms.
+const spellings = [typed("1", "integer"), typed("01", "integer"), typed("1", "int"), typed("2", "integer")] as const;
+// Pools are small, so that literals join between endpoints. Lexical forms are canonical but for one predicate: equal values
+// are equal terms to Oxigraph, which stores values, but not to engines that store spellings.
 const rules: readonly PredicateRule[] = [
   { predicate: typePredicate, kind: "iri", object: (d) => word(d.pick(["Person", "Product", "Place"])) },
   { predicate: word("knows"), kind: "iri", object: (d) => item(d.below(7)) },
@@ -71,9 +85,25 @@ const rules: readonly PredicateRule[] = [
   { predicate: word("address"), kind: "blank", object: (d) => `_:b${d.below(4)}` },
 ];
 
+const spelledRule: PredicateRule = { predicate: word("size"), kind: "spelled", object: (d) => d.pick(spellings) };
+
 /** Data over 2 to 4 endpoints: shared subjects, overlapping predicates, a class split over endpoints. */
 export function generateData(draw: Draw): GeneratedData {
-  const endpoints = 2 + draw.below(3);
+  return generateFacts(draw, { endpoints: 2 + draw.below(3), count: 22 + draw.below(30), rules });
+}
+
+/** Data whose numbers are spelled in several ways, too, for endpoints that keep spellings. */
+export function generateSpelledData(draw: Draw, endpoints: number, count: number): GeneratedData {
+  return generateFacts(draw, { endpoints, count, rules: [...rules, spelledRule, spelledRule] });
+}
+
+interface Extent {
+  readonly endpoints: number;
+  readonly count: number;
+  readonly rules: readonly PredicateRule[];
+}
+
+function generateFacts(draw: Draw, { endpoints, count, rules: own }: Extent): GeneratedData {
   const facts = new Map<string, Fact>();
   const add = (fact: Fact): void => {
     const key = `${fact.subject} ${fact.predicate} ${fact.object}`;
@@ -90,16 +120,15 @@ export function generateData(draw: Draw): GeneratedData {
       endpoints: [endpoint],
     });
   }
-  const count = 22 + draw.below(30);
-  for (let index = 0; index < count; index++) add(generateFact(draw, endpoints));
+  for (let index = 0; index < count; index++) add(generateFact(draw, endpoints, own));
   return { endpoints, facts: [...facts.values()] };
 }
 
-function generateFact(draw: Draw, endpoints: number): Fact {
-  const rule = draw.pick(rules);
+function generateFact(draw: Draw, endpoints: number, own: readonly PredicateRule[]): Fact {
+  const rule = draw.pick(own);
   // A few subjects have most of the facts, as in real data, and half of a predicate's facts are at one endpoint.
   const subject = item(Math.min(draw.below(7), draw.below(7)));
-  const home = draw.chance(50) ? rules.indexOf(rule) % endpoints : draw.below(endpoints);
+  const home = draw.chance(50) ? own.indexOf(rule) % endpoints : draw.below(endpoints);
   const where = draw.chance(20) ? [home, draw.below(endpoints)] : [home];
   return {
     subject,

@@ -110,10 +110,12 @@ function memberTest(build: Build, name: string, [here, other]: Pair): Condition 
 function textTest(build: Build, known: Known, here: string): Condition {
   const { draw } = build;
   const text = known.kind === "lang" ? `STR(${known.name})` : known.name;
-  const first = here.slice(1, 2);
+  const first = String.fromCodePoint(here.codePointAt(1) ?? 0);
   const language = `LANG(${known.name}) = "${draw.pick(["en", "de"])}"`;
   if (known.kind === "lang" && draw.chance(60)) return test("string-function", language);
-  switch (draw.below(5)) {
+  switch (draw.below(6)) {
+    case 5:
+      return test("comparison", `${text} ${draw.pick(["<", ">="])} ${here.replace(/@.*$/u, "")}`);
     case 0:
       return test("regex", `REGEX(${text}, "^${first}")`);
     case 1:

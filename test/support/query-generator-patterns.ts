@@ -1,6 +1,14 @@
 import { factsAt, linkPredicates, typePredicate, type Fact, type Kind } from "./query-generator-data.ts";
-import { factsAround, isJoinKind, joinable, type Build, type Known, type Scope } from "./query-generator-scope.ts";
-import type { PathKind, Triple, Triples } from "./query-generator-syntax.ts";
+import {
+  factsAround,
+  isJoinKind,
+  joinable,
+  someTerm,
+  type Build,
+  type Known,
+  type Scope,
+} from "./query-generator-scope.ts";
+import type { Element, PathKind, Triple, Triples, Values } from "./query-generator-syntax.ts";
 
 /** Triple patterns that match at one endpoint, joined with the scope where the data allows it. */
 export function generateTriples(build: Build, scope: Scope, request: PatternRequest): Triples | undefined {
@@ -71,7 +79,7 @@ function termFor(build: Build, scope: Scope, position: Position): string {
     const chosen = draw.pick(known);
     return use(scope, { ...chosen, certain: true });
   }
-  if (draw.chance(position.constant)) return position.term;
+  if (position.kind !== "spelled" && draw.chance(position.constant)) return position.term;
   return use(scope, { name: build.fresh(), kind: position.kind, witness: position.term, certain: true });
 }
 
@@ -127,4 +135,36 @@ function sequencePattern(
     second ? { term: second.object, kind: second.kind, constant: 10 } : { term: link.object, kind: "iri", constant: 0 },
   );
   return { subject, predicate: `${link.predicate}/${second?.predicate ?? link.predicate}`, object, path: "sequence" };
+}
+
+/** VALUES at the start of a group, which the patterns after it join. */
+export function leadingValues(build: Build, scope: Scope): readonly Element[] {
+  const subjects = [...new Set(build.data.facts.map((fact) => fact.subject))];
+  const witness = build.draw.pick(subjects);
+  const name = build.fresh();
+  scope.variables.set(name, { name, kind: "iri", witness, certain: true });
+  const others = subjects.filter((subject) => subject !== witness && build.draw.chance(50));
+  return [{ kind: "values", variables: [name], rows: [[witness], ...others.map((other) => [other])] }];
+}
+
+/** VALUES over variables of the scope, with UNDEF. */
+export function values(build: Build, scope: Scope): readonly Element[] {
+  const { draw } = build;
+  const candidates = [...scope.variables.values()].filter(
+    (known) => isJoinKind(known.kind) && known.kind !== "spelled" && known.witness !== undefined,
+  );
+  if (candidates.length === 0) return [];
+  const first = draw.pick(candidates);
+  const second = draw.chance(40) ? candidates.find((known) => known.name !== first.name) : undefined;
+  const variables = second ? [first, second] : [first];
+  const rows = [variables.map((known) => known.witness)];
+  const more = 1 + draw.below(3);
+  for (let index = 0; index < more; index++) rows.push(variables.map((known) => valueCell(build, known)));
+  const element: Values = { kind: "values", variables: variables.map((known) => known.name), rows };
+  return [element];
+}
+
+function valueCell(build: Build, known: Known): string | undefined {
+  if (build.draw.chance(42)) return undefined;
+  return someTerm(build, known.kind) ?? known.witness;
 }

@@ -18,6 +18,12 @@ export interface Scope {
   readonly anchors: ReadonlyMap<string, Known>;
 }
 
+/** Where elements stand: inside the SERVICE of one endpoint, or outside of all. */
+export interface Place {
+  readonly endpoint: number | undefined;
+  readonly depth: number;
+}
+
 /** What all steps of one case share. */
 export interface Build {
   readonly draw: Draw;
@@ -53,7 +59,8 @@ export function joinScope(outer: Scope, inner: Scope, certain = true): void {
     const known = outer.variables.get(variable.name);
     outer.variables.set(variable.name, {
       name: variable.name,
-      kind: known && known.kind !== variable.kind ? "any" : variable.kind,
+      // A blank node that two clauses bind has two labels, and none to tell it by.
+      kind: known && (known.kind !== variable.kind || known.kind === "blank") ? "any" : variable.kind,
       witness: known?.witness ?? variable.witness,
       certain: (certain && variable.certain) || known?.certain === true,
     });
@@ -70,12 +77,9 @@ export function isJoinKind(kind: Kind): boolean {
   return kind !== "blank" && kind !== "any";
 }
 
-/**
- * Equal values can be told apart: DISTINCT, GROUP BY and COUNT(DISTINCT) are generated over these only. The same blank
- * node may come with two labels when one clause takes two requests, as bound joins do.
- */
+/** Equal values can be told apart: DISTINCT, GROUP BY and COUNT(DISTINCT) are generated over these only. */
 export function hasIdentity(known: Known): boolean {
-  return isJoinKind(known.kind);
+  return known.kind !== "any";
 }
 
 /** A term of the data with this kind, for constants that may or may not match. */

@@ -68,7 +68,7 @@ function* simplerSelects(select: Select): Generator<Select> {
   }
 }
 
-/** Aggregates keep the pattern that binds what they sum; over an unbound variable engines differ. */
+/** Aggregates keep the pattern that binds what they sum, so that a wrong answer stays wrong for its own reason. */
 function aggregatesAreBound(select: Select): boolean {
   const pattern = JSON.stringify(select.where);
   const names = select.projection.flatMap((item) => item.expression?.match(/\?v\d+/gu) ?? []);

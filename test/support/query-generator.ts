@@ -1,7 +1,9 @@
 import { Arbitrary, type Random, stream, type Stream, Value } from "fast-check";
-import { generateData, type Draw, type GeneratedCase } from "./query-generator-data.ts";
-import { generateGroup, ordered, summable, type Feature, weightedFeatures } from "./query-generator-elements.ts";
+import { generateData, type Draw, type GeneratedCase, type GeneratedData } from "./query-generator-data.ts";
+import { generateGroup, type Feature, weightedFeatures } from "./query-generator-elements.ts";
+import { isOrderable } from "./query-generator-expressions.ts";
 import { createBuild, emptyScope, hasIdentity, type Build, type Known, type Scope } from "./query-generator-scope.ts";
+import { ordered, summable } from "./query-generator-select.ts";
 import { simplerCases } from "./query-generator-shrink.ts";
 import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } from "./query-generator-syntax.ts";
 
@@ -10,16 +12,25 @@ import type { Aggregate, GeneratedQuery, Group, Projection, Select, Triple } fro
  *
  * Not generated, because the oracle cannot judge it: patterns outside SERVICE; LIMIT without a total order; joins on
  * blank nodes (local to one answer); zero-length paths from constants or between free variables; aggregates over
- * possibly unbound variables; ordering, MIN and MAX over mixed or language-tagged values; SAMPLE, GROUP_CONCAT, REDUCED,
- * RAND, NOW, UUID; EXISTS around more than one pattern; SERVICE inside SERVICE.
+ * possibly unbound variables; ordering, MIN and MAX
+ * over mixed or language-tagged values; SAMPLE, GROUP_CONCAT, REDUCED, RAND, NOW, UUID; EXISTS around more than one
+ * pattern; SERVICE inside SERVICE; literals in other spellings than Oxigraph's own.
  */
-export function generatedCases(): Arbitrary<GeneratedCase> {
-  return new CaseArbitrary();
+export function generatedCases(dataOf: (draw: Draw) => GeneratedData = generateData): Arbitrary<GeneratedCase> {
+  return new CaseArbitrary(dataOf);
 }
 
 class CaseArbitrary extends Arbitrary<GeneratedCase> {
+  readonly #dataOf: (draw: Draw) => GeneratedData;
+
+  constructor(dataOf: (draw: Draw) => GeneratedData) {
+    super();
+    this.#dataOf = dataOf;
+  }
+
   override generate(random: Random): Value<GeneratedCase> {
-    return new Value(generateCase(drawFrom(random)), undefined);
+    const draw = drawFrom(random);
+    return new Value(generateCase(draw, this.#dataOf(draw)), undefined);
   }
 
   override canShrinkWithoutContext(value: unknown): value is GeneratedCase {
@@ -44,8 +55,7 @@ function drawFrom(random: Random): Draw {
   };
 }
 
-function generateCase(draw: Draw): GeneratedCase {
-  const data = generateData(draw);
+function generateCase(draw: Draw, data: GeneratedData): GeneratedCase {
   const build = createBuild(draw, data);
   const scope = emptyScope();
   const form = draw.below(100);
@@ -73,7 +83,7 @@ function plainSelect(build: Build, scope: Scope, where: Group): Select {
   if (draw.chance(25))
     return { ...unordered, distinct: wantsDistinct && all.every(hasIdentity), projection: [], where };
   const wantsOrder = draw.chance(55);
-  const orderable = all.filter((known) => !["blank", "any", "lang", "boolean"].includes(known.kind));
+  const orderable = all.filter((known) => !["blank", "any", "lang", "boolean", "spelled"].includes(known.kind));
   const candidates = wantsOrder && orderable.length > 0 ? orderable : all;
   const some = candidates.filter(() => draw.chance(70));
   const projected = some.length > 0 ? some : candidates.slice(0, 1);
@@ -110,10 +120,14 @@ function aggregates(build: Build, scope: Scope, keys: readonly Known[]): readonl
   const count = 2 + draw.below(3);
   return Array.from({ length: count }, () => {
     const name = draw.pick<Aggregate>(["count", "sum", "min", "max", "avg"]);
-    const known = numbers.length > 0 && name !== "count" ? draw.pick(numbers) : undefined;
+    const fitting = ["min", "max"].includes(name) && draw.chance(50) ? comparable(scope) : numbers;
+    const known = fitting.length > 0 && name !== "count" ? draw.pick(fitting) : undefined;
     return known ? aggregateOf(build, name, known) : countOf(build, scope);
   });
 }
+
+const comparable = (scope: Scope): readonly Known[] =>
+  [...scope.variables.values()].filter(({ kind, certain }) => certain && isOrderable(kind) && kind !== "iri");
 
 function aggregateOf(build: Build, aggregate: Aggregate, known: Known): Projection {
   const distinct = build.draw.chance(20) ? "DISTINCT " : "";
@@ -136,14 +150,26 @@ function havingOf(build: Build, items: readonly Projection[]): string {
   return `${counted?.expression ?? "COUNT(*)"} >= ${1 + build.draw.below(2)}`;
 }
 
+/** What is no triple (SPARQL 1.1 Query, section 16.2.1) is left out: literals as subjects, what is no IRI as predicates. */
 function construct(build: Build, scope: Scope, where: Group): GeneratedQuery {
   const { draw } = build;
   const all = [...scope.variables.values()];
   const subjects = all.filter((known) => known.kind === "iri");
   const count = 1 + draw.below(2);
   const template = Array.from({ length: count }, (_, index): Triple => {
-    const subject = subjects.length > 0 ? draw.pick(subjects).name : "<http://data.example/result>";
-    return { subject, predicate: `<http://vocabulary.example/result${index}>`, object: draw.pick(all).name };
+    const own = subjects.length > 0 ? draw.pick(subjects).name : "<http://data.example/result>";
+    const subject = draw.chance(25) ? draw.pick([draw.pick(all).name, "_:made"]) : own;
+    const predicate = draw.chance(15) ? draw.pick(all).name : `<http://vocabulary.example/result${index}>`;
+    const object = draw.chance(25) ? draw.pick(templateTerms) : draw.pick(all).name;
+    return { subject, predicate, object };
   });
   return { form: "construct", template, where };
 }
+
+const templateTerms = [
+  '"\u00FC"@de',
+  "5",
+  '"2.50"^^<http://www.w3.org/2001/XMLSchema#decimal>',
+  "true",
+  "_:made",
+] as const;
