@@ -144,7 +144,11 @@ async function linksetOf(hunt: Hunt, question: Question): Promise<Linkset | unde
   const query = `SELECT DISTINCT ?s ?o${fromGraphs(scope)} WHERE { ${where} } LIMIT ${sampleLinks + 1}`;
   const sample = await hunt.ask(from.endpoint, query, what);
   if (sample === undefined) return undefined;
-  const objects = irisOf(sample, "o");
+  // Each link once, also where the endpoint makes nothing of DISTINCT.
+  const links = new Map(
+    sample.answer.rows.map((row) => [`${row.get("s")?.value} ${row.get("o")?.value}`, row.get("o")]),
+  );
+  const objects = [...links.values()].flatMap(writableIri);
   if (objects.length === 0) return undefined;
   // Whether there are links at all is told by namespaces; how many, only by all objects: not all namespaces are known.
   if (!objects.some((iri) => namespaces.has(namespaceOf(iri) ?? ""))) {
@@ -158,10 +162,9 @@ async function linksetOf(hunt: Hunt, question: Question): Promise<Linkset | unde
   const link = { property, targetEndpoint: to.endpoint.id, targetDataset: to.description.dataset };
   if (!present.counted) return { ...link, status: "exists", record: present.record };
   const { rows, partial } = sample.answer;
-  const isWhole =
-    rows.length <= sampleLinks && objects.length === rows.length && partial === undefined && present.whole;
+  const isWhole = rows.length <= sampleLinks && objects.length === links.size && partial === undefined && present.whole;
   const pattern = `{ SELECT DISTINCT ?s ?o WHERE { ${where} } }`;
-  const agrees = isWhole && (await countAt(hunt, from, { pattern, counted: "*", what })) === rows.length;
+  const agrees = isWhole && (await countAt(hunt, from, { pattern, counted: "*", what })) === links.size;
   const status = agrees ? "exact" : "lowerBound";
   return { ...link, status, record: present.record, triples: { value, status, record: present.record } };
 }
