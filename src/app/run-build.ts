@@ -5,15 +5,19 @@ import { createClingoSolver } from "../shards/solver/clingo-solver.ts";
 import type { LocatedSpec } from "../shards/spec-paths.ts";
 import { lockTarget } from "../shards/target-lock.ts";
 import { wallClock } from "./clock.ts";
+import { storeOpener } from "./open-store.ts";
+
+/** Of the queries whose solutions a build wants to know: one that takes longer, or more, stays unknown. */
+const quick = { timeoutMs: 20_000, memoryMb: 768, maxAnswerBytes: 64 * 1024 * 1024 };
 
 /** Builds shards with a solver of their own. @throws FedwayError what `buildShards` throws */
 export async function runBuild(
   spec: LocatedSpec,
-  options: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers" | "solveMs">,
+  options: Pick<BuildOptions, "dryRun" | "signal" | "onProgress" | "readers" | "solveMs" | "answersMs">,
 ): Promise<BuildResult> {
   const solver = createClingoSolver();
   try {
-    return await buildShards(spec, { ...options, solver, now: wallClock.now });
+    return await buildShards(spec, { ...options, solver, openStore: storeOpener(quick), now: wallClock.now });
   } finally {
     await solver.close();
   }

@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { BuildProgress } from "../shards/build-progress.ts";
-import type { ShardMode } from "../shards/spec.ts";
+import { type ShardMode, shardModes } from "../shards/spec.ts";
 import { type CliIo, exitCodes, type ShardOutcome, UsageError } from "./cli-io.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
 import { oneLine, write } from "./output.ts";
@@ -20,6 +20,10 @@ export interface BuildCommandOptions {
 interface Form {
   readonly json?: boolean;
 }
+
+/** Options of `fedway shards compare`. */
+export type CompareCommandOptions = Pick<BuildCommandOptions, "allow" | "solveTimeout" | "json"> &
+  Pick<ReportCommandOptions, "html">;
 
 /** Options of `fedway shards report`. */
 export interface ReportCommandOptions extends Form {
@@ -73,7 +77,32 @@ export async function runShardReport(
   refuseTwice(outcomes);
   const [first, ...more] = outcomes;
   if (first === undefined) throw new UsageError("name a folder of finished shards");
-  const told = more.length === 0 ? tellOne(first) : await tellSeveral(outcomes);
+  return tell(io, more.length === 0 ? tellOne(first) : await tellSeveral(outcomes), { html, json: isJson });
+}
+
+/** `fedway shards compare`: what each mode would make of the datasets, side by side. Resolves to the exit code. @throws FedwayError */
+export async function runShardCompare(io: CliIo, spec: string, options: CompareCommandOptions): Promise<number> {
+  const { allow = [], solveTimeout, html, json: isJson = false } = options;
+  if (html !== undefined) await checkOutputFile(html, "--html");
+  const commands = await io.shards();
+  const outcomes = await unlessInterrupted(io, async (onProgress) => {
+    const found: ShardOutcome[] = [];
+    for (const mode of shardModes) {
+      const limit = solveTimeout === undefined ? {} : { solveMs: solveTimeout };
+      const signal = io.interrupted;
+      found.push(...(await commands.build(spec, { dryRun: true, mode, allow, ...limit, signal, onProgress })));
+    }
+    return found;
+  });
+  if (outcomes === undefined) return exitCodes.interrupted;
+  return tell(io, await tellSeveral(outcomes), { html, json: isJson });
+}
+
+async function tell(
+  io: CliIo,
+  told: Told,
+  { html, json: isJson }: { readonly html: string | undefined; readonly json: boolean },
+): Promise<number> {
   if (html !== undefined) {
     const page = Buffer.from(await told.page());
     await writeOutputFile(html, page);

@@ -1,6 +1,7 @@
 import { figureRows, type FigureRow } from "../shards/report/figure-rows.ts";
 import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "../shards/report/overview.ts";
-import { figureText } from "../shards/report/words.ts";
+import { figureText, shareText } from "../shards/report/words.ts";
+import type { ShardStatistics } from "../shards/statistics/shard-statistics.ts";
 import { oneLine } from "./output.ts";
 
 /** Reports side by side: a row a dataset, then each figure of each group beside the published one. */
@@ -25,13 +26,15 @@ const heads = [
   "optimum",
   "shards",
   "variation",
+  "largest",
   "not federated",
+  "one shard alone",
   "realised fan-out",
 ] as const;
 
 function cellsOf(entry: OverviewEntry): readonly string[] {
   const { dataset, mode, reading, predicted, optimum, statistics, notFederated } = entry;
-  const { composition, realisedFanOut, sizeVariation } = statistics;
+  const { composition, realisedFanOut, sizeVariation, largestShare, answers } = statistics;
   const name = reading.name.includes(mode) ? reading.name : `${reading.name}, ${mode}`;
   return [
     dataset.id,
@@ -42,9 +45,15 @@ function cellsOf(entry: OverviewEntry): readonly string[] {
     optimum.proven ? "proven" : `at least ${optimum.lowerBound}`,
     String(statistics.shards),
     sizeVariation === undefined ? "unknown" : sizeVariation.toFixed(2),
+    largestShare === undefined ? "unknown" : shareText(largestShare),
     String(notFederated),
+    answers === undefined ? "unknown" : answeredText(answers),
     realisedFanOut.summary === undefined ? "unknown" : figureText(realisedFanOut.summary, "number"),
   ];
+}
+
+function answeredText({ unknown, ...answers }: NonNullable<ShardStatistics["answers"]>): string {
+  return unknown === 0 ? String(answers["one-shard"]) : `${answers["one-shard"]}, ${unknown} unknown`;
 }
 
 /** Texts from elsewhere would break the columns. */

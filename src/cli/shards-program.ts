@@ -1,11 +1,14 @@
 import { type Command, Option } from "commander";
 import { type CliIo, UsageError } from "./cli-io.ts";
 import { runServe } from "./commands.ts";
+import { shardModes } from "../shards/spec.ts";
 import { examples, milliseconds } from "./option-values.ts";
 import {
   type BuildCommandOptions,
+  type CompareCommandOptions,
   type ReportCommandOptions,
   runShardBuild,
+  runShardCompare,
   runShardReport,
   runShardVerify,
   type VerifyCommandOptions,
@@ -13,7 +16,7 @@ import {
 
 type Done = (code: number) => void;
 
-/** Adds `shards build`, `shards report`, `shards verify` and `shards serve`. */
+/** Adds `shards build`, `shards compare`, `shards report`, `shards verify` and `shards serve`. */
 export function addShards(program: Command, io: CliIo, done: Done): void {
   const shards = program
     .command("shards")
@@ -22,6 +25,7 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
       examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
     );
   addBuild(shards, io, done);
+  addCompare(shards, io, done);
   shards
     .command("report")
     .description("say what became of a build; of several: side by side, with their figures beside the published ones")
@@ -65,10 +69,10 @@ function addBuild(shards: Command, io: CliIo, done: Done): void {
     .argument("<spec>", "JSON file that names the dataset or datasets, their files and their queries")
     .option("--dry-run", "choose the rules and predict the sizes, write nothing")
     .addOption(
-      new Option("-m, --mode <mode>", "make every query federated, or follow the paper as it is").choices([
-        "guaranteed",
-        "paper",
-      ]),
+      new Option(
+        "-m, --mode <mode>",
+        "balanced: no shard answers a query alone, rules of all kinds, even sizes; guaranteed: the fewest rules that make every query federated; paper: the published method",
+      ).choices(shardModes),
     )
     .option(
       "-o, --output <folder>",
@@ -85,6 +89,25 @@ function addBuild(shards: Command, io: CliIo, done: Done): void {
       examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),
     )
     .action(async (spec: string, options: BuildCommandOptions) => done(await runShardBuild(io, spec, options)));
+}
+
+function addCompare(shards: Command, io: CliIo, done: Done): void {
+  shards
+    .command("compare")
+    .description(
+      `choose rules in every mode (${shardModes.join(", ")}) and put the figures side by side; writes no shards`,
+    )
+    .argument("<spec>", "JSON file that names the dataset, or several, as for build")
+    .option("--html <file>", "also write it as a page to this file, replacing it at the end")
+    .option("--allow <folder...>", "folders that may be read beside those of the description and the current one")
+    .option(
+      "--solve-timeout <ms>",
+      "time limit of each search for the rules in milliseconds (one minute)",
+      milliseconds,
+    )
+    .option("--json", "the figures as JSON")
+    .addHelpText("after", () => examples("shards compare shards/example/spec.json"))
+    .action(async (spec: string, options: CompareCommandOptions) => done(await runShardCompare(io, spec, options)));
 }
 
 function serveOverrides(

@@ -9,7 +9,7 @@ import type { Problem } from "./problem.ts";
 import { type LoadedQueries, loadQueries } from "./queries/load-queries.ts";
 import { literalReading, readingNamed, readings } from "./readings.ts";
 import type { SolvedReading } from "./report/shard-report.ts";
-import type { Precedence, Reading } from "./rule.ts";
+import type { Reading } from "./rule.ts";
 import type { ShardSpec } from "./spec.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 
@@ -28,9 +28,15 @@ export async function readQuestions(spec: LocatedSpec): Promise<Questions> {
   return { ...loaded, read, ontology: await readOntologyFile(spec.ontology) };
 }
 
-/** The reading that a specification asks for. @throws FedwayError `REQUEST_INVALID` for a name that is not known */
-export function readingOf({ reading, buckets }: Pick<ShardSpec, "reading" | "buckets">): Reading {
-  const more = buckets === undefined ? {} : { buckets };
+/**
+ * The reading that a specification asks for. In balanced mode `rdf:type` is no predicate: instances would be parted from
+ * their own classes. @throws FedwayError `REQUEST_INVALID` for a name that is not known
+ */
+export function readingOf({ mode, reading, buckets }: Pick<ShardSpec, "mode" | "reading" | "buckets">): Reading {
+  const more = {
+    ...(buckets !== undefined && { buckets }),
+    ...(mode === "balanced" && { typeIsPredicate: false }),
+  };
   if (reading === undefined) return { ...literalReading, ...more };
   if (typeof reading !== "string") return { ...literalReading, ...reading, ...more, name: "own" };
   const found = readingNamed(reading);
@@ -47,10 +53,11 @@ export function paperProblem({ read, ontology }: Questions, reading: Reading): P
 }
 
 /** The same with what is needed to know where the triples go. */
-export const placedProblem = (problem: Problem, { cells, touches }: LearnedCells, precedence: Precedence): Problem => ({
-  ...problem,
-  placement: { precedence, cells, touches },
-});
+export const placedProblem = (
+  problem: Problem,
+  { cells, touches }: LearnedCells,
+  placement: Pick<NonNullable<Problem["placement"]>, "precedence" | "needs">,
+): Problem => ({ ...problem, placement: { ...placement, cells, touches } });
 
 /** How problems are solved. */
 export interface SolveParts {

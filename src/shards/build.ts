@@ -18,16 +18,23 @@ import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
 import { readManifest } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
 import { predictShards } from "./materialise/predict.ts";
-import { defaultPrecedence, placementOf } from "./placement.ts";
-import type { Problem } from "./problem.ts";
+import { balancedPrecedence, defaultPrecedence, type PlacementOf, placementOf } from "./placement.ts";
+import type { Cell, Problem } from "./problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportedShard, type ShardReport, type SolvedReading } from "./report/shard-report.ts";
 import type { Precedence, Reading } from "./rule.ts";
+import {
+  type AnswerSource,
+  openQueryAnswers,
+  type QueryAnswers,
+  type QueryAnswersInput,
+} from "./solutions/query-answers.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { relevantShards, touchedShards } from "./statistics/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
 import { topicsOf } from "./topics.ts";
+import type { OpenStore } from "./verify/answer-store.ts";
 
 /** How shards are built. */
 export interface BuildOptions {
@@ -41,6 +48,10 @@ export interface BuildOptions {
   readonly dryRun: boolean;
   /** Of the search for the rules; default 60,000. */
   readonly solveMs?: number;
+  /** Answers queries over parts of the data; without it nothing is known of their solutions. */
+  readonly openStore?: OpenStore;
+  /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
+  readonly answersMs?: number;
   /** Others that read parts of the inputs; this process reads all of them by default. */
   readonly readers?: SliceReaders;
 }
@@ -110,6 +121,7 @@ interface Known {
   readonly learned: Learned;
   readonly gathered: Gathered | undefined;
   readonly cells: LearnedCells;
+  readonly answers: QueryAnswers | undefined;
   /** With placement. */
   readonly problem: Problem;
 }
@@ -124,7 +136,7 @@ async function build(spec: LocatedSpec, reading: Reading, held: Held): Promise<S
   );
   const problem = paperProblem(questions, reading);
   const patterns = problem.queries.map((query) => query.patterns);
-  const precedence = spec.precedence ?? defaultPrecedence;
+  const precedence = spec.precedence ?? (spec.mode === "balanced" ? balancedPrecedence : defaultPrecedence);
   const request = { learned, buckets: reading.buckets, patterns };
   // Shards of the same inputs that are there already are most often what will come of this build: nothing to write then.
   const gathered =
@@ -132,13 +144,33 @@ async function build(spec: LocatedSpec, reading: Reading, held: Held): Promise<S
       ? undefined
       : await gather(held.target, request, { ...passes, ...held.readers });
   const cells = gathered?.cells ?? (await learnCells(request, passes));
-  const placed = placedProblem(problem, cells, precedence);
-  const known: Known = { spec, reading, precedence, questions, learned, gathered, cells, problem: placed };
+  const { queries } = problem;
+  const answers = await openAnswers({ learned, buckets: reading.buckets, queries, cells }, held);
+  const asked = { spec, reading, precedence, questions, learned, gathered, cells, answers };
+  try {
+    return await buildAsked(asked, problem, held);
+  } finally {
+    await answers?.close();
+  }
+}
+
+async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: Held): Promise<ShardReport> {
+  const { spec, precedence, cells, answers } = asked;
+  held.onProgress({ stage: "asking the queries", done: 0 });
+  const needs = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
+  const problem = placedProblem(paper, cells, { precedence, ...(needs !== undefined && { needs }) });
+  const known: Known = { ...asked, problem };
   const chosen = await choose(known, held);
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
   const predicted = predictShards(cells, chosen.used.solution.rules, precedence);
   const shards = predicted.map(({ key, triples }) => ({ key, triples }));
   return reportFor(known, { ...chosen, shards, predicted: true });
+}
+
+async function openAnswers(input: QueryAnswersInput, held: Held): Promise<QueryAnswers | undefined> {
+  const { openStore, signal, answersMs = 180_000 } = held;
+  if (openStore === undefined) return undefined;
+  return openQueryAnswers(input, { openStore, signal, totalMs: answersMs });
 }
 
 const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
@@ -156,6 +188,8 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
 
 interface Chosen {
   readonly used: SolvedReading;
+  /** Of each query; undefined where nothing was asked. */
+  readonly sources: readonly (AnswerSource | undefined)[] | undefined;
   /** The one that is used, and the published method in every reading. */
   readonly readings: readonly SolvedReading[];
 }
@@ -163,19 +197,27 @@ interface Chosen {
 /** Beside the reading that is used the others are only shown: they get a part of its time each. */
 const shareOfOthers = 1 / 6;
 
-async function choose({ spec, reading, questions, problem }: Known, held: Held): Promise<Chosen> {
+async function choose(known: Known, held: Held): Promise<Chosen> {
+  const { spec, reading, questions, problem, precedence, cells, answers } = known;
   const { solver, signal, onProgress, solveMs = 60_000 } = held;
   onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
-  const isGuaranteed = spec.mode === "guaranteed";
-  const { placement, ...paper } = problem;
-  const named = isGuaranteed ? { ...reading, name: `${reading.name}, guaranteed` } : reading;
-  const chosen = isGuaranteed && placement !== undefined ? { ...paper, placement } : paper;
-  const used = await solved(chosen, named, { solver, signal, timeoutMs: solveMs });
+  const { placement: _, ...paper } = problem;
+  const isPaper = spec.mode === "paper";
+  const named = isPaper ? reading : { ...reading, name: `${reading.name}, ${spec.mode}` };
+  const used = await solved(isPaper ? paper : problem, named, { solver, signal, timeoutMs: solveMs });
+  const sources = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
   const others = await solveReadings(questions, reading, parts);
-  return { used, readings: [used, ...others.filter(({ solution }) => solution.reading.name !== named.name)] };
+  return { used, sources, readings: [used, ...others.filter(({ solution }) => solution.reading.name !== named.name)] };
 }
+
+const shardOfCell =
+  (cells: readonly Cell[], placement: PlacementOf) =>
+  (number: number): string => {
+    const cell = cells[number];
+    return cell === undefined ? "" : placement(cell.types, cell.predicate, cell.bucket);
+  };
 
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
   const { spec, learned, gathered, cells, problem, precedence } = known;
@@ -216,7 +258,7 @@ interface Outcome extends Chosen {
   readonly predicted: boolean;
 }
 
-function reportFor(known: Known, { used, readings, shards, predicted }: Outcome): ShardReport {
+function reportFor(known: Known, { used, sources, readings, shards, predicted }: Outcome): ShardReport {
   const { spec, precedence, questions, cells, problem } = known;
   const { solution } = used;
   const placement = placementOf(solution.rules, precedence);
@@ -237,6 +279,7 @@ function reportFor(known: Known, { used, readings, shards, predicted }: Outcome)
     naming: spec.ids,
     touched: touchedShards({ precedence, ...cells }, placement),
     relevant: relevantShards(problem.queries, cells.cells, placement),
+    ...(sources !== undefined && { sources }),
     readings,
     leftOut: questions.rejected,
     predicted,

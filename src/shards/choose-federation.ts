@@ -11,6 +11,7 @@ import {
   criteria,
   federationFacts,
   federationProgram,
+  looksAtShards,
   measureFacts,
   shardFacts,
 } from "./encode/federation-program.ts";
@@ -18,8 +19,8 @@ import type { Criterion, Problem, Solution } from "./problem.ts";
 
 type Placement = NonNullable<Problem["placement"]>;
 
-/** Conflicts that the search for less skew may take: counted, not timed, so that the same input gives the same rules. */
-const skewEffort = 20_000;
+/** Conflicts that the search for smaller shards may take: counted, not timed, so that the same input gives the same rules. */
+const sizeEffort = 20_000;
 /** So many queries are explained one by one; solving each of them again must not outlast the search itself. */
 const maxExplained = 50;
 
@@ -37,7 +38,7 @@ interface Answer {
   readonly lower: number;
 }
 
-/** Guaranteed mode: the criteria one after the other, each kept at its value while the next ones are minimised. */
+/** Guaranteed and balanced mode: the criteria one after the other, each kept at its value while the next ones are minimised. */
 export async function chooseFederation(
   problem: Problem,
   placement: Placement,
@@ -47,9 +48,9 @@ export async function chooseFederation(
   const instance = federationInstance(problem, placement);
   const session = openSession(instance, options);
   const found = await minimiseAll(session);
-  const { unfederated } = evaluateChoice(session.numbered, session.rules, found.chosen);
+  const { unfederated } = evaluateChoice(session, found.chosen);
   const explained = await explain(session, unfederated);
-  const [, rules] = found.criteria;
+  const rules = found.criteria.find(({ name }) => name === "fewest_rules");
   const trouble = session.trouble();
   return {
     reading: options.reading,
@@ -57,12 +58,16 @@ export async function chooseFederation(
     cost: found.chosen.length,
     lowerBound: found.fewestRules,
     proven: rules?.proven ?? false,
-    impossible: [...instance.hopeless, ...explained].toSorted((left, right) => left.query - right.query),
+    impossible: byQuery([...instance.uncovered, ...instance.hopeless, ...explained]),
     seconds: (performance.now() - startMs) / 1000,
     criteria: found.criteria,
     ...(trouble !== undefined && { trouble }),
   };
 }
+
+/** The last reason of each query. */
+const byQuery = (reasons: Solution["impossible"]): Solution["impossible"] =>
+  [...new Map(reasons.map((each) => [each.query, each])).values()].toSorted((left, right) => left.query - right.query);
 
 function openSession(instance: FederationInstance, options: ChooseOptions): Session {
   const { rules, numbered } = instance;
@@ -97,13 +102,17 @@ function openSession(instance: FederationInstance, options: ChooseOptions): Sess
 }
 
 /** The facts that count for some aims: those about shards are many more than the others. */
-function factsFor({ rules, numbered }: FederationInstance, conditions: Conditions): (aims: Aims) => readonly string[] {
-  const facts = federationFacts(rules, numbered, conditions);
-  const shards = shardFacts(conditions);
-  const sizes = measureFacts(numbered, conditions);
+function factsFor(instance: FederationInstance, conditions: Conditions): (aims: Aims) => readonly string[] {
+  const facts = federationFacts(instance, conditions);
+  const shards = shardFacts(instance, conditions);
+  const sizes = measureFacts(instance.numbered, conditions);
   return (aims) => {
-    const counts = (name: Criterion["name"]): boolean => aims.minimise === name || aims.atMost?.has(name) === true;
-    return [...facts, ...(counts("fewest_shards") ? shards : []), ...(counts("least_skew") ? sizes : [])];
+    const counted = [...(aims.atMost?.keys() ?? []), ...(aims.minimise === undefined ? [] : [aims.minimise])];
+    return [
+      ...facts,
+      ...(counted.some((name) => looksAtShards.has(name)) ? shards : []),
+      ...(counted.includes("smallest_largest_shard") ? sizes : []),
+    ];
   };
 }
 
@@ -115,21 +124,22 @@ interface Found {
 }
 
 async function minimiseAll(session: Session): Promise<Found> {
-  const { numbered, rules, conditions, ask } = session;
+  const { numbered, conditions, ask } = session;
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
-  let chosen = greedyChoice({ makes: numbered.makes, conditions });
+  const { parting, stays, needs } = conditions;
+  let chosen = greedyChoice({ makes: numbered.makes, conditions: { parting, stays: [...stays, ...needs] } });
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
-  for (const name of criteria) {
-    const isTooLarge = name === "least_skew" && !isMeasurable(conditions);
+  for (const name of criteria[session.mode]) {
+    const isTooLarge = name === "smallest_largest_shard" && !isMeasurable(conditions);
     const found = isTooLarge ? { chosen, proven: false, lower: 0 } : await minimise(session, { name, atMost, chosen });
     chosen = found.chosen;
-    const { [name]: cost } = evaluateChoice(numbered, rules, chosen).costs;
+    const { [name]: cost } = evaluateChoice(session, chosen).costs;
+    if (name === "fewest_rules" && allProven) fewestRules = found.proven ? cost : found.lower;
     allProven &&= found.proven;
     results.push({ name, cost, proven: allProven });
-    if (name === "fewest_rules" && results[0]?.proven === true) fewestRules = found.proven ? cost : found.lower;
     if (!isTooLarge) atMost.set(name, cost);
   }
   const canonical = await ask({ atMost, canonical: true });
@@ -141,10 +151,10 @@ async function minimise(
   session: Session,
   { name, atMost, chosen }: { name: Criterion["name"]; atMost: Aims["atMost"] & {}; chosen: readonly number[] },
 ): Promise<{ readonly chosen: readonly number[]; readonly proven: boolean; readonly lower: number }> {
-  const { numbered, rules, ask } = session;
-  const costOf = (choice: readonly number[]): number => evaluateChoice(numbered, rules, choice).costs[name];
+  const { ask } = session;
+  const costOf = (choice: readonly number[]): number => evaluateChoice(session, choice).costs[name];
   if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
-  const limit = name === "least_skew" ? [`--solve-limit=${skewEffort}`] : [];
+  const limit = name === "smallest_largest_shard" ? [`--solve-limit=${sizeEffort}`] : [];
   const proof = await ask({ minimise: name, atMost }, ["--opt-strategy=usc", ...limit]);
   if (proof.complete) return { chosen: proof.chosen ?? chosen, proven: true, lower: proof.lower };
   const search = await ask({ minimise: name, atMost }, ["--opt-strategy=bb", ...limit]);

@@ -2,8 +2,11 @@ import { hash } from "node:crypto";
 import { compareText } from "../rdf/canonical.ts";
 import type { Precedence, Rule } from "./rule.ts";
 
-/** The order that leaves the fewest queries at one shard. */
+/** The order that leaves the fewest queries at one shard, of guaranteed and paper mode. */
 export const defaultPrecedence: Precedence = ["horizontal", "vertical", "class"];
+
+/** That of balanced mode: what a query asks of one subject is taken apart too, which lies in one bucket. */
+export const balancedPrecedence: Precedence = ["vertical", "horizontal", "class"];
 
 /**
  * Which rule takes a triple: a shard that is known already, or the instances of a class, spread over buckets.

@@ -59,12 +59,14 @@ export interface Problem {
   readonly queries: readonly QueryFeatures[];
   /** Canonical order: by kind, then by IRIs. */
   readonly candidates: readonly Candidate[];
-  /** Only in guaranteed mode. */
+  /** In guaranteed and balanced mode. */
   readonly placement?: {
     readonly precedence: Precedence;
     readonly cells: readonly Cell[];
     /** Of each query: the cells with a triple that one of its patterns matches. */
     readonly touches: readonly (readonly number[])[];
+    /** Only in balanced mode, of each query: the cells that no shard may have alone, as it then has the query's whole answer. */
+    readonly needs?: readonly (readonly number[])[];
   };
 }
 
@@ -77,10 +79,10 @@ export interface Solution {
   /** No choice of rules costs less; equal to `cost` when `proven`. */
   readonly lowerBound: number;
   readonly proven: boolean;
-  /** Queries without any candidate (paper), or that no choice of rules can make federated (guaranteed), with the reason. */
+  /** Queries without any candidate (paper), or that no choice of rules can make federated, with the reason. */
   readonly impossible: readonly { readonly query: number; readonly reason: string }[];
   readonly seconds: number;
-  /** What was minimised, in order; only in guaranteed mode. */
+  /** What was minimised, in order; not in paper mode, which has but one criterion. */
   readonly criteria?: readonly Criterion[];
   /** The solver's words when it failed; what was found without it is the solution. */
   readonly trouble?: string;
@@ -88,7 +90,15 @@ export interface Solution {
 
 /** A named objective of the solver (`shards/objectives.lp`) and what it came to. */
 export interface Criterion {
-  readonly name: "fewest_unfederated" | "fewest_rules" | "fewest_shards" | "most_kinds" | "least_skew";
+  readonly name:
+    | "fewest_unfederated"
+    | "fewest_answered_alone"
+    | "fewest_one_sided"
+    | "fewest_uncovered"
+    | "most_kinds"
+    | "fewest_rules"
+    | "fewest_shards"
+    | "smallest_largest_shard";
   readonly cost: number;
   /** None of the choices that are as good in the criteria before costs less. */
   readonly proven: boolean;

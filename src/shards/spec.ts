@@ -3,8 +3,15 @@ import { nearest } from "../errors/nearest.ts";
 import type { ShardNaming } from "./placement.ts";
 import type { Precedence, Reading, RuleKind } from "./rule.ts";
 
-/** Whether every query is made to need federation, or the published method is followed as it is. */
-export type ShardMode = "guaranteed" | "paper";
+/**
+ * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered
+ * by a rule, and kinds of rules and sizes of shards are even. `guaranteed`: the fewest rules such that each query touches two
+ * shards. `paper`: the published method as it is.
+ */
+export type ShardMode = (typeof shardModes)[number];
+
+/** The default one first. */
+export const shardModes = ["balanced", "guaranteed", "paper"] as const;
 
 /** What may differ between readings. */
 export type ReadingOptions = Omit<Reading, "name">;
@@ -164,7 +171,7 @@ const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<
   prefixes,
   ontology: text,
   reading,
-  mode: choice(["guaranteed", "paper"]),
+  mode: choice(shardModes),
   precedence,
   buckets,
   output: text,
@@ -213,7 +220,7 @@ export function readShardSpec(json: unknown): ShardSpec {
   if (files === undefined) throw missing("inputs", "a list of RDF files");
   if (queries === undefined) throw missing("queries", "a JSON or CSV file, or a folder of .rq files");
   if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
-  const defaults = { title: id, mode: "guaranteed", gzip: false } as const;
+  const defaults = { title: id, mode: shardModes[0], gzip: false } as const;
   return { ...defaults, ...fields, dataset: id, inputs: files, queries, licence };
 }
 

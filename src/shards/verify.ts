@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type Input, type InputFormat, namedInputs } from "./load/input.ts";
+import { type Input, namedInputs } from "./load/input.ts";
 import { asDiskFull } from "./materialise/disk-space.ts";
 import { type Manifest, readManifest } from "./materialise/manifest.ts";
-import type { AnswerStore } from "./verify/answer-store.ts";
+import type { OpenStore } from "./verify/answer-store.ts";
 import { checkPlacement } from "./verify/check-placement.ts";
 import { checkTriples, notLookedAt } from "./verify/check-triples.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./verify/compare-answers.ts";
@@ -13,14 +13,6 @@ import { createDigestSpool, type DigestSpool } from "./verify/digest-spool.ts";
 import { type Reading, readInputs, readShards, shardInputs } from "./verify/read-sides.ts";
 import { timeOver } from "./verify/time-over.ts";
 import { type Check, createFindings, type Verification, verdictOf } from "./verify/verification.ts";
-
-/** A file that a store loads. */
-export interface StoreFile {
-  readonly path: string;
-  readonly format: InputFormat;
-  /** Compressed by gzip. */
-  readonly gzip: boolean;
-}
 
 /** How far a verification is. */
 export interface VerifyProgress {
@@ -45,11 +37,8 @@ export interface VerifyOptions {
   /** What the shards were made of, under the names that the manifest has for them. */
   readonly inputs: readonly Input[] | Unread;
   readonly queries: readonly VerifiedQuery[] | Unread;
-  /**
-   * Loads files as one dataset, named graphs and all, and ends queries that take too long; without it answers are not
-   * compared, and the check says so.
-   */
-  readonly openStore?: (files: readonly StoreFile[], signal: AbortSignal) => Promise<AnswerStore>;
+  /** Without it answers are not compared, and the check says so. */
+  readonly openStore?: OpenStore;
   /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
   readonly answersTime?: AnswersTime;
   /**

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { placementOf } from "../../src/shards/placement.ts";
-import type { Problem } from "../../src/shards/problem.ts";
+import type { Cell, Problem } from "../../src/shards/problem.ts";
 import type { Rule } from "../../src/shards/rule.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 import { chosenBy, numbersOf } from "../support/chosen-rules.ts";
@@ -8,6 +8,7 @@ import {
   compareLists,
   coverProblem,
   kindsIn,
+  randomBalanced,
   randomCover,
   randomOf,
   randomPlacement,
@@ -67,7 +68,7 @@ test("paper mode: solved twice, and with the queries in another order, the rules
   }
 }, 60_000);
 
-/** Costs in the order of the criteria, by S3's placement of each cell; skew as steps of 1/32 of all triples. */
+/** Costs in the order of the criteria, by the placement of each cell; the largest shard in steps of 1/32 of all triples. */
 function costsOf(
   { candidates, placement }: ReturnType<typeof randomPlacement>,
   rules: readonly Rule[],
@@ -80,17 +81,44 @@ function costsOf(
   for (const [at, key] of keys.entries()) sizes.set(key, (sizes.get(key) ?? 0) + (placement.cells[at]?.triples ?? 0));
   const total = [...sizes.values()].reduce((left, right) => left + right, 0);
   const steps = new Set(Array.from({ length: 31 }, (_, at) => Math.floor((total * (at + 1)) / 32)));
-  const claiming = candidates
-    .map(({ rule }) => rule)
-    .filter((rule) => placement.cells.some(({ types, predicate }) => claims(rule, types, predicate)));
+  const unfederated = placement.touches.length - helpless - apart.length;
+  const largest = [...steps].filter((step) => Math.max(...sizes.values()) > step).length;
+  const { needs } = placement;
+  if (needs === undefined) {
+    const claiming = candidates
+      .map(({ rule }) => rule)
+      .filter((rule) => placement.cells.some(({ types, predicate }) => claims(rule, types, predicate)));
+    return [unfederated, rules.length, sizes.size, kindsIn(claiming).size - kindsIn(rules).size, largest];
+  }
+  const splitting = candidates.filter(({ rule }) => canSplit(rule, placement.cells));
+  const isAsked = (query: number): boolean => (placement.touches[query]?.length ?? 0) >= 2;
+  const coveredBy = (of: typeof candidates): number => new Set(of.flatMap(({ covers }) => covers.filter(isAsked))).size;
+  const alone = needs.filter((cells, query) => isAsked(query) && new Set(cells.map((cell) => keys[cell])).size < 2);
   return [
-    placement.touches.length - helpless - apart.length,
+    unfederated,
+    coveredBy(splitting) - coveredBy(splitting.filter(({ rule }) => rules.includes(rule))),
+    alone.length,
+    rules.filter((rule) => shardsOf(rule).some((key) => !sizes.has(key))).length,
+    kindsIn(splitting.map(({ rule }) => rule)).size - kindsIn(rules).size,
     rules.length,
-    sizes.size,
-    kindsIn(claiming).size - kindsIn(rules).size,
-    [...steps].filter((step) => Math.max(...sizes.values()) > step).length,
+    largest,
   ];
 }
+
+/** Keys of the shards that a rule makes. */
+function shardsOf(rule: Rule): readonly string[] {
+  if (rule.kind === "vertical") return rule.predicates.map((iri) => `v/${iri}`);
+  if (rule.kind === "class") return rule.classes.map((iri) => `c/${iri}`);
+  return Array.from({ length: rule.buckets }, (_, bucket) => `h/${rule.class}/${bucket}`);
+}
+
+/** Whether some triple may lie in each of the rule's shards. */
+const canSplit = (rule: Rule, cells: readonly Cell[]): boolean =>
+  shardsOf(rule).every((key) =>
+    cells.some(({ types, predicate, bucket }) =>
+      [`v/${predicate}`, ...types.flatMap((type) => [`c/${type}`, `h/${type}/${bucket}`])].includes(key),
+    ),
+  );
 
 function claims(rule: Rule, types: readonly string[], predicate: string): boolean {
   if (rule.kind === "vertical") return rule.predicates.includes(predicate);
@@ -102,9 +130,11 @@ function bestChoice(problem: ReturnType<typeof randomPlacement>): {
   readonly costs: readonly number[];
   readonly choice: readonly number[];
 } {
+  const isBalanced = problem.placement.needs !== undefined;
   const all = problem.candidates.map(({ rule }) => rule);
   let best: { costs: readonly number[]; choice: readonly number[] } | undefined;
   for (const choice of subsets(all.length)) {
+    if (isBalanced && choice.some((at) => !canSplit(all[at]!, problem.placement.cells))) continue;
     const costs = costsOf(
       problem,
       choice.flatMap((at) => all[at] ?? []),
@@ -134,6 +164,21 @@ test("guaranteed mode: objectives and choice of 60 random instances are those of
   }
   expect(federated).toBeGreaterThan(40);
   expect(unfederated).toBeGreaterThan(5);
+}, 120_000);
+
+test("balanced mode: objectives and choice of 60 random instances are those of trying all", async () => {
+  const sums = Array.from({ length: 7 }, () => 0);
+  for (let seed = 1; seed <= 60; seed += 1) {
+    const problem = randomBalanced(seed);
+    const best = bestChoice(problem);
+    const { criteria = [], rules } = await solve(problem);
+    const found = { costs: criteria.map(({ cost }) => cost), choice: numbersOf(problem, rules) };
+    expect({ seed, ...found }).toEqual({ seed, ...best });
+    expect(criteria.filter(({ proven }) => !proven)).toEqual([]);
+    for (const [at, cost] of best.costs.entries()) sums[at] = (sums[at] ?? 0) + cost;
+  }
+  // Each criterion decides something somewhere.
+  for (const sum of sums) expect(sum).toBeGreaterThan(0);
 }, 120_000);
 
 test("guaranteed mode: cells and queries in another order give the same rules", async () => {

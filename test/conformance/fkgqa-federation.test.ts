@@ -81,7 +81,8 @@ beforeAll(async () => {
     const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
     await runBuild(located, { dryRun: false, signal: new AbortController().signal, onProgress: () => {} });
   }
-  service = await startService({}, { FEDWAY_SHARDS: table.map(([dataset]) => join(root, dataset)).join(",") });
+  const folders = table.map(([dataset]) => join(root, dataset)).join(",");
+  service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });
 }, 180_000);
 afterAll(async () => {
   if (!isMissing) await service.close();

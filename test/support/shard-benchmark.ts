@@ -125,6 +125,7 @@ export const reportInput = {
     [`c/${ns}Order`, `c/${ns}Product`, `v/${ns}price`],
     [],
   ],
+  sources: ["several-shards", undefined, "one-shard", "none"],
   readings: [
     {
       solution,

@@ -84,6 +84,21 @@ export function randomPlacement(seed: number): Problem & { readonly placement: N
   };
 }
 
+/** The same in balanced mode: what the queries need and what covers them is random, too. */
+export function randomBalanced(seed: number): ReturnType<typeof randomPlacement> {
+  const { queries, candidates, placement } = randomPlacement(seed);
+  const random = randomOf(seed + 10_000);
+  const needs = placement.touches.map((touched) => {
+    const kept = touched.filter(() => random() < 0.7);
+    return kept.length < 2 ? touched : kept;
+  });
+  const covering = candidates.map(({ rule }) => ({
+    rule,
+    covers: queries.flatMap((_, query) => (random() < 0.4 ? [query] : [])),
+  }));
+  return { queries, candidates: covering, placement: { ...placement, needs } };
+}
+
 const pairs = (of: readonly string[]): readonly (readonly string[])[] =>
   of.flatMap((first, at) => of.slice(at + 1).map((second) => [first, second]));
 

@@ -31,6 +31,8 @@ export interface Conditions {
   readonly parting: readonly (readonly number[])[];
   /** Of each query, when all its places lie in one shard; `set` is one of `parting`. */
   readonly stays: readonly (readonly Condition[])[];
+  /** In balanced mode, of each query, when one shard has all the places that it needs; `set` is one of `parting`. */
+  readonly needs: readonly (readonly Condition[])[];
   /** Of each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
   readonly holds: readonly (readonly Condition[])[];
   /** Of each shard, how many triples (as `measures` scales them) lie in it when; `set` is one of `grown`. */
@@ -102,7 +104,7 @@ function claimsOf(set: number, grown: Conditions["grown"]): ReadonlySet<number> 
   return claims;
 }
 
-function staysOf({ places, touches }: Places): Pick<Conditions, "parting" | "stays"> {
+function staysOf({ places, touches, needs }: Places): Pick<Conditions, "parting" | "stays" | "needs"> {
   const numbers = new Map<string, number>();
   const parting: (readonly number[])[] = [];
   const numberOf = (claims: ReadonlySet<number>): number => {
@@ -113,12 +115,12 @@ function staysOf({ places, touches }: Places): Pick<Conditions, "parting" | "sta
     numbers.set(key, parting.length);
     return parting.push(sorted) - 1;
   };
-  const stays = touches.map((found) => {
+  const inOneShard = (found: readonly number[]): readonly Condition[] => {
     const { common, all } = commonShards(found, places);
     const inShards = [...common.values()].map(({ claim, before }) => ({ claim, set: numberOf(before) }));
     return [...inShards, { claim: undefined, set: numberOf(all) }];
-  });
-  return { parting, stays };
+  };
+  return { parting, stays: touches.map(inOneShard), needs: needs.map(inOneShard) };
 }
 
 /** A shard that all places of a query may lie in, and the claims that come before it at one of them or more. */

@@ -1,38 +1,77 @@
 import { irisOfRule } from "../candidates.ts";
-import type { Problem, Solution } from "../problem.ts";
+import type { Candidate, Problem, Solution } from "../problem.ts";
 import type { Rule } from "../rule.ts";
 import { type Places, placesOf } from "./places.ts";
 
 type Placement = NonNullable<Problem["placement"]>;
 
-/** A problem in guaranteed mode as the solver sees it. */
+/** A problem in guaranteed or balanced mode as the solver sees it. */
 export interface FederationInstance {
-  /** Candidates that claim at least one triple, in canonical order; their places are their numbers. */
+  readonly mode: "guaranteed" | "balanced";
+  /** Candidates that claim triples, in balanced mode for each of their shards, in canonical order; their places are their numbers. */
   readonly rules: readonly Rule[];
+  /** In balanced mode, of each rule: the queries that it covers, by their numbers here. */
+  readonly covers: readonly (readonly number[])[];
   /** The queries that are asked for, by their place in `Problem.queries`; their places here are their numbers. */
   readonly queries: readonly number[];
   readonly numbered: Places;
   /** Queries that are left out, as it needs no solver to tell that nothing helps them. */
   readonly hopeless: Solution["impossible"];
+  /** In balanced mode: queries that no rule covers, by their place in `Problem.queries`. */
+  readonly uncovered: Solution["impossible"];
 }
 
-/** Numbers a problem in guaranteed mode. */
+/** Numbers a problem with placement. */
 export function federationInstance(problem: Problem, placement: Placement): FederationInstance {
-  const rules = claimingRules(problem, placement);
+  const { needs, ...unbalanced } = placement;
+  const candidates = needs === undefined ? claiming(problem, placement) : splitting(problem, placement);
+  const rules = candidates.map(({ rule }) => rule);
   const hopeless = directReasons(placement);
   const lost = new Set(hopeless.map(({ query }) => query));
   const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
-  const touches = queries.map((query) => placement.touches[query] ?? []);
-  return { rules, queries, numbered: placesOf(rules, { ...placement, touches }), hopeless };
+  const kept = (of: readonly (readonly number[])[]): typeof of => queries.map((query) => of[query] ?? []);
+  const touches = kept(placement.touches);
+  const instance = { rules, queries, hopeless };
+  if (needs === undefined) {
+    return {
+      ...instance,
+      mode: "guaranteed",
+      covers: [],
+      uncovered: [],
+      numbered: placesOf(rules, { ...unbalanced, touches }),
+    };
+  }
+  const numbers = new Map(queries.map((query, number) => [query, number]));
+  const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
+  const covered = new Set(covers.flat());
+  const uncovered = queries.flatMap((query, number) => (covered.has(number) ? [] : [{ query, reason: noCover }]));
+  const numbered = placesOf(rules, { ...unbalanced, touches, needs: kept(needs) });
+  return { ...instance, mode: "balanced", covers, uncovered, numbered };
 }
 
+const noCover = "No candidate rule that puts triples into each of its shards covers it.";
+
 /** The others can only add to the number of rules. */
-function claimingRules(problem: Problem, { cells }: Placement): readonly Rule[] {
+function claiming({ candidates }: Problem, { cells }: Placement): readonly Candidate[] {
   const classes = new Set(cells.flatMap(({ types }) => types));
   const predicates = new Set(cells.map(({ predicate }) => predicate));
-  return problem.candidates
-    .map(({ rule }) => rule)
-    .filter((rule) => irisOfRule(rule).some((iri) => (rule.kind === "vertical" ? predicates : classes).has(iri)));
+  return candidates.filter(({ rule }) =>
+    irisOfRule(rule).some((iri) => (rule.kind === "vertical" ? predicates : classes).has(iri)),
+  );
+}
+
+/** Rules with triples for each of their shards, as long as no other rule claims them first. */
+function splitting({ candidates }: Problem, { cells }: Placement): readonly Candidate[] {
+  const predicates = new Set(cells.map(({ predicate }) => predicate));
+  const bucketsOf = new Map<string, Set<number>>();
+  for (const { types, bucket } of cells) {
+    for (const type of types) bucketsOf.set(type, (bucketsOf.get(type) ?? new Set()).add(bucket));
+  }
+  return candidates.filter(({ rule }) => {
+    if (rule.kind === "vertical") return rule.predicates.every((iri) => predicates.has(iri));
+    if (rule.kind === "class") return rule.classes.every((iri) => bucketsOf.has(iri));
+    return bucketsOf.get(rule.class)?.size === rule.buckets;
+  });
 }
 
 /** Queries that need no solver to be told apart: whatever is chosen, they see one shard or none. */

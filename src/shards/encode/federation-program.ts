@@ -1,20 +1,28 @@
 import type { Criterion } from "../problem.ts";
-import type { Rule } from "../rule.ts";
 import { composeProgram, type Encoding } from "./encodings.ts";
 import type { Condition, Conditions } from "./conditions.ts";
+import type { FederationInstance } from "./federation-instance.ts";
 import { measures, type Places } from "./places.ts";
 import { quote } from "./quote.ts";
 
-/** The objectives of guaranteed mode in order (`shards/objectives.lp`). */
-export const criteria: readonly CriterionName[] = [
-  "fewest_unfederated",
-  "fewest_rules",
-  "fewest_shards",
-  "most_kinds",
-  "least_skew",
-];
-
 type CriterionName = Criterion["name"];
+
+/** The objectives of each mode in order (`shards/objectives.lp`). */
+export const criteria: Readonly<Record<FederationInstance["mode"], readonly CriterionName[]>> = {
+  guaranteed: ["fewest_unfederated", "fewest_rules", "fewest_shards", "most_kinds", "smallest_largest_shard"],
+  balanced: [
+    "fewest_unfederated",
+    "fewest_uncovered",
+    "fewest_answered_alone",
+    "fewest_one_sided",
+    "most_kinds",
+    "fewest_rules",
+    "smallest_largest_shard",
+  ],
+};
+
+/** Criteria that look at the shards, about which there are more facts than about all else. */
+export const looksAtShards = new Set<CriterionName>(["fewest_shards", "fewest_one_sided"]);
 
 /** What one run of the solver is to do with the objectives. */
 export interface Aims {
@@ -27,12 +35,14 @@ export interface Aims {
   readonly alone?: number;
 }
 
-/** Everything of a problem in guaranteed mode but the aims and the shards, as facts. */
-export function federationFacts(rules: readonly Rule[], { makes }: Places, conditions: Conditions): readonly string[] {
-  const { parting, stays } = conditions;
+/** Everything of a problem with placement but the aims and the shards, as facts. */
+export function federationFacts(instance: FederationInstance, conditions: Conditions): readonly string[] {
+  const { rules, covers, numbered } = instance;
+  const { parting, stays, needs } = conditions;
   return [
     ...rules.map((rule, number) => `rule(${number}). kind(${number},${rule.kind}).`),
-    ...makes.map((made, rule) => made.map((claim) => `makes(${rule},${claim}).`).join(" ")),
+    ...numbered.makes.map((made, rule) => made.map((claim) => `makes(${rule},${claim}).`).join(" ")),
+    ...covers.map((queries, rule) => queries.map((query) => `covers(${rule},${query}).`).join(" ")),
     ...parting.map((claims, set) => claims.map((claim) => `parts(${partingOf(set)},${claim}).`).join(" ")),
     ...stays.map((found, query) =>
       [
@@ -40,12 +50,18 @@ export function federationFacts(rules: readonly Rule[], { makes }: Places, condi
         ...found.map(({ claim = "base", set }) => `stays(${query},${claim},${partingOf(set)}).`),
       ].join(" "),
     ),
+    ...needs.map((found, query) =>
+      found.map(({ claim = "base", set }) => `needs(${query},${claim},${partingOf(set)}).`).join(" "),
+    ),
   ];
 }
 
 /** When shards have triples, as facts: needed where shards are counted. */
-export const shardFacts = (conditions: Conditions): readonly string[] => [
+export const shardFacts = ({ mode, numbered }: FederationInstance, conditions: Conditions): readonly string[] => [
   ...grownFacts(conditions, conditions.holds),
+  ...(mode === "guaranteed" ? [] : numbered.splits).map((shards, rule) =>
+    shards.map((shard) => `splits(${rule},${shard}).`).join(" "),
+  ),
   ...conditions.holds.map((found, shard) =>
     found.map(({ claim = "base", set }) => `holds(${shard},${claim},${set}).`).join(" "),
   ),

@@ -19,8 +19,12 @@ export interface Places {
   readonly places: readonly Place[];
   /** Of each query its places, ascending. */
   readonly touches: readonly (readonly number[])[];
+  /** In balanced mode, of each query the places that may not all lie in one shard. */
+  readonly needs: readonly (readonly number[])[];
   /** Of each rule, by its number, the claims that it makes when it is chosen. */
   readonly makes: readonly (readonly number[])[];
+  /** Of each rule the shards that it is to part triples into: two of a pair, each bucket of a horizontal rule. */
+  readonly splits: readonly (readonly number[])[];
   /** Keys of the claims: `h/<class>`, `c/<class>`, `v/<predicate>`. */
   readonly claims: readonly string[];
   /** Keys of the shards; 0 is `base`. */
@@ -50,9 +54,14 @@ function claimKeysOf(rule: Rule): readonly (readonly [key: string, buckets: numb
   return rule.predicates.map((iri) => [`v/${iri}`, 0]);
 }
 
+const shardKeysOf = (rule: Rule): readonly string[] =>
+  claimKeysOf(rule).flatMap(([key, buckets]) =>
+    buckets === 0 ? [key] : Array.from({ length: buckets }, (_, bucket) => `${key}/${bucket}`),
+  );
+
 type Placement = NonNullable<Problem["placement"]>;
 
-/** Numbers the claims and shards of a problem in guaranteed mode and merges the cells that no candidate tells apart. */
+/** Numbers the claims and shards of a problem with placement and merges the cells that no candidate tells apart. */
 export function placesOf(rules: readonly Rule[], placement: Placement): Places {
   const claims = numbering();
   const shards = numbering();
@@ -73,8 +82,17 @@ export function placesOf(rules: readonly Rule[], placement: Placement): Places {
     }
     return place;
   });
-  const touches = placement.touches.map((cells) => sortedSet(cells.map((cell) => placeOfCell[cell] ?? -1)));
-  return { places, touches, makes, claims: claims.names, shards: shards.names };
+  const placesOfQueries = (queries: readonly (readonly number[])[]): Places["touches"] =>
+    queries.map((cells) => sortedSet(cells.map((cell) => placeOfCell[cell] ?? -1)));
+  return {
+    places,
+    touches: placesOfQueries(placement.touches),
+    needs: placesOfQueries(placement.needs ?? []),
+    makes,
+    splits: rules.map((rule) => shardKeysOf(rule).map((key) => shards.of(key))),
+    claims: claims.names,
+    shards: shards.names,
+  };
 }
 
 function sortedSet(numbers: readonly number[]): readonly number[] {

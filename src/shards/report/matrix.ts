@@ -24,7 +24,7 @@ function lookOf({ touched, implied }: QueryReport, key: string): Look {
   return implied.includes(key) ? "missed" : "nothing";
 }
 
-/** In guaranteed mode rules need not cover what they keep apart. */
+/** In the other modes rules need not cover what they keep apart. */
 const touchOnly = ({ touched }: QueryReport, key: string): Look => (touched.includes(key) ? "both" : "nothing");
 
 type LookOf = typeof lookOf;

@@ -59,7 +59,7 @@ function groupsOf(reports: readonly ShardReport[]): readonly OverviewGroup[] {
     const [first] = members;
     if (first === undefined) return [];
     const { mode, reading, precedence } = first;
-    const name = `${mode} mode, reading ${reading.name.replace(/, guaranteed$/u, "")}`;
+    const name = `${mode} mode, reading ${reading.name.replace(/, (?:balanced|guaranteed)$/u, "")}`;
     const used = (titles.get(name) ?? 0) + 1;
     titles.set(name, used);
     const statistics = members.map((report) => report.statistics);

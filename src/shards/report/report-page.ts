@@ -34,10 +34,13 @@ function optimumText({ optimum: { cost, lowerBound, proven, trouble } }: ShardRe
 
 const criterionWords = {
   fewest_unfederated: "queries that touch fewer than two shards",
+  fewest_uncovered: "queries that no rule covers",
+  fewest_answered_alone: "queries whose answer may come from one shard alone",
+  fewest_one_sided: "rules with an empty shard",
+  most_kinds: "kinds of rules that are missing",
   fewest_rules: "rules",
   fewest_shards: "shards",
-  most_kinds: "kinds of rules that are missing",
-  least_skew: "steps of size that the largest shard exceeds",
+  smallest_largest_shard: "32nds of the triples that the largest shard exceeds",
 } as const satisfies Readonly<Record<Criterion["name"], string>>;
 
 /** What was minimised, in order, each as far as it could be proven. */
@@ -45,7 +48,7 @@ function criteriaList({ optimum: { criteria } }: ShardReport): Html | undefined 
   if (criteria === undefined || criteria.length === 0) return undefined;
   const items = criteria.map(
     ({ name, cost, proven }) =>
-      html`<li>${criterionWords[name]}: ${numberText(cost)}, ${proven ? "proven to be the least" : "not proven to be the least"}</li>`,
+      html`<li>${criterionWords[name] ?? brief(name)}: ${numberText(cost)}, ${proven ? "proven to be the least" : "not proven to be the least"}</li>`,
   );
   return html`<p class="small">Minimised in this order:</p><ol class="small">${items}</ol>`;
 }
@@ -54,34 +57,40 @@ const tile = (title: string, value: string): Html => html`<div><dt>${title}</dt>
 
 function tiles(report: ShardReport): Html {
   const { statistics } = report;
-  const federated = report.figures.find(({ id }) => id === "federated")?.value;
+  const share = (figure: string): string => {
+    const value = report.figures.find(({ id }) => id === figure)?.value;
+    return value === undefined ? "unknown" : shareText(value.mean);
+  };
   return html`<dl class="tiles">${tile("Rules", numberText(statistics.rules))}${tile(
     report.predicted ? "Shards, predicted" : "Shards",
     numberText(statistics.shards),
   )}${tile("Triples", numberText(statistics.triples))}${tile("Questions", numberText(statistics.questions))}${tile(
     "Distinct queries",
     numberText(statistics.distinctQueries),
-  )}${tile("Federated", federated === undefined ? "unknown" : shareText(federated.mean))}</dl>
+  )}${tile("Federated", share("federated"))}${tile("One shard alone", share("answered-alone"))}</dl>
 `;
 }
 
 /** The published figures are of the published method. */
 const modeNote = ({ mode }: ShardReport): Html | undefined =>
-  mode === "paper"
+  mode !== "guaranteed"
     ? undefined
     : html`<p class="small muted">The published figures are of the paper's method. In guaranteed mode rules are chosen by where the triples lie, not by cover, so that the implied fan-out says little.</p>`;
 
 const foreign = (name: string, text: string | undefined): Html | undefined =>
   text === undefined ? undefined : html`<br>${name}: ${link(text, brief(text))}`;
 
+const modeWords: Readonly<Record<ShardReport["mode"], string>> = {
+  balanced:
+    "Balanced mode: each query is covered by a rule and touches two shards where that can be, and no shard alone gives its answer where data allow",
+  guaranteed: "Guaranteed mode: the fewest rules such that each query that can be federated is",
+  paper: "Paper mode: rules chosen as published, without a guarantee",
+};
+
 function head(report: ShardReport): Html {
   const { dataset, mode, precedence, reading } = report;
-  const modeText =
-    mode === "guaranteed"
-      ? "rules chosen so that each query that can be federated is"
-      : "rules chosen as published, without a guarantee";
   return html`<header><h1>Shards of ${brief(dataset.title, 200)}</h1>
-<p class="lead">${mode === "guaranteed" ? "Guaranteed" : "Paper"} mode: ${modeText}; reading “${brief(reading.name, 80)}”. Triples are claimed in the order ${precedence.join(", ")}. ${
+<p class="lead">${modeWords[mode]}; reading “${brief(reading.name, 80)}”. Triples are claimed in the order ${precedence.join(", ")}. ${
     report.predicted ? "Nothing was written: sizes are predicted. " : ""
   }The choice has ${amountText(report.optimum.cost, "rule")}; ${optimumText(report)}.</p>
 <p class="small muted">Dataset ${brief(dataset.id, 80)}${foreign("Licence", dataset.licence)}${foreign("Source", dataset.source)}${foreign("Cite as", dataset.citation)}</p></header>

@@ -44,13 +44,19 @@ function numbersOf(keys: readonly string[], numbers: ReadonlyMap<string, number>
 const namesText = (names: readonly string[]): string => (names.length === 0 ? "none" : names.join(", "));
 
 function queryRow(query: QueryReport, numbers: ReadonlyMap<string, number>): Html {
-  const { number, id, same, question, text, rules, apartBy, implied, touched } = query;
+  const { number, id, same, question, text, rules, apartBy, implied, touched, source } = query;
   const asked = same.length > 1 ? html` <span class="muted">asked ${numberText(same.length)} times</span>` : undefined;
   const cut = text.length > longestQuery;
   return html`<tr><th scope="row" class="n">${number}</th><td class="long">${question === undefined ? html`<span class="muted">no question</span>` : brief(question)}<br><span class="small"><code>${brief(id, 80)}</code>${asked}</span>
-<details><summary>SPARQL</summary><pre>${cut ? `${text.slice(0, longestQuery).toWellFormed()} …` : text}</pre></details></td><td>${namesText(rules)}</td><td>${numbersOf(implied, numbers)}</td><td>${numbersOf(touched, numbers)}</td><td>${namesText(apartBy)}</td><td class="n">${touched.length}</td></tr>
+<details><summary>SPARQL</summary><pre>${cut ? `${text.slice(0, longestQuery).toWellFormed()} …` : text}</pre></details></td><td>${namesText(rules)}</td><td>${numbersOf(implied, numbers)}</td><td>${numbersOf(touched, numbers)}</td><td>${namesText(apartBy)}</td><td class="n">${touched.length}</td><td>${source === undefined ? "unknown" : sourceWords[source]}</td></tr>
 `;
 }
+
+const sourceWords: Readonly<Record<NonNullable<QueryReport["source"]>, string>> = {
+  none: "no solution",
+  "one-shard": "one shard alone",
+  "several-shards": "several shards",
+};
 
 /** Per query: the rules that cover it, the shards that it needs by them, those that it touches. */
 export function queryTable({ queries, shards, mode }: ShardReport): Html {
@@ -62,7 +68,7 @@ export function queryTable({ queries, shards, mode }: ShardReport): Html {
       : undefined;
   return html`${note}${wideTable(
     "Queries",
-    html`<table><thead><tr><th scope="col" class="n">No.</th><th scope="col">Query</th><th scope="col">Covered by</th><th scope="col">Needs shards</th><th scope="col">Touches shards</th><th scope="col">Kept apart by</th><th scope="col" class="n">Fan-out</th></tr></thead><tbody>
+    html`<table><thead><tr><th scope="col" class="n">No.</th><th scope="col">Query</th><th scope="col">Covered by</th><th scope="col">Needs shards</th><th scope="col">Touches shards</th><th scope="col">Kept apart by</th><th scope="col" class="n">Fan-out</th><th scope="col">Answer from</th></tr></thead><tbody>
 ${queries.slice(0, mostRows).map((query) => queryRow(query, numbers))}</tbody></table>`,
   )}${restText(queries.length)}`;
 }

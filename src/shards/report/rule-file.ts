@@ -7,14 +7,15 @@ import { federationFacts, measureFacts, nameFacts, shardFacts } from "../encode/
 import { quote } from "../encode/quote.ts";
 import type { Criterion, Problem, Solution } from "../problem.ts";
 import type { Rule } from "../rule.ts";
+import type { ShardMode } from "../spec.ts";
 
 /** Name of the rule file, beside the report. */
 export const ruleFileName = "rules.lp";
 
 /** What a rule file is made from. */
 export interface RuleFileInput {
-  readonly mode: "guaranteed" | "paper";
-  /** With `placement` in guaranteed mode; in paper mode that is not looked at. */
+  readonly mode: ShardMode;
+  /** With `placement`, which in paper mode is not looked at. */
   readonly problem: Problem;
   /** What was chosen for this problem in this mode. */
   readonly solution: Solution;
@@ -34,12 +35,12 @@ interface Numbered {
 /**
  * The problem, the chosen rules and the encodings as one program for clingo, so that anyone can check the choice.
  * As it is, it has one answer set, the choice, when that is what it is said to be: each query covered (paper) or as many
- * federated as reported (guaranteed), at the reported costs; else none. With `-c check=0` clingo searches for a better
+ * federated as reported (the other modes), at the reported costs; else none. With `-c check=0` clingo searches for a better
  * choice itself. Queries that nothing helps are left out and named. The same input gives the same bytes.
  */
 export function ruleFileOf(input: RuleFileInput): string {
   const { problem, solution } = input;
-  const numbered = input.mode === "paper" ? paperNumbers(problem, solution) : guaranteedNumbers(problem, solution);
+  const numbered = input.mode === "paper" ? paperNumbers(problem, solution) : placedNumbers(problem, solution);
   const { facts, rules, queries, encodings, criteria } = numbered;
   const chosen = new Set(solution.rules.map(ruleKey));
   const nameOf = (query: number): string => quote(problem.queries[query]?.query.id ?? "");
@@ -97,18 +98,19 @@ function paperNumbers({ candidates, queries }: Problem, { cost, proven }: Soluti
 }
 
 /** @throws TypeError without placement */
-function guaranteedNumbers(problem: Problem, solution: Solution): Numbered {
+function placedNumbers(problem: Problem, solution: Solution): Numbered {
   const { placement } = problem;
-  if (placement === undefined) throw new TypeError("a problem in guaranteed mode has its placement");
-  const { rules, queries, numbered } = federationInstance(problem, placement);
+  if (placement === undefined) throw new TypeError("a problem in this mode has its placement");
+  const instance = federationInstance(problem, placement);
+  const { rules, queries, numbered } = instance;
   const conditions = conditionsOf(numbered);
   const isMeasured = isMeasurable(conditions);
-  const criteria = (solution.criteria ?? []).filter(({ name }) => isMeasured || name !== "least_skew");
+  const criteria = (solution.criteria ?? []).filter(({ name }) => isMeasured || name !== "smallest_largest_shard");
   return {
     facts: [
       ...nameFacts(rules.map(ruleKey), numbered),
-      ...federationFacts(rules, numbered, conditions),
-      ...shardFacts(conditions),
+      ...federationFacts(instance, conditions),
+      ...shardFacts(instance, conditions),
       ...(isMeasured ? measureFacts(numbered, conditions) : []),
     ],
     rules,

@@ -3,6 +3,8 @@ import { type ShardNaming, shardIdOf } from "../placement.ts";
 import type { Problem, Solution } from "../problem.ts";
 import type { RejectedQuery } from "../queries/load-queries.ts";
 import type { Precedence, Reading, Rule, RuleKind } from "../rule.ts";
+import type { AnswerSource } from "../solutions/query-answers.ts";
+import type { ShardMode } from "../spec.ts";
 import { type ComparedFigure, comparedFigures } from "../statistics/compared-figures.ts";
 import { type QueryShards, queryShardsOf } from "../statistics/query-shards.ts";
 import { questionsOf, type ShardStatistics, statisticsOf } from "../statistics/shard-statistics.ts";
@@ -37,7 +39,7 @@ export interface ReportedShard {
 /** What a report is made from. */
 export interface ReportInput {
   readonly dataset: ReportedDataset;
-  readonly mode: "guaranteed" | "paper";
+  readonly mode: ShardMode;
   readonly precedence: Precedence;
   readonly problem: Problem;
   /** The one that the shards follow. */
@@ -49,6 +51,8 @@ export interface ReportInput {
   readonly touched: readonly (readonly string[])[];
   /** Of each query: keys of the shards with its vocabulary. */
   readonly relevant?: readonly (readonly string[])[];
+  /** Of each query: where its answer comes from. */
+  readonly sources?: readonly (AnswerSource | undefined)[];
   readonly readings: readonly SolvedReading[];
   /** Queries that cannot be used, as they do not parse. */
   readonly leftOut: readonly RejectedQuery[];
@@ -88,7 +92,7 @@ export interface QueryReport {
   readonly text: string;
   /** Names of the chosen rules that cover it. */
   readonly rules: readonly string[];
-  /** Names of the rules that made a shard it touches: in guaranteed mode these count, whether they cover it or not. */
+  /** Names of the rules that made a shard it touches: these count, whether they cover it or not. */
   readonly apartBy: readonly string[];
   /** Made by the rules that cover it. */
   readonly implied: readonly string[];
@@ -96,6 +100,8 @@ export interface QueryReport {
   readonly touched: readonly string[];
   /** Touches two shards or more. */
   readonly federated: boolean;
+  /** Where its answer comes from; absent where that is not known. */
+  readonly source?: AnswerSource;
   /** Why it is not federated, or why no candidate rule covers it. */
   readonly reason?: string;
 }
@@ -124,11 +130,11 @@ export interface ShardReport {
   readonly format: "fedway-shard-report";
   readonly version: 1;
   readonly dataset: ReportedDataset;
-  readonly mode: "guaranteed" | "paper";
+  readonly mode: ShardMode;
   readonly precedence: Precedence;
   readonly reading: Reading;
   readonly predicted: boolean;
-  /** `criteria`: what was minimised in guaranteed mode, in order. */
+  /** `criteria`: what was minimised, in order; not in paper mode. */
   readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria" | "trouble">;
   readonly rules: readonly RuleReport[];
   readonly shards: readonly ShardReportEntry[];
@@ -197,6 +203,7 @@ function queryReports(queries: readonly QueryShards[], solution: Solution): read
       ...(of.relevant === undefined ? {} : { relevant: of.relevant }),
       touched: of.touched,
       federated,
+      ...(of.source === undefined ? {} : { source: of.source }),
       ...(reason === undefined ? {} : { reason }),
     };
   });
@@ -221,9 +228,15 @@ function readingReport({ solution, candidates, applicability }: SolvedReading, u
 
 /** The report on one dataset. Shards are numbered in the order given. */
 export function reportOf(input: ReportInput): ShardReport {
-  const { problem, solution, touched, relevant, shards } = input;
+  const { problem, solution, touched, relevant, sources, shards } = input;
   const { reading, rules, cost, lowerBound, proven, criteria, trouble } = solution;
-  const queries = queryShardsOf({ problem, rules, touched, ...(relevant === undefined ? {} : { relevant }) });
+  const queries = queryShardsOf({
+    problem,
+    rules,
+    touched,
+    ...(relevant && { relevant }),
+    ...(sources && { sources }),
+  });
   const statistics = statisticsOf({ rules, shards, queries });
   return {
     format: "fedway-shard-report",

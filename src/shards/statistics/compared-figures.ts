@@ -1,4 +1,5 @@
 import type { RuleKind } from "../rule.ts";
+import type { AnswerSource } from "../solutions/query-answers.ts";
 import { type PublishedFigure, published } from "./published.ts";
 import { type FanOut, questionsWith, type ShardStatistics } from "./shard-statistics.ts";
 import { type Summary, summaryOf, weightedSummary } from "./summary.ts";
@@ -41,6 +42,12 @@ const words = {
     definition: "Population standard deviation of the triples of the shards that are not empty, over their mean.",
     unit: "number",
   },
+  largestShare: {
+    id: "largest-shard",
+    title: "Largest shard",
+    definition: "Share of a dataset's triples in its largest shard.",
+    unit: "share",
+  },
   impliedFanOut: {
     id: "implied-fan-out",
     title: "Implied fan-out per question",
@@ -60,10 +67,16 @@ const words = {
     definition: "Shards with a match for at least one triple pattern of the query.",
     unit: "number",
   },
+  noSolution: {
+    id: "no-match-by-solutions",
+    title: "Questions without a match, by solutions",
+    definition: "The query has no solution over the whole dataset: its answer has no row, or an ASK says no.",
+    unit: "share",
+  },
   noMatch: {
     id: "no-match",
-    title: "Questions without a match",
-    definition: "Realised fan-out 0.",
+    title: "Questions without a match, by triple patterns",
+    definition: "Realised fan-out 0: no triple matches any pattern of the query.",
     unit: "share",
   },
   oneShard: {
@@ -72,10 +85,22 @@ const words = {
     definition: "Realised fan-out 1.",
     unit: "share",
   },
+  twoShards: {
+    id: "two-shards",
+    title: "Questions that touch exactly two shards",
+    definition: "Realised fan-out 2.",
+    unit: "share",
+  },
   federated: {
     id: "federated",
     title: "Federated questions",
     definition: "Realised fan-out 2 or more.",
+    unit: "share",
+  },
+  answeredAlone: {
+    id: "answered-alone",
+    title: "Questions that one shard answers alone",
+    definition: "Of the questions with solutions: some shard alone gives the whole answer of the query.",
     unit: "share",
   },
 } as const satisfies Readonly<Record<string, Words>>;
@@ -113,6 +138,17 @@ function shareOfQuestions(
   return defined([ratio(part, whole)]);
 }
 
+/** Of the questions whose answers are known; undefined where none is. */
+function shareOfAnswers(
+  datasets: readonly ShardStatistics[],
+  part: AnswerSource,
+  among: readonly AnswerSource[],
+): Summary | undefined {
+  const sum = (of: readonly AnswerSource[]): number =>
+    datasets.reduce((all, { answers }) => of.reduce((some, source) => some + (answers?.[source] ?? 0), all), 0);
+  return defined([ratio(sum([part]), sum(among))]);
+}
+
 const federatedQuestions = (fanOut: FanOut): number =>
   fanOut.questions - questionsWith(fanOut, 0) - questionsWith(fanOut, 1);
 
@@ -140,6 +176,7 @@ export function comparedFigures(datasets: readonly ShardStatistics[]): readonly 
     ),
     { ...words.shards, value: each(({ shards }) => shards), published: published.shards },
     { ...words.sizeVariation, value: each(({ sizeVariation }) => sizeVariation), published: published.sizeVariation },
+    { ...words.largestShare, value: each(({ largestShare }) => largestShare), published: undefined },
     {
       ...words.impliedFanOut,
       value: pooled(datasets.map(({ impliedFanOut }) => impliedFanOut)),
@@ -152,15 +189,26 @@ export function comparedFigures(datasets: readonly ShardStatistics[]): readonly 
       published: undefined,
     },
     {
-      ...words.noMatch,
-      value: shareOfQuestions(datasets, (of) => questionsWith(of, 0)),
+      ...words.noSolution,
+      value: shareOfAnswers(datasets, "none", ["none", "one-shard", "several-shards"]),
       published: published.noMatch,
     },
+    { ...words.noMatch, value: shareOfQuestions(datasets, (of) => questionsWith(of, 0)), published: undefined },
     {
       ...words.oneShard,
       value: shareOfQuestions(datasets, (of) => questionsWith(of, 1)),
       published: published.oneShard,
     },
+    {
+      ...words.twoShards,
+      value: shareOfQuestions(datasets, (of) => questionsWith(of, 2)),
+      published: undefined,
+    },
     { ...words.federated, value: shareOfQuestions(datasets, federatedQuestions), published: undefined },
+    {
+      ...words.answeredAlone,
+      value: shareOfAnswers(datasets, "one-shard", ["one-shard", "several-shards"]),
+      published: undefined,
+    },
   ];
 }

@@ -2,6 +2,7 @@ import { ruleKey } from "../candidates.ts";
 import type { PlacementOf } from "../placement.ts";
 import type { Cell, Pattern, Problem, QueryFeatures, ShardQuery } from "../problem.ts";
 import type { Rule } from "../rule.ts";
+import type { AnswerSource } from "../solutions/query-answers.ts";
 import { impliedShards, sortedKeys } from "./implied-shards.ts";
 
 /** What the rules say of a query, and what the data say. */
@@ -17,6 +18,8 @@ export interface QueryShards {
   readonly touched: readonly string[];
   /** Keys of the shards that hold one of its predicates or classes: what selection by VoID would ask; sorted. */
   readonly relevant?: readonly string[];
+  /** Where its answer comes from; undefined where that is not known. */
+  readonly source?: AnswerSource;
 }
 
 const keysOf = (cells: readonly Cell[], placement: PlacementOf): readonly string[] =>
@@ -106,22 +109,30 @@ export interface QueryShardsInput {
   readonly rules: readonly Rule[];
   readonly touched: readonly (readonly string[])[];
   readonly relevant?: readonly (readonly string[])[];
+  readonly sources?: readonly (AnswerSource | undefined)[];
 }
 
 /**
  * Puts together what is known of each query.
  * @throws RangeError when a list has another length than the queries
  */
-export function queryShardsOf({ problem, rules, touched, relevant }: QueryShardsInput): readonly QueryShards[] {
+export function queryShardsOf({
+  problem,
+  rules,
+  touched,
+  relevant,
+  sources,
+}: QueryShardsInput): readonly QueryShards[] {
   const covering = coveringRules(problem, rules);
   const made = rules.map((rule) => impliedShards([rule]));
-  for (const list of [touched, relevant ?? touched]) {
+  for (const list of [touched, relevant ?? touched, sources ?? touched]) {
     if (list.length !== problem.queries.length) {
       throw new RangeError(`shards of ${list.length} queries were given, there are ${problem.queries.length}`);
     }
   }
   return problem.queries.map(({ query }, at) => {
     const known = relevant?.[at];
+    const source = sources?.[at];
     return {
       query,
       rules: covering[at] ?? [],
@@ -129,6 +140,7 @@ export function queryShardsOf({ problem, rules, touched, relevant }: QueryShards
       implied: impliedShards(covering[at] ?? []),
       touched: sortedKeys(touched[at] ?? []),
       ...(known === undefined ? {} : { relevant: sortedKeys(known) }),
+      ...(source === undefined ? {} : { source }),
     };
   });
 }

@@ -1,4 +1,5 @@
 import type { Rule, RuleKind } from "../rule.ts";
+import type { AnswerSource } from "../solutions/query-answers.ts";
 import type { QueryShards } from "./query-shards.ts";
 import { coefficientOfVariation, type Summary, summaryOf, weightedSummary } from "./summary.ts";
 
@@ -38,12 +39,16 @@ export interface ShardStatistics {
   readonly sizes: Summary | undefined;
   /** Of these sizes: population standard deviation over the mean. */
   readonly sizeVariation: number | undefined;
+  /** Share of the triples in the largest shard; absent without triples, and in older reports. */
+  readonly largestShare?: number;
   /** Shards made by the rules that cover the query. */
   readonly impliedFanOut: FanOut;
   /** Shards with the query's predicates or classes; undefined where that was not looked at. */
   readonly relevantFanOut: FanOut | undefined;
   /** Shards with a match for a pattern of the query. */
   readonly realisedFanOut: FanOut;
+  /** Questions by where their answers come from; absent where nothing was asked. */
+  readonly answers?: Readonly<Record<AnswerSource | "unknown", number>>;
 }
 
 /** What the figures are made from. */
@@ -70,7 +75,8 @@ function fanOutOf(queries: readonly QueryShards[], fanOut: (query: QueryShards) 
 
 /** All figures of one dataset. */
 export function statisticsOf({ rules, shards, queries }: StatisticsInput): ShardStatistics {
-  const sizes = shards.map(({ triples }) => triples).filter((triples) => triples > 0);
+  const sizes = shards.map((shard) => shard.triples).filter((size) => size > 0);
+  const triples = sizes.reduce((sum, size) => sum + size, 0);
   const ofKind = (kind: RuleKind): number => rules.filter((rule) => rule.kind === kind).length;
   const lookedAt = queries.length > 0 && queries.every(({ relevant }) => relevant !== undefined);
   return {
@@ -80,13 +86,21 @@ export function statisticsOf({ rules, shards, queries }: StatisticsInput): Shard
     composition: { vertical: ofKind("vertical"), class: ofKind("class"), horizontal: ofKind("horizontal") },
     shards: sizes.length,
     emptyShards: shards.length - sizes.length,
-    triples: sizes.reduce((sum, triples) => sum + triples, 0),
+    triples,
     sizes: summaryOf(sizes),
     sizeVariation: coefficientOfVariation(sizes),
+    ...(triples > 0 && { largestShare: Math.max(...sizes) / triples }),
     impliedFanOut: fanOutOf(queries, ({ implied }) => implied.length),
     relevantFanOut: lookedAt ? fanOutOf(queries, ({ relevant }) => relevant?.length ?? 0) : undefined,
     realisedFanOut: fanOutOf(queries, ({ touched }) => touched.length),
+    ...(queries.some(({ source }) => source !== undefined) && { answers: answersOf(queries) }),
   };
+}
+
+function answersOf(queries: readonly QueryShards[]): NonNullable<ShardStatistics["answers"]> {
+  const counts = { none: 0, "one-shard": 0, "several-shards": 0, unknown: 0 };
+  for (const query of queries) counts[query.source ?? "unknown"] += questionsOf(query);
+  return counts;
 }
 
 /** Questions with exactly this fan-out. */

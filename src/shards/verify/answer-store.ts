@@ -1,5 +1,6 @@
 import { closedSubselects, solutionsQuery, withSolutions } from "../../sparql/closed-subselects.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
+import type { InputFormat } from "../load/input.ts";
 import { type StoreAnswer, solutionsOf } from "./answer-rows.ts";
 import { rowsOfTerms } from "./inline-terms.ts";
 
@@ -9,6 +10,17 @@ export interface AnswerStore {
   answer(query: string, signal: AbortSignal): Promise<StoreAnswer>;
   close(): Promise<void>;
 }
+
+/** A file that a store loads. */
+export interface StoreFile {
+  readonly path: string;
+  readonly format: InputFormat;
+  /** Compressed by gzip. */
+  readonly gzip: boolean;
+}
+
+/** Loads files as one dataset, named graphs and all, and ends queries that take too long. */
+export type OpenStore = (files: readonly StoreFile[], signal: AbortSignal) => Promise<AnswerStore>;
 
 /** More solutions than this are not written into a query. */
 const mostSolutions = 10_000;

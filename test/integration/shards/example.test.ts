@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
+import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { type ExampleQuery, exampleQueries, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
@@ -18,7 +19,8 @@ const stages = new Set<string>();
 
 beforeAll(async () => {
   workspace = await openWorkspace();
-  await workspace.describe({ source: "https://harbour.example/" });
+  // Few shards, so that all of them are loaded at once.
+  await workspace.describe({ source: "https://harbour.example/", mode: "guaranteed" });
   queries = await exampleQueries();
   const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
   folder = built.folder ?? "";
@@ -72,13 +74,33 @@ describe("the example, built", () => {
   });
 
   it("makes every query federated that can be, and names the one that has no answer", async () => {
-    const { queries: reported, optimum, statistics } = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
-    expect(reported.filter(({ federated }: { federated: boolean }) => !federated)).toMatchObject([
+    const report: ShardReport = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
+    const { queries: reported, optimum, statistics } = report;
+    expect(reported.filter(({ federated }) => !federated)).toMatchObject([
       { id: "submarines", reason: expect.stringMatching(/\S/) },
     ]);
     expect(optimum).toMatchObject({ proven: true });
     expect(statistics).toMatchObject({ triples: 416, questions: 14 });
   });
+
+  it("is balanced by default: every query is covered, no shard answers one alone, no rule is for show", async () => {
+    const { report } = await workspace.build({ mode: "balanced", dryRun: true });
+    expect(report).toMatchObject({ mode: "balanced", precedence: ["vertical", "horizontal", "class"] });
+    const { answers, emptyShards, largestShare = 1 } = report.statistics;
+    expect(answers).toEqual({ none: 1, "one-shard": 0, "several-shards": 13, unknown: 0 });
+    expect(report.queries.filter(({ rules, id }) => rules.length === 0 && id !== "submarines")).toEqual([]);
+    expect(new Set(report.rules.map(({ kind }) => kind)).size).toBe(3);
+    expect(report.rules.flatMap(({ iris }) => iris).filter((iri) => iri.endsWith("#type"))).toEqual([]);
+    const made = report.rules.flatMap(({ kind, iris, buckets = 0 }) =>
+      kind === "horizontal"
+        ? Array.from({ length: buckets }, (_, bucket) => `h/${iris.join("")}/${bucket}`)
+        : iris.map((iri) => `${kind.slice(0, 1)}/${iri}`),
+    );
+    const keys = new Set(report.shards.map(({ key }) => key));
+    expect(made.filter((key) => !keys.has(key))).toEqual([]);
+    expect(emptyShards).toBe(0);
+    expect(largestShare).toBeLessThan(0.2);
+  }, 120_000);
 
   it("holds: nothing twice, nothing missing, the same answers", async () => {
     const { outcome, checks } = await workspace.verify(folder);
@@ -233,7 +255,7 @@ describe("shards that were damaged", () => {
     } finally {
       await damaged.remove();
     }
-  }, 30_000);
+  }, 120_000);
 
   it("are made again by building once more", async () => {
     const damaged = await openWorkspace();
@@ -248,7 +270,7 @@ describe("shards that were damaged", () => {
     } finally {
       await damaged.remove();
     }
-  }, 30_000);
+  }, 120_000);
 });
 
 async function found<Value>(look: () => Promise<Value | undefined>): Promise<Value> {

@@ -62,10 +62,10 @@ describe("of several folders", () => {
     const { code, out } = await said("guaranteed", "paper", "bank");
     expect(code).toBe(0);
     expect(out.split("\n").slice(0, 4)).toEqual([
-      "dataset  made                       questions  rules  V/C/H  optimum     shards  variation  not federated  realised fan-out",
-      "shop     literal, guaranteed        6          3      1/1/1  proven      6       0.57       1              mean 1.83, median 2, 0 to 3",
-      "shop     literal, paper, predicted  6          3      1/1/1  at least 2  6       0.57       1              mean 1.83, median 2, 0 to 3",
-      "bank     literal, guaranteed        6          3      1/1/1  proven      6       0.57       1              mean 1.83, median 2, 0 to 3",
+      "dataset  made                       questions  rules  V/C/H  optimum     shards  variation  largest  not federated  one shard alone  realised fan-out",
+      "shop     literal, guaranteed        6          3      1/1/1  proven      6       0.57       37.50 %  1              1, 1 unknown     mean 1.83, median 2, 0 to 3",
+      "shop     literal, paper, predicted  6          3      1/1/1  at least 2  6       0.57       37.50 %  1              1, 1 unknown     mean 1.83, median 2, 0 to 3",
+      "bank     literal, guaranteed        6          3      1/1/1  proven      6       0.57       37.50 %  1              1, 1 unknown     mean 1.83, median 2, 0 to 3",
     ]);
   });
 
@@ -80,11 +80,15 @@ describe("of several folders", () => {
       "Horizontal rules",
       "Shards per dataset",
       "Variation of shard sizes",
+      "Largest shard",
       "Implied fan-out per question",
       "Realised fan-out per question",
-      "Questions without a match",
+      "Questions without a match, by solutions",
+      "Questions without a match, by triple patterns",
       "Questions that touch exactly one shard",
+      "Questions that touch exactly two shards",
       "Federated questions",
+      "Questions that one shard answers alone",
     ]);
     expect(figures[5]?.split("\n")).toEqual([
       "Shards per dataset: Shards with at least one triple, the base shard included.",
@@ -92,7 +96,7 @@ describe("of several folders", () => {
       "  paper mode, reading literal: 1 dataset, all predicted  6",
       "  published                                              mean 6.21, median 6, 3 to 14",
     ]);
-    expect(figures[8]).toMatch(/published {2,}not published$/);
+    expect(figures[9]).toMatch(/published {2,}not published$/);
   });
 
   it("says that the figures need not be the published ones", async () =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { BuildShardsOptions, ShardCommands, ShardOutcome } from "../../../src/cli/cli-io.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
+import { reportOf, type ShardReport } from "../../../src/shards/report/shard-report.ts";
+import { reportInput } from "../../support/shard-benchmark.ts";
 import { cli } from "./run-cli.ts";
 
 const h = "https://harbour.example/vocabulary#";
@@ -23,6 +24,28 @@ const report = {
 } as unknown as ShardReport;
 
 const outcome: ShardOutcome = { report, folder: "/data/shards/harbour" };
+
+describe("fedway shards compare", () => {
+  it("predicts in every mode and puts the figures side by side", async () => {
+    const asked: Partial<BuildShardsOptions>[] = [];
+    const build: ShardCommands["build"] = async (_, { mode = "paper", dryRun, allow, solveMs }) => {
+      asked.push({ mode, dryRun, allow, ...(solveMs !== undefined && { solveMs }) });
+      return [{ report: reportOf({ ...reportInput, mode, predicted: dryRun }) }];
+    };
+    const argv = ["shards", "compare", "spec.json", "--allow", "a", "--solve-timeout", "9"];
+    const { code, out } = await cli(argv, { shards: { build } });
+    expect(asked).toEqual(
+      ["balanced", "guaranteed", "paper"].map((mode) => ({ mode, dryRun: true, allow: ["a"], solveMs: 9 })),
+    );
+    expect(code).toBe(0);
+    expect(out.split("\n").slice(1, 4)).toEqual([
+      expect.stringMatching(/^shop +literal, balanced, predicted /),
+      expect.stringMatching(/^shop +literal, guaranteed, predicted /),
+      expect.stringMatching(/^shop +literal, paper, predicted /),
+    ]);
+    expect(out).toMatch(/Questions that one shard answers alone: .*\n {2}balanced mode, reading literal: 1 dataset/);
+  });
+});
 
 describe("fedway shards build", () => {
   it("says what came of it", async () => {

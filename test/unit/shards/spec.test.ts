@@ -19,7 +19,7 @@ function shouldRefuse(json: unknown, message: RegExp, next?: RegExp): void {
 
 describe("the description of shards", () => {
   it("takes the least that is needed, with defaults", () => {
-    expect(readShardSpec(least)).toEqual({ ...least, title: "harbour", mode: "guaranteed", gzip: false });
+    expect(readShardSpec(least)).toEqual({ ...least, title: "harbour", mode: "balanced", gzip: false });
   });
 
   it("takes every field", () => {
@@ -83,7 +83,7 @@ describe("the description of shards", () => {
     ["no queries", { dataset: "a", inputs: ["a"], licence: "urn:x:y" }, /queries is missing/],
     ["no licence", { dataset: "a", inputs: ["a"], queries: "q" }, /licence is missing/],
     ["a licence that is no IRI", { ...least, licence: "CC0" }, /licence has to be an IRI/],
-    ["an unknown mode", { ...least, mode: "fast" }, /mode has to be one of guaranteed, paper/],
+    ["an unknown mode", { ...least, mode: "fast" }, /mode has to be one of balanced, guaranteed, paper/],
     ["a precedence with a kind twice", { ...least, precedence: ["class", "class", "vertical"] }, /each once/],
     ["a precedence of two", { ...least, precedence: ["class", "vertical"] }, /each once/],
     ["one bucket", { ...least, buckets: 1 }, /from 2 to 64/],

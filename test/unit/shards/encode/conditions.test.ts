@@ -30,12 +30,13 @@ describe("conditions", () => {
     let choices = 0;
     for (let seed = 1; seed <= 120; seed += 1) {
       const problem = randomPlacement(seed);
-      const { rules, numbered } = federationInstance(problem, problem.placement);
+      const instance = federationInstance(problem, problem.placement);
+      const { rules, numbered } = instance;
       const conditions = conditionsOf(numbered);
       const random = randomOf(seed);
       for (let round = 0; round < 40; round += 1) {
         const chosen = [...rules.keys()].filter(() => random() < round / 40);
-        const { costs, unfederated } = evaluateChoice(numbered, rules, chosen);
+        const { costs, unfederated } = evaluateChoice(instance, chosen);
         const found = concluded(numbered, conditions, chosen);
         expect(found.unfederated).toEqual(unfederated);
         expect(found.used).toBe(costs.fewest_shards);
@@ -65,9 +66,9 @@ describe("conditions", () => {
       covers: [],
     }));
     const placement = { precedence: ["horizontal", "vertical", "class"], cells, touches } as const;
-    const { rules, numbered } = federationInstance({ queries: [], candidates, placement }, placement);
-    const conditions = conditionsOf(numbered);
-    const facts = [...federationFacts(rules, numbered, conditions), ...shardFacts(conditions)];
+    const instance = federationInstance({ queries: [], candidates, placement }, placement);
+    const conditions = conditionsOf(instance.numbered);
+    const facts = [...federationFacts(instance, conditions), ...shardFacts(instance, conditions)];
     expect(touches.flat().length).toBe(2_000_000);
     expect(facts.join("\n").length).toBeLessThan(200_000);
   });

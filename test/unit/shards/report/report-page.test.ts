@@ -19,13 +19,16 @@ describe("the page", () => {
   shouldSay("Federated 83.33 %");
   shouldSay("1 query of 4 needs no federation");
   shouldSay("mean 1.67, median 2, 0 to 2 mean 6.48, median 6, 2 to 14");
-  shouldSay("Questions without a match Realised fan-out 0. 16.67 % 4.84 %");
+  shouldSay("or an ASK says no. 20.00 % 4.84 % Questions without a match, by triple patterns Realised fan-out 0");
+  shouldSay("no triple matches any pattern of the query. 16.67 % not published");
+  shouldSay("Questions that one shard answers alone");
+  shouldSay("One shard alone 25.00 %");
   shouldSay("Here, 3 rules: vertical 33.33 %, class 33.33 %, horizontal 33.33 %");
   shouldSay("Published, mean of 19 datasets: vertical 18.30 %, class 30.42 %, horizontal 51.28 %");
   shouldSay("instances of Order and Product apart");
   shouldSay("1 instances of Order s846a21f76c 15");
   shouldSay("15 37.50 %");
-  shouldSay("R2 1, 2 1, 2, 6 R1, R2 3");
+  shouldSay("R2 1, 2 1, 2, 6 R1, R2 3 one shard alone");
   shouldSay("asked 3 times");
   shouldSay("4 Who flies? 0 No triple of the data matches one of its patterns.");
   shouldSay("not proven, at least 2");
@@ -52,11 +55,11 @@ it("points at the rule file where there is one", () => {
 it("names what was minimised, proven or not", () => {
   const criteria = [
     { name: "fewest_rules", cost: 3, proven: true },
-    { name: "least_skew", cost: 1_200, proven: false },
+    { name: "smallest_largest_shard", cost: 1_200, proven: false },
   ] as const;
   const words = text(reportPage(reportOf({ ...reportInput, solution: { ...reportInput.solution, criteria } })));
   expect(words).toContain(
-    "rules: 3, proven to be the least steps of size that the largest shard exceeds: 1,200, not proven to be the least",
+    "rules: 3, proven to be the least 32nds of the triples that the largest shard exceeds: 1,200, not proven to be the least",
   );
 });
 
@@ -67,6 +70,7 @@ it("of nothing says so", () => {
     solution: { ...reportInput.solution, rules: [], cost: 0, lowerBound: 0, impossible: [] },
     shards: [],
     touched: [],
+    sources: [],
     readings: [],
     leftOut: [],
   });
@@ -116,7 +120,12 @@ it("a thousand queries are one page of bounded size", () => {
     query: { ...problem.queries[1]!.query, id: `q${at}` },
   }));
   const many = reportPage(
-    reportOf({ ...reportInput, problem: { queries, candidates: [] }, touched: queries.map(() => ["base"]) }),
+    reportOf({
+      ...reportInput,
+      problem: { queries, candidates: [] },
+      touched: queries.map(() => ["base"]),
+      sources: queries.map(() => undefined),
+    }),
   );
   expect(text(many)).toContain("500 more queries are only in the JSON.");
   expect(many.match(/<details>/g)).toHaveLength(2_000);

@@ -46,6 +46,7 @@ describe("the small report", () => {
         implied: [`c/${ns}Order`, `c/${ns}Product`],
         touched: [`c/${ns}Order`, `c/${ns}Product`, `v/${ns}price`],
         federated: true,
+        source: "one-shard",
       },
       {
         number: 4,
@@ -58,6 +59,7 @@ describe("the small report", () => {
         implied: [],
         touched: [],
         federated: false,
+        source: "none",
         reason: "No triple of the data matches one of its patterns.",
       },
     ]));

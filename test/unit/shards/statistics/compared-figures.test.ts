@@ -18,6 +18,7 @@ const small: ShardStatistics = {
   triples: 40,
   sizes: undefined,
   sizeVariation: 0.5,
+  largestShare: 0.75,
   impliedFanOut: fanOut(0, 0, 4),
   relevantFanOut: undefined,
   realisedFanOut: fanOut(1, 1, 2),
@@ -29,6 +30,8 @@ const large: ShardStatistics = {
   composition: { vertical: 0, class: 3, horizontal: 3 },
   shards: 9,
   sizeVariation: 1,
+  largestShare: 0.25,
+  answers: { none: 2, "one-shard": 3, "several-shards": 9, unknown: 2 },
   impliedFanOut: fanOut(0, 0, 0, 16),
   realisedFanOut: fanOut(0, 3, 3, 10),
 };
@@ -46,10 +49,14 @@ it("stand beside the published ones", () => {
     shards: { mean: 6.21, median: 6, min: 3, max: 14 },
     "size-variation": { mean: 0.88 },
     "implied-fan-out": { mean: 6.48, median: 6, min: 2, max: 14 },
+    "largest-shard": undefined,
     "realised-fan-out": undefined,
-    "no-match": { mean: 0.0484 },
+    "no-match-by-solutions": { mean: 0.0484 },
+    "no-match": undefined,
     "one-shard": { mean: 0.2449 },
+    "two-shards": undefined,
     federated: undefined,
+    "answered-alone": undefined,
   });
 });
 
@@ -63,9 +70,18 @@ it("of several datasets: each dataset counts once, each question once", () => {
   expect(value("size-variation")).toStrictEqual({ count: 2, mean: 0.75, median: 0.75, min: 0.5, max: 1 });
   expect(value("implied-fan-out")).toStrictEqual({ count: 20, mean: 2.8, median: 3, min: 2, max: 3 });
   expect(value("realised-fan-out")).toStrictEqual({ count: 20, mean: 2.2, median: 2.5, min: 0, max: 3 });
+  expect(value("largest-shard")).toStrictEqual({ count: 2, mean: 0.5, median: 0.5, min: 0.25, max: 0.75 });
   expect(both.get("no-match")?.value?.mean).toBe(1 / 20);
+  expect(both.get("two-shards")?.value?.mean).toBe(5 / 20);
   expect(both.get("one-shard")?.value?.mean).toBe(4 / 20);
   expect(both.get("federated")?.value?.mean).toBe(15 / 20);
+});
+
+it("by solutions: of the questions whose answers are known, and of those with solutions", () => {
+  const both = figures(small, large);
+  expect(both.get("no-match-by-solutions")?.value?.mean).toBe(2 / 14);
+  expect(both.get("answered-alone")?.value?.mean).toBe(3 / 12);
+  for (const id of ["no-match-by-solutions", "answered-alone"]) expect(figures(small).get(id)?.value).toBeUndefined();
 });
 
 it("without rules and questions shares are unknown, not 0", () => {

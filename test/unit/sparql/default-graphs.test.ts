@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { withDefaultGraphs } from "../../../src/sparql/default-graphs.ts";
+import { parseQuery } from "../../../src/sparql/parse-query.ts";
+
+it.each([
+  "SELECT ?s { ?s ?p ?o }",
+  "PREFIX a: <urn:a:>\nSELECT (COUNT(*) AS ?n) WHERE { ?s a:p ?o } # how many",
+  "ASK { ?s ?p ?o }",
+  "CONSTRUCT { ?s ?p 1 } WHERE { ?s ?p ?o }",
+  "CONSTRUCT WHERE { ?s ?p ?o }",
+  "SELECT ?s { { SELECT ?s { ?s ?p ?o } LIMIT 1 } }",
+  "DESCRIBE <urn:x>",
+])("a query over other graphs: %s", (text) => {
+  const { ast } = parseQuery(withDefaultGraphs(parseQuery(text), ["urn:g:1", "urn:g:2"]));
+  expect(ast.from?.default.map(({ value }) => value)).toEqual(["urn:g:1", "urn:g:2"]);
+  expect({ ...ast, from: undefined }).toEqual({ ...parseQuery(text).ast, from: undefined });
+});
