@@ -19,16 +19,24 @@ if (isMissing)
 /** Dataset, its different queries, and those with a LIMIT that cuts through rows of equal rank: any of them is right. */
 const table: readonly (readonly [string, number, readonly string[]])[] = [
   ["battle_death", 16, ["q0501"]],
+  ["car_1", 47, ["q0096"]],
   ["concert_singer", 24, ["q0027"]],
+  ["dog_kennels", 42, ["q0955"]],
+  ["flight_2", 37, ["q0226", "q0230"]],
   ["network_1", 28, ["q0879", "q0887"]],
   ["pets_1", 21, []],
   ["tvshow", 32, []],
+  ["world_1", 60, ["q0741"]],
 ];
 
 interface Query {
   readonly id: string;
   readonly dataset: string;
   readonly sparql: string;
+  /** Of solutions. */
+  readonly rows: number;
+  /** Takes minutes in one store: its solutions were counted in an equivalent form. */
+  readonly rewritten?: boolean;
 }
 
 interface Term {
@@ -98,16 +106,22 @@ describe.skipIf(isMissing)("the federation of a dataset's shards", () => {
       const queries = queriesOf(dataset);
       expect(queries).toHaveLength(count);
       let nonEmpty = 0;
-      for (const { id, sparql } of queries) {
-        const expected = JSON.parse(whole.query(sparql, { results_format: "json" }) as unknown as string) as Answer;
+      let slowestMs = 0;
+      for (const { id, sparql, rows, rewritten } of queries) {
+        const startedAt = performance.now();
         const response = await service.query(sparql, { path: `/federations/${dataset}/sparql` });
         expect(response.status, id).toBe(200);
         const found = (await response.json()) as Answer;
-        if (ties.includes(id)) expect(found.results.bindings.length, id).toBe(expected.results.bindings.length);
-        else expect(rowsOf(found), id).toEqual(rowsOf(expected));
-        if (expected.results.bindings.length > 0) nonEmpty += 1;
+        slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+        if (rewritten || ties.includes(id)) expect(found.results.bindings.length, id).toBe(rows);
+        else {
+          const expected = JSON.parse(whole.query(sparql, { results_format: "json" }) as unknown as string) as Answer;
+          expect(rowsOf(found), id).toEqual(rowsOf(expected));
+        }
+        if (rows > 0) nonEmpty += 1;
       }
-      process.stdout.write(`${dataset}: ${count} queries, ${nonEmpty} with rows\n`);
+      const slowest = `the slowest in ${Math.round(slowestMs)} ms`;
+      process.stdout.write(`${dataset}: ${count} queries, ${nonEmpty} with rows, ${slowest}\n`);
       expect(nonEmpty / count).toBeGreaterThan(0.6);
     },
     120_000,

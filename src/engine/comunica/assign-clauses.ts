@@ -52,7 +52,8 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     },
     [Algebra.Types.EXPRESSION]: { transform: (expression: Algebra.Expression) => named(expression, nameExists) },
     [Algebra.Types.FILTER]: {
-      transform: (filter: Algebra.Filter) => splitFilter(filter, { factory, split: patterns.parts }),
+      transform: (filter: Algebra.Filter) =>
+        splitFilter(filter, { factory, split: patterns.parts, fix: patterns.fixed }),
     },
     // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
     [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },

@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { Algebra } from "@comunica/utils-algebra";
+import { termToText } from "../../results/terms.ts";
 import type { ClauseVariable } from "../../plan/federated-clause.ts";
 import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
 import { patternSelectivity, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
@@ -12,9 +13,14 @@ export interface PathConjunct {
   readonly object: RDF.Term;
 }
 
+interface TripleConjunct {
+  readonly kind: "triple";
+  readonly pattern: TriplePattern;
+}
+
 /** A part of a group of patterns over a merged graph; the group's solutions are the join of those of its parts. */
 export type Conjunct =
-  | { readonly kind: "triple"; readonly pattern: TriplePattern }
+  | TripleConjunct
   | PathConjunct
   /** The solutions of all branches. */
   | { readonly kind: "union"; readonly branches: readonly (readonly Conjunct[])[] };
@@ -25,7 +31,42 @@ export type FreshVariable = () => RDF.Variable;
 /** The conjuncts of a basic graph pattern; undefined inside GRAPH: a merged graph has no named graphs. */
 export function bgpConjuncts(bgp: Algebra.Bgp): readonly Conjunct[] | undefined {
   if (bgp.patterns.some(({ graph }) => graph.termType !== "DefaultGraph")) return undefined;
-  return bgp.patterns.map(({ subject, predicate, object }) => triple({ subject, predicate, object }));
+  // A triple is in a graph once: a pattern that is written twice asks for nothing more.
+  const distinct = new Map(bgp.patterns.map((pattern) => [textOf(pattern), pattern]));
+  return [...distinct.values()].map(({ subject, predicate, object }) => triple({ subject, predicate, object }));
+}
+
+const textOf = ({ subject, predicate, object }: TriplePattern): string =>
+  [subject, predicate, object].map(termToText).join(" ");
+
+/**
+ * The group with a term in place of a variable. Undefined where that would ask for something else: an end of a path need
+ * not be in the graph when it is a term (SPARQL 1.1 Query, section 9.3), and a literal is no subject.
+ */
+export function withTerm(
+  group: readonly Conjunct[],
+  name: string,
+  term: RDF.NamedNode | RDF.Literal,
+): readonly Conjunct[] | undefined {
+  const replaced: Conjunct[] = [];
+  for (const conjunct of group) {
+    const isMentioned = conjunctVariables(conjunct).some((variable) => variable.name === name);
+    if (isMentioned && (conjunct.kind !== "triple" || (term.termType === "Literal" && !isOnlyObject(conjunct, name)))) {
+      return undefined;
+    }
+    replaced.push(
+      isMentioned && conjunct.kind === "triple" ? triple(replaceIn(conjunct.pattern, name, term)) : conjunct,
+    );
+  }
+  return replaced;
+}
+
+const isOnlyObject = ({ pattern }: TripleConjunct, name: string): boolean =>
+  pattern.subject.value !== name && pattern.predicate.value !== name;
+
+function replaceIn(pattern: TriplePattern, name: string, term: RDF.Term): TriplePattern {
+  const at = (place: RDF.Term): RDF.Term => (place.termType === "Variable" && place.value === name ? term : place);
+  return { ...pattern, subject: at(pattern.subject), predicate: at(pattern.predicate), object: at(pattern.object) };
 }
 
 /** The conjuncts of a property path pattern (SPARQL 1.1 Query, section 18.2.2.4); undefined inside GRAPH. */

@@ -1,4 +1,6 @@
 import { type Algebra, type AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
+import type * as RDF from "@rdfjs/types";
+import type { FixedTerms } from "./assign-patterns.ts";
 import { existencesIn, expressionVariables, inputsOf } from "./reached-variables.ts";
 
 /** A group's pattern, and the conjuncts of its FILTERs. */
@@ -12,6 +14,8 @@ export interface EquatedPartsOptions {
   readonly factory: AlgebraFactory;
   /** Takes an operand apart into operands that share no variable. */
   readonly split?: (operation: Algebra.Operation) => readonly Algebra.Operation[];
+  /** Puts terms in place of variables where that asks for the same. */
+  readonly fix?: (operation: Algebra.Operation, terms: FixedTerms) => Algebra.Operation;
 }
 
 // Operands times conditions; every pair may have to be looked at again for each condition.
@@ -26,20 +30,43 @@ export const equalityJoinType = "fedway:equality-join";
  */
 export function equatedParts(group: FilteredPattern, options: EquatedPartsOptions): FilteredPattern {
   const { split = (operation) => [operation], factory } = options;
-  if (!group.conditions.some((condition) => equatedBy(condition))) return group;
-  const inputs = group.input.type === "join" ? inputsOf(group.input) : [group.input];
-  const start: Parts = { operands: inputs.flatMap(split), conditions: group.conditions };
+  if (!group.conditions.some((condition) => equatedBy(condition))) return fixedParts(group, options);
+  const start: Parts = { operands: operandsOf(group.input).flatMap(split), conditions: group.conditions };
   if (start.operands.length * start.conditions.length > MOST_LOOKED_AT) return group;
-  const end = group.conditions.reduce((parts, condition) => joinedBy(condition, parts, factory), start);
-  return end === start ? group : { input: joinOf(end.operands, factory), conditions: end.conditions };
+  const end = group.conditions.reduce((parts, condition) => joinedBy(condition, parts, options), start);
+  if (end === start) return fixedParts(group, options);
+  return { input: joinOf(end.operands, factory), conditions: end.conditions };
 }
+
+const operandsOf = (input: Algebra.Operation): readonly Algebra.Operation[] =>
+  input.type === "join" ? inputsOf(input) : [input];
+
+/** The group in which terms stand for variables that FILTERs demand to be equal to them; the FILTERs stay. */
+function fixedParts({ input, conditions }: FilteredPattern, { fix, factory }: EquatedPartsOptions): FilteredPattern {
+  const terms: FixedTerms = new Map(conditions.flatMap((condition) => demandedBy(condition)));
+  if (!fix || terms.size === 0) return { input, conditions };
+  const operands = operandsOf(input).map((operand) => fix(operand, terms));
+  return { input: joinOf(operands, factory), conditions };
+}
+
+/** A variable, and the IRI or string that a condition demands it to be: only the same term is equal to it. */
+function demandedBy(condition: Algebra.Expression): readonly (readonly [string, RDF.NamedNode | RDF.Literal])[] {
+  const terms = comparedBy(condition);
+  const variable = terms.find((term) => term.termType === "Variable");
+  const demanded = terms.find((term) => term.termType === "NamedNode" || isString(term));
+  return variable && demanded ? [[variable.value, demanded as RDF.NamedNode | RDF.Literal]] : [];
+}
+
+const isString = (term: RDF.Term): boolean =>
+  term.termType === "Literal" && term.datatype.value === "http://www.w3.org/2001/XMLSchema#string";
 
 interface Parts {
   readonly operands: readonly Algebra.Operation[];
   readonly conditions: readonly Algebra.Expression[];
 }
 
-function joinedBy(condition: Algebra.Expression, parts: Parts, factory: AlgebraFactory): Parts {
+function joinedBy(condition: Algebra.Expression, parts: Parts, options: EquatedPartsOptions): Parts {
+  const { factory } = options;
   const { operands, conditions } = parts;
   const names = equatedBy(condition) ?? [];
   const components = connected(operands);
@@ -47,10 +74,8 @@ function joinedBy(condition: Algebra.Expression, parts: Parts, factory: AlgebraF
   if (!left || !right || left === right) return parts;
   const input = [left, right].map((side) => {
     const own = conditions.filter((one) => isOnly(one, side));
-    return own.reduce<Algebra.Operation>(
-      (inner, one) => factory.createFilter(inner, one),
-      joinOf(side.operands, factory),
-    );
+    const group = fixedParts({ input: joinOf(side.operands, factory), conditions: own }, options);
+    return own.reduce((inner, one) => factory.createFilter(inner, one), group.input);
   });
   const others = components.filter((component) => component !== left && component !== right);
   const joined: Algebra.Operation = Object.assign({ type: equalityJoinType, metadata: { names } }, { input });
@@ -62,13 +87,15 @@ function joinedBy(condition: Algebra.Expression, parts: Parts, factory: AlgebraF
 
 /** The variables of which a condition says that they are equal. */
 function equatedBy(condition: Algebra.Expression): readonly string[] | undefined {
-  const { operator, args = [] } = condition as Partial<Algebra.OperatorExpression>;
-  if (args.length !== 2 || !["=", "in", "sameterm"].includes(operator?.toLowerCase() ?? "")) return undefined;
-  const names = args.flatMap((arg) => {
-    const { term } = arg as Partial<Algebra.TermExpression>;
-    return term?.termType === "Variable" ? [term.value] : [];
-  });
+  const names = comparedBy(condition).flatMap((term) => (term.termType === "Variable" ? [term.value] : []));
   return names.length === 2 ? names : undefined;
+}
+
+/** The two variables or terms that a condition demands to be equal, or none. */
+function comparedBy(condition: Algebra.Expression): readonly RDF.Term[] {
+  const { operator, args = [] } = condition as Partial<Algebra.OperatorExpression>;
+  if (args.length !== 2 || !["=", "in", "sameterm"].includes(operator?.toLowerCase() ?? "")) return [];
+  return args.flatMap((arg) => (arg as Partial<Algebra.TermExpression>).term ?? []);
 }
 
 interface Component {

@@ -47,6 +47,7 @@ interface Shown {
 export interface PatternLeaves {
   readonly use: QueryUse;
   fresh(): RDF.Variable;
+  variable(name: string): RDF.Variable;
   /** The leaf of a group of patterns. */
   leaf(conjuncts: readonly Conjunct[]): ClauseSource;
 }
@@ -59,6 +60,7 @@ export function createPatternLeaves(use: QueryUse, group: GroupContext, source: 
   return {
     use,
     fresh: () => dataFactory.variable(`fedway_${variables++}`),
+    variable: (name) => dataFactory.variable(name),
     leaf(conjuncts) {
       for (const conjunct of conjuncts) {
         use.add(patternsOf(conjunct));
