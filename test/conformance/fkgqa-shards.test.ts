@@ -130,6 +130,9 @@ async function buildIn(mode: ShardMode, dataset: string): Promise<BuildResult> {
   return runBuild(await locateSpec(spec, places), { dryRun: false, signal, onProgress, answersMs: 600_000 });
 }
 
+/** A LIMIT in a subselect cuts through rows of equal rank: the answer depends on the order in which a store has the triples. */
+const ties: ReadonlySet<string> = new Set(["q0160"]);
+
 const builds = new Map<string, Promise<BuildResult>>();
 
 /** Each is built once, for the first test that asks for it. */
@@ -153,16 +156,18 @@ describe.skipIf(isMissing)("the nine datasets, built in balanced mode", () => {
       expect(report.optimum.criteria?.find(({ name }) => name === "fewest_one_sided")?.cost).toBe(0);
       expect(report.queries.filter(({ federated }) => !federated).map(({ id }) => id)).toEqual(notFederated);
       const { checks } = await verifyFolder(folder, { inputs: [], answers: true, signal, onProgress });
-      const outcomes = Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
-      expect(outcomes).toEqual({
-        files: "held",
-        disjoint: "held",
-        complete: "held",
-        placement: "held",
-        federated: "held",
-        answers: "held",
-      });
-      expect(checks.find(({ name }) => name === "answers")?.checked).toBe(report.queries.length);
+      const { answers, ...outcomes } = Object.fromEntries(checks.map((check) => [check.name, check]));
+      expect(Object.entries(outcomes).map(([name, { outcome }]) => `${name} ${outcome}`)).toEqual([
+        "files held",
+        "disjoint held",
+        "complete held",
+        "placement held",
+        "federated held",
+      ]);
+      expect(answers).toMatchObject({ wrong: 0 });
+      const unknown = answers?.findings.map(({ subject }) => subject) ?? [];
+      expect(unknown.filter((id) => !ties.has(id))).toEqual([]);
+      expect(answers?.checked).toBe(report.queries.length - unknown.length);
     },
     300_000,
   );
