@@ -19,7 +19,7 @@ describe("what a shard is about", () => {
   shouldSay([cell("CarMaker", rdfType, 3), cell("CarMaker", "name", 3)], "Car maker with name");
   shouldSay([cell("car_names", "make", 3), cell("car_names", "car_names/model", 9)], "Car names with model and make");
   shouldSay(
-    [..."abcdef"].map((name, at) => cell("T", name, 10 - at)),
+    ["a", "b", "c", "d", "e", "f"].map((name, at) => cell("T", name, 10 - at)),
     "T with a, b, c, d and 2 more properties",
   );
   shouldSay(
