@@ -59,7 +59,9 @@ interface PredicateRule {
   readonly object: (draw: Draw) => string;
 }
 
-const names = ["Ada", "Bela", "Cleo", "Dana"] as const;
+// Outside ASCII: letters that a locale orders or folds otherwise, an invisible one, and one beyond 16 bits behind one that
+// UTF-16 would order after it.
+const names = ["Ada", "ada", "Bela", "Be\u00ADla", "\u00C4rger", "Zo\u00EB", "\uFF5Ea", "\u{1F600}a"] as const;
 const spellings = [typed("1", "integer"), typed("01", "integer"), typed("1", "int"), typed("2", "integer")] as const;
 // Pools are small, so that literals join between endpoints. Lexical forms are canonical but for one predicate: equal values
 // are equal terms to Oxigraph, which stores values, but not to engines that store spellings.

@@ -67,7 +67,7 @@ export function ordered(build: Build, select: Select, projected: readonly Known[
   return { ...select, orderBy, limit, offset };
 }
 
-/** Variables whose numbers can be summed: bound in every solution, because engines differ on errors inside aggregates. */
+/** Variables whose numbers can be summed; they may be unbound, which is an error (SPARQL 1.1 Query, section 18.5.1). */
 export function summable(scope: Scope): readonly Known[] {
-  return [...scope.variables.values()].filter((known) => known.certain && isNumeric(known.kind));
+  return [...scope.variables.values()].filter((known) => isNumeric(known.kind));
 }
