@@ -171,9 +171,13 @@ export function connectedConjuncts(group: readonly Conjunct[]): readonly (readon
   }, []);
 }
 
+// More than -1: a size is divided by what it is more.
+const LEAST_SELECTIVE = -0.9;
+
 /** Constants that narrow a group. */
 export function groupSelectivity(group: readonly Conjunct[]): number {
-  return group.reduce((sum, conjunct) => sum + conjunctSelectivity(conjunct), 0);
+  const sum = group.reduce((all, conjunct) => all + conjunctSelectivity(conjunct), 0);
+  return Math.max(LEAST_SELECTIVE, sum);
 }
 
 /** Constants that narrow a conjunct; paths are asked late, from the nodes that are known by then. */
@@ -182,7 +186,7 @@ export function conjunctSelectivity(conjunct: Conjunct): number {
     case "triple":
       return patternSelectivity(conjunct.pattern);
     case "path":
-      return [conjunct.subject, conjunct.object].some(({ termType }) => termType !== "Variable") ? 1 : -0.9;
+      return [conjunct.subject, conjunct.object].some(({ termType }) => termType !== "Variable") ? 1 : LEAST_SELECTIVE;
     default:
       return Math.min(...conjunct.branches.map((branch) => groupSelectivity(branch)));
   }

@@ -70,6 +70,7 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
     ["a path from a variable to itself", "SELECT ?x { ?x :knows+ ?x }"],
     ["zero-length paths from nodes of the graph", "SELECT * { ?x :name ?n . ?x :knows? ?y }"],
     ["zero-length paths between any nodes", "SELECT (COUNT(*) AS ?n) { ?x :knows* ?y }"],
+    ["two paths beside VALUES", "SELECT * { VALUES ?v { 1 2 } { ?x :knows+ ?y } { ?y :knows* ?z } }"],
     ["a nested path", "SELECT ?x ?y { ?x (:knows/^:knows)+ ?y }"],
     ["a nested path with alternatives", "SELECT ?x ?y { ?x :name ?n . ?x (:knows|:address/:city)* ?y }"],
     ["a string that FILTER demands", 'SELECT ?x ?n { ?x :name ?n . ?x :knows ?y FILTER(?n = "Ada") }'],
