@@ -114,10 +114,14 @@ afterEach(() => {
 });
 
 describe.each(["npm start", "npm run serve"])("%s", (command) => {
-  it.each(["SIGTERM", "SIGINT"] as const)("ends with all that it started on %s to npm", async (signal) => {
-    const service = await start(command);
-    await shouldDrainAndEnd(service, () => service.process.kill(signal));
-  });
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "ends with all that it started on %s to npm",
+    async (signal) => {
+      const service = await start(command);
+      await shouldDrainAndEnd(service, () => service.process.kill(signal));
+    },
+    180_000,
+  ); // `npm start` compiles the program first.
 });
 
 it("ends so on Ctrl-C, which reaches every process of the terminal and is handed on by npm besides", async () => {

@@ -132,5 +132,5 @@ it("the next start has the same token", async () => {
 
     FEDWAY_PUBLIC_URL: "http://fedway.example",
   });
-  expect(service.log()).toContain(`/login?token=${token}\n`);
+  await expect.poll(() => service.log(), { timeout: 20_000 }).toContain(`/login?token=${token}\n`);
 });
