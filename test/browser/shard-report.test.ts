@@ -28,6 +28,7 @@ const largeInput: ReportInput = {
     shards[at % 6]!.key,
     ...Array.from({ length: at % 7 }, (_each, more) => `v/http://shop.example/p${6 + more}`),
   ]),
+  sources: Array.from({ length: 60 }, (_, at) => reportInput.sources?.[at % 4]),
 };
 
 const pages: Readonly<Record<string, string>> = {
