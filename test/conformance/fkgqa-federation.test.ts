@@ -16,13 +16,16 @@ const isMissing = !existsSync(source);
 if (isMissing)
   console.warn("SKIPPED: the nine datasets are not at ../shared/fkgqa, so their federations were not asked.");
 
-/** Dataset, its different queries, and those with a LIMIT that cuts through rows of equal rank: any of them is right. */
+/**
+ * Dataset, its different queries, and those with a LIMIT that cuts through rows of equal rank, beside the ones that the data
+ * call unstable: any of them is right.
+ */
 const table: readonly (readonly [string, number, readonly string[]])[] = [
   ["battle_death", 16, ["q0501"]],
   ["car_1", 47, ["q0096"]],
   ["concert_singer", 24, ["q0027"]],
   ["dog_kennels", 42, ["q0955"]],
-  ["flight_2", 37, ["q0226", "q0230"]],
+  ["flight_2", 37, ["q0226", "q0230", "q0232"]],
   ["network_1", 28, ["q0879", "q0887"]],
   ["pets_1", 21, []],
   ["tvshow", 32, []],
@@ -35,6 +38,8 @@ interface Query {
   readonly sparql: string;
   /** Of solutions. */
   readonly rows: number;
+  /** The order of rows of equal rank decides. */
+  readonly unstable?: boolean;
   /** Takes minutes in one store: its solutions were counted in an equivalent form. */
   readonly rewritten?: boolean;
 }
@@ -107,13 +112,13 @@ describe.skipIf(isMissing)("the federation of a dataset's shards", () => {
       expect(queries).toHaveLength(count);
       let nonEmpty = 0;
       let slowestMs = 0;
-      for (const { id, sparql, rows, rewritten } of queries) {
+      for (const { id, sparql, rows, rewritten, unstable } of queries) {
         const startedAt = performance.now();
         const response = await service.query(sparql, { path: `/federations/${dataset}/sparql` });
         expect(response.status, id).toBe(200);
         const found = (await response.json()) as Answer;
         slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-        if (rewritten || ties.includes(id)) expect(found.results.bindings.length, id).toBe(rows);
+        if (rewritten || unstable || ties.includes(id)) expect(found.results.bindings.length, id).toBe(rows);
         else {
           const expected = JSON.parse(whole.query(sparql, { results_format: "json" }) as unknown as string) as Answer;
           expect(rowsOf(found), id).toEqual(rowsOf(expected));
