@@ -26,16 +26,16 @@ import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
 import type { HttpLog } from "./http/http-deps.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobQueue } from "./jobs/job-queue.ts";
-import { countFailures } from "./metrics/count-failures.ts";
-import { createMetrics, type Metrics } from "./metrics/metrics.ts";
+import { countFailures } from "./telemetry/count-failures.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog.ts";
-import type { HealthState } from "./registry/monitor/monitor.ts";
-import type { Snapshot } from "./registry/monitor/snapshot.ts";
-import type { Tracing } from "./tracing/tracing.ts";
-import type { LocalDispatch } from "./transport/sparql-client.ts";
+import type { HealthState } from "./monitor/monitor.ts";
+import type { Snapshot } from "./monitor/snapshot.ts";
+import type { Tracing } from "./telemetry/tracing.ts";
+import type { LocalDispatch } from "./outbound/sparql-client.ts";
 
 /** The whole service, wired. */
 export interface App {
@@ -270,7 +270,7 @@ async function startWork(parts: ServedParts): Promise<void> {
 /** Loaded only where traces are wanted. */
 async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing | undefined> {
   if (endpoint === undefined) return undefined;
-  const { createOtlpTracing } = await import("./tracing/otlp-tracing.ts");
+  const { createOtlpTracing } = await import("./telemetry/otlp-tracing.ts");
   return createOtlpTracing({ endpoint, version: packageVersion() });
 }
 

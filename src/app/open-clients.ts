@@ -1,14 +1,14 @@
 import type { Config } from "../config/config.ts";
 import { packageVersion } from "../config/version.ts";
-import { createRequestSpans } from "../tracing/request-spans.ts";
-import type { Tracer } from "../tracing/tracing.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import { type AskerOptions, createAsker, type TransportAsker } from "../transport/asker.ts";
-import { createSparqlClient, type GuardedSparqlClient } from "../transport/client.ts";
-import { createDocumentClient, type DocumentClient } from "../transport/documents.ts";
-import type { ExchangeReport, TransportObserver } from "../transport/options.ts";
-import type { LocalDispatch } from "../transport/sparql-client.ts";
-import { createWebhookClient, type WebhookClient } from "../transport/webhook-client.ts";
+import { createRequestSpans } from "../telemetry/request-spans.ts";
+import type { Tracer } from "../telemetry/tracing.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { type AskerOptions, createAsker, type TransportAsker } from "../outbound/asker.ts";
+import { createSparqlClient, type GuardedSparqlClient } from "../outbound/client.ts";
+import { createDocumentClient, type DocumentClient } from "../outbound/documents.ts";
+import type { ExchangeReport, TransportObserver } from "../outbound/options.ts";
+import type { LocalDispatch } from "../outbound/sparql-client.ts";
+import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
 import { clock } from "./clock.ts";
 
 /** Everything that leaves the service goes through these. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { now } from "./clock.ts";
 import type { Clients } from "./open-clients.ts";
 

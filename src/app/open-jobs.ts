@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { createBullmqJobQueue } from "../jobs/bullmq/bullmq-job-queue.ts";
 import { createEmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
 import type { JobKind, JobQueue } from "../jobs/job-queue.ts";

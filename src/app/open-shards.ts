@@ -11,7 +11,7 @@ import { readReport, readReportPage } from "../shards/finished-folder.ts";
 import { findRuleFile } from "../shards/report/find-rule-file.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import type { Store } from "../store/store.ts";
-import type { LocalDispatch } from "../transport/sparql-client.ts";
+import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { entryIdOf, withOrigin } from "./describe-shards.ts";
 import { discardCancelled } from "./discard-cancelled.ts";
 import type { Registry } from "./open-registry.ts";

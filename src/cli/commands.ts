@@ -1,5 +1,5 @@
 import { toProblem } from "../errors/problem.ts";
-import { visible } from "../html/visible.ts";
+import { visible } from "../html.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { openRunner } from "./open-runner.ts";
 import { oneLine, pour, write } from "./output.ts";

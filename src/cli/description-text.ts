@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { visible } from "../html/visible.ts";
+import { visible } from "../html.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import { agentView } from "../registry/void/agent-view.ts";
 import { plannerView } from "../registry/void/planner-view.ts";

@@ -1,6 +1,6 @@
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { visible } from "../html/visible.ts";
+import { visible } from "../html.ts";
 
 /** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
 export async function write(stream: Writable, text: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Problem } from "../errors/problem.ts";
-import { visible } from "../html/visible.ts";
+import { visible } from "../html.ts";
 
 /** Longest part of a query line that is shown. */
 const widestLine = 160;

@@ -4,7 +4,7 @@ import type { FederatedClause } from "../plan/federated-clause.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
-import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../transport/sparql-client.ts";
+import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import type { BlockSizes } from "./block-sizes.ts";
 import { clauseQuery, type KeyBlock } from "./clause-query.ts";
 import { decodedBody } from "./decoded-body.ts";

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from "node:stream";
-import { codingOf, createDecoder } from "../transport/content-coding.ts";
-import type { SparqlAnswer } from "../transport/sparql-client.ts";
+import { codingOf, createDecoder } from "../outbound/content-coding.ts";
+import type { SparqlAnswer } from "../outbound/sparql-client.ts";
 
 /** The decoded bytes of an answer that may still be content-encoded; leaving early ends the answer's body. */
 export async function* decodedBody({ body, contentEncoding }: SparqlAnswer): AsyncIterable<Uint8Array> {

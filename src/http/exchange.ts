@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Span, Tracer } from "../tracing/tracing.ts";
+import type { Span, Tracer } from "../telemetry/tracing.ts";
 import type { HttpLog, HttpMetrics } from "./http-deps.ts";
 
 type ObservedRequest = Parameters<HttpMetrics["observeRequest"]>[0];

@@ -3,14 +3,14 @@ import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
-import type { Monitor, MonitorReader } from "../registry/monitor/monitor.ts";
-import type { WebhookService } from "../registry/monitor/webhook-service.ts";
+import type { Monitor, MonitorReader } from "../monitor/monitor.ts";
+import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import type { Store } from "../store/store.ts";
-import type { Tracer } from "../tracing/tracing.ts";
+import type { Tracer } from "../telemetry/tracing.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
 export interface HttpSettings {

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { EndpointHealth, HealthState } from "../registry/monitor/monitor.ts";
+import type { EndpointHealth, HealthState } from "../monitor/monitor.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson } from "./send-json.ts";
 import { plainHeaders } from "./common-headers.ts";

@@ -7,7 +7,7 @@ import type {
   MaintenanceWindow,
   Observation,
   WindowSummary,
-} from "../registry/monitor/monitor.ts";
+} from "../monitor/monitor.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { incidentFeed } from "../registry/monitor/atom-feed.ts";
+import { incidentFeed } from "../monitor/atom-feed.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson } from "./send-json.ts";
 import { anyOriginHeaders } from "./common-headers.ts";

@@ -8,7 +8,7 @@ import { createRunLog } from "./run-log.ts";
 import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
 import { createRunStarter, type RunStarter } from "./start-run.ts";
 import { tabulate } from "./tabulate.ts";
-import type { Tracer } from "../tracing/tracing.ts";
+import type { Tracer } from "../telemetry/tracing.ts";
 import { completed } from "./verdict.ts";
 
 /** What the use case is made of. */

@@ -7,7 +7,7 @@ import type { Admission } from "./admission.ts";
 import { type Deadline, startDeadline, transportDeadline } from "./deadline.ts";
 import type { QueryRequest } from "./query-service.ts";
 import type { Run, RunEnd, RunLog } from "./run-log.ts";
-import type { Span, Tracer } from "../tracing/tracing.ts";
+import type { Span, Tracer } from "../telemetry/tracing.ts";
 import { brokenOff } from "./verdict.ts";
 
 /** A run from its plan to its end. Durations in milliseconds. */

@@ -1,7 +1,7 @@
-import type { TransportAsker } from "../transport/asker.ts";
-import type { RdfDocument } from "../transport/documents.ts";
-import type { RowsRequest, WholeRows } from "../transport/rows.ts";
-import type { EndpointTarget } from "../transport/sparql-client.ts";
+import type { TransportAsker } from "../outbound/asker.ts";
+import type { RdfDocument } from "../outbound/documents.ts";
+import type { RowsRequest, WholeRows } from "../outbound/rows.ts";
+import type { EndpointTarget } from "../outbound/sparql-client.ts";
 
 /** An endpoint as the registry asks it. */
 export type AskedEndpoint = Pick<EndpointTarget, "id" | "url" | "method">;

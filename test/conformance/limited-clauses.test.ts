@@ -4,7 +4,7 @@ import { createRandom } from "../../src/hosting/examples/random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createCatalog } from "../../src/registry/create-catalog.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
-import { createSparqlClient } from "../../src/transport/client.ts";
+import { createSparqlClient } from "../../src/outbound/client.ts";
 import { answerDifference, isNonEmpty } from "../support/canonical-answer.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { clausePositions, type LackingQuery, lackingQueries, peopleAt } from "../support/lacking-queries.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createHistory } from "../../src/registry/monitor/create-history.ts";
-import { createMonitor } from "../../src/registry/monitor/create-monitor.ts";
-import type { Incident, Observation } from "../../src/registry/monitor/monitor.ts";
-import { createEndpointProbe } from "../../src/registry/monitor/probe-endpoint.ts";
+import { createHistory } from "../../src/monitor/create-history.ts";
+import { createMonitor } from "../../src/monitor/create-monitor.ts";
+import type { Incident, Observation } from "../../src/monitor/monitor.ts";
+import { createEndpointProbe } from "../../src/monitor/probe-endpoint.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { createSimulatedClock } from "../support/simulated-clock.ts";

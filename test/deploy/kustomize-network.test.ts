@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createAddressGuard } from "../../src/transport/address-guard.ts";
+import { createAddressGuard } from "../../src/outbound/address-guard.ts";
 import { type Labels, type Rendered, renderOverlay, selects } from "../support/deploy/rendered.ts";
 
 const catalog = fileURLToPath(new URL("../../catalog/", import.meta.url));

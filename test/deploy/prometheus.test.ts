@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { promtool } from "../support/prometheus.ts";
 import { createSampleMetrics, metricNames } from "../support/sample-metrics.ts";
 

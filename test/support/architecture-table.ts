@@ -16,7 +16,7 @@ export interface Room {
 
 const whole = (...rooms: string[]): readonly RoomImport[] => rooms.map((room) => ({ room }));
 const errors: RoomImport = { room: "errors" };
-const tracer: RoomImport = { room: "tracing", files: ["tracing.ts"], typesOnly: true };
+const tracer: RoomImport = { room: "telemetry", files: ["tracing.ts"], typesOnly: true };
 const catalogTypes: RoomImport = {
   room: "registry",
   files: ["catalog.ts", "capabilities/capabilities.ts"],
@@ -35,9 +35,7 @@ export const rooms: readonly Room[] = [
   { name: "errors", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [errors], packages: [] },
-  { name: "metrics", imports: [], packages: ["prom-client"] },
-  { name: "tracing", imports: [], packages: ["@opentelemetry/*"] },
-  { name: "workers", imports: [errors], packages: [] },
+  { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*"] },
   { name: "rdf", imports: [errors], packages: ["n3"] },
   { name: "sparql", imports: whole("rdf", "errors"), packages: ["sparqljs"] },
   {
@@ -45,7 +43,7 @@ export const rooms: readonly Room[] = [
     imports: whole("rdf", "errors"),
     packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
-  { name: "transport", imports: whole("results", "metrics", "errors"), packages: ["undici", "ipaddr.js"] },
+  { name: "outbound", imports: whole("results", "errors"), packages: ["undici", "ipaddr.js"] },
   { name: "store", imports: [errors], packages: [] },
   { name: "store/redis", imports: whole("store", "errors"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ room: "store", files: ["store.ts"] }, errors], packages: [] },
@@ -53,11 +51,20 @@ export const rooms: readonly Room[] = [
   {
     name: "registry",
     imports: [
-      ...whole("rdf", "sparql", "transport", "metrics", "errors"),
+      ...whole("rdf", "outbound", "errors"),
       { room: "store", files: ["store.ts"] },
       { room: "jobs", files: ["job-queue.ts"] },
     ],
     packages: ["minisearch", "rdf-validate-shacl"],
+  },
+  {
+    name: "monitor",
+    imports: [
+      ...whole("registry", "outbound", "errors"),
+      { room: "store", files: ["store.ts"] },
+      { room: "jobs", files: ["job-queue.ts"] },
+    ],
+    packages: [],
   },
   {
     name: "plan",
@@ -67,7 +74,7 @@ export const rooms: readonly Room[] = [
   {
     name: "engine",
     imports: [
-      ...whole("plan", "transport", "results", "workers", "errors"),
+      ...whole("plan", "outbound", "results", "workers", "errors"),
       { room: "rdf", files: ["triple-index.ts"] },
       // The script of an evaluator process builds the engine that its parent only talks to.
       { room: "engine/comunica", files: ["comunica-engine.ts"] },
@@ -83,13 +90,13 @@ export const rooms: readonly Room[] = [
   {
     // Actors of Comunica are built on its own dependencies for iterators and terms.
     name: "engine/comunica",
-    imports: whole("engine", "engine/expressions", "plan", "transport", "results", "errors"),
+    imports: whole("engine", "engine/expressions", "plan", "outbound", "results", "errors"),
     packages: ["@comunica/*", "asynciterator", "rdf-data-factory", "lru-cache", "#comunica-engine"],
   },
   {
     name: "query",
     imports: [
-      ...whole("sparql", "plan", "results", "metrics", "errors"),
+      ...whole("plan", "results", "errors"),
       { room: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
       { room: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "source-reports.ts"] },
@@ -98,22 +105,18 @@ export const rooms: readonly Room[] = [
     packages: ["lru-cache"],
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
-  { name: "html", imports: [], packages: [] },
-  { name: "hosting", imports: whole("rdf", "results", "workers", "errors"), packages: ["oxigraph"] },
+  { name: "html.ts", imports: [], packages: [] },
+  { name: "hosting", imports: whole("results", "workers", "errors"), packages: ["oxigraph"] },
   {
     name: "shards",
-    imports: [
-      ...whole("html", "rdf", "sparql", "errors"),
-      { room: "results" },
-      { room: "jobs", files: ["job-queue.ts"], typesOnly: true },
-    ],
+    imports: [...whole("html.ts", "rdf", "sparql", "errors"), { room: "results" }],
     packages: [],
   },
   { name: "shards/solver", imports: whole("shards", "errors"), packages: ["clingo-wasm"] },
   {
     name: "http",
     imports: [
-      ...whole("html", "query", "registry", "rdf", "shards", "hosting", "results", "metrics", "errors"),
+      ...whole("html.ts", "query", "registry", "monitor", "rdf", "shards", "hosting", "results", "errors"),
       { room: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { room: "store", files: ["store.ts"], typesOnly: true },
       tracer,
@@ -122,7 +125,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: "cli",
-    imports: whole("html", "query", "registry", "rdf", "shards", "hosting", "results", "metrics", "errors"),
+    imports: whole("html.ts", "query", "registry", "rdf", "shards", "results", "errors"),
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.
@@ -145,20 +148,3 @@ export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", 
 
 /** Files that import a module whose name is computed, which no table can check. */
 export const computedImports: readonly string[] = ["hosting/worker.ts", "shards/solver/clingo-worker.ts"];
-
-/**
- * Rules that nothing uses yet, `room -> what`. The test fails for an entry that is used, so that the list only shrinks,
- * and for an unused rule that is not here.
- */
-export const notYet: readonly string[] = [
-  "cli -> hosting",
-  "cli -> metrics",
-  "hosting -> rdf",
-  "http -> metrics",
-  "query -> metrics",
-  "query -> sparql",
-  "registry -> metrics",
-  "registry -> sparql",
-  "shards -> jobs",
-  "transport -> metrics",
-];

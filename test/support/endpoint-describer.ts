@@ -3,9 +3,9 @@ import type { Asker } from "../../src/registry/asking.ts";
 import { createDescriber } from "../../src/registry/describe/create-describer.ts";
 import type { DescribeOptions, DescribeTarget } from "../../src/registry/describe/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
-import { createAsker } from "../../src/transport/asker.ts";
-import { createSparqlClient } from "../../src/transport/client.ts";
-import { type Clock, systemClock } from "../../src/transport/clock.ts";
+import { createAsker } from "../../src/outbound/asker.ts";
+import { createSparqlClient } from "../../src/outbound/client.ts";
+import { type Clock, systemClock } from "../../src/outbound/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";
 
 /** Describes endpoints of this machine, through the real transport. */

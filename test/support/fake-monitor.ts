@@ -12,7 +12,7 @@ import type {
   Score,
   WindowName,
   WindowSummary,
-} from "../../src/registry/monitor/monitor.ts";
+} from "../../src/monitor/monitor.ts";
 
 /**
  * How an endpoint of the fake has fared: always good; some faults; down for five hours with an open incident; never

@@ -3,9 +3,9 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
-import { createSparqlClient, type GuardedSparqlClient } from "../../src/transport/client.ts";
-import type { SparqlClientOptions } from "../../src/transport/options.ts";
-import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/transport/sparql-client.ts";
+import { createSparqlClient, type GuardedSparqlClient } from "../../src/outbound/client.ts";
+import type { SparqlClientOptions } from "../../src/outbound/options.ts";
+import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 
 /** A request with defaults; `url` is the only thing a test must give. */

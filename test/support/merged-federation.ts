@@ -17,7 +17,7 @@ import {
   graphAnswer,
   type CanonicalAnswer,
 } from "./canonical-answer.ts";
-import type { SparqlClient } from "../../src/transport/sparql-client.ts";
+import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 import { createTpfPages, type TpfOptions } from "./tpf-server.ts";
 

@@ -1,4 +1,4 @@
-import { createMetrics, type Metrics } from "../../src/metrics/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/telemetry/metrics.ts";
 
 /** Metrics of a process in which everything happens. */
 export interface SampleMetrics {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock, Timer } from "../../src/transport/clock.ts";
+import type { Clock, Timer } from "../../src/outbound/clock.ts";
 
 /** A clock that stands still until it is told to go on. */
 export interface SimulatedClock extends Clock {

@@ -5,9 +5,9 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
 import { createCatalog } from "../../src/registry/create-catalog.ts";
-import { createRequestSpans } from "../../src/tracing/request-spans.ts";
-import type { Tracer } from "../../src/tracing/tracing.ts";
-import { createSparqlClient } from "../../src/transport/client.ts";
+import { createRequestSpans } from "../../src/telemetry/request-spans.ts";
+import type { Tracer } from "../../src/telemetry/tracing.ts";
+import { createSparqlClient } from "../../src/outbound/client.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import { createFakeDeps } from "./http-deps.ts";
 

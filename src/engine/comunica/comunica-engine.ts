@@ -6,7 +6,7 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause } from "../../plan/federated-clause.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
-import type { SparqlClient } from "../../transport/sparql-client.ts";
+import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import { createBlockSizes } from "../block-sizes.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import type { KeyBlock } from "../clause-query.ts";

@@ -1,6 +1,6 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
-import type { SparqlClient } from "../../transport/sparql-client.ts";
+import type { SparqlClient } from "../../outbound/sparql-client.ts";
 import type { Handled, HandlerContext, Handlers } from "../../workers/peer.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import type { DocumentParams, QueryHead, QueryParams } from "./protocol.ts";

@@ -1,6 +1,6 @@
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ResultFormat } from "../../results/formats.ts";
-import type { SparqlAnswer, SparqlRequest } from "../../transport/sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "../../outbound/sparql-client.ts";
 import type { SourceReport } from "../federation-engine.ts";
 import type { SourceDocument, SourceDocumentRequest } from "../sources/document-client.ts";
 

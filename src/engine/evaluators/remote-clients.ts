@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { bytesOf } from "../../results/gathered-body.ts";
 import { parseAnswer } from "../../results/parse.ts";
-import type { AnswerEnd, SparqlClient } from "../../transport/sparql-client.ts";
+import type { AnswerEnd, SparqlClient } from "../../outbound/sparql-client.ts";
 import type { Peer } from "../../workers/peer.ts";
 import type { SourceDocuments } from "../sources/document-client.ts";
 import type { DocumentHead, DocumentParams, QueryHead, QueryParams } from "./protocol.ts";

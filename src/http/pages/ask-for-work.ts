@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";

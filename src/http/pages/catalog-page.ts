@@ -3,7 +3,7 @@ import type { EntryFilter, EntryPage, Match } from "../../registry/search/search
 import type { EntryDescription } from "../catalog-view.ts";
 import { catalogPath, catalogPathBy, endpointInterfaces, endpointStatuses, wishParameters } from "./catalog-wish.ts";
 import { amountText, numberText } from "./figures.ts";
-import { type Html, html, joined, link } from "../../html/html.ts";
+import { type Html, html, joined, link } from "../../html.ts";
 import { badge, page } from "./layout.ts";
 import { tryIt } from "./try-it.ts";
 

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { tokenHeader } from "./ask-for-work.ts";
 import { page } from "./layout.ts";
 

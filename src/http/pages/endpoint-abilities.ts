@@ -6,7 +6,7 @@ import {
 } from "../../registry/capabilities/capabilities.ts";
 import { type Asker, askFor } from "./ask-for-work.ts";
 import { latencyText, momentOf, numberText } from "./figures.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 const names: Readonly<Record<ProbedConstruct, string>> = {
   values: "VALUES",

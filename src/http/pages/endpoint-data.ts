@@ -5,7 +5,7 @@ import type { FactStatus, VoidDescription } from "../../registry/void/void-descr
 import { type Asker, askFor } from "./ask-for-work.ts";
 import { catalogPathBy } from "./catalog-wish.ts";
 import { momentOf, numberText } from "./figures.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 /** What is known of an endpoint's data, and how current it is. */
 export interface ShownData {

@@ -5,10 +5,10 @@ import type {
   Score,
   ScorePart,
   WindowSummary,
-} from "../../registry/monitor/monitor.ts";
+} from "../../monitor/monitor.ts";
 import { faultList } from "./fault-words.ts";
 import { day, durationText, latencyText, moment, numberText, percentText } from "./figures.ts";
-import { type Html, html, ownLink } from "../../html/html.ts";
+import { type Html, html, ownLink } from "../../html.ts";
 import { latencyChart } from "./latency-chart.ts";
 import { createStrips, dayScale, hourScale, placed, stripKey, type StripScale } from "./strip.ts";
 

@@ -1,6 +1,6 @@
 import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
 import type { CatalogEntry } from "../../registry/catalog.ts";
-import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../registry/monitor/monitor.ts";
+import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
 import type { Asker } from "./ask-for-work.ts";
@@ -9,7 +9,7 @@ import { dataBody, type ShownData } from "./endpoint-data.ts";
 import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
 import { moment, numberText } from "./figures.ts";
 import { heartbeatBanner } from "./heartbeat.ts";
-import { type Html, html, link } from "../../html/html.ts";
+import { type Html, html, link } from "../../html.ts";
 import { evidenceTable, incidentTable } from "./incident-parts.ts";
 import { badge, page, section } from "./layout.ts";
 import { type Reading, shownReading } from "./reading.ts";

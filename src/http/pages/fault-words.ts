@@ -1,5 +1,5 @@
 import type { FaultKind } from "../../errors/fedway-error.ts";
-import { type Html, html, joined } from "../../html/html.ts";
+import { type Html, html, joined } from "../../html.ts";
 
 /** Kinds of faults in words for people. */
 export const faultWords: Readonly<Record<FaultKind, string>> = {

@@ -1,6 +1,6 @@
-import type { Heartbeat } from "../../registry/monitor/monitor.ts";
+import type { Heartbeat } from "../../monitor/monitor.ts";
 import { amountText, durationText, moment } from "./figures.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 /** Said loudly where states are shown that nobody keeps up to date; nothing while the monitor runs. */
 export function heartbeatBanner({ enabled, alive, lastMs }: Heartbeat): Html {

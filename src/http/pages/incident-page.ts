@@ -1,7 +1,7 @@
-import type { Incident } from "../../registry/monitor/monitor.ts";
+import type { Incident } from "../../monitor/monitor.ts";
 import { faultList, faultText } from "./fault-words.ts";
 import { amountText, moment } from "./figures.ts";
-import { type Html, html, link } from "../../html/html.ts";
+import { type Html, html, link } from "../../html.ts";
 import { endOf, evidenceTable, lengthOf } from "./incident-parts.ts";
 import { badge, page, section } from "./layout.ts";
 

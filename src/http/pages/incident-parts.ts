@@ -1,7 +1,7 @@
-import type { Incident, Observation } from "../../registry/monitor/monitor.ts";
+import type { Incident, Observation } from "../../monitor/monitor.ts";
 import { faultText, faultWords } from "./fault-words.ts";
 import { durationText, latencyText, moment } from "./figures.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { badge } from "./layout.ts";
 
 const sources: Readonly<Record<Observation["source"], string>> = {

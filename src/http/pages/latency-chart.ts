@@ -1,6 +1,6 @@
-import type { HourSummary } from "../../registry/monitor/monitor.ts";
+import type { HourSummary } from "../../monitor/monitor.ts";
 import { latencyText } from "./figures.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { placed, type StripScale } from "./strip.ts";
 
 const height = 100;

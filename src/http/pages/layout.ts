@@ -1,5 +1,5 @@
 import { assetPaths, emblem } from "./assets.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 /** Parts of the site that the navigation leads to. */
 export type SitePart = "catalogue" | "status" | "docs";

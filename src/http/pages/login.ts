@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { html } from "../../html/html.ts";
+import { html } from "../../html.ts";
 import type { HttpDeps } from "../http-deps.ts";
 import { isToken, openAccess, sessionCookie } from "../write-access.ts";
 import { page } from "./layout.ts";

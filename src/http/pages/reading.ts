@@ -1,5 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 /** What came of reading something that one section of a page shows: the rest of the page is worth having without it. */
 export type Reading<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };

@@ -1,5 +1,5 @@
 import type { FedwayError } from "../../errors/fedway-error.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";
 
 const suggestions = (ids: readonly string[]): Html => html`<p>Did you mean one of these?</p>

@@ -1,7 +1,7 @@
-import type { EndpointHealth, Heartbeat, HealthState, Incident } from "../../registry/monitor/monitor.ts";
+import type { EndpointHealth, Heartbeat, HealthState, Incident } from "../../monitor/monitor.ts";
 import { amountText, latencyText, moment, numberText, percentText } from "./figures.ts";
 import { heartbeatBanner, heartbeatFacts } from "./heartbeat.ts";
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-parts.ts";
 import { badge, page, section } from "./layout.ts";
 import {

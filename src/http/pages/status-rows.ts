@@ -1,4 +1,4 @@
-import type { EndpointHealth, HealthState } from "../../registry/monitor/monitor.ts";
+import type { EndpointHealth, HealthState } from "../../monitor/monitor.ts";
 import { choiceOf } from "./catalog-wish.ts";
 
 /** By what the endpoints are ordered. */

@@ -1,5 +1,5 @@
-import type { HourSummary } from "../../registry/monitor/monitor.ts";
-import { type Html, html } from "../../html/html.ts";
+import type { HourSummary } from "../../monitor/monitor.ts";
+import { type Html, html } from "../../html.ts";
 
 /** What one cell of a strip says: every probe was good, some were, none was, nobody probed. */
 export type CellLevel = "good" | "mixed" | "bad" | "none";

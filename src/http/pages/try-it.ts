@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 
 /** The first query of the README, of the example endpoints that `base` hosts. */
 export const exampleQuery = (base: string): string => `PREFIX dcterms: <http://purl.org/dc/terms/>

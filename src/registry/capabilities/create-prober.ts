@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../../transport/clock.ts";
-import type { ProbeClient } from "../../transport/probe-client.ts";
+import { type Clock, systemClock } from "../../outbound/clock.ts";
+import type { ProbeClient } from "../../outbound/probe-client.ts";
 import type { AskedEndpoint } from "../asking.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { type Findings, createProbeRun } from "./probe-run.ts";

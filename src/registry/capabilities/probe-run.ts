@@ -1,4 +1,4 @@
-import type { RequestMethod } from "../../transport/sparql-client.ts";
+import type { RequestMethod } from "../../outbound/sparql-client.ts";
 import type { AskedEndpoint } from "../asking.ts";
 import type { ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import {

@@ -1,6 +1,6 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { Clock } from "../../transport/clock.ts";
-import type { ProbeAnswer, ProbeClient } from "../../transport/probe-client.ts";
+import type { Clock } from "../../outbound/clock.ts";
+import type { ProbeAnswer, ProbeClient } from "../../outbound/probe-client.ts";
 import type { AskedEndpoint } from "../asking.ts";
 import type { Probe } from "./probes.ts";
 import type { Table } from "./tables.ts";

@@ -1,5 +1,5 @@
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { Clock } from "../../transport/clock.ts";
+import type { Clock } from "../../outbound/clock.ts";
 import type { AskedAnswer, AskedEndpoint, Asker } from "../asking.ts";
 import type { MeasurementRecord } from "../void/void-description.ts";
 import { sleep } from "./sleep.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../transport/clock.ts";
+import type { Clock } from "../../outbound/clock.ts";
 import { StopRun } from "./stop-run.ts";
 
 /** Waits. @throws StopRun "cancelled" when the signal aborts meanwhile */

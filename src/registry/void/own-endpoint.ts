@@ -1,4 +1,4 @@
-import { isOwnHost } from "../../transport/address-guard.ts";
+import { isOwnHost } from "../../outbound/address-guard.ts";
 
 const endpointParts = /^(https?):\/\/([^/?#\\@]{1,255})([^#\\]*)/iu;
 

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { RuleKind } from "../rule.ts";
 import { published } from "../statistics/published.ts";
 import type { FanOut } from "../statistics/shard-statistics.ts";

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "./overview.ts";
 import { standalonePage } from "./report-page.ts";
 import { figureTable } from "./report-tables.ts";

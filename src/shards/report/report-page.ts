@@ -1,4 +1,4 @@
-import { type Html, html, link, type Piece } from "../../html/html.ts";
+import { type Html, html, link, type Piece } from "../../html.ts";
 import type { Criterion } from "../problem.ts";
 import type { FanOut, ShardStatistics } from "../statistics/shard-statistics.ts";
 import { compositionChart, fanOutChart } from "./charts.ts";

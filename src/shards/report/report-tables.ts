@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import type { RejectedQuery } from "../queries/load-queries.ts";
 import type { Reading } from "../rule.ts";
 import { elsewhere } from "../statistics/implied-shards.ts";

@@ -1,4 +1,4 @@
-import { type Html, html } from "../../html/html.ts";
+import { type Html, html } from "../../html.ts";
 import { bar } from "./charts.ts";
 import type { RuleReport, ShardReport } from "./shard-report.ts";
 import { amountText, brief, type NameOf, numberText, partsOfKey, shardWords, shareText } from "./words.ts";

@@ -9,7 +9,7 @@ import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
 import { createCatalog } from "../../../src/registry/create-catalog.ts";
 import { resultFormats } from "../../../src/results/formats.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
-import { createSparqlClient } from "../../../src/transport/client.ts";
+import { createSparqlClient } from "../../../src/outbound/client.ts";
 
 // A server that does nothing but evaluate: in its own process ("in-process") or in evaluators ("evaluators N"). Prints
 // its origin when it is ready. GET /health answers at once; POST / evaluates the query in the body.

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { applyHealth } from "../../../src/app/apply-health.ts";
 import { shareBreakers } from "../../../src/app/share-breakers.ts";
-import type { EndpointHealth, MonitorEvent } from "../../../src/registry/monitor/monitor.ts";
+import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { BreakerReport } from "../../../src/transport/breakers.ts";
-import { createSparqlClient } from "../../../src/transport/client.ts";
-import { type Clock, systemClock } from "../../../src/transport/clock.ts";
-import { createProbeClient } from "../../../src/transport/probe-client.ts";
+import type { BreakerReport } from "../../../src/outbound/breakers.ts";
+import { createSparqlClient } from "../../../src/outbound/client.ts";
+import { type Clock, systemClock } from "../../../src/outbound/clock.ts";
+import { createProbeClient } from "../../../src/outbound/probe-client.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 

@@ -5,8 +5,8 @@ import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engi
 import { createPatternSources } from "../../../src/engine/sources/open-pattern-source.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/create-catalog.ts";
-import { createSparqlClient } from "../../../src/transport/client.ts";
-import { createDocumentClient } from "../../../src/transport/documents.ts";
+import { createSparqlClient } from "../../../src/outbound/client.ts";
+import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import type { CanonicalAnswer } from "../../support/canonical-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { toAnswer, toBounds } from "../../support/merged-federation.ts";

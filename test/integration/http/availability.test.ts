@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import * as schemas from "../../../src/http/monitor-schemas.ts";
 import { Problem } from "../../../src/http/schemas.ts";
-import type { MaintenanceWindow, MonitorReader } from "../../../src/registry/monitor/monitor.ts";
+import type { MaintenanceWindow, MonitorReader } from "../../../src/monitor/monitor.ts";
 import { start } from "./http-fixture.ts";
 
 interface Expectation {

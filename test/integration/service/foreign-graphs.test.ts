@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createDocumentClient } from "../../../src/transport/documents.ts";
+import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { type Held, holding } from "../../support/held-loop.ts";
 import { nastyJsonLd, nastyRdfXml, type NastyText } from "../../support/nasty-texts.ts";
 import { type DocumentServer, startDocumentServer } from "../../support/document-server.ts";

@@ -6,9 +6,9 @@ import {
   createWebhookService,
   type WebhookService,
   type WebhookServiceOptions,
-} from "../../../src/registry/monitor/webhook-service.ts";
+} from "../../../src/monitor/webhook-service.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createWebhookClient } from "../../../src/transport/webhook-client.ts";
+import { createWebhookClient } from "../../../src/outbound/webhook-client.ts";
 import { catalogEntry } from "../catalog-entry.ts";
 import type { Ledger } from "./ledger.ts";
 

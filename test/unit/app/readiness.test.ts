@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ReadinessParts, readiness } from "../../../src/app/readiness.ts";
-import type { Heartbeat } from "../../../src/registry/monitor/monitor.ts";
+import type { Heartbeat } from "../../../src/monitor/monitor.ts";
 
 const atMs = Date.UTC(2026, 2, 12, 14, 5);
 const at = "2026-03-12T14:05:00.000Z";

@@ -3,10 +3,10 @@ import { type SharedBreakersOptions, shareBreakers } from "../../../src/app/shar
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { HealthSign } from "../../../src/transport/breaker.ts";
-import { type BreakerListener, type BreakerReport, createBreakers } from "../../../src/transport/breakers.ts";
-import { type Clock, systemClock } from "../../../src/transport/clock.ts";
-import { createLanes, type Lane } from "../../../src/transport/lanes.ts";
+import type { HealthSign } from "../../../src/outbound/breaker.ts";
+import { type BreakerListener, type BreakerReport, createBreakers } from "../../../src/outbound/breakers.ts";
+import { type Clock, systemClock } from "../../../src/outbound/clock.ts";
+import { createLanes, type Lane } from "../../../src/outbound/lanes.ts";
 
 const url = "http://a.example/sparql";
 const prefix = "breaker/";

@@ -8,7 +8,7 @@ import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedClause } from "../../../src/plan/federated-clause.ts";
 import { namedNode } from "../../support/result-terms.ts";
-import type { SparqlAnswer, SparqlRequest } from "../../../src/transport/sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 
 const clause: FederatedClause = {
   iri: "urn:fedway:clause:0",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { html, joined, link, ownLink } from "../../../src/html/html.ts";
+import { html, joined, link, ownLink } from "../../../src/html.ts";
 
 it("escapes what is put in", () =>
   expect(html`<a title="${`"'<&>`}">${["<b>", html`<i>ok</i>`, 1, undefined]}</a>`.html).toBe(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { html } from "../../../src/html/html.ts";
-import { visible } from "../../../src/html/visible.ts";
+import { html, visible } from "../../../src/html.ts";
 
 const shouldShow = (name: string, text: string, shown: string): void =>
   it(`shows ${name}`, () => {

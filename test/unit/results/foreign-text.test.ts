@@ -10,12 +10,12 @@ import { createAnswerScanner } from "../../../src/results/scanner.ts";
 import { transcode } from "../../../src/results/serialize.ts";
 import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { acceptsCoding } from "../../../src/transport/content-coding.ts";
-import { documentMediaType } from "../../../src/transport/document-media-type.ts";
-import { excerptOf } from "../../../src/transport/excerpt.ts";
-import { answerMediaType, bareMediaType } from "../../../src/transport/media-types.ts";
-import { refusalError } from "../../../src/transport/refusals.ts";
-import { parseRetryAfter } from "../../../src/transport/retry.ts";
+import { acceptsCoding } from "../../../src/outbound/content-coding.ts";
+import { documentMediaType } from "../../../src/outbound/document-media-type.ts";
+import { excerptOf } from "../../../src/outbound/excerpt.ts";
+import { answerMediaType, bareMediaType } from "../../../src/outbound/media-types.ts";
+import { refusalError } from "../../../src/outbound/refusals.ts";
+import { parseRetryAfter } from "../../../src/outbound/retry.ts";
 import { holding } from "../../support/held-loop.ts";
 import {
   floods,

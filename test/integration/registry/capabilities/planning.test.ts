@@ -4,13 +4,12 @@ import { createComunicaEngine } from "../../../../src/engine/comunica/comunica-e
 import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
-import type { EndpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
-import { endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
+import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
 import { createCapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
 import { createCatalog } from "../../../../src/registry/create-catalog.ts";
-import { createSparqlClient } from "../../../../src/transport/client.ts";
-import { createDocumentClient } from "../../../../src/transport/documents.ts";
-import { createProbeClient } from "../../../../src/transport/probe-client.ts";
+import { createSparqlClient } from "../../../../src/outbound/client.ts";
+import { createDocumentClient } from "../../../../src/outbound/documents.ts";
+import { createProbeClient } from "../../../../src/outbound/probe-client.ts";
 import {
   bindingsAnswer,
   canonicalRow,

@@ -5,9 +5,9 @@ import {
   type CapabilityProberOptions,
 } from "../../../../src/registry/capabilities/create-prober.ts";
 import { endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
-import { createSparqlClient } from "../../../../src/transport/client.ts";
-import { createProbeClient } from "../../../../src/transport/probe-client.ts";
-import type { SparqlClient } from "../../../../src/transport/sparql-client.ts";
+import { createSparqlClient } from "../../../../src/outbound/client.ts";
+import { createProbeClient } from "../../../../src/outbound/probe-client.ts";
+import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
   type LimitedEndpoint,
   type LimitedEndpointOptions,

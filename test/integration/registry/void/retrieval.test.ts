@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVoidRetriever, type RetrievedVoid } from "../../../../src/registry/void/void-retriever.ts";
-import { createAsker } from "../../../../src/transport/asker.ts";
-import { createSparqlClient } from "../../../../src/transport/client.ts";
-import { createDocumentClient, type DocumentClient } from "../../../../src/transport/documents.ts";
-import type { SparqlClient } from "../../../../src/transport/sparql-client.ts";
+import { createAsker } from "../../../../src/outbound/asker.ts";
+import { createSparqlClient } from "../../../../src/outbound/client.ts";
+import { createDocumentClient, type DocumentClient } from "../../../../src/outbound/documents.ts";
+import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import { type DocumentServer, startDocumentServer } from "../../../support/document-server.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../../support/sparql-test-server.ts";
 

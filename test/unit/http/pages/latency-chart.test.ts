@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { html } from "../../../../src/html/html.ts";
+import { html } from "../../../../src/html.ts";
 import { latencyChart, niceCeiling } from "../../../../src/http/pages/latency-chart.ts";
 import { hourScale } from "../../../../src/http/pages/strip.ts";
 

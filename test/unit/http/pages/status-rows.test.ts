@@ -7,7 +7,7 @@ import {
   statusRow,
   type StatusWish,
 } from "../../../../src/http/pages/status-rows.ts";
-import type { EndpointHealth, HourSummary } from "../../../../src/registry/monitor/monitor.ts";
+import type { EndpointHealth, HourSummary } from "../../../../src/monitor/monitor.ts";
 
 const hour = (probes: number, good: number, p50Ms?: number): HourSummary => ({
   fromMs: 0,

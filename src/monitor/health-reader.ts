@@ -1,0 +1,89 @@
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { HealthBook } from "./health-book.ts";
+import type { HealthRecord } from "./health-record.ts";
+import type { HeartbeatBook } from "./heartbeat-book.ts";
+import type { History } from "./history.ts";
+import { hourSummaries } from "./hour-buckets.ts";
+import type { IncidentBook } from "./incident-book.ts";
+import { createIncidentReader } from "./incident-reader.ts";
+import type { MaintenanceBook } from "./maintenance-book.ts";
+import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
+
+/** What a reader reads from. */
+export interface HealthReaderOptions {
+  readonly catalog: Pick<Catalog, "entries" | "byId">;
+  readonly book: HealthBook;
+  readonly incidents: Pick<IncidentBook, "get" | "list">;
+  readonly maintenance: Pick<MaintenanceBook, "untilMs" | "list">;
+  readonly heartbeat: Pick<HeartbeatBook, "view">;
+  readonly history: Pick<History, "windows" | "days">;
+  readonly score: ((endpoint: string) => Promise<Score | undefined>) | undefined;
+  readonly now: () => number;
+  readonly staleMs: number;
+  /** With `enabled` off nobody knows how an endpoint is now, whatever was found before. */
+  readonly settings: { readonly enabled: boolean };
+}
+
+const longStripMs = 90 * 24 * 3_600_000;
+
+/** The read side of a monitor. */
+export function createHealthReader(options: HealthReaderOptions): MonitorReader {
+  const { catalog, book, incidents, maintenance, heartbeat, history, now } = options;
+  const hoursOf = rememberedHours();
+  const stateIn = (record: HealthRecord) =>
+    options.settings.enabled ? known(record, now(), options.staleMs) : formerly(record);
+  const healthOf = (entry: CatalogEntry): EndpointHealth => {
+    const record = book.get(entry.id);
+    const until = maintenance.untilMs(entry.id, now());
+    return {
+      endpoint: entry.id,
+      url: entry.url,
+      ...(record?.url === entry.url ? stateIn(record) : { state: "unknown" as const, streak: 0 }),
+      ...(until !== undefined && { maintenanceUntilMs: until }),
+      hours: record?.url === entry.url ? hoursOf(record, now()) : [],
+    };
+  };
+  const health = (endpoint: string): EndpointHealth | undefined => {
+    const entry = catalog.byId(endpoint);
+    return entry && healthOf(entry);
+  };
+  return {
+    ...createIncidentReader({ book, incidents }),
+    health,
+    all: () => catalog.entries.map(healthOf),
+    heartbeat: () => heartbeat.view(now()),
+    async availability(endpoint) {
+      const found = health(endpoint);
+      if (found === undefined) return undefined;
+      const nowMs = now();
+      const days = await history.days(endpoint, { fromMs: nowMs - longStripMs, toMs: nowMs + 1 });
+      return { health: found, windows: await history.windows(endpoint, nowMs), days };
+    },
+    score: async (endpoint) => (catalog.byId(endpoint) === undefined ? undefined : options.score?.(endpoint)),
+    maintenance: async (endpoint) => maintenance.list(now(), endpoint),
+  };
+}
+
+function known(record: HealthRecord, nowMs: number, staleMs: number) {
+  const { state, sinceMs, streak, last, open } = record;
+  const incident = open && { incident: open.id };
+  if (last !== undefined && nowMs - last.atMs > staleMs) {
+    return { state: "unknown" as const, sinceMs: last.atMs + staleMs, last, streak: 0, ...incident };
+  }
+  return { state, ...(sinceMs !== undefined && { sinceMs }), ...(last && { last }), streak, ...incident };
+}
+
+const formerly = ({ last }: HealthRecord) => ({ state: "unknown" as const, ...(last && { last }), streak: 0 });
+
+/** Hours as they are shown, worked out once a record and hour. */
+function rememberedHours(): (record: HealthRecord, nowMs: number) => readonly HourSummary[] {
+  const remembered = new WeakMap<HealthRecord, { readonly hour: number; readonly hours: readonly HourSummary[] }>();
+  return (record, nowMs) => {
+    const hour = Math.floor(nowMs / 3_600_000);
+    const found = remembered.get(record);
+    if (found?.hour === hour) return found.hours;
+    const hours = hourSummaries(record, nowMs);
+    remembered.set(record, { hour, hours });
+    return hours;
+  };
+}

@@ -1,0 +1,212 @@
+import type { FaultKind } from "../errors/fedway-error.ts";
+import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
+
+/** One look at an endpoint. */
+export interface Observation {
+  /** Milliseconds since the epoch, whole. */
+  readonly atMs: number;
+  readonly ok: boolean;
+  /** Duration of the try that decided, in milliseconds. */
+  readonly ms: number;
+  /** Absent when `ok`. */
+  readonly fault?: FaultKind;
+  /** HTTP status, where one came. */
+  readonly status?: number;
+  /** Public text that tells what came instead, at most 300 characters. */
+  readonly detail?: string;
+  /** Tries it took; more than one when the first one failed in transport. */
+  readonly tries: number;
+  /**
+   * `turn`: a scheduled probe. `early`: a probe that proxied traffic called for. `traffic`: a proxied query itself. Only
+   * turns count in uptime and percentiles, as the others come more often when there is trouble.
+   */
+  readonly source: "turn" | "early" | "traffic";
+  /** Made inside a maintenance window: counts nowhere. */
+  readonly maintenance?: true;
+}
+
+/** `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one). */
+export type HealthState = "up" | "down" | "unknown";
+
+/** Turns of one hour. */
+export interface HourSummary {
+  /** Beginning of the hour. */
+  readonly fromMs: number;
+  readonly probes: number;
+  readonly good: number;
+  /** Median of the good ones' durations; absent when there was none. */
+  readonly p50Ms?: number;
+  /** Faults by kind. */
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+}
+
+/** What is known of an endpoint now, from memory. */
+export interface EndpointHealth {
+  readonly endpoint: string;
+  /** The URL that was probed. */
+  readonly url: string;
+  readonly state: HealthState;
+  /** When it came into this state. */
+  readonly sinceMs?: number;
+  /** The latest probe. */
+  readonly last?: Observation;
+  /** Faults in a row, of an endpoint that is up still; good probes in a row, of one that is down still. */
+  readonly streak: number;
+  /** Id of the incident that is open. */
+  readonly incident?: string;
+  /** End of the maintenance window that holds now. */
+  readonly maintenanceUntilMs?: number;
+  /** The last 24 hours and the one that runs, oldest first; hours without a turn are left out. */
+  readonly hours: readonly HourSummary[];
+}
+
+export type WindowName = "24h" | "7d" | "30d" | "90d";
+
+/** The turns of a window that ends now. */
+export interface WindowSummary {
+  readonly window: WindowName;
+  readonly probes: number;
+  readonly good: number;
+  /** `good / probes`; absent without a probe. */
+  readonly uptime?: number;
+  /** Percentiles of the good turns' durations, in milliseconds, within 5 % of the true value; absent without one. */
+  readonly p50Ms?: number;
+  readonly p90Ms?: number;
+  readonly p99Ms?: number;
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** The first turn in the window: the record may be younger than the window is long. */
+  readonly firstMs?: number;
+}
+
+/** One day of the long strip. */
+export interface DaySummary extends HourSummary {}
+
+/** The record of an endpoint. */
+export interface Availability {
+  readonly health: EndpointHealth;
+  readonly windows: readonly WindowSummary[];
+  /** The last 90 days, oldest first; days without a turn are left out. */
+  readonly days: readonly DaySummary[];
+}
+
+/** A time during which an endpoint was down. */
+export interface Incident {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly url: string;
+  /** The first fault. */
+  readonly startedMs: number;
+  /** The fault after which it counted as down. */
+  readonly openedMs: number;
+  /** The good probe after which it counted as up; absent while it is open. */
+  readonly closedMs?: number;
+  /** Why it was closed when no good probe did: `removed`, `moved`, `maintenance`. */
+  readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance";
+  /** Kind of the first fault. */
+  readonly fault: FaultKind;
+  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  /** Observations that led to it and to its end, and some of those between; at most 20, oldest first. */
+  readonly evidence: readonly Observation[];
+}
+
+/** A time in which probes of an endpoint say nothing about it. */
+export interface MaintenanceWindow {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** At most 300 characters. */
+  readonly reason?: string;
+}
+
+/** One part of a score. */
+export interface ScorePart {
+  readonly name: "reachable" | "correct" | "described" | "fast";
+  /** Absent when nothing is known; the score is then out of the rest. */
+  readonly points?: number;
+  readonly outOf: number;
+  /** One sentence with the figures it was made from. */
+  readonly why: string;
+  /** Path of the measurement, below the public URL. */
+  readonly measurement: string;
+}
+
+/** How good an endpoint is to work with, and why. */
+export interface Score {
+  /** 0 to 100, of the parts that are known; absent when none is. */
+  readonly points?: number;
+  readonly parts: readonly ScorePart[];
+}
+
+/** Whether the monitor itself runs. */
+export interface Heartbeat {
+  /** Probing is switched on. */
+  readonly enabled: boolean;
+  /** When probes were last started by any process. */
+  readonly lastMs?: number;
+  /** Times of the last 90 days in which nobody probed for more than three intervals. */
+  readonly gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
+  /** It beat within three intervals, or is switched off. */
+  readonly alive: boolean;
+}
+
+/** What proxied traffic tells of an endpoint; `ExchangeReport` of the transport fits. */
+export interface TrafficReport {
+  /** Catalogue id, or `unlisted`, which is ignored. */
+  readonly endpoint: string;
+  readonly outcome: "ok" | "partial" | "cancelled" | FaultKind;
+  readonly ms: number;
+}
+
+/** Told to listeners in the process that noticed. */
+export type MonitorEvent =
+  | { readonly kind: "probed"; readonly endpoint: string; readonly observation: Observation }
+  | { readonly kind: "incident-opened" | "incident-closed"; readonly incident: Incident };
+
+/** What readers of the monitor use. Methods that return promises throw FedwayError `STORE_FAILED`. */
+export interface MonitorReader {
+  /** From memory; undefined when the endpoint is not in the catalogue. */
+  health(endpoint: string): EndpointHealth | undefined;
+  /** Of every endpoint of the catalogue, by id. */
+  all(): readonly EndpointHealth[];
+  heartbeat(): Heartbeat;
+  /** Undefined when the endpoint is not in the catalogue. */
+  availability(endpoint: string): Promise<Availability | undefined>;
+  score(endpoint: string): Promise<Score | undefined>;
+  /** Newest first; as `health` has them, also those that are not stored yet. */
+  incidents(options?: {
+    readonly endpoint?: string;
+    readonly open?: boolean;
+    /** Default 100. */
+    readonly limit?: number;
+  }): Promise<readonly Incident[]>;
+  incident(id: string): Promise<Incident | undefined>;
+  /** Those that have not ended, soonest first. */
+  maintenance(endpoint?: string): Promise<readonly MaintenanceWindow[]>;
+}
+
+/**
+ * Watches the endpoints of the catalogue. Every turn of every endpoint is probed once in the whole deployment; state,
+ * incidents and history lie in the store, and each process has the latest of them in memory.
+ */
+export interface Monitor extends MonitorReader {
+  /** Jobs that it enqueues; to be started with the queue. */
+  readonly kinds: readonly JobKind[];
+  /** To be handed to `JobQueue.schedule` by a process that works. */
+  readonly schedules: readonly JobSchedule[];
+  /** Takes in what is stored, and does nothing else: for a process that only reads. */
+  load(): Promise<void>;
+  /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
+  start(): Promise<void>;
+  /** Must not throw; cheap, as it is called with every proxied query. */
+  witness(report: TrafficReport): void;
+  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` */
+  addMaintenance(window: Omit<MaintenanceWindow, "id">): Promise<MaintenanceWindow>;
+  /** False when there is no such window. */
+  removeMaintenance(id: string): Promise<boolean>;
+  /** Forgets an endpoint that has left the catalogue; its open incident is closed. */
+  remove(endpoint: string): Promise<void>;
+  onEvent(listener: (event: MonitorEvent) => void): () => void;
+  /** Probes under way are aborted and count as nothing. */
+  close(): Promise<void>;
+}

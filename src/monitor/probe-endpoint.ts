@@ -1,0 +1,128 @@
+import { FedwayError, type FaultKind } from "../errors/fedway-error.ts";
+import type { Clock } from "../outbound/clock.ts";
+import type { ProbeAnswer, ProbeClient } from "../outbound/probe-client.ts";
+import type { Asker } from "../registry/asking.ts";
+import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
+import type { EndpointView } from "../registry/capabilities/endpoint-view.ts";
+import { canary } from "../registry/capabilities/probes.ts";
+import { bindTable, valuesTable } from "../registry/capabilities/tables.ts";
+import type { CatalogEntry } from "../registry/catalog.ts";
+import { type Fault, faultOf, publicDetail } from "./fault-of.ts";
+import type { Observation } from "./monitor.ts";
+import { pause } from "./pause.ts";
+
+/** What a probe found; when and why it was made is known to who called for it. */
+export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
+
+/**
+ * Asks an endpoint the question with the known answer. Undefined when that says nothing of the endpoint: the signal
+ * ended it, or the question never left this process. Never rejects for what an endpoint does.
+ */
+export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promise<Finding | undefined>;
+
+/** What a probe is made of. */
+export interface EndpointProbeOptions {
+  /** Over a SPARQL client of its own without a circuit breaker, which would answer in the endpoint's place. */
+  readonly client: ProbeClient;
+  readonly documents: Pick<Asker, "fetchDocument">;
+  readonly capabilities: { view(id: string): Pick<EndpointView, "lacks" | "method" | "formats"> | undefined };
+  readonly clock: Clock;
+  /** Time of one try in milliseconds; default 30,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds between two tries; default 2,000. */
+  readonly retryMs?: number;
+}
+
+/** Faults of one moment that are gone in the next one often enough to be asked again before they count. */
+const retried: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
+
+/** Caps that three rows can only hit because somebody set them to three: the answer is whole all the same. */
+const harmless: ReadonlySet<string> = new Set(["virtuoso-maxrows", "row-cap"]);
+
+const usualText = canary.query(valuesTable);
+/** For endpoints that do not know VALUES. */
+const otherText = canary.query(bindTable);
+
+const bounds = { maxRows: 100, maxBytes: 256 * 1024 };
+const tpfBounds = { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 };
+/** A file is not taken in whole: its beginning says that it is there. */
+const fileBounds = { maxBytes: 256 * 1024, maxQuads: 5_000 };
+
+interface Trying {
+  readonly options: EndpointProbeOptions;
+  readonly entry: CatalogEntry;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A probe over the transport. */
+export function createEndpointProbe(options: EndpointProbeOptions): EndpointProbe {
+  const { clock, timeoutMs = 30_000, retryMs = 2_000 } = options;
+  return async (entry, signal) => {
+    const trying: Trying = { options, entry, signal, timeoutMs };
+    const first = await tryOnce(trying);
+    if (first?.fault === undefined || !retried.has(first.fault)) return first;
+    await pause(clock, retryMs, signal);
+    const second = signal.aborted ? undefined : await tryOnce(trying);
+    return second && { ...second, tries: 2 };
+  };
+}
+
+async function tryOnce(trying: Trying): Promise<Finding | undefined> {
+  const { clock } = trying.options;
+  const startedMs = clock.now();
+  const fault = await faultIn(trying);
+  if (fault === "none of its own" || trying.signal.aborted) return undefined;
+  // A clock that was set meanwhile must not make a duration of hours, or one below zero.
+  const ms = Math.min(Math.max(0, clock.now() - startedMs), trying.timeoutMs);
+  return { ok: fault === undefined, ms, ...fault, tries: 1 };
+}
+
+async function faultIn(trying: Trying): Promise<Fault | "none of its own" | undefined> {
+  try {
+    return await (trying.entry.interface === "sparql" ? askQuery(trying) : askDocument(trying));
+  } catch (thrown) {
+    if (trying.entry.interface === "file" && thrown instanceof FedwayError && thrown.code === "ANSWER_TOO_LARGE") {
+      return undefined;
+    }
+    return faultOf(thrown) ?? "none of its own";
+  }
+}
+
+async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
+  const { id, url } = entry;
+  const view = options.capabilities.view(id);
+  const method = entry.method ?? view?.method;
+  const formats = view?.formats ?? [];
+  const answer = await options.client.probe({
+    endpoint: { id, url, ...(method !== undefined && { method }), ...(formats.length > 0 && { formats }) },
+    query: view?.lacks.has("values") === true ? otherText : usualText,
+    kind: canary.kind,
+    signal,
+    timeoutMs,
+    ...bounds,
+  });
+  return judged(answer);
+}
+
+function judged(answer: ProbeAnswer): Fault | undefined {
+  const wrong = canary.judge(answer);
+  const { partial } = answer;
+  if (partial !== undefined && (wrong !== undefined || !harmless.has(partial.how))) {
+    return { fault: "partial", detail: publicDetail(partial.detail) };
+  }
+  if (wrong === undefined) return undefined;
+  return { fault: "wrong-answer", detail: publicDetail(`Asked for the rows 1, 2 and 3 it answered with ${wrong}.`) };
+}
+
+async function askDocument({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
+  const { id: endpoint, url, interface: kind } = entry;
+  const limits = kind === "tpf" ? tpfBounds : fileBounds;
+  const { quads, httpStatus } = await options.documents.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint });
+  if (kind !== "tpf" || hasSearchForm(quads)) return undefined;
+  return {
+    fault: "wrong-answer",
+    status: httpStatus,
+    detail: "The document has no search form, so it is no Triple Pattern Fragment.",
+  };
+}

@@ -1,0 +1,130 @@
+import type { Store } from "../store/store.ts";
+import { isOwnHost } from "../outbound/address-guard.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { HeartbeatBook } from "./heartbeat-book.ts";
+import type { MaintenanceBook } from "./maintenance-book.ts";
+import type { Observation } from "./monitor.ts";
+import type { EndpointProbe, Finding } from "./probe-endpoint.ts";
+import type { ProbeQueue } from "./probe-queue.ts";
+import type { Recorder } from "./recorder.ts";
+import type { TurnClaims } from "./turn-claims.ts";
+
+/** Makes the probes whose turn it is, and those that are called for. */
+export interface Prober {
+  /** Claims what is due and puts it into the queue. @throws FedwayError `STORE_FAILED` */
+  tick(): Promise<void>;
+  /**
+   * A probe before its turn, by one process of the deployment and at most once in 30 s; one that leaves probing to others
+   * passes the wish on. @throws FedwayError `STORE_FAILED`
+   */
+  early(endpoint: string): Promise<void>;
+  /** Takes up the wishes of such processes. @throws FedwayError `STORE_FAILED` */
+  takeWishes(): Promise<void>;
+}
+
+/** What a prober works with. */
+export interface ProberOptions {
+  readonly catalog: Pick<Catalog, "entries" | "byId">;
+  readonly store: Pick<Store, "acquire" | "put" | "list" | "delete">;
+  readonly claims: TurnClaims;
+  readonly queue: ProbeQueue;
+  readonly probe: EndpointProbe;
+  readonly recorder: Pick<Recorder, "probed">;
+  readonly maintenance: Pick<MaintenanceBook, "untilMs">;
+  readonly heartbeat: Pick<HeartbeatBook, "beat">;
+  readonly owner: string;
+  readonly now: () => number;
+  readonly everyMs: number;
+  /** This process probes itself. */
+  readonly probes: boolean;
+  /** Ends the probes under way. */
+  readonly signal: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+}
+
+const earlyEveryMs = 30_000;
+const wishPrefix = "monitor/wanted/";
+const wishTtlMs = 60_000;
+const mostWishes = 200;
+
+/** A prober; nothing happens by itself. */
+export function createProber(options: ProberOptions): Prober {
+  const { catalog, store, queue, now, everyMs, owner, signal } = options;
+  const idsOf = memoised((entries: readonly CatalogEntry[]) => entries.map(({ id }) => id));
+  const enqueue = (endpoint: string, source: "turn" | "early"): void => {
+    const entry = catalog.byId(endpoint);
+    if (entry === undefined || signal.aborted) return;
+    queue.add({
+      endpoint,
+      key: `${source} ${endpoint}`,
+      host: hostOf(entry),
+      beforeMs: now() + everyMs,
+      run: () => probeNow(options, endpoint, source),
+    });
+  };
+  return {
+    async tick() {
+      const turns = await options.claims.claim(idsOf(catalog.entries), now());
+      for (const { endpoint } of turns) enqueue(endpoint, "turn");
+      await options.heartbeat.beat(now());
+    },
+    async early(endpoint) {
+      if (!(await store.acquire(`monitor/early/${endpoint}`, owner, earlyEveryMs))) return;
+      if (options.probes) enqueue(endpoint, "early");
+      else await store.put(wishPrefix + endpoint, owner, { ttlMs: wishTtlMs });
+    },
+    async takeWishes() {
+      for (const { key, version } of await store.list(wishPrefix, { limit: mostWishes })) {
+        if (await store.delete(key, { ifVersion: version })) enqueue(key.slice(wishPrefix.length), "early");
+      }
+    },
+  };
+}
+
+async function probeNow(options: ProberOptions, endpoint: string, source: "turn" | "early"): Promise<void> {
+  const { catalog, maintenance, now, signal, recorder } = options;
+  const entry = catalog.byId(endpoint);
+  if (entry === undefined || signal.aborted) return;
+  const atMs = Math.floor(now());
+  const finding = await found(options, entry);
+  // What was asked is not what the catalogue names any more.
+  if (finding === undefined || signal.aborted || catalog.byId(endpoint)?.url !== entry.url) return;
+  const inMaintenance = maintenance.untilMs(endpoint, atMs) ?? maintenance.untilMs(endpoint, now());
+  const observation: Observation = {
+    atMs,
+    ...finding,
+    source,
+    ...(inMaintenance !== undefined && { maintenance: true as const }),
+  };
+  await recorder.probed(entry, observation);
+}
+
+async function found({ probe, signal, onFault }: ProberOptions, entry: CatalogEntry): Promise<Finding | undefined> {
+  try {
+    return await probe(entry, signal);
+  } catch (error) {
+    onFault(error);
+    return undefined;
+  }
+}
+
+const knownHosts = new WeakMap<CatalogEntry, string>();
+
+/** Endpoints of one host take turns; those of the operator's own machines do not disturb each other. */
+function hostOf(entry: CatalogEntry): string {
+  const known = knownHosts.get(entry);
+  if (known !== undefined) return known;
+  const hostname = URL.parse(entry.url)?.hostname;
+  const host = hostname === undefined || isOwnHost(hostname) ? `endpoint ${entry.id}` : `host ${hostname}`;
+  knownHosts.set(entry, host);
+  return host;
+}
+
+/** The latest result, while the argument is the same value. */
+function memoised<Value extends object, Result>(make: (value: Value) => Result): (value: Value) => Result {
+  let latest: { readonly value: Value; readonly result: Result } | undefined;
+  return (value) => {
+    if (latest?.value !== value) latest = { value, result: make(value) };
+    return latest.result;
+  };
+}

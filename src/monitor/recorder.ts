@@ -1,0 +1,150 @@
+import { toFedwayError } from "../errors/fedway-error.ts";
+import type { Clock } from "../outbound/clock.ts";
+import type { Announcer } from "./announcer.ts";
+import { type HealthBook, type HealthChange, newNotices } from "./health-book.ts";
+import { blankRecord, type HealthRecord, type HealthRules, leftRecord, probedRecord } from "./health-record.ts";
+import type { History } from "./history.ts";
+import type { MonitorEvent, Observation } from "./monitor.ts";
+import { pause } from "./pause.ts";
+
+/** Takes in observations: state, incidents, history. */
+export interface Recorder {
+  /** Takes in what a probe of the endpoint at this URL found. Never rejects: while the store fails it is tried again. */
+  probed(target: ProbedEndpoint, observation: Observation): Promise<void>;
+  /** Keeps an observation in the history and does nothing else with it. */
+  keep(endpoint: string, observation: Observation): void;
+  /** Tries what is left a last time. */
+  close(): Promise<void>;
+}
+
+/** Which endpoint was probed. */
+export interface ProbedEndpoint {
+  readonly id: string;
+  readonly url: string;
+}
+
+/** What a recorder works with. */
+export interface RecorderOptions {
+  readonly book: Pick<HealthBook, "change">;
+  readonly history: Pick<History, "record" | "remove">;
+  readonly announcer: Pick<Announcer, "settle">;
+  readonly rules: HealthRules;
+  readonly clock: Clock;
+  readonly emit: (event: MonitorEvent) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Waits before the next tries of what the store did not take. */
+const retryMs = [1_000, 5_000, 30_000, 120_000];
+/** Observations that may wait for the store; more are lost, and said so. */
+const mostWaiting = 2_000;
+const mostKeeping = 64;
+
+/** A recorder; `close` it before the store. */
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { clock, history, onFault } = options;
+  const closing = new AbortController();
+  const waiting = new Set<Promise<void>>();
+  let keeping = 0;
+
+  const retry = async (step: () => Promise<void>): Promise<void> => {
+    for (const ms of retryMs) {
+      await pause(clock, ms, closing.signal);
+      if (await done(step)) return;
+      if (closing.signal.aborted) break;
+    }
+    onFault(new Error("An observation could not be stored and is lost."));
+  };
+  const done = async (step: () => Promise<void>): Promise<boolean> => {
+    try {
+      await step();
+      return true;
+    } catch (error) {
+      onFault(error);
+      return toFedwayError(error).code !== "STORE_FAILED";
+    }
+  };
+
+  return {
+    async probed(target, observation) {
+      const step = stepsOf(options, target, observation);
+      if (await done(step)) return;
+      if (waiting.size >= mostWaiting) {
+        onFault(new Error("Too many observations wait for the store; one is lost."));
+        return;
+      }
+      // The probe is over; its place is free for another one while this waits.
+      const later = retry(step).finally(() => waiting.delete(later));
+      waiting.add(later);
+    },
+    keep(endpoint, observation) {
+      if (keeping >= mostKeeping || closing.signal.aborted) return;
+      keeping += 1;
+      history
+        .record(endpoint, observation)
+        .catch(onFault)
+        .finally(() => {
+          keeping -= 1;
+        });
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(waiting);
+    },
+  };
+}
+
+/** What is to be done for one observation; called again after a failure it goes on where that was. */
+function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: Observation): () => Promise<void> {
+  const { history, announcer, emit, onFault } = options;
+  const { id } = target;
+  const state: Applied = { moved: false };
+  let recorded = false;
+  return async () => {
+    state.change ??= await apply(options, { target, observation, state });
+    if (state.moved) await history.remove(id);
+    state.moved = false;
+    const notices = newNotices(state.change);
+    if (!recorded) {
+      await history.record(id, observation);
+      recorded = true;
+      emit({ kind: "probed", endpoint: id, observation });
+      for (const notice of notices) emit(notice);
+    }
+    // What fails here waits in the outbox and is made up for.
+    if (notices.length > 0) await announcer.settle(id).catch(onFault);
+  };
+}
+
+interface Applied {
+  change?: HealthChange;
+  /** The endpoint had another URL: what its history tells is not of this one. */
+  moved: boolean;
+}
+
+interface Applying {
+  readonly target: ProbedEndpoint;
+  readonly observation: Observation;
+  readonly state: Applied;
+}
+
+function apply({ book, rules }: RecorderOptions, { target, observation, state }: Applying): Promise<HealthChange> {
+  const { id, url } = target;
+  const { atMs, source } = observation;
+  return book.change(id, (record) => {
+    // The store had taken it all the same, though it said otherwise.
+    if (record?.last?.atMs === atMs && record.last.source === source && record.url === url) return undefined;
+    state.moved = record !== undefined && record.url !== url;
+    return probedRecord(id, { record: recordFor(id, record, { url, atMs }), observation }, rules);
+  });
+}
+
+/** The record to go on from: a new one when the endpoint is new or has moved. */
+function recordFor(
+  id: string,
+  record: HealthRecord | undefined,
+  { url, atMs }: { readonly url: string; readonly atMs: number },
+): HealthRecord {
+  if (record === undefined) return blankRecord(url);
+  return record.url === url ? record : leftRecord(id, record, { url, atMs, by: "moved" });
+}

@@ -1,0 +1,159 @@
+import type { CatalogEntry } from "../registry/catalog.ts";
+import type { EndpointHealth, HealthState, Heartbeat, Incident, Observation, Score, WindowSummary } from "./monitor.ts";
+
+/** One window of a snapshot. */
+export interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
+  /** The first turn in it, ISO 8601. */
+  readonly first?: string;
+}
+
+/** An endpoint in a snapshot; moments in ISO 8601. */
+export interface SnapshotEndpoint {
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+  readonly state: HealthState;
+  /** When it came into this state. */
+  readonly since?: string;
+  /** The first turn of the last 90 days; absent without one. */
+  readonly observedSince?: string;
+  readonly last?: Omit<Observation, "atMs"> & { readonly at: string };
+  readonly windows: readonly SnapshotWindow[];
+  readonly incident?: {
+    readonly id: string;
+    readonly started: string;
+    readonly opened: string;
+    readonly fault: string;
+  };
+  readonly score: Score;
+}
+
+/** The state of all endpoints at one time, to be kept, shown or compared elsewhere; JSON-serialisable. */
+export interface Snapshot {
+  /** Grows when the meaning or the shape of a field changes. */
+  readonly schema: 1;
+  /** Of Fedway. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly generated: string;
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+  readonly heartbeat: { readonly enabled: boolean; readonly alive: boolean; readonly last?: string };
+  readonly counts: Readonly<Record<HealthState, number>>;
+  /** By id. */
+  readonly endpoints: readonly SnapshotEndpoint[];
+}
+
+/** What is known of one endpoint. */
+export interface SnapshotRecord {
+  readonly entry: CatalogEntry;
+  readonly health: EndpointHealth | undefined;
+  readonly windows: readonly WindowSummary[];
+  readonly incident: Incident | undefined;
+  readonly score: Score | undefined;
+}
+
+/** What a snapshot is built from. */
+export interface SnapshotInput {
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly nowMs: number;
+  readonly heartbeat: Heartbeat;
+  readonly records: readonly SnapshotRecord[];
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+/** The snapshot of these records. */
+export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }: SnapshotInput): Snapshot {
+  const { alive, enabled, lastMs } = heartbeat;
+  const endpoints = records.map(endpointOf).toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  const count = (wanted: HealthState): number => endpoints.filter(({ state }) => state === wanted).length;
+  return {
+    schema: 1,
+    version,
+    generated: iso(nowMs),
+    publicUrl,
+    heartbeat: { enabled, alive, ...(lastMs !== undefined && { last: iso(lastMs) }) },
+    counts: { up: count("up"), down: count("down"), unknown: count("unknown") },
+    endpoints,
+  };
+}
+
+function endpointOf({ entry, health, incident, score, windows }: SnapshotRecord): SnapshotEndpoint {
+  const { id, title, url } = entry;
+  const sinceMs = health?.sinceMs;
+  const observedSinceMs = windows.find(({ window }) => window === "90d")?.firstMs;
+  return {
+    id,
+    title,
+    url,
+    state: health?.state ?? "unknown",
+    ...(sinceMs !== undefined && { since: iso(sinceMs) }),
+    ...(observedSinceMs !== undefined && { observedSince: iso(observedSinceMs) }),
+    ...(health?.last && { last: lastOf(health.last) }),
+    windows: windows.map(windowOf),
+    ...(incident && { incident: incidentOf(incident) }),
+    score: score ?? { parts: [] },
+  };
+}
+
+const windowOf = ({ firstMs, ...rest }: WindowSummary): SnapshotWindow => ({
+  ...rest,
+  ...(firstMs !== undefined && { first: iso(firstMs) }),
+});
+
+const lastOf = ({ atMs, ...rest }: Observation): NonNullable<SnapshotEndpoint["last"]> => ({ at: iso(atMs), ...rest });
+
+const incidentOf = ({ fault, id, openedMs, startedMs }: Incident): NonNullable<SnapshotEndpoint["incident"]> => ({
+  id,
+  started: iso(startedMs),
+  opened: iso(openedMs),
+  fault,
+});
+
+/** What is kept of a published snapshot to judge the next one by. */
+export interface SnapshotFigures {
+  readonly generated: string;
+  readonly endpoints: number;
+  /** Ids of those that were up. */
+  readonly up: readonly string[];
+}
+
+/** The figures of a snapshot. */
+export const figuresOf = ({ endpoints, generated }: Snapshot): SnapshotFigures => ({
+  generated,
+  endpoints: endpoints.length,
+  up: endpoints.flatMap(({ id, state }) => (state === "up" ? [id] : [])),
+});
+
+/** Of the endpoints of the last snapshot so many must be there still, and at most so many of those up be no longer up. */
+const leastKept = 0.8;
+const mostLost = 0.2;
+
+/**
+ * The reasons why a snapshot cannot be believed, one sentence each; none when it is plausible. A monitor that broke
+ * looks like endpoints that did: so one that lost much at once is looked at by somebody before it is published.
+ */
+export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefined): readonly string[] {
+  const { endpoints, heartbeat } = next;
+  const reasons: string[] = [];
+  if (!heartbeat.enabled) reasons.push("Probing is switched off.");
+  else if (!heartbeat.alive) {
+    reasons.push(`The monitor does not run; it last did at ${heartbeat.last ?? "no known time"}.`);
+  }
+  if (endpoints.length === 0) reasons.push("It has no endpoint.");
+  else if (endpoints.every(({ last, windows }) => last === undefined && windows.every(({ probes }) => probes === 0))) {
+    reasons.push("No endpoint has been probed.");
+  }
+  if (previous === undefined) return reasons;
+  if (endpoints.length < leastKept * previous.endpoints) {
+    reasons.push(`It has ${endpoints.length} endpoints; the one of ${previous.generated} had ${previous.endpoints}.`);
+  }
+  const states = new Map(endpoints.map(({ id, state }) => [id, state]));
+  const there = previous.up.filter((id) => states.has(id));
+  const lost = there.filter((id) => states.get(id) !== "up").length;
+  if (lost > mostLost * there.length) {
+    reasons.push(`Of the ${there.length} endpoints that were up at ${previous.generated}, ${lost} are not up now.`);
+  }
+  return reasons;
+}

@@ -1,0 +1,194 @@
+import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
+import type { Store } from "../store/store.ts";
+import { systemClock } from "../outbound/clock.ts";
+import type { WebhookClient } from "../outbound/webhook-client.ts";
+import type { Catalog } from "../registry/catalog.ts";
+import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
+import { pause } from "./pause.ts";
+import { deliveryId, type IncidentEvent, receiverOf, webhookMessage } from "./webhook-message.ts";
+import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
+import { createWebhookSigner, type WebhookSigner } from "./webhook-signature.ts";
+
+/** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
+export type DeliveryOutcome = "delivered" | "failed" | "dead";
+
+/** What the service works with. */
+export interface WebhookServiceOptions {
+  /** Absolute http(s) URLs; each may hold a key and is never shown. */
+  readonly urls: readonly string[];
+  /** There whenever there are URLs. */
+  readonly secret: string | undefined;
+  /** Without a trailing slash; for links. */
+  readonly publicUrl: string;
+  readonly catalog: Pick<Catalog, "byId">;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly store: Store;
+  readonly send: WebhookClient["post"];
+  readonly clock: { now(): number };
+  readonly observe?: (outcome: DeliveryOutcome) => void;
+  /** Of one try; default 15 s. */
+  readonly timeoutMs?: number;
+  /** Waits between two tries to note in the store that a message was taken; ends early when the signal aborts. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Tells receivers of incidents, at least once each, in any order, under a constant delivery id. */
+export interface WebhookService {
+  /** The job that delivers; to be started with the queue also when there are no URLs, as old jobs may be there. */
+  readonly kinds: readonly JobKind[];
+  /** Enqueues one delivery per URL. Telling an event again delivers it under the same ids. @throws FedwayError `STORE_FAILED` */
+  tell(event: IncidentEvent): Promise<void>;
+  /** What was given up, newest first. @throws FedwayError `STORE_FAILED` */
+  dead(): Promise<readonly DeadLetter[]>;
+  /** Sends what was given up again, under the same id; undefined when it is not there. @throws FedwayError `STORE_FAILED` */
+  redeliver(id: string): Promise<Job | undefined>;
+}
+
+const kindName = "deliver-webhook";
+/** With the queue's back-off some twenty minutes, or longer where the receiver says so. */
+const maxAttempts = 12;
+/** Of a receiver that says no; it may have been set up wrongly and be mended at once. */
+const mostRefusals = 3;
+const defaultTimeoutMs = 15_000;
+const concurrency = 4;
+/** Waits before further tries of what the store did not take, while the queue keeps the job's lease. */
+const retryMs = [250, 1_000, 5_000];
+const dayMs = 24 * 3_600_000;
+
+interface Context extends WebhookServiceOptions {
+  readonly letters: DeadLetters;
+  readonly sign: WebhookSigner | undefined;
+  readonly urlsByReceiver: ReadonlyMap<string, string>;
+}
+
+/**
+ * A service for these URLs.
+ * @throws FedwayError `CONFIG_INVALID` when there are URLs and no secret, or a secret that cannot be read
+ */
+export function createWebhookService(options: WebhookServiceOptions): WebhookService {
+  const { catalog, jobs, publicUrl, secret, urls } = options;
+  if (urls.length > 0 && secret === undefined) {
+    throw new FedwayError("CONFIG_INVALID", "Webhooks need a secret that their messages are signed with.");
+  }
+  const letters = createDeadLetters(options);
+  const urlsByReceiver = new Map(urls.map((url) => [receiverOf(url), url]));
+  const sign = secret === undefined ? undefined : createWebhookSigner(secret);
+  const context: Context = { ...options, letters, sign, urlsByReceiver };
+  const enqueue = (payload: DeliveryPayload): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
+  return {
+    kinds: [
+      {
+        name: kindName,
+        validate: (payload) => void payloadOf(payload),
+        run: (payload, job) => deliver(payloadOf(payload), job, context),
+        concurrency,
+        maxAttempts,
+      },
+    ],
+    async tell(event) {
+      const { endpoint } = event.incident;
+      const message = webhookMessage(event, { title: catalog.byId(endpoint)?.title ?? endpoint, publicUrl });
+      for (const receiver of urlsByReceiver.keys()) {
+        await enqueue({ id: deliveryId(event, receiver), receiver, message });
+      }
+    },
+    dead: () => letters.list(),
+    async redeliver(id) {
+      const payload = await letters.payload(id);
+      return payload && enqueue({ ...payload, round: (payload.round ?? 0) + 1 });
+    },
+  };
+}
+
+function payloadOf(value: unknown): DeliveryPayload {
+  const payload = readDeliveryPayload(value);
+  if (payload === undefined) throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a webhook's message.`);
+  return payload;
+}
+
+/** How the receiver took it; without a status it did not answer. */
+interface Reply {
+  readonly status?: number;
+  readonly details: Pick<ErrorDetails, "upstreamStatus" | "retryAfterMs" | "fault">;
+  /** One sentence without URL or address. */
+  readonly text: string;
+  /** The same again would not help, but for a change at the receiver. */
+  readonly refused: boolean;
+}
+
+/** Runs one delivery. The result is what readers of the job see. */
+async function deliver(payload: DeliveryPayload, job: JobContext, context: Context): Promise<object> {
+  const { letters, observe, sign, store, urlsByReceiver } = context;
+  const url = urlsByReceiver.get(payload.receiver);
+  if (url === undefined || sign === undefined)
+    return { delivered: false, why: "The receiver is not configured any more." };
+  const reply = await post({ url, payload, sign }, job, context);
+  if (isTaken(reply)) {
+    observe?.("delivered");
+    await removeLetter(payload.id, job, context);
+    return { delivered: true, status: reply.status };
+  }
+  const { id, round = 0 } = payload;
+  const refusals = (): Promise<number> => store.increment(`webhook/refusals/${id}/${round}`, 1, { ttlMs: dayMs });
+  if (!(await isLast(reply, job.attempt, refusals))) {
+    observe?.("failed");
+    throw new FedwayError("WEBHOOK_FAILED", reply.text, reply.details);
+  }
+  await letters.put(payload, { attempts: job.attempt, reason: reply.text });
+  observe?.("dead");
+  throw new FedwayError("WEBHOOK_GIVEN_UP", `${reply.text} It was given up after ${timesText(job.attempt)}.`, {
+    next: "When the receiver is mended, it can be sent again from the dead letters.",
+  });
+}
+
+/** What fails here makes the queue send the message again, so that a short failure of the store is waited for. */
+async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
+  const { letters, pause: wait = (ms, until) => pause(systemClock, ms, until) } = context;
+  for (const ms of retryMs) {
+    try {
+      return await letters.remove(id);
+    } catch {
+      await wait(ms, signal);
+    }
+  }
+  await letters.remove(id);
+}
+
+const timesText = (attempts: number): string => (attempts === 1 ? "one attempt" : `${attempts} attempts`);
+
+const isTaken = ({ status = 0 }: Reply): boolean => status >= 200 && status < 300;
+
+/** 410 says that the receiver is gone for good. Refusals are counted by themselves: one amid an outage is no verdict. */
+async function isLast({ refused, status }: Reply, attempt: number, refusals: () => Promise<number>): Promise<boolean> {
+  if (status === 410 || attempt >= maxAttempts) return true;
+  return refused && (await refusals()) >= mostRefusals;
+}
+
+interface Delivery {
+  readonly url: string;
+  readonly payload: DeliveryPayload;
+  readonly sign: WebhookSigner;
+}
+
+async function post({ url, payload, sign }: Delivery, job: JobContext, context: Context): Promise<Reply> {
+  const { clock, send, timeoutMs = defaultTimeoutMs } = context;
+  const body = JSON.stringify(payload.message);
+  const headers = sign({ id: payload.id, timestampS: Math.floor(clock.now() / 1000), body });
+  try {
+    const { status, retryAfterMs } = await send({ url, headers, body, signal: job.signal, timeoutMs });
+    const details = { upstreamStatus: status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const refused = status < 500 && status !== 408 && status !== 429;
+    return { status, details, text: `The receiver answered ${status}.`, refused };
+  } catch (thrown) {
+    if (job.signal.aborted) throw thrown;
+    // Neither message nor cause is handed on: both may name the receiver.
+    const { code, details } = toFedwayError(thrown);
+    const { fault } = details;
+    const refused = code === "ADDRESS_REFUSED";
+    const text = refused ? "The receiver's address is not allowed." : `The receiver did not answer${because(fault)}.`;
+    return { details: fault === undefined ? {} : { fault }, text, refused };
+  }
+}
+
+const because = (fault: FaultKind | undefined): string => (fault === undefined ? "" : ` (${fault})`);
