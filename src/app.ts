@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type AdminToken, offerToken, openAdminToken } from "./app/admin-token.ts";
-import { now } from "./app/clock.ts";
+import { steadyClock } from "./clock.ts";
 import { createLog } from "./app/create-log.ts";
 import { type Clients, openClients } from "./app/open-clients.ts";
 import { openEvaluators } from "./app/open-evaluators.ts";
@@ -101,13 +101,13 @@ async function wire(config: Config, opened: Opened): Promise<App> {
       egress: config.egress,
       publicUrl: config.publicUrl,
     }),
-    direct: createDirectExecutor(clients.sparql, now),
+    direct: createDirectExecutor(clients.sparql, steadyClock.now),
     federated: evaluators,
     limits: config.limits,
     metrics,
     sharedStore: state.soleOwner ? undefined : state.store,
     tracer: tracing,
-    now,
+    now: steadyClock.now,
   });
   opened.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
@@ -178,7 +178,7 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
 function watchSharedState({ log, state: { store }, token }: Foundation, registry: Registry): Promise<StateWatch> {
   return watchState({
     store,
-    now,
+    now: steadyClock.now,
     onFault: faultLog(log, "the state cannot be reached"),
     async onLost() {
       log.error("the shared state was lost: the catalogue is that of the files again");

@@ -13,7 +13,7 @@ import type { VoidDescription } from "../registry/void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../registry/void/void-retriever.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import { clock, now } from "./clock.ts";
+import { steadyClock } from "../clock.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { openClients } from "./open-clients.ts";
 import { openHosting } from "./open-hosting.ts";
@@ -45,7 +45,7 @@ export async function describeOnce(
   const meter = createMeter(clients.asker);
   try {
     const pauseMs = options.pauseMs ?? (hosted === undefined ? undefined : 0);
-    return await run({ meter, target, options, pauseMs, startedMs: now() });
+    return await run({ meter, target, options, pauseMs, startedMs: steadyClock.now() });
   } finally {
     await Promise.all([clients.close(), pool.close()]);
   }
@@ -94,7 +94,7 @@ async function retrieve(parts: Run): Promise<Start> {
   const ended = AbortSignal.any([signal, timeUp.signal]);
   onProgress?.({ stage: "looking for the publisher's description", done: 0 });
   try {
-    const retriever = createVoidRetriever({ asker: limited, clock });
+    const retriever = createVoidRetriever({ asker: limited, clock: steadyClock });
     const retrieved = await retriever.retrieve(target, { signal: ended });
     const { description, records, cost } = retrieved;
     // The describer would wait a long time for a host that is not there.
@@ -102,7 +102,7 @@ async function retrieve(parts: Run): Promise<Start> {
     return { known: description ?? { ...emptyRun(parts), records, cost }, retrieved };
   } catch (thrown) {
     if (!ended.aborted && !limited.exhausted) throw toFedwayError(thrown);
-    const cost = { ...meter.spent, ms: now() - parts.startedMs };
+    const cost = { ...meter.spent, ms: steadyClock.now() - parts.startedMs };
     return { known: { ...emptyRun(parts), cost }, isOver: true };
   } finally {
     clearTimeout(timer);
@@ -119,9 +119,9 @@ async function compute({ meter, target, options, ...parts }: Run, known: VoidDes
   const left = {
     ...budget,
     ...(budget.requests !== undefined && { requests: budget.requests - known.cost.requests }),
-    ...(budget.ms !== undefined && { ms: budget.ms - (now() - startedMs) }),
+    ...(budget.ms !== undefined && { ms: budget.ms - (steadyClock.now() - startedMs) }),
   };
-  const describer = createDescriber({ asker: meter, clock, ...(pauseMs !== undefined && { pauseMs }) });
+  const describer = createDescriber({ asker: meter, clock: steadyClock, ...(pauseMs !== undefined && { pauseMs }) });
   let latest = known;
   const onCheckpoint = (checkpoint: VoidDescription): void => {
     latest = checkpoint;

@@ -1,5 +1,5 @@
 import type { EditableCatalog } from "../registry/catalog.ts";
-import type { Clock, Timer } from "../outbound/clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 
 /** What follows when endpoints leave the catalogue. */
 export interface RemovalOptions {

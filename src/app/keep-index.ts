@@ -1,9 +1,9 @@
+import { every, systemClock } from "../clock.ts";
 import { createSearchIndex } from "../registry/search/create-search-index.ts";
 import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
 import type { EditableCatalog } from "../registry/catalog.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { Store } from "../store/store.ts";
-import { repeat } from "./repeat.ts";
 
 /** What the index is kept up to date with. */
 export interface IndexedParts {
@@ -81,11 +81,11 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
     dirty = true;
   });
   const ignoreDescriptions = descriptions.onChange((id) => void indexDescription(id).catch(onFault));
-  const saving = repeat(save, { everyMs: saveEveryMs, onFault });
+  const saving = every(saveEveryMs, save, { clock: systemClock, onFault, firstAfterMs: saveEveryMs });
   return {
     refresh,
     async close() {
-      saving.close();
+      await saving.stop();
       ignoreCatalog();
       ignoreDescriptions();
       await save().catch(onFault);

@@ -9,7 +9,7 @@ import { createDocumentClient, type DocumentClient } from "../outbound/documents
 import type { ExchangeReport, TransportObserver } from "../outbound/options.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
-import { clock } from "./clock.ts";
+import { steadyClock } from "../clock.ts";
 
 /** Everything that leaves the service goes through these. */
 export interface Clients {
@@ -34,7 +34,7 @@ const maxEndpoints = 10_000;
 /** The outbound clients, under the limits of the configuration. @throws FedwayError `CONFIG_INVALID` */
 export function openClients(config: Config, local: LocalDispatch, observers: ClientObservers = {}): Clients {
   const { contact, allowAddresses, limits } = config;
-  const guarded = { version: packageVersion(), contact, allowAddresses, clock };
+  const guarded = { version: packageVersion(), contact, allowAddresses, clock: steadyClock };
   const shared = { ...guarded, hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate }, local };
   const observer = observerOf(observers);
   const sparql = createSparqlClient({
@@ -46,7 +46,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   });
   const documents = createDocumentClient({ ...shared, observer });
   const webhooks = createWebhookClient(guarded);
-  const parts: AskerOptions = { client: sparql, documents, clock };
+  const parts: AskerOptions = { client: sparql, documents, clock: steadyClock };
   return {
     sparql,
     documents,

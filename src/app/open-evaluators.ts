@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { now } from "./clock.ts";
+import { steadyClock } from "../clock.ts";
 import type { Clients } from "./open-clients.ts";
 
 /** What the evaluators are wired with. */
@@ -20,7 +20,7 @@ export function openEvaluators({ config: { limits }, log, metrics, clients }: Ev
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,
     limits: { maxSolutions: limits.maxSolutions, maxHeldBytes: limits.maxHeldBytes },
-    world: { client: clients.sparql, documents: clients.documents, now },
+    world: { client: clients.sparql, documents: clients.documents, now: steadyClock.now },
     onEnd({ reason, detail }) {
       metrics.observeEvaluatorEnd(reason);
       log.error({ reason, detail }, "an evaluator process ended; another one takes its place");

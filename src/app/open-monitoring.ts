@@ -15,7 +15,7 @@ import { createWebhookService, type WebhookService } from "../monitor/webhook-se
 import { createProbeClient } from "../outbound/probe-client.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { applyHealth } from "./apply-health.ts";
-import { clock, wallClock } from "./clock.ts";
+import { systemClock, steadyClock } from "../clock.ts";
 import { followRemovals } from "./follow-removals.ts";
 import type { Clients } from "./open-clients.ts";
 import type { Registry } from "./open-registry.ts";
@@ -58,8 +58,8 @@ export function openMonitoring(parts: MonitoringParts): Monitoring {
   const isLocal = (url: string): boolean => local(url) !== undefined;
   const webhooks = openWebhooks(parts);
   const monitor = openMonitor(parts, webhooks, onFault);
-  const applied = applyHealth({ monitor, breakers, ...config.monitor, clock, isLocal });
-  const sharing = soleOwner ? undefined : shareBreakers({ breakers, store, clock, isLocal, onFault });
+  const applied = applyHealth({ monitor, breakers, ...config.monitor, clock: steadyClock, isLocal });
+  const sharing = soleOwner ? undefined : shareBreakers({ breakers, store, clock: steadyClock, isLocal, onFault });
   monitor.onEvent((event) => {
     metrics.observeMonitor(event);
     logIncident(parts.log, event);
@@ -71,7 +71,7 @@ export function openMonitoring(parts: MonitoringParts): Monitoring {
     metrics.forgetEndpoint(id);
     return monitor.remove(id);
   };
-  const removals = followRemovals({ catalog, remove, clock, onFault });
+  const removals = followRemovals({ catalog, remove, clock: steadyClock, onFault });
   const { publicUrl } = config;
   return {
     monitor,
@@ -80,7 +80,7 @@ export function openMonitoring(parts: MonitoringParts): Monitoring {
     schedules: monitor.schedules,
     availability: applied.availability,
     publish: (options) =>
-      publishSnapshot({ catalog, monitor, store, clock: wallClock, version: packageVersion(), publicUrl }, options),
+      publishSnapshot({ catalog, monitor, store, clock: systemClock, version: packageVersion(), publicUrl }, options),
     async close() {
       removals.close();
       applied.close();
@@ -100,7 +100,7 @@ function openWebhooks({ config, state, clients, registry, jobs, metrics }: Monit
     jobs,
     store: state.store,
     send: (request) => clients.webhooks.post(request),
-    clock: wallClock,
+    clock: systemClock,
     observe: (outcome) => metrics.observeWebhook(outcome),
   });
 }
@@ -115,12 +115,12 @@ function openMonitor(
     store: state.store,
     onDropped: (endpoint, reason) => log.warn({ endpoint, reason }, "stored observation dropped"),
   });
-  const client = createProbeClient({ client: clients.sparql, clock, pastBreaker: true });
+  const client = createProbeClient({ client: clients.sparql, clock: steadyClock, pastBreaker: true });
   const score = async (id: string): Promise<Score | undefined> => {
     const entry = catalog.byId(id);
     if (entry === undefined) return undefined;
     const [windows, known, description] = await Promise.all([
-      history.windows(id, wallClock.now()),
+      history.windows(id, systemClock.now()),
       capabilities.get(id),
       descriptions.get(id),
     ]);
@@ -130,8 +130,8 @@ function openMonitor(
     catalog,
     store: state.store,
     history,
-    probe: createEndpointProbe({ client, documents: clients.asker, capabilities, clock }),
-    clock: wallClock,
+    probe: createEndpointProbe({ client, documents: clients.asker, capabilities, clock: steadyClock }),
+    clock: systemClock,
     settings: config.monitor,
     work: config.role !== "web",
     soleOwner: state.soleOwner,
@@ -153,7 +153,7 @@ export function faultLog(log: Pick<Logger, "warn">, text: string): (error: unkno
   const told = new Map<string, number>();
   return (error) => {
     const message = error instanceof Error ? error.message : String(error);
-    const nowMs = clock.now();
+    const nowMs = steadyClock.now();
     if (nowMs - (told.get(message) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
     if (told.size >= 100) told.clear();
     told.set(message, nowMs);

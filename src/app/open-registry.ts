@@ -20,12 +20,11 @@ import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import type { TransportAsker } from "../outbound/asker.ts";
 import { createProbeClient } from "../outbound/probe-client.ts";
-import { clock, now } from "./clock.ts";
+import { every, systemClock, steadyClock } from "../clock.ts";
 import { followRemovals } from "./follow-removals.ts";
 import { keepIndex, newIndex } from "./keep-index.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
-import { repeat } from "./repeat.ts";
 
 /** What the registry is opened with. */
 export interface RegistryParts {
@@ -69,7 +68,7 @@ export async function readCatalog(
     dirs: [{ path: config.catalogDir }, ...(config.examples ? [{ path: exampleCatalog }] : [])],
     baseUrl: config.publicUrl,
     store: state.store,
-    now,
+    now: steadyClock.now,
     shapesFile,
     refuseUrl: (url) => guard.refuseUrl(url)?.message,
     search: (text) => search.endpointsMatching(text),
@@ -85,17 +84,17 @@ function isOwn(url: string, local: LocalDispatch): boolean {
 }
 
 function politeDescriber(asker: TransportAsker, local: LocalDispatch): Describer {
-  const polite = createDescriber({ asker, clock });
-  const own = createDescriber({ asker, clock, pauseMs: 0 });
+  const polite = createDescriber({ asker, clock: steadyClock });
+  const own = createDescriber({ asker, clock: steadyClock, pauseMs: 0 });
   return {
     describe: (target, options) => (isOwn(target.endpoint.url, local) ? own : polite).describe(target, options),
   };
 }
 
 function politeProber({ clients, local }: Pick<RegistryParts, "clients" | "local">): CapabilityProber {
-  const client = createProbeClient({ client: clients.sparql, clock });
-  const polite = createCapabilityProber({ client, clock });
-  const own = createCapabilityProber({ client, clock, bounds: { pauseMs: 0 } });
+  const client = createProbeClient({ client: clients.sparql, clock: steadyClock });
+  const polite = createCapabilityProber({ client, clock: steadyClock });
+  const own = createCapabilityProber({ client, clock: steadyClock, bounds: { pauseMs: 0 } });
   return { probe: (endpoint, options) => (isOwn(endpoint.url, local) ? own : polite).probe(endpoint, options) };
 }
 
@@ -112,40 +111,34 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   const capabilities = createCapabilityService({
     catalog,
     prober: politeProber(parts),
-    documentCanary: createDocumentCanary({ asker, clock: { now } }),
+    documentCanary: createDocumentCanary({ asker, clock: steadyClock }),
     capabilities: createCapabilityStore({ store, onDropped }),
     jobs,
-    clock: { now },
+    clock: steadyClock,
   });
   const descriptions = createDescriptionService({
     catalog,
-    retriever: createVoidRetriever({ asker, clock: { now } }),
+    retriever: createVoidRetriever({ asker, clock: steadyClock }),
     describer: politeDescriber(asker, local),
     descriptions: createDescriptionStore({ store }),
     jobs,
-    clock: { now },
+    clock: steadyClock,
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
     onDropped,
   });
-  const finder = createLinksetFinder({ asker, clock: { now } });
+  const finder = createLinksetFinder({ asker, clock: steadyClock });
   const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   const remove = (id: string): Promise<unknown> => Promise.all([descriptions.remove(id), capabilities.remove(id)]);
-  const removals = followRemovals({ catalog, remove, clock, onFault });
+  const removals = followRemovals({ catalog, remove, clock: steadyClock, onFault });
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), index.refresh()]);
   };
-  // Where the state is shared, other processes change it too. A store that fails is reported with the slower look.
-  const looks = soleOwner
-    ? []
-    : [
-        repeat(() => catalog.refresh(), { everyMs: followEveryMs, onFault: () => {} }),
-        repeat(refresh, { everyMs: refreshEveryMs, onFault }),
-      ];
+  const following = soleOwner ? undefined : follow(catalog, refresh, onFault);
   return {
     catalog,
     search,
@@ -155,9 +148,21 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
     kinds: [descriptions.kind, linksets.kind, ...capabilities.kinds],
     refresh,
     async close() {
-      for (const look of looks) look.close();
+      await following?.stop();
       removals.close();
       await index.close();
     },
   };
+}
+
+/** What other processes change where the state is shared. A store that fails is reported with the slower look. */
+function follow(
+  catalog: { refresh(): Promise<void> },
+  refresh: () => Promise<void>,
+  onFault: (error: unknown) => void,
+): { stop(): Promise<unknown> } {
+  const quick = { clock: systemClock, onFault: () => {}, firstAfterMs: followEveryMs };
+  const slow = { clock: systemClock, onFault, firstAfterMs: refreshEveryMs };
+  const looks = [every(followEveryMs, () => catalog.refresh(), quick), every(refreshEveryMs, refresh, slow)];
+  return { stop: () => Promise.all(looks.map((each) => each.stop())) };
 }

@@ -1,3 +1,4 @@
+import { every, systemClock } from "../clock.ts";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
@@ -15,7 +16,6 @@ import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { entryIdOf, withOrigin } from "./describe-shards.ts";
 import { discardCancelled } from "./discard-cancelled.ts";
 import type { Registry } from "./open-registry.ts";
-import { repeat } from "./repeat.ts";
 import { registerShards, unregisterLost } from "./register-shards.ts";
 import { buildKind, type BuildQueue, buildWish, enqueueBuild, readerFolders } from "./shard-jobs.ts";
 import { readerKinds } from "./shard-readers.ts";
@@ -100,7 +100,7 @@ export function openShards(parts: ShardServiceParts): Shards {
     onProblem: (problem) => log.error(problem),
   });
   const { descriptions } = parts.registry;
-  let looking: { close(): void } | undefined;
+  let looking: ReturnType<typeof every> | undefined;
   const register = async (): Promise<void> => {
     if (soleOwner) await unregisterLost(host.datasets, registration(parts));
     await registerAll(parts);
@@ -127,10 +127,10 @@ export function openShards(parts: ShardServiceParts): Shards {
     async start() {
       await folder.look().catch(parts.onFault);
       await register();
-      looking = repeat(look, { everyMs: rescanEveryMs, onFault: parts.onFault });
+      looking = every(rescanEveryMs, look, { clock: systemClock, onFault: parts.onFault, firstAfterMs: rescanEveryMs });
     },
     async close() {
-      looking?.close();
+      await looking?.stop();
       stopCompleting();
       await folder.close();
     },

@@ -4,7 +4,7 @@ import { discardBuild } from "../shards/materialise/materialise.ts";
 import { createClingoSolver } from "../shards/solver/clingo-solver.ts";
 import type { LocatedSpec } from "../shards/spec-paths.ts";
 import { lockTarget } from "../shards/target-lock.ts";
-import { wallClock } from "./clock.ts";
+import { systemClock } from "../clock.ts";
 import { storeOpener } from "./open-store.ts";
 
 /** Of the queries whose solutions a build wants to know: one that takes longer, or more, stays unknown. */
@@ -17,7 +17,7 @@ export async function runBuild(
 ): Promise<BuildResult> {
   const solver = createClingoSolver();
   try {
-    return await buildShards(spec, { ...options, solver, openStore: storeOpener(quick), now: wallClock.now });
+    return await buildShards(spec, { ...options, solver, openStore: storeOpener(quick), now: systemClock.now });
   } finally {
     await solver.close();
   }
@@ -28,7 +28,7 @@ export async function runBuild(
  * @throws errors of the file system
  */
 export async function discardLeftovers(target: string): Promise<void> {
-  const lock = await lockTarget(target, { now: wallClock.now }).catch((error: unknown) => {
+  const lock = await lockTarget(target, { now: systemClock.now }).catch((error: unknown) => {
     if (error instanceof FedwayError && error.code === "SHARDS_BUSY") return undefined;
     throw error;
   });

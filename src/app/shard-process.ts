@@ -7,7 +7,7 @@ import type { PassOptions, Progress } from "../shards/load/read-statements.ts";
 import type { ShardReport } from "../shards/report/shard-report.ts";
 import { errorOf, tellError } from "../shards/threads/thread-protocol.ts";
 import { startChild } from "../workers/start-child.ts";
-import { wallClock } from "./clock.ts";
+import { systemClock } from "../clock.ts";
 import type { BuildJobResult } from "./shard-jobs.ts";
 import { type OpenSlices, sharingReaders } from "./shard-readers.ts";
 import type { FromShardProcess, ShardTask, ToShardProcess } from "./shard-task.ts";
@@ -48,7 +48,7 @@ async function run(task: ShardTask): Promise<unknown> {
   }
   if (task.kind === "verify") {
     const { verifyFinished } = await import("./verify-folder.ts");
-    const answersTime = { totalMs: task.answersMs, now: wallClock.now };
+    const answersTime = { totalMs: task.answersMs, now: systemClock.now };
     return verifyFinished({ ...task.options, answersTime, signal, onProgress });
   }
   const { gatherShared } = await import("../shards/materialise/shared-slices.ts");

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
 import type { BreakerReport, Breakers } from "../outbound/breakers.ts";
-import type { Clock, Timer } from "../outbound/clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 
 /** What breakers are shared with. */
 export interface SharedBreakersOptions {

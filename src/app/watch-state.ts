@@ -1,7 +1,7 @@
+import { every, systemClock } from "../clock.ts";
 import { randomUUID } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
-import { repeat } from "./repeat.ts";
 
 /** What became of the shared state while this process ran. */
 export interface StateWatch {
@@ -58,8 +58,9 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     life = current;
     delete seen.failingSinceMs;
   };
-  const looking = repeat(look, {
-    everyMs,
+  const looking = every(everyMs, look, {
+    clock: systemClock,
+    firstAfterMs: everyMs,
     onFault(error) {
       seen.failingSinceMs ??= Math.round(now());
       onFault(error);
@@ -74,7 +75,7 @@ export async function watchState(options: StateWatchOptions): Promise<StateWatch
     },
     close() {
       closed = true;
-      looking.close();
+      void looking.stop();
     },
   };
 }

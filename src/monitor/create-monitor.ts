@@ -9,6 +9,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
   const { catalog, clock, settings } = options;
   const { reader, maintenance, upkeep, witness, listeners, closing } = parts;
   let stopListening: (() => void) | undefined;
+  let stopLoops: (() => Promise<void>) | undefined;
   return {
     ...reader,
     kinds: [upkeep.kind],
@@ -17,7 +18,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     async start() {
       await parts.refresh();
       if (closing.signal.aborted) return;
-      for (const loop of parts.loops) loop.start();
+      stopLoops = parts.startLoops();
       if (settings.enabled) stopListening = catalog.onChange?.(() => parts.probeNew());
     },
     witness(report) {
@@ -41,7 +42,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
     async close() {
       stopListening?.();
       closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
-      await Promise.all(parts.loops.map((loop) => loop.stop()));
+      await stopLoops?.();
       await parts.queue.close();
       await parts.recorder.close();
       listeners.clear();

@@ -1,5 +1,5 @@
 import type { Store } from "../store/store.ts";
-import type { Clock } from "../outbound/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Catalog, EditableCatalog } from "../registry/catalog.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import type { History } from "./history.ts";

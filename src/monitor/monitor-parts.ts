@@ -5,7 +5,7 @@ import { createHealthReader } from "./health-reader.ts";
 import type { HealthRules } from "./health-record.ts";
 import { createHeartbeatBook, type HeartbeatBook } from "./heartbeat-book.ts";
 import { createIncidentBook, type IncidentBook } from "./incident-book.ts";
-import { createLoop, type Loop } from "./loop.ts";
+import { every } from "../clock.ts";
 import { createMaintenanceBook, type MaintenanceBook } from "./maintenance-book.ts";
 import type { MonitorEvent, MonitorReader } from "./monitor.ts";
 import type { MonitorOptions } from "./monitor-options.ts";
@@ -48,7 +48,8 @@ export interface Parts extends Pick<Core, "catalog" | "book" | "maintenance" | "
   readonly prober: Prober;
   readonly upkeep: Upkeep;
   readonly witness: Witness;
-  readonly loops: readonly Loop[];
+  /** Begins the work that goes on by itself; what is returned ends it, and resolves when nothing of it is under way. */
+  readonly startLoops: () => () => Promise<void>;
   /** Calls for probes of endpoints that nothing is known of yet. */
   readonly probeNew: () => void;
   /** Takes in what is stored. @throws FedwayError `STORE_FAILED` */
@@ -81,8 +82,8 @@ export function createParts(options: MonitorOptions): Parts {
   };
   const probeNew = createNewcomers(core, prober);
   const upkeep = createUpkeep({ ...core, announcer });
-  const loops = createLoops(core, { prober, announcer, upkeep, refresh, probeNew });
-  return { ...core, reader, recorder, queue, prober, upkeep, witness, loops, refresh, probeNew };
+  const startLoops = (): (() => Promise<void>) => beginLoops(core, { prober, announcer, upkeep, refresh, probeNew });
+  return { ...core, reader, recorder, queue, prober, upkeep, witness, startLoops, refresh, probeNew };
 }
 
 function createCore(options: MonitorOptions): Core {
@@ -116,21 +117,24 @@ interface LoopWork {
   readonly probeNew: () => void;
 }
 
-function createLoops(core: Core, { prober, announcer, upkeep, refresh, probeNew }: LoopWork): readonly Loop[] {
+function beginLoops(core: Core, { prober, announcer, upkeep, refresh, probeNew }: LoopWork): () => Promise<void> {
   const { clock, settings, work, soleOwner, tickMs = 1_000, refreshMs = 5_000, onFault } = core;
-  const loop = (everyMs: number, run: () => Promise<void>): Loop => createLoop({ clock, everyMs, run, onFault });
+  const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });
   const probes = work && settings.enabled;
   const read = async (): Promise<void> => {
     await refresh();
     if (probes) await prober.takeWishes();
   };
-  return [
+  const loops = [
     // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
     ...(work ? [loop(settleEveryMs, () => upkeep.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => probeNew())] : []),
     ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
     ...(soleOwner ? [] : [loop(refreshMs, read)]),
   ];
+  return async () => {
+    await Promise.all(loops.map((each) => each.stop()));
+  };
 }
 
 /**

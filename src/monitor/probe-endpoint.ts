@@ -1,5 +1,5 @@
 import { FedwayError, type FaultKind } from "../errors/fedway-error.ts";
-import type { Clock } from "../outbound/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../outbound/probe-client.ts";
 import type { Asker } from "../registry/asking.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
@@ -9,7 +9,7 @@ import { bindTable, valuesTable } from "../registry/capabilities/tables.ts";
 import type { CatalogEntry } from "../registry/catalog.ts";
 import { type Fault, faultOf, publicDetail } from "./fault-of.ts";
 import type { Observation } from "./monitor.ts";
-import { pause } from "./pause.ts";
+import { sleep } from "../clock.ts";
 
 /** What a probe found; when and why it was made is known to who called for it. */
 export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;
@@ -62,7 +62,7 @@ export function createEndpointProbe(options: EndpointProbeOptions): EndpointProb
     const trying: Trying = { options, entry, signal, timeoutMs };
     const first = await tryOnce(trying);
     if (first?.fault === undefined || !retried.has(first.fault)) return first;
-    await pause(clock, retryMs, signal);
+    await sleep(retryMs, { clock, signal });
     const second = signal.aborted ? undefined : await tryOnce(trying);
     return second && { ...second, tries: 2 };
   };

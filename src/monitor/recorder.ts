@@ -1,11 +1,11 @@
 import { toFedwayError } from "../errors/fedway-error.ts";
-import type { Clock } from "../outbound/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Announcer } from "./announcer.ts";
 import { type HealthBook, type HealthChange, newNotices } from "./health-book.ts";
 import { blankRecord, type HealthRecord, type HealthRules, leftRecord, probedRecord } from "./health-record.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
-import { pause } from "./pause.ts";
+import { sleep } from "../clock.ts";
 
 /** Takes in observations: state, incidents, history. */
 export interface Recorder {
@@ -49,7 +49,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   const retry = async (step: () => Promise<void>): Promise<void> => {
     for (const ms of retryMs) {
-      await pause(clock, ms, closing.signal);
+      await sleep(ms, { clock, signal: closing.signal });
       if (await done(step)) return;
       if (closing.signal.aborted) break;
     }

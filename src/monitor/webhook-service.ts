@@ -1,11 +1,11 @@
 import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { Store } from "../store/store.ts";
-import { systemClock } from "../outbound/clock.ts";
+import { systemClock } from "../clock.ts";
 import type { WebhookClient } from "../outbound/webhook-client.ts";
 import type { Catalog } from "../registry/catalog.ts";
 import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
-import { pause } from "./pause.ts";
+import { sleep } from "../clock.ts";
 import { deliveryId, type IncidentEvent, receiverOf, webhookMessage } from "./webhook-message.ts";
 import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
 import { createWebhookSigner, type WebhookSigner } from "./webhook-signature.ts";
@@ -144,7 +144,7 @@ async function deliver(payload: DeliveryPayload, job: JobContext, context: Conte
 
 /** What fails here makes the queue send the message again, so that a short failure of the store is waited for. */
 async function removeLetter(id: string, { signal }: JobContext, context: Context): Promise<void> {
-  const { letters, pause: wait = (ms, until) => pause(systemClock, ms, until) } = context;
+  const { letters, pause: wait = (ms, until) => sleep(ms, { clock: systemClock, signal: until }) } = context;
   for (const ms of retryMs) {
     try {
       return await letters.remove(id);

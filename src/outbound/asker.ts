@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import type { DocumentClient, DocumentRequest, RdfDocument } from "./documents.ts";
 import { type RowsRequest, wholeRows, type WholeRows } from "./rows.ts";
 import type { SparqlClient } from "./sparql-client.ts";

@@ -3,7 +3,7 @@ import { gathered } from "../results/gathered-body.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
 import type { Call } from "./call.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
 import { errorText, maxErrorBytes } from "./excerpt.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 
 /** Closed: requests pass. Open: none passes. Half-open: one trial decides. */
 export type BreakerState = "closed" | "open" | "half-open";

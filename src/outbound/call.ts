@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Admission } from "./breaker.ts";
 import { circuitOpen } from "./circuit-open.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Deadlines, Expiring } from "./deadlines.ts";
 import { healthSign, outcomeName } from "./health.ts";
 import type { HostRates } from "./host-rates.ts";

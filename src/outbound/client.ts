@@ -3,7 +3,7 @@ import { createAnswerScanner } from "../results/scanner.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
 import { type BreakerListener, type Breakers, createBreakers } from "./breakers.ts";
 import { Call, type CallContext } from "./call.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "../clock.ts";
 import { converse, type ConversationContext } from "./conversation.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { createHostRates, type HostRates } from "./host-rates.ts";

@@ -1,5 +1,5 @@
 import { Bag, type Placed } from "./bag.ts";
-import { type Clock, longestTimerMs, type Timer } from "./clock.ts";
+import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 
 /** Something that must be over at a moment. */
 export interface Expiring extends Placed {

@@ -3,7 +3,7 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
 import { decodedPieces } from "./body-pieces.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { type Download, download } from "./download.ts";
 import { errorText } from "./excerpt.ts";
 import { headerOf } from "./headers.ts";

@@ -1,4 +1,4 @@
-import { type Clock, longestTimerMs, type Timer } from "./clock.ts";
+import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 
 /** How many requests may be sent to one host. */
 export interface HostRate {

@@ -1,7 +1,7 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import type { BreakerReport } from "./breakers.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { ResolveHost } from "./connector.ts";
 import type { HostRate } from "./host-rates.ts";
 import type { RequestEnd, RequestStart } from "./request-watch.ts";

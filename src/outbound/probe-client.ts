@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { formatOf } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { parseCheck } from "./parse-check.ts";
 import type { EndpointTarget, PartialReason, SparqlAnswer, SparqlClient } from "./sparql-client.ts";
 

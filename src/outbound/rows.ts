@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { parseAnswer } from "../results/parse.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { parseCheck } from "./parse-check.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient } from "./sparql-client.ts";
 

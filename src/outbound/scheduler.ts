@@ -1,4 +1,4 @@
-import { type Clock, longestTimerMs, type Timer } from "./clock.ts";
+import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 
 /** A request that waits for a slot. */
 export interface Waiter {

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type Clock, longestTimerMs } from "./clock.ts";
+import { type Clock, longestTimerMs } from "../clock.ts";
 
 /** Deadline and cancellation of one piece of work. */
 export interface Stopwatch {

@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type AddressGuard, addressRefused, createAddressGuard } from "./address-guard.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
 import { headerOf, type ResponseHeaders } from "./headers.ts";

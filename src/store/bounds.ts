@@ -1,6 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ListOptions, PutOptions, SeriesPoint } from "./store.ts";
 
+/** How often a write also removes what has expired. */
+export const sweepEveryMs = 60_000;
+
 const mostKeyBytes = 512;
 const mostValueBytes = 64 * 1024 * 1024;
 /** A hundred years; longer times are a mistake of the caller. */

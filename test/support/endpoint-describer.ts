@@ -5,7 +5,7 @@ import type { DescribeOptions, DescribeTarget } from "../../src/registry/describ
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { createAsker } from "../../src/outbound/asker.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
-import { type Clock, systemClock } from "../../src/outbound/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";
 
 /** Describes endpoints of this machine, through the real transport. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock, Timer } from "../../src/outbound/clock.ts";
+import type { Clock, Timer } from "../../src/clock.ts";
 
 /** A clock that stands still until it is told to go on. */
 export interface SimulatedClock extends Clock {
@@ -37,7 +37,7 @@ export function createSimulatedClock(startMs: number): SimulatedClock {
       return timer;
     },
     clearTimeout(timer) {
-      timers.delete(timer);
+      if (timer !== undefined) timers.delete(timer);
     },
     set(nowMs) {
       offsetMs = nowMs - passedMs;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkId, checkKinds } from "../bounds.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
 import { withProgress } from "../life/active-run.ts";
 import { cancelJob, endRunOf } from "../life/cancelling.ts";

@@ -1,4 +1,4 @@
-import type { JobClock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import type { JobState } from "../job-queue.ts";
 import type { JobDocuments } from "../life/job-core.ts";
 import { isOver, type JobRecord, readRecord, type VersionedRecord } from "../life/job-record.ts";
@@ -23,7 +23,7 @@ export interface WantedJobs {
 /** How long and how many documents are kept. */
 export interface RedisDocumentOptions {
   readonly link: () => RedisLink;
-  readonly clock: JobClock;
+  readonly clock: Clock;
   readonly keepFinishedMs: number;
   readonly keepFinished: number;
   readonly leaseMs: number;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import { checkId, checkKinds } from "../bounds.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
 import { cancelJob, endRunOf } from "../life/cancelling.ts";
 import { createIntake, type Intake } from "../life/intake.ts";

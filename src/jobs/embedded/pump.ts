@@ -1,4 +1,4 @@
-import type { Timer } from "../clock.ts";
+import type { Timer } from "../../clock.ts";
 import type { QueueCore } from "./queue-core.ts";
 import type { Schedules } from "./schedules.ts";
 import { survey, trim } from "./survey.ts";

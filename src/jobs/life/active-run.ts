@@ -1,5 +1,5 @@
 import { boundedProgress } from "../bounds.ts";
-import type { Timer } from "../clock.ts";
+import type { Timer } from "../../clock.ts";
 import type { JobContext, JobKind, JobProgress } from "../job-queue.ts";
 import type { JobRecord, VersionedRecord } from "./job-record.ts";
 import { settleFamily } from "./endings.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { JobClock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import type { JobKind, JobState } from "../job-queue.ts";
 import type { JobRecord, ParentRef, VersionedRecord } from "./job-record.ts";
 
@@ -24,7 +24,7 @@ export interface JobDocuments {
 
 /** What the life of a job needs to know of its queue, whichever adapter that is. */
 export interface JobCore {
-  readonly clock: JobClock;
+  readonly clock: Clock;
   readonly documents: JobDocuments;
   /** Names this queue in leases and records; different in every process. */
   readonly owner: string;
@@ -52,7 +52,7 @@ export interface JobCore {
 
 /** Times and numbers that every adapter lets its callers set; all times in milliseconds. */
 export interface JobQueueTimes {
-  readonly clock?: JobClock;
+  readonly clock?: Clock;
   /** Names this process in leases; default: a random one. */
   readonly owner?: string;
   /** How long a job stays with a worker that gives no sign of life; default 30,000. */

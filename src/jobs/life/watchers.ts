@@ -1,4 +1,4 @@
-import type { JobClock, Timer } from "../clock.ts";
+import type { Clock, Timer } from "../../clock.ts";
 import type { Job } from "../job-queue.ts";
 
 /** Who watches which jobs. */
@@ -13,7 +13,7 @@ export interface Watchers {
 
 /** What watchers need. */
 export interface WatchersOptions {
-  readonly clock: JobClock;
+  readonly clock: Clock;
   readonly read: (id: string) => Promise<Job | undefined>;
   /** Shortest time between two calls for one job. */
   readonly everyMs: number;

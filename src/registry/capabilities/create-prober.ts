@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../outbound/clock.ts";
+import { type Clock, systemClock } from "../../clock.ts";
 import type { ProbeClient } from "../../outbound/probe-client.ts";
 import type { AskedEndpoint } from "../asking.ts";
 import type { Capabilities } from "./capabilities.ts";

@@ -1,5 +1,5 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { Clock } from "../../outbound/clock.ts";
+import { type Clock, sleep } from "../../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../../outbound/probe-client.ts";
 import type { AskedEndpoint } from "../asking.ts";
 import type { Probe } from "./probes.ts";
@@ -101,17 +101,6 @@ function cancelled({ reason }: AbortSignal): FedwayError {
 
 /** @throws FedwayError `CANCELLED` when the signal aborts meanwhile */
 async function pause({ clock, signal, bounds }: ProbeSessionOptions): Promise<void> {
+  if (bounds.pauseMs > 0) await sleep(bounds.pauseMs, { clock, signal });
   if (signal.aborted) throw cancelled(signal);
-  if (bounds.pauseMs <= 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = clock.setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, bounds.pauseMs);
-    function stop(): void {
-      clock.clearTimeout(timer);
-      reject(cancelled(signal));
-    }
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }

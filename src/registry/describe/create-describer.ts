@@ -1,5 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { Clock } from "../../outbound/clock.ts";
+import type { Clock } from "../../clock.ts";
 import type { Asker } from "../asking.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createAgenda } from "./agenda.ts";

@@ -1,8 +1,7 @@
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { Clock } from "../../outbound/clock.ts";
+import { type Clock, sleep } from "../../clock.ts";
 import type { AskedAnswer, AskedEndpoint, Asker } from "../asking.ts";
 import type { MeasurementRecord } from "../void/void-description.ts";
-import { sleep } from "./sleep.ts";
 import { StopRun } from "./stop-run.ts";
 import { type Failure, failureOf } from "./failures.ts";
 
@@ -126,7 +125,7 @@ async function converse(options: SessionOptions, state: SessionState, question: 
     const waitMs = outcome.waitMs * (outcome.told ? 1 : 2 ** (attempt - 1));
     if (waitMs > Math.min(longestWaitMs, msLeft(options, state)))
       throw new StopRun(outcome.gone ? "unreachable" : "busy");
-    await sleep(options, waitMs);
+    await pause(options, waitMs);
   }
 }
 
@@ -144,7 +143,7 @@ async function readyToAsk(options: SessionOptions, state: SessionState): Promise
   )
     throw new StopRun("budget");
   if (state.timeouts >= timeoutsInARow || state.failures >= failuresInARow) throw new StopRun("timeouts");
-  if (state.asked && pauseMs > 0) await sleep(options, pauseMs);
+  if (state.asked && pauseMs > 0) await pause(options, pauseMs);
   state.asked = true;
 }
 
@@ -260,4 +259,10 @@ function note(state: SessionState, happening: Happening): number {
   };
   state.records.push(record);
   return state.records.length - 1;
+}
+
+/** @throws StopRun "cancelled" when the signal aborts meanwhile */
+async function pause({ clock, signal }: Pick<SessionOptions, "clock" | "signal">, ms: number): Promise<void> {
+  await sleep(ms, { clock, signal });
+  if (signal.aborted) throw new StopRun("cancelled");
 }

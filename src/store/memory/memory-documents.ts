@@ -1,4 +1,4 @@
-import type { StoreClock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { compareKeys } from "../key-order.ts";
 import type { PutOptions, StoredDocument } from "../store.ts";
 import { createSortedKeys } from "./sorted-keys.ts";
@@ -18,7 +18,7 @@ export interface MemoryDocuments {
 }
 
 /** No documents yet. */
-export function createMemoryDocuments(clock: StoreClock): MemoryDocuments {
+export function createMemoryDocuments(clock: Pick<Clock, "now">): MemoryDocuments {
   const held = new Map<string, HeldDocument>();
   const keys = createSortedKeys();
   // One sequence for all documents: a version never comes back after a document was deleted and made anew.

@@ -9,11 +9,12 @@ import {
   counterSum,
   listLimit,
 } from "../bounds.ts";
-import { type StoreClock, sweepEveryMs, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../../clock.ts";
 import { storeClosed } from "../failures.ts";
 import type { Store } from "../store.ts";
 import { createMemoryDocuments, type MemoryDocuments } from "./memory-documents.ts";
 import { createMemorySeries, type MemorySeries } from "./memory-series.ts";
+import { sweepEveryMs } from "../bounds.ts";
 
 /** A number or an owner that may end. */
 interface Expiring<Value> {
@@ -23,7 +24,7 @@ interface Expiring<Value> {
 
 /** What the methods share. */
 interface MemoryState {
-  readonly clock: StoreClock;
+  readonly clock: Pick<Clock, "now">;
   readonly documents: MemoryDocuments;
   readonly series: MemorySeries;
   readonly counters: Map<string, Expiring<number>>;
@@ -36,7 +37,7 @@ interface MemoryState {
  * A store that ends with its process: for tests, and for services that need not remember anything. It is the plainest
  * form of what the port promises; what has expired is removed by later writes.
  */
-export function createMemoryStore(options: { readonly clock?: StoreClock } = {}): Store {
+export function createMemoryStore(options: { readonly clock?: Pick<Clock, "now"> } = {}): Store {
   const clock = options.clock ?? systemClock;
   const state: MemoryState = {
     clock,

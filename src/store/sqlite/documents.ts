@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { StoreClock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { prefixEnd } from "../key-order.ts";
 import type { PutOptions, StoredDocument } from "../store.ts";
 import { integerOf, type Row, textOf } from "./rows.ts";
@@ -19,7 +19,11 @@ const documentOf = (row: Row): StoredDocument => ({
 });
 
 /** @param next the next number of the database's one sequence */
-export function createDocuments(database: DatabaseSync, clock: StoreClock, next: () => number): SqliteDocuments {
+export function createDocuments(
+  database: DatabaseSync,
+  clock: Pick<Clock, "now">,
+  next: () => number,
+): SqliteDocuments {
   const alive = "(expires_at IS NULL OR expires_at > ?)";
   const one = database.prepare(`SELECT key, value, version FROM documents WHERE key = ? AND ${alive}`);
   const versionOf = database.prepare(`SELECT version FROM documents WHERE key = ? AND ${alive}`);

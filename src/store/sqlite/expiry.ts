@@ -1,11 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type StoreClock, sweepEveryMs } from "../clock.ts";
+import { type Clock } from "../../clock.ts";
+import { sweepEveryMs } from "../bounds.ts";
 
 /** Rows of a table, and free pages of the file, that one sweep removes at most. */
 const mostAtOnce = 500;
 
 /** Removes what has expired, inside the caller's transaction and in bounded steps; does nothing when it is not time. */
-export function createSweep(database: DatabaseSync, clock: StoreClock): () => void {
+export function createSweep(database: DatabaseSync, clock: Pick<Clock, "now">): () => void {
   const removals = ["documents", "counters", "leases"].map((table) =>
     database.prepare(
       `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE expires_at <= ? LIMIT ${mostAtOnce})`,

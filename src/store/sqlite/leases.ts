@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { StoreClock } from "../clock.ts";
+import type { Clock } from "../../clock.ts";
 import { textOf } from "./rows.ts";
 
 /** Leases of a database, inside the caller's transaction. */
@@ -9,7 +9,7 @@ export interface SqliteLeases {
 }
 
 /** Leases of a database. */
-export function createLeases(database: DatabaseSync, clock: StoreClock): SqliteLeases {
+export function createLeases(database: DatabaseSync, clock: Pick<Clock, "now">): SqliteLeases {
   const holder = database.prepare("SELECT owner FROM leases WHERE name = ? AND expires_at > ?");
   const take = database.prepare("INSERT OR REPLACE INTO leases (name, owner, expires_at) VALUES (?, ?, ?)");
   const give = database.prepare("DELETE FROM leases WHERE name = ? AND owner = ?");

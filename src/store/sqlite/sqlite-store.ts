@@ -9,7 +9,7 @@ import {
   checkValue,
   listLimit,
 } from "../bounds.ts";
-import { type StoreClock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../../clock.ts";
 import { storeClosed } from "../failures.ts";
 import type { Store } from "../store.ts";
 import { type BackupReport, backupDatabase } from "./backup.ts";
@@ -32,13 +32,13 @@ export interface SqliteStore extends Store {
 
 /** How a store in a file is opened. */
 export interface SqliteStoreOptions extends DatabaseOptions {
-  readonly clock?: StoreClock;
+  readonly clock?: Pick<Clock, "now">;
 }
 
 /** What the methods share. */
 interface Connection {
   readonly database: DatabaseSync;
-  readonly clock: StoreClock;
+  readonly clock: Pick<Clock, "now">;
   /** Next number of the one sequence: versions of documents, arrivals of points. */
   readonly next: () => number;
   readonly batch: WriteBatch;

@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { BreakerReport } from "../../../src/outbound/breakers.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import { type Clock, systemClock } from "../../../src/outbound/clock.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 import { createProbeClient } from "../../../src/outbound/probe-client.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";

@@ -5,7 +5,7 @@ import type { CatalogEntry } from "../../../src/registry/catalog.ts";
 import { createEndpointProbe, type Finding } from "../../../src/monitor/probe-endpoint.ts";
 import { createAsker } from "../../../src/outbound/asker.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import type { ResolveHost } from "../../../src/outbound/connector.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { createProbeClient } from "../../../src/outbound/probe-client.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/outbound/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 
 /** Timers of the transport up to this are pauses and pass at once; longer ones are deadlines and run on real time. */
 const longestPauseMs = 5_000;

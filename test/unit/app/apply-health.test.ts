@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { applyHealth, type AppliedHealth } from "../../../src/app/apply-health.ts";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import type { EndpointHealth, Incident, MonitorEvent, Observation } from "../../../src/monitor/monitor.ts";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 
 const everyMs = 900_000;
 const noon = Date.UTC(2026, 0, 1, 12);

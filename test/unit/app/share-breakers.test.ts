@@ -5,7 +5,7 @@ import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { HealthSign } from "../../../src/outbound/breaker.ts";
 import { type BreakerListener, type BreakerReport, createBreakers } from "../../../src/outbound/breakers.ts";
-import { type Clock, systemClock } from "../../../src/outbound/clock.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 import { createLanes, type Lane } from "../../../src/outbound/lanes.ts";
 
 const url = "http://a.example/sparql";

@@ -16,7 +16,7 @@ let onFault = vi.fn<(error: unknown) => void>();
 let watch: StateWatch | undefined;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   nowMs = 0;
   store = createMemoryStore();
   before = async () => {};
@@ -109,7 +109,7 @@ describe("a store that fails", () => {
     before = down;
     for (let times = 0; times < 3; times += 1) await look();
     expect(state.failingSinceMs).toBe(everyMs);
-    expect(onFault).toHaveBeenCalledTimes(3);
+    expect(onFault).toHaveBeenCalledOnce();
     before = async () => {};
     await look();
     expect(state).toMatchObject({ failingSinceMs: undefined, lostAtMs: undefined });

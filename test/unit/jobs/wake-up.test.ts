@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { JobClock } from "../../../src/jobs/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 
@@ -13,7 +13,7 @@ async function settle(): Promise<void> {
 function creepingClock() {
   let nowMs = 1_000_000;
   const timers = new Map<NodeJS.Timeout, { readonly atMs: number; readonly run: () => void }>();
-  const clock: JobClock = {
+  const clock: Clock = {
     now: () => {
       nowMs += 1;
       return nowMs;

@@ -8,7 +8,7 @@ import {
   createBreaker,
   type HealthSign,
 } from "../../../src/outbound/breaker.ts";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { healthSign } from "../../../src/outbound/health.ts";
 
 let states: BreakerState[];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { createDeadlines, type Expiring } from "../../../src/outbound/deadlines.ts";
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BreakerReport, createBreakers } from "../../../src/outbound/breakers.ts";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { createLanes, type Lane, type Lanes } from "../../../src/outbound/lanes.ts";
 
 const make = (maxLanes: number): Lanes =>

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { Clock, Timer } from "../../../src/outbound/clock.ts";
+import type { Clock, Timer } from "../../../src/clock.ts";
 import { createDeadlines } from "../../../src/outbound/deadlines.ts";
 import { PromptBody } from "../../../src/outbound/prompt-body.ts";
 

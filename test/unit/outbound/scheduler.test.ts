@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { systemClock } from "../../../src/outbound/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { createScheduler, type Scheduler, type Waiter } from "../../../src/outbound/scheduler.ts";
 
 let log: string[];

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createDescriber } from "../../../../src/registry/describe/create-describer.ts";
 import type { DescribeOptions } from "../../../../src/registry/describe/describer.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
-import { systemClock } from "../../../../src/outbound/clock.ts";
+import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";
 import { type DataTruth, truthOf } from "../../../support/void-truth.ts";

@@ -3,7 +3,7 @@ import { createDescriber } from "../../../../src/registry/describe/create-descri
 import { agentView } from "../../../../src/registry/void/agent-view.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createVoidRetriever } from "../../../../src/registry/void/void-retriever.ts";
-import { systemClock } from "../../../../src/outbound/clock.ts";
+import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";
 import { describedUnits } from "../../../support/described-data.ts";
 import { asRetrieved, goneTerms, listsOnly, scaled, withGoneTerms } from "../../../support/published-description.ts";

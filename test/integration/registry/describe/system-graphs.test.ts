@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createDescriber } from "../../../../src/registry/describe/create-describer.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
-import { systemClock } from "../../../../src/outbound/clock.ts";
+import { systemClock } from "../../../../src/clock.ts";
 import { scriptedAsker } from "../../../support/scripted-asker.ts";
 
 const url = "http://virtuoso.example/sparql";

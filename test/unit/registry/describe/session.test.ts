@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { AskedAnswer } from "../../../../src/registry/asking.ts";
 import { openSession, type Session, type SessionOptions } from "../../../../src/registry/describe/session.ts";
-import { type Clock, systemClock } from "../../../../src/outbound/clock.ts";
+import { type Clock, systemClock } from "../../../../src/clock.ts";
 
 /** What an endpoint does with one request: an answer, perhaps slow or partial, or an error. */
 type Step =
