@@ -2,46 +2,35 @@ import { LRUCache } from "lru-cache";
 import type { AnswerBytes } from "../engine/executor.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type Problem, toProblem } from "../errors/problem.ts";
-import type { QueryPlan } from "../plan/query-plan.ts";
+import type { QueryPlan, DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import { isWhole } from "../results/gathered-body.ts";
-import type { AnswerKind } from "../results/model.ts";
+import type { AnswerKind, QueryResult } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
-import { toPlanDescription } from "./describe-plan.ts";
-import { executable } from "./evaluate.ts";
-import type { QueryAnswer, QueryRequest, TabularAnswer } from "./query-service.ts";
-import type { RunEnd } from "./run-log.ts";
+import type { QueryAnswer, QueryRequest, TabularAnswer, PlanDescription } from "./query-service.ts";
+import { type RunEnd, brokenOff, completed, firstByteStatus, lacksRows } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
-import type { Table } from "./tabulate.ts";
-import { brokenOff, completed, firstByteStatus, lacksRows } from "./verdict.ts";
+import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/held-bytes.ts";
+import { termToText } from "../results/terms.ts";
+import { describePlan } from "../plan/print-plan.ts";
 
-// Clients of one kind send one Accept header; working it out is not free, nor is the key.
-let latest: (Pick<QueryRequest, "accept" | "format"> & { kind: AnswerKind; wanted: ResultFormat }) | undefined;
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
+const longestKept = 1_000;
 
-/** The format the client gets. @throws FedwayError the reason of a rejected plan, or `NOT_ACCEPTABLE` */
-export function wantedFormat(plan: QueryPlan, { accept, format }: QueryRequest): ResultFormat {
-  const kind = executable(plan).answer;
-  if (latest?.kind === kind && latest.accept === accept && latest.format === format) return latest.wanted;
-  const wanted = negotiate(kind, { accept, format });
-  if ((accept?.length ?? 0) < 1_000) latest = { kind, accept, format, wanted };
-  return wanted;
-}
-
-function negotiate(kind: AnswerKind, { accept, format }: Pick<QueryRequest, "accept" | "format">): ResultFormat {
-  const key = JSON.stringify([kind, format, accept?.slice(0, 1_000)]);
+/** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
+export function wantedFormat(kind: AnswerKind, { accept = "", format = "" }: QueryRequest): ResultFormat {
+  const key = `${kind} ${format}\n${accept}`;
   const known = negotiated.get(key);
   if (known) return known;
-  const wish = { ...(accept !== undefined && { accept }), ...(format !== undefined && { format }) };
-  const wanted = negotiateFormat(kind, wish);
+  const wanted = negotiateFormat(kind, { accept, format });
   if (!wanted) throw notAcceptable(kind, format);
-  if ((accept?.length ?? 0) < 1_000) negotiated.set(key, wanted);
+  if (key.length < longestKept) negotiated.set(key, wanted);
   return wanted;
 }
 
-function notAcceptable(kind: AnswerKind, format: string | undefined): FedwayError {
+function notAcceptable(kind: AnswerKind, format: string): FedwayError {
   const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
-  const wanted = format === undefined ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
+  const wanted = format === "" ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
   return new FedwayError("NOT_ACCEPTABLE", `${wanted} can carry ${kind}.`, {
     next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
   });
@@ -110,4 +99,88 @@ function endOf(run: StartedRun, { rows, boolean, truncated }: Table, thrown: unk
   if (thrown !== undefined) return { status: "partial", rows: rows.length, error: toFedwayError(thrown) };
   if (truncated) return { status: "partial", rows: rows.length };
   return completed(run.bounds.sources.values(), boolean === undefined ? rows.length : undefined);
+}
+
+/** Rows of an answer as text cells. */
+interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Answer of ASK. */
+  readonly boolean?: boolean;
+  /** There were more rows than wanted; the rest was not asked for. */
+  readonly truncated: boolean;
+  /** What ended the stream of rows early. */
+  readonly error?: FedwayError;
+}
+
+/** Of one table's cells. */
+const MOST_TABLE_BYTES = 32 * 1024 * 1024;
+const together: HeldTogether = { most: 256 * 1024 * 1024, bytes: 0, holders: 0 };
+
+/** The first rows of a result. Never throws: a failure is part of the table, beside the rows before it. */
+export async function tabulate(result: QueryResult, maxRows: number): Promise<Table> {
+  if (result.kind === "boolean") return { columns: [], rows: [], boolean: result.value, truncated: false };
+  const columns = result.kind === "bindings" ? result.variables : ["subject", "predicate", "object"];
+  const rows: (string | null)[][] = [];
+  const held = createHeldBytes(MOST_TABLE_BYTES, together, tableErrors);
+  const cellBytes = held.open();
+  try {
+    for await (const cells of cellsOf(result)) {
+      if (rows.length === maxRows) return { columns, rows, truncated: true };
+      cellBytes.add(cells.reduce((sum, cell) => sum + 2 * (cell?.length ?? 0), 0));
+      rows.push(cells);
+    }
+    return { columns, rows, truncated: false };
+  } catch (error) {
+    return { columns, rows, truncated: false, error: toFedwayError(error) };
+  } finally {
+    held.close();
+  }
+}
+
+const tableErrors: HeldErrors = {
+  tooMuch: (most) =>
+    new FedwayError("ANSWER_TOO_LARGE", `The table is larger than ${most / 1024 / 1024} MiB.`, {
+      fault: "too-large",
+      next: "Ask for fewer rows (maxRows) or columns, or send the query to /sparql, where answers of any size are streamed.",
+    }),
+  noRoomBesideOthers: () =>
+    new FedwayError("SERVICE_BUSY", "Too many large tables are being made.", {
+      retryAfterMs: 2_000,
+      next: "Try again in a moment, or send the query to /sparql, where answers of any size are streamed.",
+    }),
+};
+
+async function* cellsOf(result: Exclude<QueryResult, { kind: "boolean" }>): AsyncIterable<(string | null)[]> {
+  if (result.kind === "quads") {
+    for await (const { subject, predicate, object } of result.quads) yield [subject, predicate, object].map(termToText);
+    return;
+  }
+  for await (const row of result.rows) {
+    yield result.variables.map((name) => {
+      const term = row.get(name);
+      return term ? termToText(term) : null;
+    });
+  }
+}
+
+/** A plan as data for `/api/explain`. */
+export function toPlanDescription(plan: QueryPlan): PlanDescription {
+  const text = describePlan(plan);
+  if (plan.kind === "rejected") {
+    return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason), text };
+  }
+  const { kind, answer, query, notes } = plan;
+  return { kind, answer, endpoints: endpointsOf(plan), query, notes, text };
+}
+
+function endpointsOf(plan: DirectPlan | FederatedPlan): PlanDescription["endpoints"] {
+  if (plan.kind === "direct") {
+    return [{ ...named(plan.endpoint), clauses: 1, silent: plan.silent !== undefined }];
+  }
+  return plan.members.map(({ endpoint, clauses, silent }) => ({ ...named(endpoint), clauses, silent }));
+}
+
+function named({ id, url }: PlannedEndpoint): { endpoint: string; url: string } {
+  return { endpoint: id ?? url, url };
 }

@@ -1,18 +1,21 @@
 import type { Planner } from "../plan/create-planner.ts";
 import { createAdmission } from "./admission.ts";
-import { noTable, toQueryAnswer, toTabularAnswer, wantedFormat } from "./answers.ts";
-import { toPlanDescription } from "./describe-plan.ts";
-import { evaluate, type Executors, fetchAnswer } from "./evaluate.ts";
+import { noTable, toQueryAnswer, toTabularAnswer, wantedFormat, toPlanDescription, tabulate } from "./answers.ts";
 import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./query-service.ts";
-import { createRunLog } from "./run-log.ts";
+import { createRunLog, completed } from "./run-log.ts";
 import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
-import { createRunStarter, type RunStarter } from "./start-run.ts";
-import { tabulate } from "./tabulate.ts";
+import { enterQueue, type RunStarterOptions, type StartedRun, startRun } from "./start-run.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
-import { completed } from "./verdict.ts";
+import type { Executor } from "../engine/executor.ts";
+import type { ExecutionBounds } from "../engine/federation-engine.ts";
+import { noteSilenced, sourceReport } from "../engine/source-reports.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 
 /** What the use case is made of. */
-export interface QueryServiceOptions extends Executors {
+interface QueryServiceOptions {
+  readonly direct: Executor<DirectPlan>;
+  readonly federated: Executor<FederatedPlan>;
   readonly planner: Planner;
   readonly limits: {
     readonly timeoutMs: number;
@@ -46,12 +49,12 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     now,
     name: shared?.name,
     onChange: shared && ((place) => shared.changed(place)),
-    onFinish({ plan, status, durationMs }) {
+    onFinish({ plan, end }, durationMs) {
       admission.leave();
-      metrics.observeRun(plan, status, durationMs / 1000);
+      metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
     },
   });
-  const starter = createRunStarter({
+  const starter: RunStarterOptions = {
     planner,
     log,
     admission,
@@ -60,7 +63,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     onPlan: (cached) => metrics.observePlan(cached),
     onFailure: (error, run) => runs.set(error, run),
     tracer: options.tracer,
-  });
+  };
   return {
     run: (request) => answerQuery(options, starter, request),
     table: (request) => answerTable(options, starter, request),
@@ -76,17 +79,17 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
 
 async function answerQuery(
   options: QueryServiceOptions,
-  starter: RunStarter,
+  starter: RunStarterOptions,
   request: QueryRequest,
 ): Promise<QueryAnswer> {
-  const waiting = starter.enter(request);
+  const waiting = enterQueue(request, starter);
   if (waiting !== undefined) await waiting;
-  const run = starter.start(request);
+  const run = startRun(request, starter);
   const { plan, bounds } = run;
   try {
-    const format = wantedFormat(plan, request);
+    const format = wantedFormat(executable(plan).answer, request);
     const accepted = { format, acceptEncoding: request.acceptEncoding };
-    const answer = await fetchAnswer(options, plan, { accepted, bounds });
+    const answer = await execute(options, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
     const complete = (rows: number | undefined): void => run.end(completed(bounds.sources.values(), rows));
     if (answer.end === undefined) complete(answer.rows);
     else answer.end.then(complete, (error: unknown) => run.fail(error));
@@ -98,15 +101,49 @@ async function answerQuery(
 
 async function answerTable(
   options: QueryServiceOptions,
-  starter: RunStarter,
+  starter: RunStarterOptions,
   request: QueryRequest & { readonly maxRows: number },
 ): Promise<TabularAnswer> {
-  await starter.enter(request);
-  const run = starter.start(request);
+  await enterQueue(request, starter);
+  const run = startRun(request, starter);
   try {
-    const result = await evaluate(options, run.plan, run.bounds);
+    const result = await execute(options, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
     return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, options.limits.maxRows)));
   } catch (error) {
     return toTabularAnswer(run, noTable, error);
   }
+}
+
+/**
+ * Executes the plan of a run; where a silent endpoint fails, the query over no data answers in its place.
+ * @throws FedwayError for what fails before the first byte; a direct plan's executor may also throw what is unexpected
+ */
+function execute<T>(
+  { direct, federated }: QueryServiceOptions,
+  { plan, bounds }: StartedRun,
+  how: <P>(executor: Executor<P>, plan: P) => Promise<T>,
+): Promise<T> {
+  const chosen = executable(plan);
+  if (chosen.kind === "federated") return how(federated, chosen);
+  const answer = how(direct, chosen);
+  if (chosen.silent === undefined) return answer;
+  return answer.catch((error: unknown) => how(federated, fallbackOf(chosen, error, bounds)));
+}
+
+/** A plan that can be executed. @throws FedwayError the reason of a rejected one */
+function executable(plan: QueryPlan): DirectPlan | FederatedPlan {
+  if (plan.kind !== "rejected") return plan;
+  // A plan is cached and shared; the error of one run is not.
+  const { code, message, details } = plan.reason;
+  throw new FedwayError(code, message, details);
+}
+
+/** The plan that is left when a silent endpoint has failed: the query over no data, its SERVICE one empty solution. */
+function fallbackOf(plan: DirectPlan, error: unknown, bounds: ExecutionBounds): FederatedPlan {
+  const failure = toFedwayError(error);
+  if (!plan.silent || !failure.kind.silenceable || bounds.signal.aborted) throw failure;
+  noteSilenced(sourceReport(bounds.sources, plan.endpoint.id ?? plan.endpoint.url), failure.code);
+  const { answer, notes } = plan;
+  const { query } = plan.silent;
+  return { kind: "federated", answer, query, skeleton: query, clauses: [], members: [], notes };
 }

@@ -4,14 +4,6 @@ import type { SourceReport } from "../engine/federation-engine.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import type { RunRecord, RunStatus } from "./query-service.ts";
 
-/** A run under way. */
-export interface Run {
-  readonly id: string;
-  readonly sources: Map<string, SourceReport>;
-  /** Ends the run; later calls change nothing. */
-  finish(end: RunEnd): void;
-}
-
 /** How a run ended. */
 export interface RunEnd {
   readonly status: RunStatus;
@@ -19,18 +11,8 @@ export interface RunEnd {
   readonly error?: FedwayError;
 }
 
-/** Opens runs and keeps the records of the latest ones. */
-export interface RunLog {
-  open(plan: QueryPlan, queryHash: string): Run;
-  record(id: string): RunRecord | undefined;
-  /** What is kept at the places from `from` to before `to`. */
-  records(from: number, to: number): readonly RunRecord[];
-  /** Runs that are not finished. */
-  readonly running: number;
-}
-
 /** What the log works with. */
-export interface RunLogOptions {
+interface RunLogOptions {
   /** Records kept; the oldest are dropped. */
   readonly keep: number;
   /** Milliseconds since the epoch. */
@@ -39,23 +21,12 @@ export interface RunLogOptions {
   readonly name?: string | undefined;
   /** Told of every run that begins or ends, by its place. */
   readonly onChange?: ((place: number) => void) | undefined;
-  /** Told of every finished run; duration in milliseconds. */
-  readonly onFinish: (run: {
-    readonly plan: QueryPlan["kind"];
-    readonly status: RunStatus;
-    readonly durationMs: number;
-  }) => void;
+  /** Told of every finished run, once. */
+  readonly onFinish: (run: Run, durationMs: number) => void;
 }
 
-/** What all runs of one log share. */
-interface Book {
-  readonly options: RunLogOptions;
-  readonly name: string;
-  running: number;
-}
-
-/** A run and what is kept of it; the public record is made of it when somebody asks. A class, as one is made for every query. */
-class LoggedRun implements Run {
+/** A run and what is kept of it; its public record is made on demand. A class, because one is made for every query. */
+export class Run {
   readonly id: string;
   readonly place: number;
   readonly sources = new Map<string, SourceReport>();
@@ -64,55 +35,67 @@ class LoggedRun implements Run {
   readonly startedAt: number;
   durationMs: number | undefined;
   end: RunEnd | undefined;
-  readonly #book: Book;
+  readonly #options: RunLogOptions;
 
-  constructor({ place, plan, queryHash }: Pick<LoggedRun, "place" | "plan" | "queryHash">, book: Book) {
-    this.id = `${place.toString(36)}-${book.name}${randomUUID()}`;
+  constructor({ place, plan, queryHash }: Pick<Run, "place" | "plan" | "queryHash">, options: RunLogOptions) {
+    const owner = options.name === undefined ? "" : `${options.name}-`;
+    this.id = `${place.toString(36)}-${owner}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
     this.queryHash = queryHash;
-    this.startedAt = book.options.now();
-    this.#book = book;
-    book.running++;
+    this.startedAt = options.now();
+    this.#options = options;
   }
 
+  /** Ends the run; later calls change nothing. */
   finish(end: RunEnd): void {
     if (this.end) return;
-    const { options } = this.#book;
-    this.#book.running--;
     this.end = end;
-    this.durationMs = options.now() - this.startedAt;
-    options.onChange?.(this.place);
-    options.onFinish({ plan: this.plan.kind, status: end.status, durationMs: this.durationMs });
+    this.durationMs = this.#options.now() - this.startedAt;
+    this.#options.onFinish(this, this.durationMs);
   }
 }
 
-/** Creates a log in bounded memory. */
-export function createRunLog(options: RunLogOptions): RunLog {
-  // Once around, in the order of their beginning; the id tells the place. A map would be made anew every thousand runs.
-  const runs: LoggedRun[] = [];
+/** The records of the latest runs, in bounded memory. */
+export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
+  // A ring: the id of a run tells its place.
+  const runs: Run[] = [];
   let next = 0;
-  const book: Book = { options, name: options.name === undefined ? "" : `${options.name}-`, running: 0 };
+  let running = 0;
+  const options: RunLogOptions = {
+    ...rest,
+    onFinish(run, durationMs) {
+      running -= 1;
+      rest.onChange?.(run.place);
+      onFinish(run, durationMs);
+    },
+  };
+  const kept = (from: number, to: number): readonly RunRecord[] => runs.slice(from, to).map(toRecord);
   return {
-    open(plan, queryHash) {
-      const run = new LoggedRun({ place: next, plan, queryHash }, book);
+    open(plan: QueryPlan, queryHash: string): Run {
+      const run = new Run({ place: next, plan, queryHash }, options);
+      running += 1;
       runs[next] = run;
       options.onChange?.(next);
       next = (next + 1) % options.keep;
       return run;
     },
-    record(id) {
+    record(id: string): RunRecord | undefined {
       const run = runs[Number.parseInt(id, 36)];
       return run?.id === id ? toRecord(run) : undefined;
     },
-    records: (from, to) => runs.slice(from, to).map(toRecord),
-    get running() {
-      return book.running;
+    /** What is kept at the places from `from` to before `to`. */
+    records: kept,
+    /** Runs that are not finished. */
+    get running(): number {
+      return running;
     },
   };
 }
 
-function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: LoggedRun): RunRecord {
+export type RunLog = ReturnType<typeof createRunLog>;
+
+function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: Run): RunRecord {
   const reports = [...sources.values()];
   return {
     id,
@@ -127,4 +110,32 @@ function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: 
     ...(end?.error && { code: end.error.code, detail: end.error.message }),
     notes: plan.kind === "rejected" ? [] : plan.notes,
   };
+}
+
+/** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */
+export function completed(sources: Iterable<SourceReport>, rows: number | undefined): RunEnd {
+  const status = isPartial(sources) ? "partial" : rows === 0 ? "empty" : "ok";
+  return { status, rows };
+}
+
+/** How a run ended that broke off or never began. */
+export function brokenOff(error: FedwayError): RunEnd {
+  return { status: error.code === "CANCELLED" ? "cancelled" : "failed", error };
+}
+
+/** Something that belongs to the answer is missing; a silenced failure is what the query asked for. */
+function isPartial(sources: Iterable<SourceReport>): boolean {
+  for (const source of sources) if (lacksRows(source)) return true;
+  return false;
+}
+
+/** The endpoint's contribution is missing or incomplete. */
+export function lacksRows({ status }: SourceReport): boolean {
+  return status === "partial" || status === "failed";
+}
+
+/** What can be said at the first byte: a verdict on a whole answer, `running` on one that still streams. */
+export function firstByteStatus(sources: Iterable<SourceReport>, whole: boolean, rows: number | undefined): RunStatus {
+  if (isPartial(sources)) return "partial";
+  return whole ? completed([], rows).status : "running";
 }

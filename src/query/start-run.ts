@@ -4,27 +4,9 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
 import type { Admission } from "./admission.ts";
-import { type Deadline, startDeadline, transportDeadline } from "./deadline.ts";
 import type { QueryRequest } from "./query-service.ts";
-import type { Run, RunEnd, RunLog } from "./run-log.ts";
+import { type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
 import type { Span, Tracer } from "../telemetry/tracing.ts";
-import { brokenOff } from "./verdict.ts";
-
-/** A run from its plan to its end. Durations in milliseconds. */
-export interface StartedRun {
-  readonly id: string;
-  readonly plan: QueryPlan;
-  /** The plan came from the cache. */
-  readonly cached: boolean;
-  readonly bounds: ExecutionBounds;
-  readonly planMs: number;
-  /** When execution began, on the clock. */
-  readonly executedAt: number;
-  /** Ends the run; only the first end counts. */
-  end(end: RunEnd): void;
-  /** Ends the run with a failure and gives the error to report. */
-  fail(thrown: unknown): FedwayError;
-}
 
 /** What runs are started with. */
 export interface RunStarterOptions {
@@ -40,44 +22,47 @@ export interface RunStarterOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-interface Opened {
-  readonly run: Run;
-  readonly deadline: Deadline;
-  readonly plan: QueryPlan;
-  readonly cached: boolean;
-  readonly request: QueryRequest;
-  readonly startedAt: number;
-  readonly span: Span | undefined;
-}
-
-class Started implements StartedRun {
+/** A run from its plan to its end; durations in milliseconds. A class, because one is made for every query. */
+export class StartedRun {
   readonly id: string;
   readonly plan: QueryPlan;
+  /** The plan came from the cache. */
   readonly cached: boolean;
   readonly bounds: ExecutionBounds;
   readonly planMs: number;
+  /** When execution began, on the clock. */
   readonly executedAt: number;
   readonly #run: Run;
   readonly #deadline: Deadline;
   readonly #span: Span | undefined;
   readonly #options: RunStarterOptions;
 
-  constructor({ run, deadline, plan, cached, request, startedAt, span }: Opened, options: RunStarterOptions) {
-    this.id = run.id;
+  /** Plans the request and opens its run. @throws FedwayError what the planner throws */
+  constructor(request: QueryRequest, options: RunStarterOptions) {
+    const { planner, log, tracer, now } = options;
+    const startedAt = now();
+    const { plan, cached } = planner.plan(request);
+    options.onPlan(cached);
+    this.#run = log.open(plan, hashOf(plan, request.text));
+    this.#span = tracer?.startSpan("run", {
+      parent: request.trace,
+      attributes: { "fedway.run": this.#run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
+    });
+    const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
+    this.#deadline = start(request.signal, timeoutOf(request, options), now);
+    this.#options = options;
+    this.id = this.#run.id;
     this.plan = plan;
     this.cached = cached;
-    const { signal, atMs: deadlineMs } = deadline;
+    const { signal, atMs: deadlineMs } = this.#deadline;
     const { partial, client } = request;
-    this.bounds = { signal, deadlineMs, partial, client, sources: run.sources, trace: span?.context };
-    this.executedAt = options.now();
+    this.bounds = { signal, deadlineMs, partial, client, sources: this.#run.sources, trace: this.#span?.context };
+    this.executedAt = now();
     this.planMs = this.executedAt - startedAt;
-    this.#run = run;
-    this.#deadline = deadline;
-    this.#span = span;
-    span?.setAttribute("fedway.plan_ms", this.planMs);
-    this.#options = options;
+    this.#span?.setAttribute("fedway.plan_ms", this.planMs);
   }
 
+  /** Ends the run; only the first end counts. */
   end(how: RunEnd): void {
     this.#deadline.clear();
     this.#run.finish(how);
@@ -85,6 +70,7 @@ class Started implements StartedRun {
     this.#span?.end(how.error?.code);
   }
 
+  /** Ends the run with a failure and gives the error to report. */
   fail(thrown: unknown): FedwayError {
     // What ended everything is the cause of whatever failed after it.
     const { reason } = this.#deadline.signal as { readonly reason: unknown };
@@ -95,53 +81,74 @@ class Started implements StartedRun {
   }
 }
 
-/** Lets queries in, plans them and opens their runs; whoever is told of a run's end calls `admission.leave`. */
-export interface RunStarter {
-  /** As `Admission.enter`; `start` comes next. */
-  enter(request: QueryRequest): Promise<void> | undefined;
-  /** Comes once after `enter`; gives the place back when it throws. @throws FedwayError what the planner throws */
-  start(request: QueryRequest): StartedRun;
+// A plan comes from the cache with the text it was made for.
+const hashes = new WeakMap<QueryPlan, string>();
+
+function hashOf(plan: QueryPlan, text: string): string {
+  let hash = hashes.get(plan);
+  if (hash === undefined) {
+    hash = createHash("sha256").update(text).digest("hex");
+    hashes.set(plan, hash);
+  }
+  return hash;
 }
 
-/** Creates the starter of one service. */
-export function createRunStarter(options: RunStarterOptions): RunStarter {
-  const { planner, log, admission, limits, now } = options;
-  // A plan comes from the cache with the text it was made for.
-  const hashes = new WeakMap<QueryPlan, string>();
-  const hashOf = (plan: QueryPlan, text: string): string => {
-    let hash = hashes.get(plan);
-    if (hash === undefined) {
-      hash = createHash("sha256").update(text).digest("hex");
-      hashes.set(plan, hash);
-    }
-    return hash;
-  };
+const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: RunStarterOptions): number =>
+  Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
 
-  const open = (request: QueryRequest): StartedRun => {
-    const startedAt = now();
-    const { plan, cached } = planner.plan(request);
-    options.onPlan(cached);
-    const run = log.open(plan, hashOf(plan, request.text));
-    const span = options.tracer?.startSpan("run", {
-      parent: request.trace,
-      attributes: { "fedway.run": run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
-    });
-    const timeoutMs = timeoutOf(request);
-    const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
-    const deadline = start(request.signal, timeoutMs, now);
-    return new Started({ run, deadline, plan, cached, request, startedAt, span }, options);
-  };
-  const timeoutOf = ({ timeoutMs }: QueryRequest): number => Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
+/** As `Admission.enter`; `startRun` comes next. */
+export const enterQueue = (request: QueryRequest, options: RunStarterOptions): Promise<void> | undefined =>
+  options.admission.enter({
+    characters: request.text.length,
+    timeoutMs: timeoutOf(request, options),
+    signal: request.signal,
+  });
+
+/** Comes once after `enterQueue`; whoever hears of the run's end calls `admission.leave`. @throws FedwayError what the planner throws */
+export function startRun(request: QueryRequest, options: RunStarterOptions): StartedRun {
+  try {
+    return new StartedRun(request, options);
+  } catch (error) {
+    options.admission.leave();
+    throw error;
+  }
+}
+
+/** One time limit and one way to stop for everything that a query starts. */
+interface Deadline {
+  /** Moment on the clock, milliseconds. */
+  readonly atMs: number;
+  /** Aborted by the client's leaving, by the deadline or by `cancel`, with a `FedwayError` as reason. */
+  readonly signal: AbortSignal;
+  /** Takes back the timer; call when the query is over. */
+  clear(): void;
+}
+
+/** The deadline of a plan whose only work is one request, which the outbound client ends. Costs no timer. */
+function transportDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
+  return { atMs: now() + timeoutMs, signal: client, clear: () => {} };
+}
+
+/** Starts the clock of a query; `client` is aborted when its client has gone. */
+function startDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
+  const controller = new AbortController();
+  const leave = () => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
+  const timer = setTimeout(() => {
+    controller.abort(
+      new FedwayError("DEADLINE_EXCEEDED", `The query did not finish within ${timeoutMs} ms.`, {
+        fault: "timeout",
+        next: "Narrow the query, raise the timeout (up to the service's limit), or ask with partial=true.",
+      }),
+    );
+  }, timeoutMs);
+  if (client.aborted) leave();
+  else client.addEventListener("abort", leave, { once: true });
   return {
-    enter: (request) =>
-      admission.enter({ characters: request.text.length, timeoutMs: timeoutOf(request), signal: request.signal }),
-    start(request) {
-      try {
-        return open(request);
-      } catch (error) {
-        admission.leave();
-        throw error;
-      }
+    atMs: now() + timeoutMs,
+    signal: controller.signal,
+    clear() {
+      clearTimeout(timer);
+      client.removeEventListener("abort", leave);
     },
   };
 }
