@@ -23,6 +23,13 @@ export interface ListOptions {
   readonly after?: string;
 }
 
+/** A document that was put or deleted. */
+export interface DocumentChange {
+  readonly key: string;
+  /** Its version now; 0 when it was deleted. */
+  readonly version: number;
+}
+
 /** One point of a time series. */
 export interface SeriesPoint {
   /** Milliseconds since the epoch, whole. */
@@ -48,6 +55,14 @@ export interface Store {
   delete(key: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean>;
   /** Documents whose key begins with `prefix`, in key order. */
   list(prefix: string, options?: ListOptions): Promise<readonly StoredDocument[]>;
+
+  /**
+   * Tells of every document whose key begins with `prefix` that this or another process has put or deleted, soon after
+   * it happened; not of one whose time is over. `undefined`: changes may have been missed, read everything again; so it
+   * is in the beginning, too, as soon as changes are heard of. The listener must not throw.
+   * @returns ends it
+   */
+  watch(prefix: string, listener: (change: DocumentChange | undefined) => void): () => void;
 
   /** Adds points to a series; points older than `retentionMs` before the newest are dropped in the same step. */
   append(series: string, points: readonly SeriesPoint[], options?: { readonly retentionMs?: number }): Promise<void>;

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createRedisStore } from "../../src/store/redis/redis-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -53,6 +53,28 @@ describe("a store in a shared Redis", () => {
     const own = keys.filter((key) => key.startsWith("one:") || key.startsWith("two:"));
     expect(own.length).toBeGreaterThan(8);
     expect(keys.filter((key) => !own.includes(key)).toSorted()).toEqual(["on", "theirs"]);
+  });
+  it("tells listeners to read again after the connection broke, and of what happens then", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const store = await openStore("watched:", redis.url);
+    const heard: string[] = [];
+    store.watch("a/", (change) => heard.push(change?.key ?? "again"));
+    await vi.waitFor(() => expect(heard).toEqual(["again"]));
+    await redis.restart();
+    await vi.waitFor(() => expect(heard).toEqual(["again", "again"]), 5_000);
+    await vi.waitFor(() => store.put("a/1", "1"), 5_000);
+    await vi.waitFor(() => expect(heard).toEqual(["again", "again", "a/1"]));
+  });
+  it("writes for an account that may not publish, whose listeners read again from time to time", async () => {
+    await other.acl("SETUSER", "plain", "on", ">plain", "~*", "+@all", "resetchannels");
+    const url = server.url.replace(/\/\/.*@/, "//plain:plain@");
+    const store = await openStore("plain:", url);
+    const heard: unknown[] = [];
+    store.watch("a/", (change) => heard.push(change));
+    await store.put("a/1", "1");
+    expect(await store.delete("a/1")).toBe(true);
+    await vi.waitFor(() => expect(heard).toEqual([undefined]), 2_000);
   });
   it("uses no command that reads or empties a whole database", async () => {
     await other.config("RESETSTAT");

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll } from "vitest";
 import { createRedisStore } from "../../src/store/redis/redis-store.ts";
-import { describeStore } from "../contract/store/store-contract.ts";
+import { describeCollections } from "../contract/store/collection-contract.ts";
+import { describeStore, type StoreHarness } from "../contract/store/store-contract.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 
 let server: RedisServer;
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeStore("redis", async () => {
+const create = async (): Promise<StoreHarness> => {
   const store = await createRedisStore({ url: server.url, prefix: "fedway-test:" });
   return {
     store,
@@ -19,4 +20,7 @@ describeStore("redis", async () => {
     },
     dispose: () => store.close(),
   };
-});
+};
+
+describeStore("redis", create);
+describeCollections("redis", create);

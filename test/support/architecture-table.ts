@@ -44,7 +44,7 @@ export const modules: readonly Module[] = [
     packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
   { name: "outbound", imports: whole("results"), packages: ["undici", "ipaddr.js"] },
-  { name: "store", imports: [], packages: [] },
+  { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ module: "store", files: ["store.ts"] }], packages: [] },
   { name: "jobs/bullmq", imports: whole("jobs"), packages: ["bullmq"] },

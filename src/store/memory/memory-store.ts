@@ -15,6 +15,7 @@ import type { Store } from "../store.ts";
 import { createMemoryDocuments, type MemoryDocuments } from "./memory-documents.ts";
 import { createMemorySeries, type MemorySeries } from "./memory-series.ts";
 import { sweepEveryMs } from "../bounds.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
 
 /** A number or an owner that may end. */
 interface Expiring<Value> {
@@ -27,6 +28,7 @@ interface MemoryState {
   readonly clock: Pick<Clock, "now">;
   readonly documents: MemoryDocuments;
   readonly series: MemorySeries;
+  readonly watchers: Watchers;
   readonly counters: Map<string, Expiring<number>>;
   readonly leases: Map<string, Expiring<string>>;
   sweptAtMs: number;
@@ -43,6 +45,7 @@ export function createMemoryStore(options: { readonly clock?: Pick<Clock, "now">
     clock,
     documents: createMemoryDocuments(clock),
     series: createMemorySeries(),
+    watchers: createWatchers(),
     counters: new Map(),
     leases: new Map(),
     sweptAtMs: clock.now(),
@@ -56,6 +59,7 @@ export function createMemoryStore(options: { readonly clock?: Pick<Clock, "now">
     ...leaseMethods(state),
     async close() {
       state.closed = true;
+      state.watchers.clear();
     },
   };
 }
@@ -84,8 +88,8 @@ function sweep(state: MemoryState): void {
   }
 }
 
-function documentMethods(state: MemoryState): Pick<Store, "get" | "put" | "delete" | "list"> {
-  const { documents } = state;
+function documentMethods(state: MemoryState): Pick<Store, "get" | "put" | "delete" | "list" | "watch"> {
+  const { documents, watchers } = state;
   return {
     async get(key) {
       checkOpen(state);
@@ -98,18 +102,23 @@ function documentMethods(state: MemoryState): Pick<Store, "get" | "put" | "delet
       checkValue(value);
       checkPutOptions(options);
       sweep(state);
-      return documents.put(key, value, options);
+      const version = documents.put(key, value, options);
+      if (version !== undefined) watchers.tell({ key, version });
+      return version;
     },
     async delete(key, options = {}) {
       checkOpen(state);
       checkKey(key);
       checkPutOptions(options);
-      return documents.delete(key, options.ifVersion);
+      const deleted = documents.delete(key, options.ifVersion);
+      if (deleted) watchers.tell({ key, version: 0 });
+      return deleted;
     },
     async list(prefix, options = {}) {
       checkOpen(state);
       return documents.list(prefix, listLimit(prefix, options), options.after);
     },
+    watch: watchers.watch,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { storeClosed } from "../failures.ts";
 import { redisFailed } from "./redis-errors.ts";
@@ -27,7 +27,7 @@ const longestReconnectMs = 1_000;
 
 /** @throws FedwayError `CONFIG_INVALID` for an unusable URL, `STORE_FAILED` when Redis does not answer now */
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
-  const client = createClient(options);
+  const client = createRedisClient(options);
   let lastError: Error | undefined;
   let closed = false;
   client.on("error", (error: Error) => {
@@ -75,7 +75,13 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   };
 }
 
-function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 3_000 }: RedisConnectionOptions): Redis {
+/** A client that is not yet connected. @throws FedwayError `CONFIG_INVALID` for an unusable URL */
+export function createRedisClient({
+  url,
+  connectTimeoutMs = 5_000,
+  commandTimeoutMs = 3_000,
+  ...more
+}: RedisConnectionOptions & Pick<RedisOptions, "keepAlive" | "autoResubscribe">): Redis {
   if (!URL.canParse(url) || !["redis:", "rediss:"].includes(new URL(url).protocol)) {
     throw new FedwayError("CONFIG_INVALID", "REDIS_URL is not a redis:// or rediss:// URL.");
   }
@@ -94,6 +100,7 @@ function createClient({ url, connectTimeoutMs = 5_000, commandTimeoutMs = 3_000 
     retryStrategy: (times) => Math.min(100 * 2 ** Math.min(times, 10), longestReconnectMs),
     // After a fail-over the old primary is a replica; a new connection finds the new primary.
     reconnectOnError: (error) => error.message.startsWith("READONLY"),
+    ...more,
   });
 }
 

@@ -15,6 +15,7 @@ import { storeFailed } from "../failures.ts";
 import { compareKeys } from "../key-order.ts";
 import type { SeriesPoint, Store, StoredDocument } from "../store.ts";
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
+import { createRedisWatch } from "./redis-watch.ts";
 import {
   acquireScript,
   appendScript,
@@ -52,14 +53,22 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   }
   const connection = await connectRedis(options);
   const parts: RedisParts = { connection, prefix: options.prefix };
+  const changes = createRedisWatch(options, channelsOf(options.prefix));
   return {
     name: "redis",
     ...documentMethods(parts),
     ...seriesMethods(parts),
     ...counterMethods(parts),
-    close: () => connection.close(),
+    watch: changes.watch,
+    async close() {
+      await changes.close();
+      await connection.close();
+    },
   };
 }
+
+/** What channels begin with that tell of changes; the document's key follows. */
+const channelsOf = (prefix: string): string => `${prefix}w:`;
 
 interface RedisParts {
   readonly connection: RedisConnection;
@@ -70,6 +79,7 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<Store, "get" 
   const documents = `${prefix}d:`;
   const index = `${prefix}keys`;
   const expiring = `${prefix}expiring`;
+  const channels = channelsOf(prefix);
   return {
     async get(key) {
       checkKey(key);
@@ -81,14 +91,14 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<Store, "get" 
       checkValue(value);
       checkPutOptions(options);
       const keys = [documents + key, index, expiring, `${prefix}sequence`];
-      const args = [key, value, options.ttlMs ?? "", options.ifVersion ?? "", documents];
+      const args = [key, value, options.ttlMs ?? "", options.ifVersion ?? "", documents, channels + key];
       return integer(await connection.script(putScript, ...keys, ...args));
     },
     async delete(key, options = {}) {
       checkKey(key);
       checkPutOptions(options);
       const keys = [documents + key, index, expiring];
-      return (await connection.script(deleteScript, ...keys, key, options.ifVersion ?? "")) === 1;
+      return (await connection.script(deleteScript, ...keys, key, options.ifVersion ?? "", channels + key)) === 1;
     },
     async list(keyPrefix, options = {}) {
       const limit = listLimit(keyPrefix, options);

@@ -7,9 +7,9 @@ export interface RedisScript {
 
 /**
  * Keys: document, index of keys, keys that expire, sequence.
- * Arguments: key, value, ttlMs or "", expected version or "", prefix of documents.
+ * Arguments: key, value, ttlMs or "", expected version or "", prefix of documents, channel of the key.
  * Gives the new version, or nil when the expected version did not hold. The index lists a document whose time is over
- * until a later put, or a listing, takes it out.
+ * until a later put, or a listing, takes it out. An account that may not publish can write all the same.
  */
 export const putScript: RedisScript = {
   keys: 4,
@@ -34,10 +34,11 @@ for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', string.format(
     redis.call('ZREM', KEYS[3], key)
   end
 end
+redis.pcall('PUBLISH', ARGV[6], version)
 return version`,
 };
 
-/** Keys: document, index of keys, keys that expire. Arguments: key, expected version or "". Gives 1 when it was there. */
+/** Keys: document, index of keys, keys that expire. Arguments: key, expected version or "", channel. Gives 1 when it was there. */
 export const deleteScript: RedisScript = {
   keys: 3,
   lua: `
@@ -46,6 +47,7 @@ if not held or (ARGV[2] ~= '' and held ~= ARGV[2]) then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])
+redis.pcall('PUBLISH', ARGV[3], 0)
 return 1`,
 };
 

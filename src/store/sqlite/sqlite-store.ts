@@ -22,6 +22,7 @@ import { integerOf } from "./rows.ts";
 import { createSeries } from "./series.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
 
 /** A store in one file. */
 export interface SqliteStore extends Store {
@@ -42,6 +43,7 @@ interface Connection {
   /** Next number of the one sequence: versions of documents, arrivals of points. */
   readonly next: () => number;
   readonly batch: WriteBatch;
+  readonly watchers: Watchers;
   /** Reads what is committed. */
   readonly read: <Result>(work: () => Result) => Result;
 }
@@ -61,6 +63,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     clock,
     next: () => integerOf(sequence.get(), "value"),
     batch: createWriteBatch(database, createSweep(database, clock)),
+    watchers: createWatchers(),
     read: (work) => {
       if (!database.isOpen) throw storeClosed();
       try {
@@ -82,6 +85,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     async close() {
       if (!database.isOpen) return;
       connection.batch.close();
+      connection.watchers.clear();
       database.close();
     },
   };
@@ -92,8 +96,9 @@ function documentMethods({
   clock,
   next,
   batch,
+  watchers,
   read,
-}: Connection): Pick<Store, "get" | "put" | "delete" | "list"> {
+}: Connection): Pick<Store, "get" | "put" | "delete" | "list" | "watch"> {
   const documents = createDocuments(database, clock, next);
   return {
     async get(key) {
@@ -104,17 +109,22 @@ function documentMethods({
       checkKey(key);
       checkValue(value);
       checkPutOptions(options);
-      return batch.write(() => documents.put(key, value, options));
+      const version = await batch.write(() => documents.put(key, value, options));
+      if (version !== undefined) watchers.tell({ key, version });
+      return version;
     },
     async delete(key, options = {}) {
       checkKey(key);
       checkPutOptions(options);
-      return batch.write(() => documents.delete(key, options.ifVersion));
+      const deleted = await batch.write(() => documents.delete(key, options.ifVersion));
+      if (deleted) watchers.tell({ key, version: 0 });
+      return deleted;
     },
     async list(prefix, options = {}) {
       const limit = listLimit(prefix, options);
       return read(() => documents.list(prefix, limit, options.after));
     },
+    watch: watchers.watch,
   };
 }
 

@@ -1,7 +1,8 @@
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
-import { describeStore } from "./store-contract.ts";
+import { describeCollections } from "./collection-contract.ts";
+import { describeStore, type StoreHarness } from "./store-contract.ts";
 
-describeStore("memory", async () => {
+const create = async (): Promise<StoreHarness> => {
   let nowMs = 1_000_000;
   const store = createMemoryStore({ clock: { now: () => nowMs } });
   return {
@@ -11,4 +12,7 @@ describeStore("memory", async () => {
     },
     dispose: () => store.close(),
   };
-});
+};
+
+describeStore("memory", create);
+describeCollections("memory", create);

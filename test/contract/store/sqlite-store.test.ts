@@ -2,9 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
-import { describeStore } from "./store-contract.ts";
+import { describeCollections } from "./collection-contract.ts";
+import { describeStore, type StoreHarness } from "./store-contract.ts";
 
-describeStore("sqlite", async () => {
+const create = async (): Promise<StoreHarness> => {
   let nowMs = 1_000_000;
   const folder = await mkdtemp(join(tmpdir(), "fedway-sqlite-"));
   const store = await openSqliteStore({ path: join(folder, "store.db"), clock: { now: () => nowMs } });
@@ -18,4 +19,7 @@ describeStore("sqlite", async () => {
       await rm(folder, { recursive: true });
     },
   };
-});
+};
+
+describeStore("sqlite", create);
+describeCollections("sqlite", create);

@@ -1,0 +1,220 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { DocumentChange, PutOptions, Store } from "./store.ts";
+
+/** A document with the version that a compare-and-set needs. */
+export interface Versioned<Document> {
+  readonly version: number;
+  /** Undefined when what is stored cannot be read. */
+  readonly document: Document | undefined;
+}
+
+/** What a document was and is; the same value when nothing was to be changed. */
+export interface Change<Document> {
+  readonly before: Document | undefined;
+  readonly after: Document | undefined;
+}
+
+/**
+ * Documents of one kind, each under the collection's prefix and its own id, as JSON. A document that does not fit the
+ * schema counts as absent. Every method throws FedwayError `STORE_FAILED`.
+ */
+export interface Collection<Document> {
+  get(id: string): Promise<Document | undefined>;
+  /** Also tells of a document that cannot be read, so that it can be written over. */
+  getVersioned(id: string): Promise<Versioned<Document> | undefined>;
+  /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
+  put(id: string, document: Document, options?: PutOptions): Promise<number | undefined>;
+  /** False when there was no such document, or `ifVersion` did not hold. */
+  delete(id: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean>;
+  /** All documents whose id begins with `idPrefix`, in order of ids; read page by page. */
+  entries(idPrefix?: string): AsyncGenerator<readonly [id: string, document: Document]>;
+  /** The same with versions, and with documents that cannot be read; `known` saves reading again what has not changed. */
+  versionedEntries(
+    idPrefix?: string,
+    known?: (id: string) => Versioned<Document> | undefined,
+  ): AsyncGenerator<readonly [id: string, Versioned<Document>]>;
+  /**
+   * Changes a document by compare-and-set, beginning anew as often as others are faster.
+   * @param change must depend on nothing but its argument; undefined, or its argument, leaves the document as it is
+   */
+  change(
+    id: string,
+    change: (document: Document | undefined) => Document | undefined,
+    options?: ChangeOptions<Document>,
+  ): Promise<Change<Document>>;
+  /** As `Store.watch`, with ids. */
+  watch(listener: (change: DocumentChange | undefined) => void): () => void;
+}
+
+/** How a document is changed. */
+export interface ChangeOptions<Document> {
+  /** How long the changed document is kept; absent: it stays. */
+  readonly ttlMs?: (document: Document) => number | undefined;
+  /** Where to begin, instead of reading the document first. */
+  readonly from?: Versioned<Document>;
+  /** Hears what the document is now: what was written, or what was read when others were faster. */
+  readonly onVersion?: (current: Versioned<Document> | undefined) => void;
+}
+
+/** Why a stored value that fits the schema is no document after all. */
+export class InvalidDocument {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+/** Where documents lie and what they look like. */
+export interface CollectionOptions<Schema extends TSchema> {
+  readonly store: Store;
+  /** What the keys begin with, e.g. `monitor/health/`. */
+  readonly prefix: string;
+  /** Of what is stored. Fields that it does not name are kept. */
+  readonly schema: Schema;
+  /** Documents per page; default 1,000. */
+  readonly pageSize?: number;
+  /** Removes documents that cannot be read from the store. */
+  readonly removesInvalid?: boolean;
+  /** Hears of each document that cannot be read. */
+  readonly onInvalid?: (id: string, reason: string) => void;
+}
+
+/** Between a document and what is stored of it, where they differ. */
+export interface Codec<Schema extends TSchema, Document> {
+  readonly decode: (stored: Static<Schema>) => Document | InvalidDocument;
+  /** As JSON text. */
+  readonly encode: (document: Document) => string;
+}
+
+type Decoder = (text: string) => unknown;
+
+const defaultPageSize = 1_000;
+/** More processes than would change one document at the same time. */
+const mostTries = 50;
+
+/** Documents that are stored as they are. The schema is compiled here, once. */
+export function createCollection<Schema extends TSchema>(
+  options: CollectionOptions<Schema>,
+): Collection<Static<Schema>>;
+/** Documents that a codec turns into what is stored. */
+export function createCollection<Schema extends TSchema, Document>(
+  options: CollectionOptions<Schema>,
+  codec: Codec<Schema, Document>,
+): Collection<Document>;
+export function createCollection(
+  options: CollectionOptions<TSchema>,
+  codec?: Codec<TSchema, unknown>,
+): Collection<unknown> {
+  return new StoredCollection(options, codec);
+}
+
+class StoredCollection implements Collection<unknown> {
+  readonly #options: CollectionOptions<TSchema>;
+  readonly #decode: Decoder;
+  readonly #encode: (document: unknown) => string;
+
+  constructor(options: CollectionOptions<TSchema>, codec: Codec<TSchema, unknown> | undefined) {
+    this.#options = options;
+    this.#decode = decoderOf(options.schema, codec);
+    this.#encode = codec?.encode ?? JSON.stringify;
+  }
+
+  async get(id: string): Promise<unknown> {
+    return (await this.getVersioned(id))?.document;
+  }
+
+  async getVersioned(id: string): Promise<Versioned<unknown> | undefined> {
+    const { store, prefix } = this.#options;
+    const found = await store.get(prefix + id);
+    return found && this.#read(id, found);
+  }
+
+  put(id: string, document: unknown, options?: PutOptions): Promise<number | undefined> {
+    const { store, prefix } = this.#options;
+    return store.put(prefix + id, this.#encode(document), options);
+  }
+
+  delete(id: string, options?: Pick<PutOptions, "ifVersion">): Promise<boolean> {
+    const { store, prefix } = this.#options;
+    return store.delete(prefix + id, options);
+  }
+
+  async *entries(idPrefix?: string): AsyncGenerator<readonly [string, unknown]> {
+    for await (const [id, { document }] of this.versionedEntries(idPrefix)) {
+      if (document !== undefined) yield [id, document];
+    }
+  }
+
+  async *versionedEntries(
+    idPrefix = "",
+    known?: (id: string) => Versioned<unknown> | undefined,
+  ): AsyncGenerator<readonly [string, Versioned<unknown>]> {
+    const { store, prefix, pageSize = defaultPageSize } = this.#options;
+    for (let after: string | undefined; ; ) {
+      const page = await store.list(prefix + idPrefix, { limit: pageSize, ...(after !== undefined && { after }) });
+      for (const found of page) {
+        const id = found.key.slice(prefix.length);
+        const before = known?.(id);
+        yield [id, before?.version === found.version ? before : await this.#read(id, found)];
+      }
+      after = page.at(-1)?.key;
+      if (page.length < pageSize) return;
+    }
+  }
+
+  async change(
+    id: string,
+    change: (document: unknown) => unknown,
+    { ttlMs, from, onVersion }: ChangeOptions<unknown> = {},
+  ): Promise<Change<unknown>> {
+    let current = from ?? (await this.getVersioned(id));
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const before = current?.document;
+      const after = change(before);
+      if (after === undefined || after === before) return { before, after: before };
+      const version = await this.put(id, after, putOptions(current?.version ?? 0, ttlMs?.(after)));
+      const isWritten = version !== undefined;
+      current = isWritten ? { version, document: after } : await this.getVersioned(id);
+      onVersion?.(current);
+      if (isWritten) return { before, after };
+    }
+    throw new FedwayError("STORE_FAILED", "A document changes all the time and could not be written.");
+  }
+
+  watch(listener: (change: DocumentChange | undefined) => void): () => void {
+    const { store, prefix } = this.#options;
+    return store.watch(prefix, (change) => listener(change && { ...change, key: change.key.slice(prefix.length) }));
+  }
+
+  async #read(id: string, { value, version }: { value: string; version: number }): Promise<Versioned<unknown>> {
+    const document = this.#decode(value);
+    if (!(document instanceof InvalidDocument)) return { version, document };
+    if (this.#options.removesInvalid) await this.delete(id, { ifVersion: version });
+    this.#options.onInvalid?.(id, document.reason);
+    return { version, document: undefined };
+  }
+}
+
+const putOptions = (ifVersion: number, ttlMs: number | undefined): PutOptions =>
+  ttlMs === undefined ? { ifVersion } : { ifVersion, ttlMs };
+
+function decoderOf(schema: TSchema, codec: Codec<TSchema, unknown> | undefined): Decoder {
+  const validator = Compile(schema);
+  return (text) => {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return new InvalidDocument("it is not JSON");
+    }
+    if (!validator.Check(value)) return new InvalidDocument(reasonOf(validator.Errors(value)));
+    return codec === undefined ? value : codec.decode(value);
+  };
+}
+
+function reasonOf(errors: readonly { readonly instancePath: string; readonly message: string }[]): string {
+  const [first] = errors;
+  return first === undefined ? "it has an unknown form" : `${first.instancePath.slice(1) || "it"} ${first.message}`;
+}
