@@ -31,7 +31,7 @@ import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
-import type { Catalog } from "./registry/catalog.ts";
+import type { Catalog } from "./registry/catalog/catalog.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
 import type { Tracing } from "./telemetry/tracing.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config/config.ts";
-import { type CatalogReport, checkCatalog } from "../registry/check-catalog.ts";
+import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
 
 const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));

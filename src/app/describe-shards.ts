@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../rdf/data-factory.ts";
-import type { CatalogEntry, CatalogWrite } from "../registry/catalog.ts";
-import { documentOf } from "../registry/document-fields.ts";
+import type { CatalogEntry, CatalogWrite } from "../registry/catalog/catalog.ts";
+import { documentOf } from "../registry/catalog/document-fields.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { Source } from "../shards/materialise/manifest.ts";
 import type { FinishedShard, ShardDataset } from "../shards/shard-folder.ts";

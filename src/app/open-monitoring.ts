@@ -16,7 +16,7 @@ import { createProbeClient } from "../outbound/probe-client.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { applyHealth } from "./apply-health.ts";
 import { systemClock, steadyClock } from "../clock.ts";
-import { followRemovals } from "./follow-removals.ts";
+import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import type { Clients } from "./open-clients.ts";
 import type { Registry } from "./open-registry.ts";
 import type { State } from "./open-state.ts";

@@ -7,7 +7,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ShardService } from "../http/http-deps.ts";
 import type { JobKind } from "../jobs/job-queue.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { readReport, readReportPage } from "../shards/finished-folder.ts";
 import { findRuleFile } from "../shards/report/find-rule-file.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";

@@ -1,5 +1,5 @@
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
-import type { Catalog } from "../registry/catalog.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { MonitorReader } from "../monitor/monitor.ts";
 import type { SharedFolder } from "./shared-folder.ts";
 import type { StateWatch } from "./watch-state.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { toFedwayError } from "../errors/fedway-error.ts";
-import type { CatalogWrite, EditableCatalog } from "../registry/catalog.ts";
+import type { CatalogWrite, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import { federationDocument, shardDocument, shardUrl, versionOf } from "./describe-shards.ts";
 

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { QueryService } from "../query/query-service.ts";
-import type { Catalog } from "../registry/catalog.ts";
-import type { CatalogReport } from "../registry/check-catalog.ts";
-import type { DescribeBudget, DescribeOptions } from "../registry/describe/describer.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
+import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
+import type { DescribeBudget, DescribeOptions } from "../registry/compute/describer.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { BuildProgress } from "../shards/build-progress.ts";
 import type { ShardReport } from "../shards/report/shard-report.ts";

@@ -1,4 +1,4 @@
-import type { CatalogFinding, CatalogReport } from "../registry/check-catalog.ts";
+import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-catalog.ts";
 import { type CliIo, type DescribedOnce, exitCodes, UsageError } from "./cli-io.ts";
 import type { DescriptionStyle } from "./description-style.ts";
 import { oneLine, pour, write } from "./output.ts";

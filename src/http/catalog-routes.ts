@@ -5,7 +5,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import type { EditableCatalog } from "../registry/catalog.ts";
+import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson } from "./send-json.ts";

@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
-import { documentUnknown } from "../registry/write-conditions.ts";
+import { documentUnknown } from "../registry/catalog/write-conditions.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson } from "./send-json.ts";
 import type { CatalogShell } from "./catalog-routes.ts";

@@ -2,7 +2,7 @@ import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { Job, JobQueue } from "../jobs/job-queue.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
-import type { EditableCatalog } from "../registry/catalog.ts";
+import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { Monitor, MonitorReader } from "../monitor/monitor.ts";
 import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";

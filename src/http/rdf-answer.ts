@@ -1,13 +1,12 @@
-import { Readable } from "node:stream";
 import type * as RDF from "@rdfjs/types";
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogDocument } from "../registry/catalog.ts";
-import { writeDocument } from "../registry/parse-document.ts";
+import type { CatalogDocument } from "../registry/catalog/catalog.ts";
+import { writeDocument } from "../registry/catalog/parse-document.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import type { FormatWish } from "../results/negotiation.ts";
-import { negotiateFormat } from "../results/negotiation.ts";
+import { type FormatWish, negotiateFormat } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 

@@ -2,9 +2,9 @@ import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { turtleSyntaxError } from "../rdf/turtle.ts";
-import { maxDocumentBytes } from "../registry/catalog-files.ts";
-import { reasonOf } from "../registry/catalog-problem.ts";
-import { maxDocumentQuads } from "../registry/parse-document.ts";
+import { maxDocumentBytes } from "../registry/catalog/catalog-files.ts";
+import { reasonOf } from "../registry/catalog/catalog-problem.ts";
+import { maxDocumentQuads } from "../registry/catalog/parse-document.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { utf8Text } from "./form-parameters.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { Incident } from "./monitor.ts";
 
 /** What a feed is made from. */

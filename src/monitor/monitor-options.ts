@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import type { Clock } from "../clock.ts";
-import type { Catalog, EditableCatalog } from "../registry/catalog.ts";
+import type { Catalog, EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { IncidentNotice } from "./health-record.ts";
 import type { History } from "./history.ts";
 import type { Score } from "./monitor.ts";

@@ -1,15 +1,14 @@
 import { FedwayError, type FaultKind } from "../errors/fedway-error.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, sleep } from "../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../outbound/probe-client.ts";
-import type { Asker } from "../registry/asking.ts";
+import type { Asker } from "../registry/catalog/asking.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/endpoint-view.ts";
 import { canary } from "../registry/capabilities/probes.ts";
 import { bindTable, valuesTable } from "../registry/capabilities/tables.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { type Fault, faultOf, publicDetail } from "./fault-of.ts";
 import type { Observation } from "./monitor.ts";
-import { sleep } from "../clock.ts";
 
 /** What a probe found; when and why it was made is known to who called for it. */
 export type Finding = Omit<Observation, "atMs" | "source" | "maintenance">;

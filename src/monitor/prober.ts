@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import { isOwnHost } from "../outbound/address-guard.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { HeartbeatBook } from "./heartbeat-book.ts";
 import type { MaintenanceBook } from "./maintenance-book.ts";
 import type { Observation } from "./monitor.ts";

@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
-import type { Catalog, CatalogEntry } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { Incident, MonitorReader } from "./monitor.ts";
 import { parseRecord } from "./observation-text.ts";
 import {

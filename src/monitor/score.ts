@@ -1,5 +1,5 @@
 import type { Capabilities } from "../registry/capabilities/capabilities.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import type { Score, ScorePart, WindowName, WindowSummary } from "./monitor.ts";
 

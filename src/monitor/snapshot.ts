@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { EndpointHealth, HealthState, Heartbeat, Incident, Observation, Score, WindowSummary } from "./monitor.ts";
 
 /** One window of a snapshot. */

@@ -1,11 +1,10 @@
 import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { Store } from "../store/store.ts";
-import { systemClock } from "../clock.ts";
+import { systemClock, sleep } from "../clock.ts";
 import type { WebhookClient } from "../outbound/webhook-client.ts";
-import type { Catalog } from "../registry/catalog.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
 import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
-import { sleep } from "../clock.ts";
 import { deliveryId, type IncidentEvent, receiverOf, webhookMessage } from "./webhook-message.ts";
 import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
 import { createWebhookSigner, type WebhookSigner } from "./webhook-signature.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { ServiceElement } from "../sparql/outline.ts";
 import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { outermost, withEmptySolutions, withoutDatasets, withoutWrappers } from "../sparql/rewrite.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery } from "../sparql/analyse-query.ts";
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import type { PlanRequest, PlanTask } from "./plan-request.ts";

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry, Federation } from "../registry/catalog.ts";
+import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";
 
 /** A query to be planned. */

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";

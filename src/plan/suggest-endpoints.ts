@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../registry/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { PlanContext } from "./plan-request.ts";
 
 /** What suggestions are made from. */

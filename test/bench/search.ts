@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 import { createSearchIndex } from "../../src/registry/search/create-search-index.ts";
 import type { SearchIndex } from "../../src/registry/search/search-index.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";

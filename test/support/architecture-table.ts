@@ -18,7 +18,7 @@ const whole = (...modules: string[]): readonly ModuleImport[] => modules.map((mo
 const tracer: ModuleImport = { module: "telemetry", files: ["tracing.ts"], typesOnly: true };
 const catalogTypes: ModuleImport = {
   module: "registry",
-  files: ["catalog.ts", "capabilities/capabilities.ts"],
+  files: ["catalog/catalog.ts", "capabilities/capabilities.ts"],
   typesOnly: true,
 };
 

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 
 /** A catalogue entry with the endpoint URL `http://{id}.example/sparql` and nothing else said of it. */
 export const catalogEntry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({

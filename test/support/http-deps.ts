@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { HttpDeps } from "../../src/http/http-deps.ts";
-import type { EditableCatalog } from "../../src/registry/catalog.ts";
-import { openCatalog } from "../../src/registry/open-catalog.ts";
+import type { EditableCatalog } from "../../src/registry/catalog/catalog.ts";
+import { openCatalog } from "../../src/registry/catalog/open-catalog.ts";
 import { createSearchIndex } from "../../src/registry/search/create-search-index.ts";
 import type { SearchIndex } from "../../src/registry/search/search-index.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 import type { ClassPartition, PropertyPartition, VoidDescription } from "../../src/registry/void/void-description.ts";
 
 const subjects =

@@ -1,4 +1,4 @@
-import type { EndpointInterface } from "../../registry/catalog.ts";
+import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { catalogPath, catalogPathBy, endpointInterfaces, endpointStatuses, wishParameters } from "./catalog-wish.ts";

@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { nearest } from "../../errors/nearest.ts";
 import type { EndpointStatus, EntryFilter } from "../../registry/search/search-index.ts";
-import type { EndpointInterface } from "../../registry/catalog.ts";
+import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
 
 export const endpointStatuses: readonly EndpointStatus[] = ["up", "down", "unknown"];
 export const endpointInterfaces: readonly EndpointInterface[] = ["sparql", "tpf", "file"];

@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../registry/capabilities/capabilities.ts";
-import type { CatalogEntry } from "../../registry/catalog.ts";
+import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";

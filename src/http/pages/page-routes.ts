@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { CatalogEntry } from "../../registry/catalog.ts";
+import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { Availability } from "../../monitor/monitor.ts";
 import type { CatalogShell } from "../catalog-routes.ts";
 import type { EntryDescription } from "../catalog-view.ts";

@@ -1,7 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../asking.ts";
-import type { Catalog, CatalogEntry } from "../catalog.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { CapabilityStore } from "./capability-store.ts";
 import type { CapabilityProber } from "./create-prober.ts";

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import type { ProbeClient } from "../../outbound/probe-client.ts";
-import type { AskedEndpoint } from "../asking.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { type Findings, createProbeRun } from "./probe-run.ts";
 import { createProbeSession, defaultBounds, type ProbeBounds, StopProbing } from "./session.ts";

@@ -1,5 +1,5 @@
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
-import type { AskedEndpoint } from "../asking.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import {
   canary,

@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
 import { iriParts, nameWords } from "./iri-parts.ts";
 import { plainText } from "./plain-text.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { CatalogEntry } from "../catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
 import { plainText } from "../schema/plain-text.ts";
 import { irisNamed } from "./exact-names.ts";
 import type { IndexState } from "./index-state.ts";

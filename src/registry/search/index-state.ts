@@ -1,4 +1,4 @@
-import type { CatalogEntry } from "../catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
 import { iriParts } from "../schema/iri-parts.ts";
 import type { Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import type { DescriptionNotes, SearchLimits } from "./search-index.ts";

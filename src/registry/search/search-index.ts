@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog.ts";
+import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog/catalog.ts";
 import type { FactStatus, VoidDescription } from "../void/void-description.ts";
 
 /** What can be found. */

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, rdfs, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import type { CatalogEntry } from "../catalog.ts";
-import { isWritable } from "../describe/iri-text.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
+import { isWritable } from "../compute/iri-text.ts";
 import { createQuadWriter, type QuadWriter } from "./quad-writer.ts";
 import type { VoidDescription } from "./void-description.ts";
 

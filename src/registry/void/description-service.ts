@@ -1,9 +1,9 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../asking.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
-import type { Catalog, CatalogEntry } from "../catalog.ts";
-import type { DescribeBudget, Describer, DescribeTarget } from "../describe/describer.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { DescribeBudget, Describer, DescribeTarget } from "../compute/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import { emptyDescription } from "./empty-description.ts";
 import type { WallClock } from "./retrieval-log.ts";

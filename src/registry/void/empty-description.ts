@@ -1,5 +1,5 @@
-import type { AskedEndpoint } from "../asking.ts";
-import { createAgenda } from "../describe/agenda.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
+import { createAgenda } from "../compute/agenda.ts";
 import type { VoidDescription } from "./void-description.ts";
 
 /** What an empty description is about. */

@@ -1,5 +1,5 @@
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { AskedAnswer, AskedEndpoint, Asker } from "../asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/asking.ts";
 import type { WallClock } from "./retrieval-log.ts";
 import type { MeasurementRecord, UnknownFact } from "./void-description.ts";
 

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint, Asker } from "../asking.ts";
-import { isWritable, namespaceOf, written } from "../describe/iri-text.ts";
-import { type Dialect, from as fromGraphs, matched } from "../describe/queries.ts";
+import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
+import { isWritable, namespaceOf, written } from "../compute/iri-text.ts";
+import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type Heard, Hunt, type LinkSearch } from "./link-hunt.ts";
 import { wholeNumberOf } from "./read-values.ts";

@@ -1,6 +1,6 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
-import type { Catalog } from "../catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "./description-service.ts";
 import { type LinkSide, type LinksetFinder, withLinksets } from "./linkset-finder.ts";
 

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { isWritable } from "../describe/iri-text.ts";
+import { isWritable } from "../compute/iri-text.ts";
 
 /** A whole number without sign tricks, exponent or fraction, and within the numbers that JavaScript counts in. */
 const wholeNumber = /^\+?0{0,20}(\d{1,15})$/u;

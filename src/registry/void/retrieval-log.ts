@@ -1,5 +1,5 @@
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../catalog/asking.ts";
 import type { MeasurementRecord } from "./void-description.ts";
 
 /** Time, for moments and durations. */

@@ -1,5 +1,5 @@
 import { dcat, foaf, rdf, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { written } from "../describe/iri-text.ts";
+import { written } from "../compute/iri-text.ts";
 
 /** A description inside the endpoint's own data. */
 export interface StoredVoid {

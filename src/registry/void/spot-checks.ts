@@ -1,5 +1,5 @@
 import type { RetrievalLog } from "./retrieval-log.ts";
-import { written } from "../describe/iri-text.ts";
+import { written } from "../compute/iri-text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { VoidDescription } from "./void-description.ts";
 import { wholeNumberOf } from "./read-values.ts";

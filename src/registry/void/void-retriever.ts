@@ -1,9 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint, Asker } from "../asking.ts";
+import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
 import { chooseDataset, linkedDescriptions } from "./choose-dataset.ts";
 import { indexNodes } from "./node-index.ts";
 import { type OwnEndpoint, ownEndpoint } from "./own-endpoint.ts";
-import { isWritable } from "../describe/iri-text.ts";
+import { isWritable } from "../compute/iri-text.ts";
 import { findStoredVoid, readStoredVoid } from "./read-stored-void.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
 import { createRetrievalLog, type RetrievalLog, type WallClock } from "./retrieval-log.ts";

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
 import { canonicalNTriples } from "../../../src/rdf/canonical.ts";
-import { openCatalog } from "../../../src/registry/open-catalog.ts";
+import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { sampleDescription } from "../../support/sample-description.ts";

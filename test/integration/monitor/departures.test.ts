@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createHistory } from "../../../src/monitor/create-history.ts";
 import { createMonitor } from "../../../src/monitor/create-monitor.ts";
 import type { MonitorOptions } from "../../../src/monitor/monitor-options.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createEndpointProbe, type Finding } from "../../../src/monitor/probe-endpoint.ts";
 import { createAsker } from "../../../src/outbound/asker.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";

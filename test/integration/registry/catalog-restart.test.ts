@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
-import type { CatalogWrite } from "../../../src/registry/catalog.ts";
-import { openCatalog } from "../../../src/registry/open-catalog.ts";
+import type { CatalogWrite } from "../../../src/registry/catalog/catalog.ts";
+import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle, shapesFile } from "../../support/catalog-folder.ts";
 

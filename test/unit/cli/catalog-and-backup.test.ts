@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { CatalogReport } from "../../../src/registry/check-catalog.ts";
+import type { CatalogReport } from "../../../src/registry/catalog/check-catalog.ts";
 import { cli } from "./run-cli.ts";
 
 const clean: CatalogReport = { files: 2, endpoints: 1, federations: 1, findings: [], conforms: true };

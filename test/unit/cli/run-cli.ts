@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../../src/cli/cli-io.ts";
 import { runCli } from "../../../src/cli/program.ts";
-import type { CatalogReport } from "../../../src/registry/check-catalog.ts";
+import type { CatalogReport } from "../../../src/registry/catalog/check-catalog.ts";
 import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "../../support/fake-query-service.ts";
 
 /** What a command printed, asked for and how it ended. */

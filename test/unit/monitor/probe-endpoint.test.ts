@@ -2,7 +2,7 @@ import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
 import { type ErrorDetails, FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { EndpointView } from "../../../src/registry/capabilities/endpoint-view.ts";
 import { createEndpointProbe } from "../../../src/monitor/probe-endpoint.ts";
 import type { ProbeAnswer, ProbeRequest } from "../../../src/outbound/probe-client.ts";

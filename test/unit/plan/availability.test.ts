@@ -3,7 +3,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { describePlan } from "../../../src/plan/print-plan.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { CatalogEntry } from "../../../src/registry/catalog.ts";
+import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { inFull, toCatalog, toEntry } from "./plan-cases.ts";
 
 const noon = Date.UTC(2026, 0, 1, 12);

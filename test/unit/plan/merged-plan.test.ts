@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { describePlan } from "../../../src/plan/print-plan.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import type { Catalog, Federation } from "../../../src/registry/catalog.ts";
+import type { Catalog, Federation } from "../../../src/registry/catalog/catalog.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";
 
 const federation = (id: string, members: readonly string[]): Federation => ({

@@ -6,7 +6,7 @@ import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
 import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
 import { createCapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
-import { createCatalog } from "../../../../src/registry/create-catalog.ts";
+import { createCatalog } from "../../../../src/registry/catalog/create-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import { createDocumentClient } from "../../../../src/outbound/documents.ts";
 import { createProbeClient } from "../../../../src/outbound/probe-client.ts";

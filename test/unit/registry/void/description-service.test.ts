@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { Job, JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
-import type { CatalogEntry } from "../../../../src/registry/catalog.ts";
-import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/describe/describer.ts";
+import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
+import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
 import {
   createDescriptionService,
   type DescriptionServiceOptions,

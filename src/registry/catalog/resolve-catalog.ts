@@ -1,0 +1,132 @@
+import { compareText } from "../../rdf/canonical.ts";
+import type { CatalogDrift, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
+import { toProblem } from "./catalog-problem.ts";
+import type { Described } from "./describe-document.ts";
+import type { Overlay } from "./overlay.ts";
+import { EntryProblem } from "./statements.ts";
+
+/** One catalogue file that could be read. */
+export interface CatalogFile {
+  /** See `documentKey`. */
+  readonly key: string;
+  readonly file: string;
+  readonly text: string;
+  readonly described: Described;
+  /** Comparison key of an endpoint's URL. */
+  readonly urlKey?: string;
+  /** Changes with the text. */
+  readonly hash: string;
+}
+
+/** What reading the files found. */
+export interface CatalogFiles {
+  /** In reading order; equal ids or URLs are still among them. */
+  readonly files: readonly CatalogFile[];
+  readonly problems: readonly CatalogProblem[];
+  /** Texts of all files that hold text, the unusable ones included. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** What the files and the changes to them come to. */
+export interface ResolvedCatalog {
+  readonly entries: readonly CatalogEntry[];
+  readonly federations: readonly Federation[];
+  readonly problems: readonly CatalogProblem[];
+  readonly drift: readonly CatalogDrift[];
+  /** Where what is shown comes from, by `documentKey`. */
+  readonly shown: ReadonlyMap<string, CatalogFile | Overlay>;
+  /** The file of each id, hidden ones included, by `documentKey`. */
+  readonly fileOf: ReadonlyMap<string, CatalogFile>;
+  /** Comparison keys of the shown entries' URLs. */
+  readonly urlKeys: ReadonlyMap<CatalogEntry, string>;
+}
+
+/**
+ * Lays the changes over the files: a change or deletion hides the file with its id. Ids and URLs are unique in what is
+ * shown: changes come before files, older changes before newer ones, files in reading order. What cannot be shown is a
+ * problem. The result depends on nothing else, so a restart shows the same.
+ */
+export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): ResolvedCatalog {
+  const resolution = new Resolution(catalogFiles.problems);
+  const ordered = overlays.toSorted(
+    (left, right) => compareText(left.changedAt, right.changedAt) || compareText(left.key, right.key),
+  );
+  for (const overlay of ordered) resolution.addOverlay(overlay);
+  for (const file of catalogFiles.files) resolution.addFile(file);
+  return resolution;
+}
+
+class Resolution implements ResolvedCatalog {
+  readonly entries: CatalogEntry[] = [];
+  readonly federations: Federation[] = [];
+  readonly problems: CatalogProblem[];
+  readonly drift: CatalogDrift[] = [];
+  readonly shown = new Map<string, CatalogFile | Overlay>();
+  readonly fileOf = new Map<string, CatalogFile>();
+  readonly urlKeys = new Map<CatalogEntry, string>();
+  readonly #overlays = new Map<string, Overlay>();
+  readonly #urls = new Map<string, string>();
+
+  constructor(problems: readonly CatalogProblem[]) {
+    this.problems = [...problems];
+  }
+
+  addOverlay(overlay: Overlay): void {
+    const { key, described, deleted, problem, urlKey } = overlay;
+    const from = overlayName(overlay);
+    this.#overlays.set(key, overlay);
+    if (deleted) return;
+    try {
+      if (described === undefined) throw new EntryProblem(problem ?? "The stored change cannot be read.");
+      this.#takeUrl(described, { urlKey, from });
+      this.#show(described, overlay);
+    } catch (thrown) {
+      this.problems.push(toProblem(from, thrown));
+    }
+  }
+
+  addFile(catalogFile: CatalogFile): void {
+    const { key, file, text, described, urlKey } = catalogFile;
+    try {
+      refuseTaken(this.fileOf.get(key)?.file, `dcterms:identifier "${described.id}"`, `"${described.id}"`);
+      const overlay = this.#overlays.get(key);
+      if (overlay === undefined) {
+        this.#takeUrl(described, { urlKey, from: file });
+        this.#show(described, catalogFile);
+      } else {
+        this.#addDrift(overlay, catalogFile);
+      }
+      this.fileOf.set(key, catalogFile);
+    } catch (thrown) {
+      this.problems.push(toProblem(file, thrown, text));
+    }
+  }
+
+  #show(described: Described, source: CatalogFile | Overlay): void {
+    this.shown.set(source.key, source);
+    if (described.kind === "federation") this.federations.push(described.value);
+    else {
+      this.entries.push(described.value);
+      if (source.urlKey !== undefined) this.urlKeys.set(described.value, source.urlKey);
+    }
+  }
+
+  #takeUrl(described: Described, { urlKey, from }: { urlKey: string | undefined; from: string }): void {
+    if (urlKey === undefined || described.kind !== "endpoint") return;
+    const property = described.value.interface === "file" ? "void:dataDump" : "dcat:endpointURL";
+    refuseTaken(this.#urls.get(urlKey), `${property} <${described.value.url}>`, described.value.url);
+    this.#urls.set(urlKey, from);
+  }
+
+  #addDrift({ kind, id, deleted, over }: Overlay, { file, hash }: CatalogFile): void {
+    this.drift.push({ kind, id, file, how: deleted ? "file-hidden-by-deletion" : "file-hidden-by-change" });
+    if (over !== hash) this.drift.push({ kind, id, file, how: "file-changed-since" });
+  }
+}
+
+/** How problems and conflicts name a change. */
+const overlayName = ({ kind, id }: Overlay): string => `the change of ${kind} "${id}"`;
+
+function refuseTaken(from: string | undefined, what: string, about: string): void {
+  if (from !== undefined) throw new EntryProblem(`${what} is already taken by ${from}.`, about);
+}

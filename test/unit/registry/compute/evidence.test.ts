@@ -1,0 +1,247 @@
+import { describe, expect, it } from "vitest";
+import { anchored } from "../../../../src/registry/compute/anchors.ts";
+import { compare, isCut } from "../../../../src/registry/compute/evidence.ts";
+import {
+  type ClassFact,
+  emptyFacts,
+  type FactBase,
+  mergedCount,
+  newProperty,
+  type PropertyFact,
+} from "../../../../src/registry/compute/fact-base.ts";
+import { families, objectKinds } from "../../../../src/registry/compute/families.ts";
+import type { Group, Groups, Observation } from "../../../../src/registry/compute/observation.ts";
+import { reconcile } from "../../../../src/registry/compute/reconcile.ts";
+import type { Count, FactStatus } from "../../../../src/registry/void/void-description.ts";
+
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const count = (value: number, status: FactStatus = "exact"): Count => ({ value, status, record: 0 });
+const groups = (...all: Group[]): Groups => new Map(all.map((group) => [group.detail.join(" "), group]));
+const observation = (of: Record<string, Groups>): Observation => ({
+  groups: new Map(Object.entries(of)),
+  record: 0,
+  rung: 1,
+  whole: true,
+  cut: false,
+  flawed: new Set(),
+  skipped: 0,
+  rows: 0,
+  durationMs: 0,
+});
+
+describe("isCut", () => {
+  it.each([
+    [999, 1000, false],
+    [1000, 1000, true],
+    [1001, 1000, true],
+    [0, undefined, false],
+    [40, undefined, false],
+    [64, undefined, false],
+    [100, undefined, true],
+    [128, undefined, true],
+    [500, undefined, true],
+    [501, undefined, false],
+    [10_000, undefined, true],
+    [1_048_576, undefined, true],
+    [12_345, undefined, false],
+  ])("of %i rows under the cap %s is %s", (rows, cap, expected) => expect(isCut(rows, cap)).toBe(expected));
+});
+
+describe("compare", () => {
+  const one = { detail: ["p"], n: 5, ds: 3 };
+  it.each<[string, Groups, Groups, boolean]>([
+    ["equal counts", groups(one), groups(one), true],
+    ["no groups on either side", groups(), groups(), true],
+    ["another count", groups(one), groups({ ...one, n: 4 }), false],
+    ["other distinct subjects", groups(one), groups({ ...one, ds: 2 }), false],
+    ["a missing group", groups(one), groups(), false],
+    ["another group", groups(one), groups({ ...one, detail: ["q"] }), false],
+    ["counts on one side only", groups(one), groups({ detail: ["p"] }), true],
+  ])("with %s", (_name, left, right, same) => {
+    const { agreed, differing } = compare(["k"], observation({ k: left }), observation({ k: right }));
+    expect({ agreed, differing }).toEqual(same ? { agreed: ["k"], differing: [] } : { agreed: [], differing: ["k"] });
+  });
+});
+
+describe("mergedCount", () => {
+  it.each([
+    [undefined, count(5), count(5)],
+    [count(5), count(5), count(5)],
+    [count(5), count(7), count(5, "lowerBound")],
+    [count(7), count(5), count(5, "lowerBound")],
+    [count(5, "lowerBound"), count(4), count(4)],
+    [count(5, "lowerBound"), count(9, "lowerBound"), count(9, "lowerBound")],
+    [count(5), count(4, "lowerBound"), count(5)],
+    [count(5), count(6, "lowerBound"), count(6, "lowerBound")],
+    [count(5, "claimed"), count(4, "lowerBound"), count(5, "claimed")],
+    [count(5, "claimed"), count(6, "lowerBound"), count(6, "lowerBound")],
+    [count(5, "claimed"), count(3), count(3)],
+  ])("of %j and %j is %j", (known, found, expected) => expect(mergedCount(known, found)).toEqual(expected));
+});
+
+describe("anchored", () => {
+  const base = () => {
+    const facts = emptyFacts();
+    const property = { ...newProperty("exact", 0), triples: count(10) };
+    facts.classes.set("C", {
+      status: "exact",
+      record: 0,
+      entities: count(4),
+      properties: new Map([["p", property]]),
+      propertiesComplete: true,
+    });
+    facts.properties.set("p", property);
+    return facts;
+  };
+  const kinds = (...numbers: number[]) =>
+    groups(...numbers.map((n, at) => ({ detail: ["p", at === 0 ? objectKinds.iri : `d${at}`], n })));
+
+  it.each([
+    ["kinds that add up", "classDatatypes", kinds(4, 6), "agrees"],
+    ["kinds that are too few", "classDatatypes", kinds(4, 5), "contradicts"],
+    ["no kinds at all", "classDatatypes", groups(), "contradicts"],
+    ["a property that nobody knew", "classDatatypes", groups({ detail: ["q", "d"], n: 1 }), "contradicts"],
+    ["instances that fit", "classProperties", groups({ detail: [rdfType], n: 6, ds: 4 }), "unknown"],
+    ["instances that lack one", "classProperties", groups({ detail: [rdfType], n: 5, ds: 3 }), "contradicts"],
+    ["no rdf:type", "classProperties", groups({ detail: ["p"], n: 5, ds: 4 }), "contradicts"],
+    ["object classes", "classObjectClasses", groups({ detail: ["p", "D"], n: 5 }), "unknown"],
+  ] as const)("by %s", (_name, family, found, verdict) => {
+    expect(anchored(base(), families[family], { key: "C", groups: found })).toBe(verdict);
+  });
+
+  it.each([
+    [10, "agrees"],
+    [9, "contradicts"],
+  ])("of a property by %i triples", (n, verdict) => {
+    const found = groups({ detail: ["d"], n });
+    expect(anchored(base(), families.propertyDatatypes, { key: "p", groups: found })).toBe(verdict);
+  });
+
+  it("says nothing about what is only a bound", () => {
+    const facts = base();
+    const property = facts.classes.get("C")?.properties.get("p");
+    if (property) property.triples = count(9, "lowerBound");
+    expect(anchored(facts, families.classDatatypes, { key: "C", groups: kinds(4, 6) })).toBe("unknown");
+  });
+});
+
+describe("reconcile", () => {
+  it("puts what was seen anywhere into the lists, which then were not complete", () => {
+    const facts = emptyFacts();
+    facts.classesComplete = true;
+    facts.propertiesComplete = true;
+    facts.totals.set("classes", count(1));
+    const property = newProperty("exact", 0);
+    property.objectClasses.set("D", { status: "exact", record: 3 });
+    facts.classes.set("C", {
+      status: "exact",
+      record: 0,
+      properties: new Map([["p", property]]),
+      propertiesComplete: true,
+    });
+    reconcile(facts, { note: () => undefined });
+    expect([facts.classesComplete, facts.propertiesComplete]).toEqual([false, false]);
+    expect(facts.classes.get("D")).toMatchObject({ status: "exists", record: 3 });
+    expect(facts.properties.has("p")).toBe(true);
+    expect(facts.totals.get("classes")).toEqual(count(2, "lowerBound"));
+  });
+
+  it("takes back what exceeds its whole, on both sides, and names it", () => {
+    const { facts, class: one, within, dataset } = consistent();
+    const before = structuredClone([facts, dataset()]);
+    expect(contradictionsIn(facts)).toEqual([]);
+    expect([facts, dataset()]).toEqual(before);
+    one.entities = count(7);
+    within.triples = count(10);
+    expect(contradictionsIn(facts)).toEqual([
+      "entities of <C>, more than distinctSubjects of the dataset",
+      "triples of property <p> of <C>, more than triples of the property",
+    ]);
+    expect(dataset()).toEqual({ triples: count(10), distinctObjects: count(5) });
+    expect([one.entities, one.triples, within.triples]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("takes back all that a class's triples were added from", () => {
+    const { facts, within, dataset } = consistent();
+    facts.totals.set("triples", count(6));
+    delete facts.properties.get("p")?.triples;
+    expect(contradictionsIn(facts)).toEqual(["triples of <C>, more than triples of the dataset"]);
+    expect(within.triples).toBeUndefined();
+    expect(dataset()).toEqual({ distinctSubjects: count(5), distinctObjects: count(5) });
+    expect(contradictionsIn(facts)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "triples than pairs of its subjects and objects",
+      { triples: count(10), distinctSubjects: count(3), distinctObjects: count(3) },
+    ],
+    ["subjects than triples", { triples: count(2), distinctSubjects: count(3) }],
+    ["objects than the dataset", { distinctObjects: count(6) }],
+  ])("knows that a property has no more %s", (_name, counts) => {
+    const { facts } = consistent();
+    facts.propertiesComplete = false;
+    facts.properties.set("q", { ...newProperty("exact", 0), ...counts });
+    expect(contradictionsIn(facts)).toHaveLength(1);
+  });
+
+  it("knows that the triples of all properties are those of the dataset", () => {
+    const { facts, dataset } = consistent();
+    facts.properties.set("q", { ...newProperty("exact", 0), triples: count(2) });
+    expect(contradictionsIn(facts)).toEqual(["triples of all properties, more than triples of the dataset"]);
+    facts.totals.set("triples", count(13));
+    expect(contradictionsIn(facts)).toEqual(["triples, more than triples of the properties"]);
+    expect(dataset()).not.toHaveProperty("triples");
+    expect(contradictionsIn(facts)).toEqual([]);
+  });
+
+  it("knows that object types have no more triples than their property", () => {
+    const { facts, within } = consistent();
+    within.datatypes.set("d", { status: "exact", record: 0, triples: count(10) });
+    expect(contradictionsIn(facts)).toEqual([
+      "triples of object type <d> of property <p> of <C>, more than triples of the holder",
+    ]);
+  });
+
+  it("does not believe a whole that is less than what was seen", () => {
+    const { facts, within } = consistent();
+    within.triples = count(12, "lowerBound");
+    expect(contradictionsIn(facts)).toEqual([]);
+    expect(facts.properties.get("p")?.triples).toEqual(count(9, "lowerBound"));
+    expect(within.triples).toEqual(count(12, "lowerBound"));
+  });
+});
+
+/** Facts that agree: one class with one of two properties. */
+function consistent() {
+  const facts = emptyFacts();
+  facts.propertiesComplete = true;
+  const counts = { triples: count(9), distinctSubjects: count(4), distinctObjects: count(4) };
+  const property: PropertyFact = { ...newProperty("exact", 0), ...counts };
+  const within: PropertyFact = { ...newProperty("exact", 0), ...counts };
+  const properties = new Map([["p", within]]);
+  const one: ClassFact = {
+    status: "exact",
+    record: 0,
+    entities: count(4),
+    triples: count(9),
+    properties,
+    propertiesComplete: true,
+  };
+  facts.classes.set("C", one);
+  facts.properties.set("p", property);
+  facts.properties.set("r", { ...newProperty("exact", 0), triples: count(1) });
+  for (const [name, value] of [
+    ["triples", 10],
+    ["distinctSubjects", 5],
+    ["distinctObjects", 5],
+  ] as const)
+    facts.totals.set(name, count(value));
+  return { facts, class: one, within, dataset: () => Object.fromEntries(facts.totals) };
+}
+
+function contradictionsIn(facts: FactBase): readonly string[] {
+  const found: string[] = [];
+  reconcile(facts, { note: ({ what, why }) => found.push(why === "contradicted" ? what : why) });
+  return found;
+}
