@@ -167,17 +167,17 @@ class StoredCollection implements Collection<unknown> {
   async change(
     id: string,
     change: (document: unknown) => unknown,
-    { ttlMs, from, onVersion }: ChangeOptions<unknown> = {},
+    options: ChangeOptions<unknown> = {},
   ): Promise<Change<unknown>> {
-    let current = from ?? (await this.getVersioned(id));
+    let current = options.from ?? (await this.getVersioned(id));
     for (let tries = 0; tries < mostTries; tries += 1) {
       const before = current?.document;
       const after = change(before);
       if (after === undefined || after === before) return { before, after: before };
-      const version = await this.put(id, after, putOptions(current?.version ?? 0, ttlMs?.(after)));
+      const version = await this.put(id, after, putOptions(current, options.ttlMs?.(after)));
       const isWritten = version !== undefined;
       current = isWritten ? { version, document: after } : await this.getVersioned(id);
-      onVersion?.(current);
+      options.onVersion?.(current);
       if (isWritten) return { before, after };
     }
     throw new FedwayError("STORE_FAILED", "A document changes all the time and could not be written.");
@@ -197,8 +197,11 @@ class StoredCollection implements Collection<unknown> {
   }
 }
 
-const putOptions = (ifVersion: number, ttlMs: number | undefined): PutOptions =>
-  ttlMs === undefined ? { ifVersion } : { ifVersion, ttlMs };
+/** Only when the document is still this one; version 0: when there is none. */
+function putOptions(current: Versioned<unknown> | undefined, ttlMs: number | undefined): PutOptions {
+  const ifVersion = current?.version ?? 0;
+  return ttlMs === undefined ? { ifVersion } : { ifVersion, ttlMs };
+}
 
 function decoderOf(schema: TSchema, codec: Codec<TSchema, unknown> | undefined): Decoder {
   const validator = Compile(schema);
