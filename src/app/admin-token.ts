@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { dataFolderHolder } from "../store/data-folder.ts";
-import { storeFailed } from "../store/failures.ts";
+import { storeFailed } from "../store/bounds.ts";
 import type { Store } from "../store/store.ts";
 import type { State } from "./open-state.ts";
 

@@ -1,4 +1,4 @@
-import { toProblem } from "../errors/problem.ts";
+import { toProblem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { openRunner } from "./open-runner.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../errors/problem.ts";
+import type { Problem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 
 /** Longest part of a query line that is shown. */

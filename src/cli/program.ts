@@ -1,6 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { FedwayError } from "../errors/fedway-error.ts";
-import { toProblem } from "../errors/problem.ts";
+import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
 import { examples, httpUrl, milliseconds } from "./option-values.ts";

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Problem } from "../errors/problem.ts";
+import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { PlanDescription, RunStatus } from "../query/query-service.ts";
 import type { Asked, Runner } from "./runner.ts";
 

@@ -1,24 +1,28 @@
 import { errorCatalog, type ErrorCode, type ErrorKind } from "./codes.ts";
 
-/** How an endpoint failed, in the words of the monitoring literature; a closed set, fit for a metric label. */
-export type FaultKind =
-  | "address"
-  | "dns"
-  | "connect"
-  | "tls"
-  | "timeout"
-  | "reset"
-  | "http-3xx"
-  | "http-4xx"
-  | "http-429"
-  | "http-5xx"
-  | "wrong-media-type"
-  | "malformed"
-  | "wrong-answer"
-  | "partial"
-  | "too-large"
-  | "busy"
-  | "circuit-open";
+/** How an endpoint can fail, in the words of the monitoring literature; a closed set, fit for a metric label. */
+export const faultKinds = [
+  "address",
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "reset",
+  "http-3xx",
+  "http-4xx",
+  "http-429",
+  "http-5xx",
+  "wrong-media-type",
+  "malformed",
+  "wrong-answer",
+  "partial",
+  "too-large",
+  "busy",
+  "circuit-open",
+] as const;
+
+/** How an endpoint failed. */
+export type FaultKind = (typeof faultKinds)[number];
 
 /** Where in the query, or at which endpoint, the failure lies. */
 export interface ErrorWhere {
@@ -78,4 +82,42 @@ export function toFedwayError(thrown: unknown): FedwayError {
 export function saidBy(thrown: unknown): string | undefined {
   const isDefect = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof ReferenceError;
   return thrown instanceof Error && !isDefect ? thrown.message.replaceAll(/\s+/g, " ") : undefined;
+}
+
+/** A problem document (RFC 9457) with Fedway's extension members. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly retryable: boolean;
+  readonly where?: FedwayError["details"]["where"];
+  readonly next?: string;
+  readonly fault?: string;
+  readonly upstreamStatus?: number;
+  readonly retryAfterMs?: number;
+  readonly endpoints?: readonly string[];
+  readonly run?: string;
+}
+
+/** The problem document of any thrown value; `run` is the id under which the run record is kept. */
+export function toProblem(thrown: unknown, run?: string): Problem {
+  const error = toFedwayError(thrown);
+  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints } = error.details;
+  return {
+    type: `urn:fedway:problem:${error.code.toLowerCase().replaceAll("_", "-")}`,
+    title: error.kind.title,
+    status: error.kind.status,
+    code: error.code,
+    detail: error.message,
+    retryable: error.kind.retryable,
+    ...(where && { where }),
+    ...(next !== undefined && { next }),
+    ...(fault && { fault }),
+    ...(upstreamStatus !== undefined && { upstreamStatus }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(endpoints && { endpoints }),
+    ...(run !== undefined && { run }),
+  };
 }

@@ -1,7 +1,6 @@
 import type { FastifyError, FastifyReply } from "fastify";
 import type { ErrorCode } from "../errors/codes.ts";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { toProblem } from "../errors/problem.ts";
+import { FedwayError, toFedwayError, toProblem } from "../errors/fedway-error.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 import type { HttpLog } from "./http-deps.ts";
 

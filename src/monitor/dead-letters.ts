@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
-import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
-import { parseRecord } from "./observation-text.ts";
+import { type DeliveryPayload, readDeliveryPayload } from "./webhook-message.ts";
+import { parseRecord } from "./tally.ts";
 
 /** A delivery that was given up. */
 export interface DeadLetter {

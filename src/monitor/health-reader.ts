@@ -1,12 +1,11 @@
 import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { HealthBook } from "./health-book.ts";
+import type { HealthBook } from "./health-repository.ts";
 import type { HealthRecord } from "./health-record.ts";
-import type { HeartbeatBook } from "./heartbeat-book.ts";
+import type { HeartbeatBook } from "./heartbeat.ts";
 import type { History } from "./history.ts";
 import { hourSummaries } from "./hour-buckets.ts";
-import type { IncidentBook } from "./incident-book.ts";
-import { createIncidentReader } from "./incident-reader.ts";
-import type { MaintenanceBook } from "./maintenance-book.ts";
+import { type IncidentBook, createIncidentReader } from "./incident-repository.ts";
+import type { MaintenanceBook } from "./maintenance.ts";
 import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
 
 /** What a reader reads from. */

@@ -1,14 +1,7 @@
-import type { FaultCounts } from "./fault-counts.ts";
+import type { FaultCounts } from "./monitor.ts";
 import { type Hours, withTurn } from "./hour-buckets.ts";
 import type { HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
-import {
-  continuedIncident,
-  incidentOf,
-  type OpenIncident,
-  openedIncident,
-  trailed,
-  withFault,
-} from "./open-incident.ts";
+import type { FaultKind } from "../errors/fedway-error.ts";
 
 /** An incident that has opened or closed. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
@@ -91,7 +84,7 @@ function faulty(endpoint: string, record: Probed, { incidentAfter }: HealthRules
   const { last } = record;
   const streak = record.streak + 1;
   const trail = trailed(record.trail, last);
-  const faults = withFault(record.faults ?? {}, last.fault);
+  const faults = counted(record.faults ?? {}, last.fault);
   if (streak < incidentAfter) return { ...record, streak, trail, faults };
   const open = openedIncident(endpoint, trail, faults);
   const { faults: _, ...rest } = record;
@@ -117,7 +110,7 @@ function lessDown(endpoint: string, record: Probed, { recoveredAfter }: HealthRu
 }
 
 /** The record without its open incident, which is closed; unchanged when there is none. */
-export function closedRecord(
+function closedRecord(
   endpoint: string,
   record: HealthRecord,
   { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
@@ -146,4 +139,89 @@ export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: nu
 
 function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {
   return { ...record, outbox: [...record.outbox, { kind, incident }].slice(-mostNotices) };
+}
+
+/** An incident that goes on, as it is kept beside an endpoint's state. */
+interface OpenIncident {
+  readonly id: string;
+  readonly startedMs: number;
+  readonly openedMs: number;
+  readonly fault: FaultKind;
+  readonly faults: FaultCounts;
+  /** Observations that led to it. */
+  readonly led: readonly Observation[];
+  /** Every `stride`th of those since. */
+  readonly between: readonly Observation[];
+  readonly stride: number;
+  /** Observations since. */
+  readonly seen: number;
+}
+
+/** Observations of each of the three parts of the evidence: together no more than 20. */
+const mostLed = 7;
+const mostBetween = 6;
+
+/** Beyond any moment, so that ids of later incidents sort first: stores list in the order of keys. */
+const latestMs = 2 ** 43;
+
+/** An id that is a function of what it names: whoever opens this incident opens the same one. */
+const incidentId = (endpoint: string, startedMs: number): string =>
+  `${(latestMs - startedMs).toString(36).padStart(9, "0")}.${endpoint}`;
+
+/** A list with one more at its end, bounded: its beginning and its end stay. */
+function trailed(trail: readonly Observation[], observation: Observation): readonly Observation[] {
+  if (trail.length < mostLed) return [...trail, observation];
+  const begins = Math.ceil(mostLed / 2);
+  return [...trail.slice(0, begins), ...trail.slice(begins + 1), observation];
+}
+
+const counted = (faults: FaultCounts, fault: FaultKind | undefined): FaultCounts =>
+  fault === undefined ? faults : { ...faults, [fault]: (faults[fault] ?? 0) + 1 };
+
+/** The incident that these faults are; `faults` counts them all, the trail may be shorter. */
+function openedIncident(endpoint: string, trail: readonly Observation[], faults: FaultCounts): OpenIncident {
+  const startedMs = trail[0]?.atMs ?? 0;
+  return {
+    id: incidentId(endpoint, startedMs),
+    startedMs,
+    openedMs: trail.at(-1)?.atMs ?? startedMs,
+    fault: trail[0]?.fault ?? "connect",
+    faults,
+    led: trail,
+    between: [],
+    stride: 1,
+    seen: 0,
+  };
+}
+
+/** The incident with one observation more that did not end it. */
+function continuedIncident(open: OpenIncident, observation: Observation): OpenIncident {
+  const { stride, seen } = open;
+  const faults = counted(open.faults, observation.fault);
+  if (seen % stride !== 0) return { ...open, faults, seen: seen + 1 };
+  const between = [...open.between, observation];
+  if (between.length <= mostBetween) return { ...open, faults, between, seen: seen + 1 };
+  // Every other one goes, and from now on every other one comes: what is left is spread over the whole time.
+  return {
+    ...open,
+    faults,
+    between: between.filter((_, index) => index % 2 === 0),
+    stride: stride * 2,
+    seen: seen + 1,
+  };
+}
+
+/** The incident as others see it; `trail` are the observations that may be about to end it. */
+export function incidentOf(
+  open: OpenIncident,
+  { endpoint, url }: Pick<Incident, "endpoint" | "url">,
+  trail: readonly Observation[],
+): Incident {
+  const { id, startedMs, openedMs, fault, faults, led, between } = open;
+  return { id, endpoint, url, startedMs, openedMs, fault, faults, evidence: [...led, ...between, ...trail] };
+}
+
+/** The endpoint that an id names; undefined when it is no id of an incident. */
+export function endpointOfIncident(id: string): string | undefined {
+  return /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63})$/u.exec(id)?.[1];
 }

@@ -1,5 +1,5 @@
-import type { FaultCounts } from "./fault-counts.ts";
-import { createHistogram, decodeHistogram } from "./histogram.ts";
+import type { FaultCounts } from "./monitor.ts";
+import { createHistogram, decodeHistogram } from "./tally.ts";
 import type { HourSummary, Observation } from "./monitor.ts";
 
 /** The turns of one hour, as they are kept beside an endpoint's state. */

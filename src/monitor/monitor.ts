@@ -1,6 +1,9 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
 
+/** Faults by kind; kinds that did not occur are absent. */
+export type FaultCounts = Readonly<Partial<Record<FaultKind, number>>>;
+
 /** One look at an endpoint. */
 export interface Observation {
   /** Milliseconds since the epoch, whole. */
@@ -37,7 +40,7 @@ export interface HourSummary {
   /** Median of the good ones' durations; absent when there was none. */
   readonly p50Ms?: number;
   /** Faults by kind. */
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly faults: FaultCounts;
 }
 
 /** What is known of an endpoint now, from memory. */
@@ -73,7 +76,7 @@ export interface WindowSummary {
   readonly p50Ms?: number;
   readonly p90Ms?: number;
   readonly p99Ms?: number;
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly faults: FaultCounts;
   /** The first turn in the window: the record may be younger than the window is long. */
   readonly firstMs?: number;
 }
@@ -104,7 +107,7 @@ export interface Incident {
   readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance";
   /** Kind of the first fault. */
   readonly fault: FaultKind;
-  readonly faults: Readonly<Partial<Record<FaultKind, number>>>;
+  readonly faults: FaultCounts;
   /** Observations that led to it and to its end, and some of those between; at most 20, oldest first. */
   readonly evidence: readonly Observation[];
 }

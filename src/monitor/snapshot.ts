@@ -1,14 +1,26 @@
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { EndpointHealth, HealthState, Heartbeat, Incident, Observation, Score, WindowSummary } from "./monitor.ts";
+import type { CatalogEntry, Catalog } from "../registry/catalog/catalog.ts";
+import type {
+  EndpointHealth,
+  HealthState,
+  Heartbeat,
+  Incident,
+  Observation,
+  Score,
+  WindowSummary,
+  MonitorReader,
+} from "./monitor.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Store } from "../store/store.ts";
+import { parseRecord } from "./tally.ts";
 
 /** One window of a snapshot. */
-export interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
+interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
   /** The first turn in it, ISO 8601. */
   readonly first?: string;
 }
 
 /** An endpoint in a snapshot; moments in ISO 8601. */
-export interface SnapshotEndpoint {
+interface SnapshotEndpoint {
   readonly id: string;
   readonly title: string;
   readonly url: string;
@@ -45,7 +57,7 @@ export interface Snapshot {
 }
 
 /** What is known of one endpoint. */
-export interface SnapshotRecord {
+interface SnapshotRecord {
   readonly entry: CatalogEntry;
   readonly health: EndpointHealth | undefined;
   readonly windows: readonly WindowSummary[];
@@ -54,7 +66,7 @@ export interface SnapshotRecord {
 }
 
 /** What a snapshot is built from. */
-export interface SnapshotInput {
+interface SnapshotInput {
   readonly version: string;
   readonly publicUrl: string;
   readonly nowMs: number;
@@ -112,7 +124,7 @@ const incidentOf = ({ fault, id, openedMs, startedMs }: Incident): NonNullable<S
 });
 
 /** What is kept of a published snapshot to judge the next one by. */
-export interface SnapshotFigures {
+interface SnapshotFigures {
   readonly generated: string;
   readonly endpoints: number;
   /** Ids of those that were up. */
@@ -156,4 +168,73 @@ export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefi
     reasons.push(`Of the ${there.length} endpoints that were up at ${previous.generated}, ${lost} are not up now.`);
   }
   return reasons;
+}
+
+/** What publishing works with. */
+export interface PublishOptions {
+  readonly catalog: Pick<Catalog, "entries">;
+  readonly monitor: Pick<MonitorReader, "availability" | "heartbeat" | "health" | "incident" | "score">;
+  readonly store: Pick<Store, "get" | "put">;
+  readonly clock: { now(): number };
+  /** Of Fedway. */
+  readonly version: string;
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+}
+
+const key = "monitor/snapshot";
+/** Endpoints whose records are read at once. */
+const together = 16;
+
+/**
+ * The snapshot of now, remembered as the one that the next is compared with. With `reviewed` it is published whatever
+ * it looks like, as somebody has looked at it.
+ * @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED`
+ */
+export async function publishSnapshot(
+  options: PublishOptions,
+  { reviewed }: { readonly reviewed: boolean },
+): Promise<Snapshot> {
+  const { catalog, clock, monitor, publicUrl, store, version } = options;
+  const records: SnapshotRecord[] = [];
+  const { entries } = catalog;
+  for (let index = 0; index < entries.length; index += together) {
+    records.push(
+      ...(await Promise.all(entries.slice(index, index + together).map((entry) => recordOf(entry, monitor)))),
+    );
+  }
+  const heartbeat = monitor.heartbeat();
+  const snapshot = buildSnapshot({ version, publicUrl, nowMs: clock.now(), heartbeat, records });
+  const previous = await store.get(key);
+  const reasons = judgeSnapshot(snapshot, previous && figures(previous.value));
+  if (reasons.length > 0 && !reviewed) {
+    throw new FedwayError("SNAPSHOT_IMPLAUSIBLE", `The snapshot is not plausible. ${reasons.join(" ")}`, {
+      next: "Review the state of the endpoints and of the monitor, then repeat with reviewed.",
+    });
+  }
+  await store.put(key, JSON.stringify(figuresOf(snapshot)));
+  return snapshot;
+}
+
+async function recordOf(entry: CatalogEntry, monitor: PublishOptions["monitor"]): Promise<SnapshotRecord> {
+  const { id } = entry;
+  const [availability, score, incident] = await Promise.all([
+    monitor.availability(id),
+    monitor.score(id),
+    openIncident(id, monitor),
+  ]);
+  const health = availability?.health ?? monitor.health(id);
+  return { entry, health, windows: availability?.windows ?? [], incident, score };
+}
+
+async function openIncident(endpoint: string, monitor: PublishOptions["monitor"]): Promise<Incident | undefined> {
+  const id = monitor.health(endpoint)?.incident;
+  return id === undefined ? undefined : monitor.incident(id);
+}
+
+/** Undefined when they cannot be read: then there is nothing to compare with. */
+function figures(text: string): SnapshotFigures | undefined {
+  const { endpoints, generated, up } = parseRecord(text) ?? {};
+  if (typeof endpoints !== "number" || typeof generated !== "string" || !Array.isArray(up)) return undefined;
+  return { endpoints, generated, up: up.filter((id: unknown) => typeof id === "string") };
 }

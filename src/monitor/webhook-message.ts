@@ -1,17 +1,18 @@
-import { createHash } from "node:crypto";
-import type { FaultCounts } from "./fault-counts.ts";
+import { createHash, createHmac } from "node:crypto";
+import type { FaultCounts } from "./monitor.ts";
 import type { Incident, MonitorEvent, Observation } from "./monitor.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 
 /** What is told to webhooks. */
 export type IncidentEvent = Extract<MonitorEvent, { readonly incident: Incident }>;
 
 /** An observation with its moment in ISO 8601. */
-export interface WebhookObservation extends Omit<Observation, "atMs"> {
+interface WebhookObservation extends Omit<Observation, "atMs"> {
   readonly at: string;
 }
 
 /** The body of a webhook; moments in ISO 8601. */
-export interface WebhookMessage {
+interface WebhookMessage {
   readonly type: "incident.opened" | "incident.closed";
   /** When it was opened or closed. */
   readonly timestamp: string;
@@ -32,7 +33,7 @@ export interface WebhookMessage {
 }
 
 /** What a message is made from. */
-export interface MessageContext {
+interface MessageContext {
   /** Title of the endpoint; its id when it is no longer in the catalogue. */
   readonly title: string;
   /** Without a trailing slash. */
@@ -44,7 +45,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const evidenceOf = ({ atMs, ...rest }: Observation): WebhookObservation => ({ at: iso(atMs), ...rest });
 
 /** The moment of an event: that of the incident's beginning or end. */
-export const momentOf = ({ kind, incident }: IncidentEvent): number =>
+const momentOf = ({ kind, incident }: IncidentEvent): number =>
   kind === "incident-closed" ? (incident.closedMs ?? incident.openedMs) : incident.openedMs;
 
 /** The message of an event; the same for every receiver and every delivery. */
@@ -85,4 +86,70 @@ export function deliveryId({ kind, incident }: IncidentEvent, receiver: string):
   const { id } = incident;
   const name = /^[\w.-]+$/.test(id) && id.length <= mostIdLength ? id : shortHash(id);
   return `${name}.${kind === "incident-opened" ? "opened" : "closed"}.${receiver}`;
+}
+
+/** Payload of a job that delivers a webhook; shown to readers of jobs, so it names the receiver without its URL. */
+export interface DeliveryPayload {
+  /** Of the delivery, constant; also of the job. */
+  readonly id: string;
+  readonly receiver: string;
+  readonly message: WebhookMessage;
+  /** How often it was asked for again after it had been given up; 0 when absent. */
+  readonly round?: number;
+}
+
+const isRecord = (value: unknown): value is Readonly<Partial<Record<string, unknown>>> =>
+  typeof value === "object" && value !== null;
+
+/** Every part of a message that is read again; the rest is sent as it was kept. */
+function isMessage(value: unknown): value is WebhookMessage {
+  if (!isRecord(value) || typeof value["type"] !== "string" || typeof value["timestamp"] !== "string") return false;
+  const { data } = value;
+  if (!isRecord(data) || typeof data["id"] !== "string") return false;
+  const { endpoint } = data;
+  return isRecord(endpoint) && typeof endpoint["id"] === "string";
+}
+
+/** A payload that was kept as JSON; undefined when it is something else. */
+export function readDeliveryPayload(value: unknown): DeliveryPayload | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, receiver, message, round } = value;
+  if (typeof id !== "string" || typeof receiver !== "string" || !isMessage(message)) return undefined;
+  return { id, receiver, message, ...(typeof round === "number" && { round }) };
+}
+
+/** What is signed. */
+interface SignedMessage {
+  readonly id: string;
+  /** Seconds since the epoch, of this delivery. */
+  readonly timestampS: number;
+  readonly body: string;
+}
+
+/** Makes the headers of one delivery. */
+export type WebhookSigner = (message: SignedMessage) => Readonly<Record<string, string>>;
+
+const base64 =
+  /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$|^[A-Za-z0-9+/]{2}==$|^[A-Za-z0-9+/]{3}=$/;
+const prefix = "whsec_";
+
+/** A secret with the prefix is Base64, as the specification has it; any other is taken as the text that it is. */
+function keyOf(secret: string): Buffer {
+  if (!secret.startsWith(prefix)) return Buffer.from(secret, "utf8");
+  const encoded = secret.slice(prefix.length);
+  if (base64.test(encoded)) return Buffer.from(encoded, "base64");
+  throw new FedwayError("CONFIG_INVALID", `FEDWAY_WEBHOOK_SECRET begins with ${prefix} but is not Base64 after that.`);
+}
+
+/**
+ * Signs as Standard Webhooks (version 1, symmetric): `v1,` and the Base64 of the HMAC-SHA-256 of `id.timestamp.body`.
+ * @throws FedwayError `CONFIG_INVALID` for a secret that cannot be read
+ */
+export function createWebhookSigner(secret: string): WebhookSigner {
+  const key = keyOf(secret);
+  return ({ id, timestampS, body }) => ({
+    "webhook-id": id,
+    "webhook-timestamp": String(timestampS),
+    "webhook-signature": `v1,${createHmac("sha256", key).update(`${id}.${timestampS}.${body}`).digest("base64")}`,
+  });
 }

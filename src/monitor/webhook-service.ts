@@ -5,9 +5,16 @@ import { systemClock, sleep } from "../clock.ts";
 import type { WebhookClient } from "../outbound/webhook-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
-import { deliveryId, type IncidentEvent, receiverOf, webhookMessage } from "./webhook-message.ts";
-import { type DeliveryPayload, readDeliveryPayload } from "./webhook-payload.ts";
-import { createWebhookSigner, type WebhookSigner } from "./webhook-signature.ts";
+import {
+  deliveryId,
+  type IncidentEvent,
+  receiverOf,
+  webhookMessage,
+  type DeliveryPayload,
+  readDeliveryPayload,
+  createWebhookSigner,
+  type WebhookSigner,
+} from "./webhook-message.ts";
 
 /** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
 export type DeliveryOutcome = "delivered" | "failed" | "dead";

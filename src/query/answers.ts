@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { AnswerBytes } from "../engine/executor.ts";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { type Problem, toProblem } from "../errors/problem.ts";
+import { FedwayError, toFedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
 import type { QueryPlan, DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 import { isWhole } from "../results/gathered-body.ts";

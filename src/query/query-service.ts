@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { ErrorCode } from "../errors/codes.ts";
-import type { Problem } from "../errors/problem.ts";
+import type { Problem } from "../errors/fedway-error.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { AnswerKind } from "../results/model.ts";

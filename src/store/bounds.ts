@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ListOptions, PutOptions, SeriesPoint } from "./store.ts";
+import type { PutOptions, SeriesPoint, Store, StoredDocument } from "./store.ts";
 
 /** How often a write also removes what has expired. */
 export const sweepEveryMs = 60_000;
@@ -14,94 +14,141 @@ const defaultListed = 1_000;
 
 const controlCharacter = /\p{Cc}/u;
 
+/** What a range of a series is limited to. */
+export type RangeBounds = Parameters<Store["range"]>[1];
+
+/** How points are appended. */
+export type AppendOptions = NonNullable<Parameters<Store["append"]>[2]>;
+
+/** A store that may rely on its arguments, and gets all of them. */
+export interface StoreAdapter extends Omit<Store, "put" | "delete" | "list" | "append" | "increment"> {
+  put(key: string, value: string, options: PutOptions): Promise<number | undefined>;
+  delete(key: string, options: PutOptions): Promise<boolean>;
+  list(prefix: string, limit: number, after: string | undefined): Promise<readonly StoredDocument[]>;
+  append(series: string, points: readonly SeriesPoint[], options: AppendOptions): Promise<void>;
+  increment(counter: string, by: number, options: Pick<PutOptions, "ttlMs">): Promise<number>;
+}
+
+/** Checks the arguments of a store, the same for every adapter. Its methods throw FedwayError `REQUEST_INVALID`. */
+export function checkedStore(adapter: StoreAdapter): Store {
+  return {
+    name: adapter.name,
+    async get(key) {
+      checkKey(key);
+      return adapter.get(key);
+    },
+    async put(key, value, options = {}) {
+      checkKey(key);
+      checkValue(value);
+      checkDuration(options.ttlMs, "ttlMs");
+      checkVersion(options.ifVersion);
+      return adapter.put(key, value, options);
+    },
+    async delete(key, options = {}) {
+      checkKey(key);
+      checkVersion(options.ifVersion);
+      return adapter.delete(key, options);
+    },
+    async list(prefix, { after, limit = defaultListed } = {}) {
+      checkText(prefix);
+      if (after !== undefined) checkText(after);
+      if (limit > mostListed) refuse(`limit is not a whole number between 1 and ${mostListed}.`);
+      checkLimit(limit);
+      return adapter.list(prefix, limit, after);
+    },
+    watch: (prefix, listener) => adapter.watch(prefix, listener),
+    ...checkedNumbers(adapter),
+    close: () => adapter.close(),
+  };
+}
+
+function checkedNumbers(
+  adapter: StoreAdapter,
+): Pick<Store, "append" | "range" | "dropSeries" | "increment" | "acquire" | "release"> {
+  return {
+    async append(series, points, options = {}) {
+      checkKey(series);
+      checkDuration(options.retentionMs, "retentionMs");
+      checkPoints(points);
+      await adapter.append(series, points, options);
+    },
+    async range(series, bounds) {
+      checkKey(series);
+      const { fromMs, toMs, limit } = bounds;
+      if (Number.isNaN(fromMs) || Number.isNaN(toMs)) refuse("The range of a series is not a number.");
+      if (limit !== undefined) checkLimit(limit);
+      return adapter.range(series, bounds);
+    },
+    async dropSeries(series) {
+      checkKey(series);
+      await adapter.dropSeries(series);
+    },
+    async increment(counter, by, options = {}) {
+      checkKey(counter);
+      checkDuration(options.ttlMs, "ttlMs");
+      counterSum(0, by);
+      return adapter.increment(counter, by, options);
+    },
+    async acquire(lease, owner, ttlMs) {
+      checkKey(lease);
+      checkKey(owner);
+      checkDuration(ttlMs, "ttlMs");
+      return adapter.acquire(lease, owner, ttlMs);
+    },
+    async release(lease, owner) {
+      checkKey(lease);
+      await adapter.release(lease, owner);
+    },
+  };
+}
+
 function refuse(message: string): never {
   throw new FedwayError("REQUEST_INVALID", message);
 }
 
-/** Keys, series, counters and leases. @throws FedwayError `REQUEST_INVALID` */
-export function checkKey(key: string): void {
+function checkKey(key: string): void {
   if (key === "") refuse("A key of the store is empty.");
-  checkPrefix(key);
+  checkText(key);
 }
 
-/** Like a key, but may be empty. @throws FedwayError `REQUEST_INVALID` */
-export function checkPrefix(prefix: string): void {
-  if (prefix.length > mostKeyBytes || Buffer.byteLength(prefix) > mostKeyBytes) {
+/** A key, or a prefix of keys. */
+function checkText(text: string): void {
+  if (text.length > mostKeyBytes || Buffer.byteLength(text) > mostKeyBytes) {
     refuse(`A key of the store is longer than ${mostKeyBytes} bytes.`);
   }
-  if (!prefix.isWellFormed() || controlCharacter.test(prefix)) {
+  if (!text.isWellFormed() || controlCharacter.test(text)) {
     refuse("A key of the store has control characters or is not well-formed Unicode.");
   }
 }
 
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkValue(value: string): void {
+function checkValue(value: string): void {
   const bytes = value.length > mostValueBytes ? value.length : Buffer.byteLength(value);
   if (bytes > mostValueBytes) refuse("A value is larger than the 64 MiB that the store takes.");
   if (!value.isWellFormed()) refuse("A value is not well-formed Unicode.");
 }
 
-/** A duration in whole milliseconds, at least one. @throws FedwayError `REQUEST_INVALID` */
-export function checkDuration(ms: number, name: string): void {
-  if (!Number.isSafeInteger(ms) || ms < 1 || ms > longestMs) {
+function checkDuration(ms: number | undefined, name: string): void {
+  if (ms !== undefined && (!Number.isSafeInteger(ms) || ms < 1 || ms > longestMs)) {
     refuse(`${name} is not a whole number of milliseconds between 1 and 100 years.`);
   }
 }
 
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkLease(lease: string, owner: string, ttlMs: number): void {
-  checkKey(lease);
-  checkKey(owner);
-  checkDuration(ttlMs, "ttlMs");
-}
-
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkPutOptions(options: PutOptions): void {
-  if (options.ttlMs !== undefined) checkDuration(options.ttlMs, "ttlMs");
-  if (options.ifVersion !== undefined && (!Number.isSafeInteger(options.ifVersion) || options.ifVersion < 0)) {
+function checkVersion(version: number | undefined): void {
+  if (version !== undefined && (!Number.isSafeInteger(version) || version < 0)) {
     refuse("ifVersion is not a version of a document.");
   }
 }
 
-/** The number of documents to list. @throws FedwayError `REQUEST_INVALID` */
-export function listLimit(prefix: string, options: ListOptions): number {
-  checkPrefix(prefix);
-  if (options.after !== undefined) checkPrefix(options.after);
-  return checkLimit(options.limit ?? defaultListed);
+function checkLimit(limit: number): void {
+  if (!Number.isSafeInteger(limit) || limit < 1) refuse("limit is not a whole number above 0.");
 }
 
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkLimit(limit: number): number {
-  if (!Number.isSafeInteger(limit) || limit < 1 || limit > mostListed) {
-    refuse(`limit is not a whole number between 1 and ${mostListed}.`);
-  }
-  return limit;
-}
-
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkPoints(series: string, points: readonly SeriesPoint[], retentionMs: number | undefined): void {
-  checkKey(series);
-  if (retentionMs !== undefined) checkDuration(retentionMs, "retentionMs");
+function checkPoints(points: readonly SeriesPoint[]): void {
   if (points.length > mostPoints) refuse(`More than ${mostPoints} points are appended at once.`);
   for (const { atMs, value } of points) {
     if (!Number.isSafeInteger(atMs)) refuse("A point's moment is not a whole number of milliseconds.");
     checkValue(value);
   }
-}
-
-/** What a range of a series is limited to. */
-export interface RangeBounds {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly limit?: number;
-}
-
-/** @throws FedwayError `REQUEST_INVALID` */
-export function checkRange(series: string, { fromMs, toMs, limit }: RangeBounds): void {
-  checkKey(series);
-  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) refuse("The range of a series is not a number.");
-  if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1))
-    refuse("limit is not a whole number above 0.");
 }
 
 /** A counter's next value; exact integers only. @throws FedwayError `REQUEST_INVALID` */
@@ -113,3 +160,16 @@ export function counterSum(value: number, by: number): number {
 
 /** Message for a counter that would leave the exact integers. */
 export const counterBeyond = "A counter would leave the whole numbers of 53 bits.";
+
+const usualNext =
+  "Try again in a while, and look first whether the change was made. Queries are answered all the same.";
+
+/** A `STORE_FAILED` whose message names no path, address or value. */
+export function storeFailed(message: string, cause?: unknown, next = usualNext): FedwayError {
+  return new FedwayError("STORE_FAILED", message, { ...(cause !== undefined && { cause }), next });
+}
+
+/** What every method of a closed store rejects with. */
+export function storeClosed(): FedwayError {
+  return storeFailed("The store is closed.");
+}

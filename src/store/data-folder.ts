@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { storeFailed } from "./failures.ts";
+import { storeFailed } from "./bounds.ts";
 import { isBusy, sqliteFailed } from "./sqlite/sqlite-errors.ts";
 
 /** The process that owns a data folder. */

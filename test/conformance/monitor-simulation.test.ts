@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createHistory } from "../../src/monitor/create-history.ts";
+import { createHistory } from "../../src/monitor/history.ts";
 import { createMonitor } from "../../src/monitor/create-monitor.ts";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
 import { createEndpointProbe } from "../../src/monitor/probe-endpoint.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import type { Problem } from "../../src/errors/problem.ts";
+import type { Problem } from "../../src/errors/fedway-error.ts";
 
 /** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */
 export interface RunningService {

@@ -1,180 +1,223 @@
-import {
-  checkDuration,
-  checkKey,
-  checkLease,
-  checkPoints,
-  checkPutOptions,
-  checkRange,
-  checkValue,
-  counterSum,
-  listLimit,
-} from "../bounds.ts";
 import { type Clock, systemClock } from "../../clock.ts";
-import { storeClosed } from "../failures.ts";
-import type { Store } from "../store.ts";
-import { createMemoryDocuments, type MemoryDocuments } from "./memory-documents.ts";
-import { createMemorySeries, type MemorySeries } from "./memory-series.ts";
-import { sweepEveryMs } from "../bounds.ts";
-import { createWatchers, type Watchers } from "../watchers.ts";
-
-/** A number or an owner that may end. */
-interface Expiring<Value> {
-  readonly value: Value;
-  readonly expiresAtMs: number;
-}
-
-/** What the methods share. */
-interface MemoryState {
-  readonly clock: Pick<Clock, "now">;
-  readonly documents: MemoryDocuments;
-  readonly series: MemorySeries;
-  readonly watchers: Watchers;
-  readonly counters: Map<string, Expiring<number>>;
-  readonly leases: Map<string, Expiring<string>>;
-  sweptAtMs: number;
-  closed: boolean;
-}
+import {
+  checkedStore,
+  counterSum,
+  type AppendOptions,
+  type RangeBounds,
+  type StoreAdapter,
+  storeClosed,
+  sweepEveryMs,
+} from "../bounds.ts";
+import { compareKeys } from "../key-order.ts";
+import type { PutOptions, SeriesPoint, Store, StoredDocument } from "../store.ts";
+import { createWatchers } from "../watchers.ts";
 
 /**
  * A store that ends with its process: for tests, and for services that need not remember anything. It is the plainest
  * form of what the port promises; what has expired is removed by later writes.
  */
-export function createMemoryStore(options: { readonly clock?: Pick<Clock, "now"> } = {}): Store {
-  const clock = options.clock ?? systemClock;
-  const state: MemoryState = {
-    clock,
-    documents: createMemoryDocuments(clock),
-    series: createMemorySeries(),
-    watchers: createWatchers(),
-    counters: new Map(),
-    leases: new Map(),
-    sweptAtMs: clock.now(),
-    closed: false,
-  };
-  return {
-    name: "memory",
-    ...documentMethods(state),
-    ...seriesMethods(state),
-    ...counterMethods(state),
-    ...leaseMethods(state),
-    async close() {
-      state.closed = true;
-      state.watchers.clear();
-    },
-  };
+export function createMemoryStore({ clock = systemClock }: { readonly clock?: Pick<Clock, "now"> } = {}): Store {
+  return checkedStore(new MemoryStore(clock));
 }
 
-function checkOpen(state: MemoryState): void {
-  if (state.closed) throw storeClosed();
+/** Whatever may end; at infinity when it does not. */
+interface Expiring<Value> {
+  readonly value: Value;
+  readonly expiresAtMs: number;
 }
 
-function live<Value>(
-  held: ReadonlyMap<string, Expiring<Value>>,
-  key: string,
-  now: number,
-): Expiring<Value> | undefined {
-  const found = held.get(key);
-  return found !== undefined && found.expiresAtMs > now ? found : undefined;
-}
+class MemoryStore implements StoreAdapter {
+  readonly name = "memory";
+  readonly #clock: Pick<Clock, "now">;
+  readonly #documents = new Map<string, Expiring<StoredDocument>>();
+  readonly #keys = new SortedKeys();
+  readonly #series = new Map<string, SeriesPoint[]>();
+  readonly #counters = new Map<string, Expiring<number>>();
+  readonly #leases = new Map<string, Expiring<string>>();
+  readonly #watchers = createWatchers();
+  /** One sequence for all documents: a version never comes back after a document was deleted and made anew. */
+  #lastVersion = 0;
+  #sweptAtMs: number;
+  #isClosed = false;
 
-/** Removes what has expired, when it is time again. */
-function sweep(state: MemoryState): void {
-  const now = state.clock.now();
-  if (now - state.sweptAtMs < sweepEveryMs) return;
-  state.sweptAtMs = now;
-  state.documents.sweep();
-  for (const held of [state.counters, state.leases]) {
-    for (const [key, { expiresAtMs }] of held) if (expiresAtMs <= now) held.delete(key);
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+    this.#sweptAtMs = clock.now();
+  }
+
+  async get(key: string): Promise<StoredDocument | undefined> {
+    this.#checkOpen();
+    return this.#live(this.#documents, key);
+  }
+
+  async put(key: string, value: string, { ttlMs, ifVersion }: PutOptions): Promise<number | undefined> {
+    this.#checkOpen();
+    this.#sweep();
+    if (!this.#hasVersion(key, ifVersion)) return undefined;
+    this.#lastVersion += 1;
+    const version = this.#lastVersion;
+    this.#documents.set(key, this.#expiring({ key, value, version }, ttlMs));
+    this.#keys.add(key);
+    this.#watchers.tell({ key, version });
+    return version;
+  }
+
+  async delete(key: string, { ifVersion }: PutOptions): Promise<boolean> {
+    this.#checkOpen();
+    if (this.#live(this.#documents, key) === undefined || !this.#hasVersion(key, ifVersion)) return false;
+    this.#drop(key);
+    this.#watchers.tell({ key, version: 0 });
+    return true;
+  }
+
+  async list(prefix: string, limit: number, after: string | undefined): Promise<readonly StoredDocument[]> {
+    this.#checkOpen();
+    const found: StoredDocument[] = [];
+    const resumes = after !== undefined && compareKeys(after, prefix) >= 0;
+    for (const key of this.#keys.from(resumes ? after : prefix, resumes)) {
+      if (found.length >= limit || !key.startsWith(prefix)) break;
+      const document = this.#live(this.#documents, key);
+      if (document !== undefined) found.push(document);
+    }
+    return found;
+  }
+
+  watch(...listening: Parameters<Store["watch"]>): () => void {
+    return this.#watchers.watch(...listening);
+  }
+
+  async append(name: string, points: readonly SeriesPoint[], { retentionMs }: AppendOptions): Promise<void> {
+    this.#checkOpen();
+    const held = this.#series.get(name) ?? [];
+    let inOrder = true;
+    for (const { atMs, value } of points) {
+      inOrder &&= atMs >= (held.at(-1)?.atMs ?? atMs);
+      held.push({ atMs, value });
+    }
+    // The sort is stable: points of one moment stay in the order of arrival.
+    if (!inOrder) held.sort((left, right) => left.atMs - right.atMs);
+    const newest = held.at(-1);
+    if (newest === undefined) return;
+    if (retentionMs !== undefined) held.splice(0, firstAt(held, newest.atMs - retentionMs));
+    this.#series.set(name, held);
+  }
+
+  async range(name: string, { fromMs, toMs, limit }: RangeBounds): Promise<readonly SeriesPoint[]> {
+    this.#checkOpen();
+    const held = this.#series.get(name) ?? [];
+    const start = firstAt(held, fromMs);
+    return held.slice(start, Math.max(start, Math.min(firstAt(held, toMs), start + (limit ?? held.length))));
+  }
+
+  async dropSeries(name: string): Promise<void> {
+    this.#checkOpen();
+    this.#series.delete(name);
+  }
+
+  async increment(counter: string, by: number, { ttlMs }: Pick<PutOptions, "ttlMs">): Promise<number> {
+    this.#checkOpen();
+    this.#sweep();
+    const held = this.#live(this.#counters, counter);
+    const value = counterSum(held ?? 0, by);
+    const { expiresAtMs } = this.#expiring(value, ttlMs);
+    const heldUntilMs = held === undefined ? undefined : this.#counters.get(counter)?.expiresAtMs;
+    this.#counters.set(counter, { value, expiresAtMs: heldUntilMs ?? expiresAtMs });
+    return value;
+  }
+
+  async acquire(lease: string, owner: string, ttlMs: number): Promise<boolean> {
+    this.#checkOpen();
+    this.#sweep();
+    const holder = this.#live(this.#leases, lease);
+    if (holder !== undefined && holder !== owner) return false;
+    this.#leases.set(lease, this.#expiring(owner, ttlMs));
+    return true;
+  }
+
+  async release(lease: string, owner: string): Promise<void> {
+    this.#checkOpen();
+    if (this.#leases.get(lease)?.value === owner) this.#leases.delete(lease);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#watchers.clear();
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+
+  #expiring<Value>(value: Value, ttlMs: number | undefined): Expiring<Value> {
+    return { value, expiresAtMs: ttlMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.now() + ttlMs };
+  }
+
+  #live<Value>(held: ReadonlyMap<string, Expiring<Value>>, key: string): Value | undefined {
+    const found = held.get(key);
+    return found !== undefined && found.expiresAtMs > this.#clock.now() ? found.value : undefined;
+  }
+
+  #hasVersion(key: string, version: number | undefined): boolean {
+    return version === undefined || (this.#live(this.#documents, key)?.version ?? 0) === version;
+  }
+
+  #drop(key: string): void {
+    if (this.#documents.delete(key)) this.#keys.delete(key);
+  }
+
+  /** Removes what has expired, when it is time again. */
+  #sweep(): void {
+    const now = this.#clock.now();
+    if (now - this.#sweptAtMs < sweepEveryMs) return;
+    this.#sweptAtMs = now;
+    for (const [key, { expiresAtMs }] of this.#documents) if (expiresAtMs <= now) this.#drop(key);
+    for (const held of [this.#counters, this.#leases]) {
+      for (const [key, { expiresAtMs }] of held) if (expiresAtMs <= now) held.delete(key);
+    }
   }
 }
 
-function documentMethods(state: MemoryState): Pick<Store, "get" | "put" | "delete" | "list" | "watch"> {
-  const { documents, watchers } = state;
-  return {
-    async get(key) {
-      checkOpen(state);
-      checkKey(key);
-      return documents.get(key);
-    },
-    async put(key, value, options = {}) {
-      checkOpen(state);
-      checkKey(key);
-      checkValue(value);
-      checkPutOptions(options);
-      sweep(state);
-      const version = documents.put(key, value, options);
-      if (version !== undefined) watchers.tell({ key, version });
-      return version;
-    },
-    async delete(key, options = {}) {
-      checkOpen(state);
-      checkKey(key);
-      checkPutOptions(options);
-      const deleted = documents.delete(key, options.ifVersion);
-      if (deleted) watchers.tell({ key, version: 0 });
-      return deleted;
-    },
-    async list(prefix, options = {}) {
-      checkOpen(state);
-      return documents.list(prefix, listLimit(prefix, options), options.after);
-    },
-    watch: watchers.watch,
-  };
+/** Index of the first point at or after a moment. */
+function firstAt(points: readonly SeriesPoint[], atMs: number): number {
+  return firstIndex(points.length, (index) => (points[index]?.atMs ?? 0) >= atMs);
 }
 
-function seriesMethods(state: MemoryState): Pick<Store, "append" | "range" | "dropSeries"> {
-  return {
-    async append(name, points, { retentionMs } = {}) {
-      checkOpen(state);
-      checkPoints(name, points, retentionMs);
-      state.series.append(name, points, retentionMs);
-    },
-    async range(name, bounds) {
-      checkOpen(state);
-      checkRange(name, bounds);
-      return state.series.range(name, bounds);
-    },
-    async dropSeries(name) {
-      checkOpen(state);
-      checkKey(name);
-      state.series.drop(name);
-    },
-  };
+/** A set of keys in key order; look-ups take logarithmic time, changes move what lies behind them. */
+class SortedKeys {
+  readonly #keys: string[] = [];
+
+  add(key: string): void {
+    const index = this.#indexOf(key);
+    if (this.#keys[index] !== key) this.#keys.splice(index, 0, key);
+  }
+
+  delete(key: string): void {
+    const index = this.#indexOf(key);
+    if (this.#keys[index] === key) this.#keys.splice(index, 1);
+  }
+
+  /** Keys from the first one that is not below `from` (that is above it, when `exclusive`). */
+  *from(from: string, exclusive: boolean): IterableIterator<string> {
+    const start = this.#indexOf(from);
+    const keys = this.#keys;
+    for (let index = exclusive && keys[start] === from ? start + 1 : start; index < keys.length; index += 1) {
+      yield keys[index] ?? "";
+    }
+  }
+
+  #indexOf(key: string): number {
+    return firstIndex(this.#keys.length, (index) => compareKeys(this.#keys[index] ?? "", key) >= 0);
+  }
 }
 
-function counterMethods(state: MemoryState): Pick<Store, "increment"> {
-  const { clock, counters } = state;
-  return {
-    async increment(counter, by, { ttlMs } = {}) {
-      checkOpen(state);
-      checkKey(counter);
-      if (ttlMs !== undefined) checkDuration(ttlMs, "ttlMs");
-      sweep(state);
-      const held = live(counters, counter, clock.now());
-      const value = counterSum(held?.value ?? 0, by);
-      const ends = ttlMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + ttlMs;
-      counters.set(counter, { value, expiresAtMs: held?.expiresAtMs ?? ends });
-      return value;
-    },
-  };
-}
-
-function leaseMethods(state: MemoryState): Pick<Store, "acquire" | "release"> {
-  const { clock, leases } = state;
-  return {
-    async acquire(lease, owner, ttlMs) {
-      checkOpen(state);
-      checkLease(lease, owner, ttlMs);
-      sweep(state);
-      const held = live(leases, lease, clock.now());
-      if (held !== undefined && held.value !== owner) return false;
-      leases.set(lease, { value: owner, expiresAtMs: clock.now() + ttlMs });
-      return true;
-    },
-    async release(lease, owner) {
-      checkOpen(state);
-      checkKey(lease);
-      if (leases.get(lease)?.value === owner) leases.delete(lease);
-    },
-  };
+/** The first of `length` indices for which `holds`, given that it holds for all after it. */
+function firstIndex(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

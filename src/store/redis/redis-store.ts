@@ -1,17 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import {
-  checkDuration,
-  checkKey,
-  checkLease,
-  checkPoints,
-  checkPutOptions,
-  checkRange,
-  checkValue,
-  counterBeyond,
-  counterSum,
-  listLimit,
-} from "../bounds.ts";
-import { storeFailed } from "../failures.ts";
+import { checkedStore, counterBeyond, type StoreAdapter, storeFailed } from "../bounds.ts";
 import { compareKeys } from "../key-order.ts";
 import type { SeriesPoint, Store, StoredDocument } from "../store.ts";
 import { connectRedis, type RedisConnection, type RedisConnectionOptions } from "./redis-connection.ts";
@@ -54,7 +42,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const connection = await connectRedis(options);
   const parts: RedisParts = { connection, prefix: options.prefix };
   const changes = createRedisWatch(options, channelsOf(options.prefix));
-  return {
+  return checkedStore({
     name: "redis",
     ...documentMethods(parts),
     ...seriesMethods(parts),
@@ -64,7 +52,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
       await changes.close();
       await connection.close();
     },
-  };
+  });
 }
 
 /** What channels begin with that tell of changes; the document's key follows. */
@@ -75,37 +63,29 @@ interface RedisParts {
   readonly prefix: string;
 }
 
-function documentMethods({ connection, prefix }: RedisParts): Pick<Store, "get" | "put" | "delete" | "list"> {
+function documentMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "get" | "put" | "delete" | "list"> {
   const documents = `${prefix}d:`;
   const index = `${prefix}keys`;
   const expiring = `${prefix}expiring`;
   const channels = channelsOf(prefix);
   return {
     async get(key) {
-      checkKey(key);
       const [version, value] = texts(await connection.command("HMGET", documents + key, "version", "value"));
       return version === undefined || value === undefined ? undefined : { key, value, version: Number(version) };
     },
-    async put(key, value, options = {}) {
-      checkKey(key);
-      checkValue(value);
-      checkPutOptions(options);
+    async put(key, value, { ttlMs, ifVersion }) {
       const keys = [documents + key, index, expiring, `${prefix}sequence`];
-      const args = [key, value, options.ttlMs ?? "", options.ifVersion ?? "", documents, channels + key];
+      const args = [key, value, ttlMs ?? "", ifVersion ?? "", documents, channels + key];
       return integer(await connection.script(putScript, ...keys, ...args));
     },
-    async delete(key, options = {}) {
-      checkKey(key);
-      checkPutOptions(options);
+    async delete(key, { ifVersion }) {
       const keys = [documents + key, index, expiring];
-      return (await connection.script(deleteScript, ...keys, key, options.ifVersion ?? "", channels + key)) === 1;
+      return (await connection.script(deleteScript, ...keys, key, ifVersion ?? "", channels + key)) === 1;
     },
-    async list(keyPrefix, options = {}) {
-      const limit = listLimit(keyPrefix, options);
+    async list(keyPrefix, limit, after) {
       const found: StoredDocument[] = [];
       // No UTF-8 text has the byte 0xff, so this is above every key that begins with the prefix.
       const end = Buffer.concat([Buffer.from(`(${keyPrefix}`), Buffer.from([0xff])]);
-      const { after } = options;
       let start = after !== undefined && compareKeys(after, keyPrefix) >= 0 ? `(${after}` : `[${keyPrefix}`;
       while (found.length < limit) {
         const count = Math.min(mostPerScript, limit - found.length);
@@ -122,17 +102,15 @@ function documentMethods({ connection, prefix }: RedisParts): Pick<Store, "get" 
   };
 }
 
-function seriesMethods({ connection, prefix }: RedisParts): Pick<Store, "append" | "range" | "dropSeries"> {
+function seriesMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "append" | "range" | "dropSeries"> {
   const keyOf = (series: string): string => `${prefix}s:${series}`;
   return {
-    async append(series, points, { retentionMs } = {}) {
-      checkPoints(series, points, retentionMs);
+    async append(series, points, { retentionMs }) {
       if (points.length === 0) return;
       const args = points.flatMap(({ atMs, value }) => [atMs, value]);
       await connection.script(appendScript, keyOf(series), `${prefix}sequence`, retentionMs ?? "", ...args);
     },
     async range(series, bounds) {
-      checkRange(series, bounds);
       const { fromMs, toMs, limit } = bounds;
       const from = [scoreOf(fromMs), `(${scoreOf(toMs)}`, "WITHSCORES", "LIMIT", 0, limit ?? -1];
       const reply = texts(await connection.command("ZRANGEBYSCORE", keyOf(series), ...from));
@@ -143,28 +121,22 @@ function seriesMethods({ connection, prefix }: RedisParts): Pick<Store, "append"
       return points;
     },
     async dropSeries(series) {
-      checkKey(series);
       await connection.command("UNLINK", keyOf(series));
     },
   };
 }
 
-function counterMethods({ connection, prefix }: RedisParts): Pick<Store, "increment" | "acquire" | "release"> {
+function counterMethods({ connection, prefix }: RedisParts): Pick<StoreAdapter, "increment" | "acquire" | "release"> {
   return {
-    async increment(counter, by, { ttlMs } = {}) {
-      checkKey(counter);
-      if (ttlMs !== undefined) checkDuration(ttlMs, "ttlMs");
-      const step = counterSum(0, by);
-      const sum = integer(await connection.script(incrementScript, `${prefix}c:${counter}`, step, ttlMs ?? ""));
+    async increment(counter, by, { ttlMs }) {
+      const sum = integer(await connection.script(incrementScript, `${prefix}c:${counter}`, by, ttlMs ?? ""));
       if (sum === undefined) throw new FedwayError("REQUEST_INVALID", counterBeyond);
       return sum;
     },
     async acquire(lease, owner, ttlMs) {
-      checkLease(lease, owner, ttlMs);
       return (await connection.script(acquireScript, `${prefix}l:${lease}`, owner, ttlMs)) === 1;
     },
     async release(lease, owner) {
-      checkKey(lease);
       await connection.script(releaseScript, `${prefix}l:${lease}`, owner);
     },
   };

@@ -2,7 +2,7 @@ import { type FileHandle, link, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { storeFailed } from "../failures.ts";
+import { storeFailed } from "../bounds.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 
 /** What a backup made. */

@@ -1,5 +1,5 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { storeFailed } from "../failures.ts";
+import { storeFailed } from "../bounds.ts";
 
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html), as far as a message can help. */
 const failures: Readonly<Record<number, readonly [message: string, next: string]>> = {

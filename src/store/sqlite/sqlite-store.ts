@@ -1,28 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
-import {
-  checkDuration,
-  checkKey,
-  checkLease,
-  checkPoints,
-  checkPutOptions,
-  checkRange,
-  checkValue,
-  listLimit,
-} from "../bounds.ts";
 import { type Clock, systemClock } from "../../clock.ts";
-import { storeClosed } from "../failures.ts";
-import type { Store } from "../store.ts";
+import { checkedStore, counterSum, type StoreAdapter, storeClosed } from "../bounds.ts";
+import { prefixEnd } from "../key-order.ts";
+import type { Store, StoredDocument } from "../store.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
 import { type BackupReport, backupDatabase } from "./backup.ts";
-import { createCounters } from "./counters.ts";
-import { createDocuments } from "./documents.ts";
-import { createSweep } from "./expiry.ts";
-import { createLeases } from "./leases.ts";
-import { type DatabaseOptions, openDatabase } from "./open-database.ts";
-import { integerOf } from "./rows.ts";
-import { createSeries } from "./series.ts";
+import { createSweep, type DatabaseOptions, integerOf, openDatabase, type Row, textOf } from "./database.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
-import { createWatchers, type Watchers } from "../watchers.ts";
 
 /** A store in one file. */
 export interface SqliteStore extends Store {
@@ -42,10 +27,10 @@ interface Connection {
   readonly clock: Pick<Clock, "now">;
   /** Next number of the one sequence: versions of documents, arrivals of points. */
   readonly next: () => number;
-  readonly batch: WriteBatch;
-  readonly watchers: Watchers;
+  readonly write: WriteBatch["write"];
   /** Reads what is committed. */
   readonly read: <Result>(work: () => Result) => Result;
+  readonly watchers: Watchers;
 }
 
 /**
@@ -58,12 +43,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const database = openDatabase(options);
   const clock = options.clock ?? systemClock;
   const sequence = database.prepare("UPDATE sequence SET value = value + 1 RETURNING value");
+  const batch = createWriteBatch(database, createSweep(database, clock));
+  const watchers = createWatchers();
   const connection: Connection = {
     database,
     clock,
     next: () => integerOf(sequence.get(), "value"),
-    batch: createWriteBatch(database, createSweep(database, clock)),
-    watchers: createWatchers(),
+    write: (work) => batch.write(work),
     read: (work) => {
       if (!database.isOpen) throw storeClosed();
       try {
@@ -72,96 +58,157 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
         throw sqliteFailed(error);
       }
     },
+    watchers,
   };
-  return {
+  const store = checkedStore({
     name: "sqlite",
     ...documentMethods(connection),
     ...seriesMethods(connection),
     ...counterMethods(connection),
+    ...leaseMethods(connection),
+    async close() {
+      if (!database.isOpen) return;
+      batch.close();
+      watchers.clear();
+      database.close();
+    },
+  });
+  return {
+    ...store,
+    name: "sqlite",
     async backup(target) {
       if (!database.isOpen) throw storeClosed();
       return backupDatabase(options.path, target);
     },
-    async close() {
-      if (!database.isOpen) return;
-      connection.batch.close();
-      connection.watchers.clear();
-      database.close();
-    },
   };
 }
 
-function documentMethods({
-  database,
-  clock,
-  next,
-  batch,
-  watchers,
-  read,
-}: Connection): Pick<Store, "get" | "put" | "delete" | "list" | "watch"> {
-  const documents = createDocuments(database, clock, next);
+const documentOf = (row: Row): StoredDocument => ({
+  key: textOf(row, "key"),
+  value: textOf(row, "value"),
+  version: integerOf(row, "version"),
+});
+
+function documentMethods(connection: Connection): Pick<StoreAdapter, "get" | "put" | "delete" | "list" | "watch"> {
+  const { database, clock, next, write, read, watchers } = connection;
+  const alive = "(expires_at IS NULL OR expires_at > ?)";
+  const one = database.prepare(`SELECT key, value, version FROM documents WHERE key = ? AND ${alive}`);
+  const versionOf = database.prepare(`SELECT version FROM documents WHERE key = ? AND ${alive}`);
+  const upsert = database.prepare(
+    `INSERT INTO documents (key, value, version, expires_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version, expires_at = excluded.expires_at`,
+  );
+  const remove = database.prepare("DELETE FROM documents WHERE key = ?");
+  const page = (conditions: string) =>
+    database.prepare(
+      `SELECT key, value, version FROM documents WHERE key >= ? AND ${conditions} ${alive} ORDER BY key LIMIT ?`,
+    );
+  // The binary collation of a UTF-8 database is the port's key order.
+  const bounded = page("key > ? AND key < ? AND");
+  const unbounded = page("key > ? AND");
+
+  /** Its version; 0 when there is none, undefined when it is not the expected one. */
+  const expected = (key: string, ifVersion: number | undefined): number | undefined => {
+    const row = versionOf.get(key, clock.now());
+    const version = row === undefined ? 0 : integerOf(row, "version");
+    return ifVersion === undefined || ifVersion === version ? version : undefined;
+  };
   return {
     async get(key) {
-      checkKey(key);
-      return read(() => documents.get(key));
+      return read(() => {
+        const row = one.get(key, clock.now());
+        return row && documentOf(row);
+      });
     },
-    async put(key, value, options = {}) {
-      checkKey(key);
-      checkValue(value);
-      checkPutOptions(options);
-      const version = await batch.write(() => documents.put(key, value, options));
+    async put(key, value, { ttlMs, ifVersion }) {
+      const version = await write(() => {
+        if (expected(key, ifVersion) === undefined) return undefined;
+        const given = next();
+        upsert.run(key, value, given, ttlMs === undefined ? null : clock.now() + ttlMs);
+        return given;
+      });
       if (version !== undefined) watchers.tell({ key, version });
       return version;
     },
-    async delete(key, options = {}) {
-      checkKey(key);
-      checkPutOptions(options);
-      const deleted = await batch.write(() => documents.delete(key, options.ifVersion));
-      if (deleted) watchers.tell({ key, version: 0 });
-      return deleted;
+    async delete(key, { ifVersion }) {
+      const isDeleted = await write(() => {
+        if ((expected(key, ifVersion) ?? 0) === 0) return false;
+        remove.run(key);
+        return true;
+      });
+      if (isDeleted) watchers.tell({ key, version: 0 });
+      return isDeleted;
     },
-    async list(prefix, options = {}) {
-      const limit = listLimit(prefix, options);
-      return read(() => documents.list(prefix, limit, options.after));
+    async list(prefix, limit, after = "") {
+      const end = prefixEnd(prefix);
+      return read(() => {
+        const now = clock.now();
+        const rows =
+          end === undefined ? unbounded.all(prefix, after, now, limit) : bounded.all(prefix, after, end, now, limit);
+        return rows.map(documentOf);
+      });
     },
     watch: watchers.watch,
   };
 }
 
-function seriesMethods({ database, next, batch, read }: Connection): Pick<Store, "append" | "range" | "dropSeries"> {
-  const all = createSeries(database, next);
+function seriesMethods({
+  database,
+  next,
+  write,
+  read,
+}: Connection): Pick<StoreAdapter, "append" | "range" | "dropSeries"> {
+  const insert = database.prepare("INSERT INTO points (series, at_ms, arrival, value) VALUES (?, ?, ?, ?)");
+  const newest = database.prepare("SELECT max(at_ms) AS newest FROM points WHERE series = ?");
+  const forget = database.prepare("DELETE FROM points WHERE series = ? AND at_ms < ?");
+  const between = database.prepare(
+    "SELECT at_ms, value FROM points WHERE series = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms, arrival LIMIT ?",
+  );
+  const removeAll = database.prepare("DELETE FROM points WHERE series = ?");
   return {
-    async append(series, points, { retentionMs } = {}) {
-      checkPoints(series, points, retentionMs);
-      await batch.write(() => all.append(series, points, retentionMs));
+    append: (series, points, { retentionMs }) =>
+      write(() => {
+        for (const { atMs, value } of points) insert.run(series, atMs, next(), value);
+        if (retentionMs === undefined || points.length === 0) return;
+        forget.run(series, integerOf(newest.get(series), "newest") - retentionMs);
+      }),
+    async range(series, { fromMs, toMs, limit }) {
+      // SQLite takes a negative limit for none.
+      const rows = read(() => between.all(series, fromMs, toMs, limit ?? -1));
+      return rows.map((row) => ({ atMs: integerOf(row, "at_ms"), value: textOf(row, "value") }));
     },
-    async range(series, bounds) {
-      checkRange(series, bounds);
-      return read(() => all.range(series, bounds));
-    },
-    async dropSeries(series) {
-      checkKey(series);
-      await batch.write(() => all.drop(series));
-    },
+    dropSeries: (series) => write(() => void removeAll.run(series)),
   };
 }
 
-function counterMethods({ database, clock, batch }: Connection): Pick<Store, "increment" | "acquire" | "release"> {
-  const increment = createCounters(database, clock);
-  const leases = createLeases(database, clock);
+function counterMethods({ database, clock, write }: Connection): Pick<StoreAdapter, "increment"> {
+  const find = database.prepare("SELECT value FROM counters WHERE name = ? AND (expires_at IS NULL OR expires_at > ?)");
+  const create = database.prepare("INSERT OR REPLACE INTO counters (name, value, expires_at) VALUES (?, ?, ?)");
+  const change = database.prepare("UPDATE counters SET value = ? WHERE name = ?");
   return {
-    async increment(counter, by, { ttlMs } = {}) {
-      checkKey(counter);
-      if (ttlMs !== undefined) checkDuration(ttlMs, "ttlMs");
-      return batch.write(() => increment(counter, by, ttlMs));
-    },
-    async acquire(lease, owner, ttlMs) {
-      checkLease(lease, owner, ttlMs);
-      return batch.write(() => leases.acquire(lease, owner, ttlMs));
-    },
-    async release(lease, owner) {
-      checkKey(lease);
-      await batch.write(() => leases.release(lease, owner));
-    },
+    increment: (counter, by, { ttlMs }) =>
+      write(() => {
+        const row = find.get(counter, clock.now());
+        const value = counterSum(row === undefined ? 0 : integerOf(row, "value"), by);
+        if (row === undefined) create.run(counter, value, ttlMs === undefined ? null : clock.now() + ttlMs);
+        else change.run(value, counter);
+        return value;
+      }),
+  };
+}
+
+function leaseMethods({ database, clock, write }: Connection): Pick<StoreAdapter, "acquire" | "release"> {
+  const holder = database.prepare("SELECT owner FROM leases WHERE name = ? AND expires_at > ?");
+  const take = database.prepare("INSERT OR REPLACE INTO leases (name, owner, expires_at) VALUES (?, ?, ?)");
+  const give = database.prepare("DELETE FROM leases WHERE name = ? AND owner = ?");
+  return {
+    acquire: (lease, owner, ttlMs) =>
+      write(() => {
+        const row = holder.get(lease, clock.now());
+        if (row !== undefined && textOf(row, "owner") !== owner) return false;
+        take.run(lease, owner, clock.now() + ttlMs);
+        return true;
+      }),
+    release: (lease, owner) => write(() => void give.run(lease, owner)),
   };
 }

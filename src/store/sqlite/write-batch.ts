@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { storeClosed } from "../failures.ts";
+import { storeClosed } from "../bounds.ts";
 import { isBusy, sqliteFailed } from "./sqlite-errors.ts";
 
 /** Writes per transaction; what waits beyond them goes into the next turn of the event loop. */

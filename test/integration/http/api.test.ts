@@ -1,10 +1,9 @@
+import * as catalogSchemas from "../../../src/http/catalog-schemas.ts";
+import * as schemas from "../../../src/http/schemas.ts";
 import { describe, expect, it } from "vitest";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { toProblem } from "../../../src/errors/problem.ts";
-import * as catalogSchemas from "../../../src/http/catalog-schemas.ts";
-import * as schemas from "../../../src/http/schemas.ts";
+import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
 import { askQuery, start } from "./http-fixture.ts";
 

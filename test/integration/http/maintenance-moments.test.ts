@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMaintenanceBook } from "../../../src/monitor/maintenance-book.ts";
+import { createMaintenanceBook } from "../../../src/monitor/maintenance.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { start } from "./http-fixture.ts";

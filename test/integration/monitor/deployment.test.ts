@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import { createHistory } from "../../../src/monitor/create-history.ts";
-import { createMonitor } from "../../../src/monitor/create-monitor.ts";
-import type { MonitorOptions } from "../../../src/monitor/monitor-options.ts";
+import { createHistory } from "../../../src/monitor/history.ts";
+import { createMonitor, type MonitorOptions } from "../../../src/monitor/create-monitor.ts";
 import type { Monitor, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { turnsBetween } from "../../../src/monitor/turns.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { migrate, migrations } from "../../../src/store/sqlite/schema.ts";
+import { migrate, migrations } from "../../../src/store/sqlite/database.ts";
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
 import { scratchFolder } from "../../support/scratch-folder.ts";
 

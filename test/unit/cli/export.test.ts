@@ -2,8 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { toProblem } from "../../../src/errors/problem.ts";
+import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { cli } from "./run-cli.ts";
 
 const snapshot = { schema: 1, endpoints: [{ id: "alpha", state: "up" }] };

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
-import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { toProblem } from "../../../src/errors/problem.ts";
+import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { fakeAnswer, type FakeQueryService, smallBody, streamOf } from "../../support/fake-query-service.ts";
 import { cli } from "./run-cli.ts";
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthBook } from "../../../src/monitor/health-book.ts";
+import { createHealthBook } from "../../../src/monitor/health-repository.ts";
 import { blankRecord, type HealthRecord } from "../../../src/monitor/health-record.ts";
-import { createHeartbeatBook } from "../../../src/monitor/heartbeat-book.ts";
-import { createIncidentBook } from "../../../src/monitor/incident-book.ts";
-import { createMaintenanceBook } from "../../../src/monitor/maintenance-book.ts";
+import { createHeartbeatBook } from "../../../src/monitor/heartbeat.ts";
+import { createIncidentBook } from "../../../src/monitor/incident-repository.ts";
+import { createMaintenanceBook } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ErrorCode, errorCatalog } from "../../../src/errors/codes.ts";
 import { type ErrorDetails, FedwayError, type FaultKind } from "../../../src/errors/fedway-error.ts";
-import { faultOf } from "../../../src/monitor/fault-of.ts";
+import { faultOf } from "../../../src/monitor/probe-endpoint.ts";
 
 const shouldBe = (code: ErrorCode, expected: FaultKind | undefined, details: ErrorDetails = {}): void =>
   it(`${code} ${JSON.stringify(details)} is ${expected ?? "nothing"}`, () => {

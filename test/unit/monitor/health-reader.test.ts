@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthBook, type HealthBook } from "../../../src/monitor/health-book.ts";
+import { createHealthBook, type HealthBook } from "../../../src/monitor/health-repository.ts";
 import { createHealthReader } from "../../../src/monitor/health-reader.ts";
 import { blankRecord, probedRecord } from "../../../src/monitor/health-record.ts";
-import { createIncidentBook, type IncidentBook } from "../../../src/monitor/incident-book.ts";
+import { createIncidentBook, type IncidentBook } from "../../../src/monitor/incident-repository.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

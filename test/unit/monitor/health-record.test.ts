@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blankRecord, type HealthRecord, leftRecord, probedRecord } from "../../../src/monitor/health-record.ts";
-import { decodeHealth, encodeHealth } from "../../../src/monitor/health-text.ts";
+import { decodeHealth, encodeHealth } from "../../../src/monitor/health-repository.ts";
 import type { Observation } from "../../../src/monitor/monitor.ts";
 
 const url = "http://people.example/sparql";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createHistogram, decodeHistogram, type Histogram } from "../../../src/monitor/histogram.ts";
+import { createHistogram, decodeHistogram, type Histogram } from "../../../src/monitor/tally.ts";
 
 const of = (values: readonly number[]): Histogram => {
   const histogram = createHistogram();

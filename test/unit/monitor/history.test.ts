@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createHistory } from "../../../src/monitor/create-history.ts";
-import type { History } from "../../../src/monitor/history.ts";
+import { createHistory, type History } from "../../../src/monitor/history.ts";
 import type { Observation, WindowName, WindowSummary } from "../../../src/monitor/monitor.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { fault, stores, turn } from "../../support/monitor-records.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createProbeQueue } from "../../../src/monitor/probe-queue.ts";
+import { createProbeQueue } from "../../../src/monitor/prober.ts";
 
 /** Probes that end when they are told to. */
 function controlled(options: { atOnce?: number; mostWaiting?: number } = {}) {

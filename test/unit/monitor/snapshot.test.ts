@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointHealth, HealthState, Heartbeat } from "../../../src/monitor/monitor.ts";
-import { publishSnapshot, type PublishOptions } from "../../../src/monitor/publish-snapshot.ts";
-import { buildSnapshot, figuresOf, judgeSnapshot, type Snapshot } from "../../../src/monitor/snapshot.ts";
+import {
+  publishSnapshot,
+  type PublishOptions,
+  buildSnapshot,
+  figuresOf,
+  judgeSnapshot,
+  type Snapshot,
+} from "../../../src/monitor/snapshot.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident, turn } from "../../support/monitor-records.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createTurnClaims, type TurnClaims } from "../../../src/monitor/turn-claims.ts";
-import { createTurnTable, turnsBetween } from "../../../src/monitor/turns.ts";
+import { createTurnClaims, type TurnClaims, createTurnTable, turnsBetween } from "../../../src/monitor/turns.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 

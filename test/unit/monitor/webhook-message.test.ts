@@ -1,7 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { deliveryId, receiverOf, webhookMessage } from "../../../src/monitor/webhook-message.ts";
-import { createWebhookSigner } from "../../../src/monitor/webhook-signature.ts";
+import { deliveryId, receiverOf, webhookMessage, createWebhookSigner } from "../../../src/monitor/webhook-message.ts";
 import { incident } from "../../support/monitor-records.ts";
 
 const context = { title: 'People & "friends"', publicUrl: "https://fedway.example/base" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HealthState, Observation, TrafficReport } from "../../../src/monitor/monitor.ts";
-import { createWitness } from "../../../src/monitor/witness.ts";
+import { createWitness } from "../../../src/monitor/traffic-observer.ts";
 
 const faults = ["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as const;
 

@@ -1,8 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store, StoredDocument } from "../store/store.ts";
-import type { Incident } from "./monitor.ts";
-import { parseRecord } from "./observation-text.ts";
-import { endpointOfIncident } from "./open-incident.ts";
+import type { Incident, MonitorReader } from "./monitor.ts";
+import { parseRecord } from "./tally.ts";
+import { endpointOfIncident, incidentOf } from "./health-record.ts";
+import type { HealthBook } from "./health-repository.ts";
 
 /** The incidents of all endpoints, in the store. Every method throws FedwayError `STORE_FAILED`. */
 export interface IncidentBook {
@@ -20,7 +21,7 @@ export interface IncidentBook {
 }
 
 /** How many incidents are kept, and how long. */
-export interface IncidentBookOptions {
+interface IncidentBookOptions {
   readonly store: Pick<Store, "get" | "put" | "delete" | "list">;
   readonly now: () => number;
   /** Default 10,000. */
@@ -110,3 +111,61 @@ const isIncident = (value: unknown): value is Incident =>
   "startedMs" in value &&
   "evidence" in value &&
   Array.isArray(value.evidence);
+
+/** What incidents are read from. */
+interface IncidentReaderOptions {
+  readonly book: Pick<HealthBook, "get" | "entries">;
+  readonly incidents: Pick<IncidentBook, "get" | "list">;
+}
+
+const defaultListed = 100;
+const mostListed = 1_000;
+
+/**
+ * The incidents as the states of the endpoints have them. They are stored a moment after the state has changed, so that
+ * what a state tells of an incident (open, or in its outbox) holds before what is stored of it.
+ */
+export function createIncidentReader({
+  book,
+  incidents,
+}: IncidentReaderOptions): Pick<MonitorReader, "incidents" | "incident"> {
+  return {
+    async incidents({ endpoint, open, limit = defaultListed } = {}) {
+      const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
+      // Read first: what is stored meanwhile leaves the outbox, but is in both places for this reader.
+      const told = toldIncidents(book, endpoint);
+      const latest = (incident: Incident): Incident => told.get(incident.id) ?? incident;
+      const fits = (incident: Incident): boolean =>
+        open === undefined || (latest(incident).closedMs === undefined) === open;
+      const of = endpoint !== undefined && { endpoint };
+      const stored = open === true ? [] : await incidents.list({ ...of, limit: most, fits });
+      const found = new Map(stored.map((incident) => [incident.id, latest(incident)]));
+      for (const incident of told.values()) if (fits(incident)) found.set(incident.id, incident);
+      return [...found.values()].toSorted(newestFirst).slice(0, most);
+    },
+    async incident(id) {
+      const endpoint = endpointOfIncident(id);
+      if (endpoint === undefined) return undefined;
+      return toldIncidents(book, endpoint).get(id) ?? incidents.get(id);
+    },
+  };
+}
+
+/** Incidents that are open or not stored yet, by id; of all endpoints, or of one. */
+function toldIncidents(
+  book: IncidentReaderOptions["book"],
+  endpoint: string | undefined,
+): ReadonlyMap<string, Incident> {
+  const told = new Map<string, Incident>();
+  const records = endpoint === undefined ? book.entries() : [[endpoint, book.get(endpoint)] as const];
+  for (const [id, record] of records) {
+    // The later notice of an incident is the one that holds, and an open one has seen more than its notice.
+    for (const { incident } of record?.outbox ?? []) told.set(incident.id, incident);
+    if (record?.open)
+      told.set(record.open.id, incidentOf(record.open, { endpoint: id, url: record.url }, record.trail));
+  }
+  return told;
+}
+
+const newestFirst = (left: Incident, right: Incident): number =>
+  right.startedMs - left.startedMs || (left.id < right.id ? -1 : 1);

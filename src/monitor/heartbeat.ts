@@ -1,6 +1,6 @@
 import type { Store } from "../store/store.ts";
 import type { Heartbeat } from "./monitor.ts";
-import { parseRecord } from "./observation-text.ts";
+import { parseRecord } from "./tally.ts";
 
 /** Whether anybody probes, as all processes see it. */
 export interface HeartbeatBook {

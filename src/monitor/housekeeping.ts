@@ -1,11 +1,11 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
-import type { Announcer } from "./announcer.ts";
-import { type HealthBook, newNotices } from "./health-book.ts";
+import type { Announcer } from "./recorder.ts";
+import { type HealthBook, newNotices } from "./health-repository.ts";
 import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
-import type { HeartbeatBook } from "./heartbeat-book.ts";
+import type { HeartbeatBook } from "./heartbeat.ts";
 import type { History } from "./history.ts";
-import type { IncidentBook } from "./incident-book.ts";
+import type { IncidentBook } from "./incident-repository.ts";
 import type { Incident, MonitorEvent } from "./monitor.ts";
 
 /** Keeps what is stored in order. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
 import type { MaintenanceWindow } from "./monitor.ts";
-import { parseRecord } from "./observation-text.ts";
+import { parseRecord } from "./tally.ts";
 
 /** Maintenance windows: in the store, and in memory as this process last saw them. */
 export interface MaintenanceBook {
