@@ -10,7 +10,7 @@ import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring
 import { createOpened, type Opened } from "./app/opened.ts";
 import { openHosting } from "./app/open-hosting.ts";
 import { openRegistry, type Registry } from "./app/open-registry.ts";
-import { type HostedShards, hostShards, openShards, type Shards } from "./app/open-shards.ts";
+import { type HostedShards, hostShards, openShards, type Shards } from "./app/shards.ts";
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
 import { createServiceLife } from "./app/service-life.ts";
@@ -165,7 +165,8 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
     soleOwner: state.soleOwner,
     store: state.store,
     host,
-    registry,
+    catalog: registry.catalog,
+    descriptions: registry.descriptions,
     jobs,
     onFault,
   });

@@ -49,8 +49,9 @@ const io: CliIo = {
     return backupState(configOf(), file);
   },
   async shards() {
-    const { createShardCommands } = await import("../app/shard-commands.ts");
-    return createShardCommands(configOf());
+    const { createShardCommands } = await import("../shards/service/commands.ts");
+    const { storeOpener } = await import("../app/open-store.ts");
+    return createShardCommands(configOf().dataDir, storeOpener);
   },
 };
 

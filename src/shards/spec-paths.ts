@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { open, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardSpec } from "./spec.ts";
@@ -18,6 +18,33 @@ export interface SpecPlaces {
   readonly output: string;
   /** Folders below which a named result may lie. Empty: none may be named. */
   readonly writable: readonly string[];
+}
+
+const maxSpecBytes = 200_000;
+
+/** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
+export async function readSpecFile(path: string): Promise<unknown> {
+  const text = await readBounded(path);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new FedwayError("REQUEST_INVALID", "The description of the shards is not JSON.", { cause });
+  }
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path).catch((cause: unknown) => {
+    throw new FedwayError("REQUEST_INVALID", "The description of the shards cannot be read.", { cause });
+  });
+  try {
+    if (!(await file.stat()).isFile())
+      throw new FedwayError("REQUEST_INVALID", "The description of the shards is no file.");
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxSpecBytes + 1), 0, maxSpecBytes + 1, 0);
+    if (bytesRead <= maxSpecBytes) return buffer.toString("utf8", 0, bytesRead);
+    throw new FedwayError("REQUEST_INVALID", `The description of the shards is larger than ${maxSpecBytes} bytes.`);
+  } finally {
+    await file.close();
+  }
 }
 
 /**

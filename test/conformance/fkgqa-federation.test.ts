@@ -1,3 +1,4 @@
+import { storeOpener } from "../../src/app/open-store.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -5,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runBuild } from "../../src/app/run-build.ts";
+import { runBuild } from "../../src/shards/service/commands.ts";
 import { readShardSpec } from "../../src/shards/spec.ts";
 import { locateSpec } from "../../src/shards/spec-paths.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
@@ -92,7 +93,12 @@ beforeAll(async () => {
       licence: "https://creativecommons.org/licenses/by-sa/4.0/",
     });
     const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
-    await runBuild(located, { dryRun: false, signal: new AbortController().signal, onProgress: () => {} });
+    await runBuild(located, {
+      openStores: storeOpener,
+      dryRun: false,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    });
   }
   const folders = table.map(([dataset]) => join(root, dataset)).join(",");
   service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });

@@ -1,11 +1,11 @@
+import { storeOpener } from "../../src/app/open-store.ts";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runBuild } from "../../src/app/run-build.ts";
-import { verifyFolder } from "../../src/app/verify-folder.ts";
+import { createShardCommands, runBuild } from "../../src/shards/service/commands.ts";
 import type { BuildResult } from "../../src/shards/build.ts";
 import { overviewText } from "../../src/cli/shard-overview-text.ts";
 import { figureRows } from "../../src/shards/report/figure-rows.ts";
@@ -127,7 +127,13 @@ async function buildIn(mode: ShardMode, dataset: string): Promise<BuildResult> {
     licence: "https://creativecommons.org/licenses/by-sa/4.0/",
   });
   const places = { baseDir: folder, readable: [folder], output: join(root, mode, dataset), writable: [] };
-  return runBuild(await locateSpec(spec, places), { dryRun: false, signal, onProgress, answersMs: 600_000 });
+  return runBuild(await locateSpec(spec, places), {
+    openStores: storeOpener,
+    dryRun: false,
+    signal,
+    onProgress,
+    answersMs: 600_000,
+  });
 }
 
 /** A LIMIT in a subselect cuts through rows of equal rank: the answer depends on the order in which a store has the triples. */
@@ -155,7 +161,12 @@ describe.skipIf(isMissing)("the nine datasets, built in balanced mode", () => {
       expect(report.queries.filter(({ rules, touched }) => rules.length === 0 && touched.length > 0)).toEqual([]);
       expect(report.optimum.criteria?.find(({ name }) => name === "fewest_one_sided")?.cost).toBe(0);
       expect(report.queries.filter(({ federated }) => !federated).map(({ id }) => id)).toEqual(notFederated);
-      const { checks } = await verifyFolder(folder, { inputs: [], answers: true, signal, onProgress });
+      const { checks } = await createShardCommands(root, storeOpener).verify(folder, {
+        inputs: [],
+        answers: true,
+        signal,
+        onProgress,
+      });
       const { answers, ...outcomes } = Object.fromEntries(checks.map((check) => [check.name, check]));
       expect(Object.entries(outcomes).map(([name, { outcome }]) => `${name} ${outcome}`)).toEqual([
         "files held",

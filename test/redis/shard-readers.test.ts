@@ -1,9 +1,16 @@
+import { shardRunner } from "../../src/app/shards.ts";
+import { storeOpener } from "../../src/app/open-store.ts";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { queueReaders, type ReaderFolders, readerKinds, sharingReaders } from "../../src/app/shard-readers.ts";
-import { runBuild } from "../../src/app/run-build.ts";
+import {
+  queueReaders,
+  type ReaderFolders,
+  readerKinds,
+  sharingReaders,
+} from "../../src/shards/service/slice-readers.ts";
+import { runBuild } from "../../src/shards/service/commands.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
@@ -41,6 +48,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true });
 });
 
+const runTask = shardRunner({ limits: { shardMemoryMb: 256 } });
 const folders: ReaderFolders = { inputs: async () => inputs, target: (dataset) => join(dataDir, "shards", dataset) };
 
 /** Kinds that note which parts were begun here, and wait a moment so that others get parts too. */
@@ -56,7 +64,7 @@ function notingKinds(begun: number[], hold: (slice: number) => Promise<void>): r
       return kind.run(payload, context);
     },
   });
-  return readerKinds(folders, 256).map(noting);
+  return readerKinds(folders, runTask).map(noting);
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -93,6 +101,7 @@ async function build(
   const read = jobs && queueReaders({ jobs, dataset: "split", patienceMs });
   const readers = read && sharingReaders({ sliceBytes: 32_000, inputs, read });
   const { report } = await runBuild(await specOf(dataset), {
+    openStores: storeOpener,
     dryRun: false,
     signal,
     onProgress: ({ stage }) => void stages.add(stage),
@@ -117,7 +126,7 @@ describe("a build whose inputs several workers read", () => {
     await clear();
     await build("whole");
     const [first, second]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("flow:", readerKinds(folders, 256), false);
+    const jobs = await openQueue("flow:", readerKinds(folders, runTask), false);
     await openQueue(
       "flow:",
       notingKinds(first, () => pause(50)),
@@ -145,7 +154,7 @@ describe("a build whose inputs several workers read", () => {
   it("goes on without a worker that is gone, and reads no finished part again", async () => {
     await clear();
     const [lost, kept]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("lost:", readerKinds(folders, 256), false);
+    const jobs = await openQueue("lost:", readerKinds(folders, runTask), false);
     const hanging = await openQueue(
       "lost:",
       notingKinds(lost, (slice) => pause(slice % 3 === 1 ? 3_600_000 : 1)),
@@ -169,7 +178,7 @@ describe("a build whose inputs several workers read", () => {
   it("ends its parts when it is cancelled, and a new build goes on with those that are done", async () => {
     await clear();
     const [first, second]: [number[], number[]] = [[], []];
-    const jobs = await openQueue("cancel:", readerKinds(folders, 256), false);
+    const jobs = await openQueue("cancel:", readerKinds(folders, runTask), false);
     await openQueue(
       "cancel:",
       notingKinds(first, (slice) => pause(slice >= 4 ? 3_600_000 : 1)),
@@ -190,7 +199,7 @@ describe("a build whose inputs several workers read", () => {
       notingKinds(second, () => pause(1)),
       true,
     );
-    const again = await openQueue("again:", readerKinds(folders, 256), false);
+    const again = await openQueue("again:", readerKinds(folders, runTask), false);
     await build("split", again);
     expect(shardsIn("split")).toEqual(shardsIn("whole"));
     expect(second.length).toBeGreaterThan(0);
@@ -213,7 +222,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("goes on when the store comes back", async () => {
     await clear();
-    const jobs = await openQueue("away:", readerKinds(folders, 256), true);
+    const jobs = await openQueue("away:", readerKinds(folders, runTask), true);
     const { queue, failures } = failing(jobs, 3);
     await build("split", queue);
     expect(failures()).toBe(3);
@@ -222,7 +231,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("ends when the store stays away, and so does waiting for it when the build is cancelled", async () => {
     await clear();
-    const jobs = await openQueue("gone:", readerKinds(folders, 256), true);
+    const jobs = await openQueue("gone:", readerKinds(folders, runTask), true);
     const { queue } = failing(jobs, Number.POSITIVE_INFINITY);
     await expect(build("split", queue, { patienceMs: 10 })).rejects.toMatchObject({ code: "STORE_FAILED" });
     const cancelled = build("split", queue, { signal: AbortSignal.timeout(800) });
@@ -232,7 +241,7 @@ describe("a build whose inputs several workers read", () => {
 
   it("says which part of the inputs is wrong", async () => {
     await clear();
-    const jobs = await openQueue("wrong:", readerKinds(folders, 256), false);
+    const jobs = await openQueue("wrong:", readerKinds(folders, runTask), false);
     const begun: number[] = [];
     const changed = join(inputs, "more.nt");
     let change: Promise<void> | undefined;

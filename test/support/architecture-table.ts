@@ -112,6 +112,16 @@ export const modules: readonly Module[] = [
     imports: [...whole("html.ts", "rdf", "sparql"), { module: "results" }],
     packages: [],
   },
+  {
+    // Jobs, readers and processes of shards; `app/` hands in hosting, stores and the queue.
+    name: "shards/service",
+    imports: [
+      ...whole("shards", "shards/solver", "workers", "registry", "rdf"),
+      { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
+      { module: "store", files: ["store.ts"], typesOnly: true },
+    ],
+    packages: [],
+  },
   { name: "shards/solver", imports: whole("shards"), packages: ["clingo-wasm"] },
   {
     name: "http",
@@ -129,7 +139,7 @@ export const modules: readonly Module[] = [
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.
-  { name: "cli/main.ts", imports: whole("cli", "app.ts", "app", "config"), packages: [] },
+  { name: "cli/main.ts", imports: whole("cli", "app.ts", "app", "config", "shards/service"), packages: [] },
 ];
 
 /** Modules that any other may import. */

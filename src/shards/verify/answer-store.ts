@@ -22,6 +22,16 @@ export interface StoreFile {
 /** Loads files as one dataset, named graphs and all, and ends queries that take too long. */
 export type OpenStore = (files: readonly StoreFile[], signal: AbortSignal) => Promise<AnswerStore>;
 
+/** Bounds of one store: a query's time, the memory of data and queries, the bytes of an answer. */
+export interface StoreLimits {
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** The stores of this process; `app/` says which. */
+export type OpenStores = (limits: StoreLimits) => OpenStore;
+
 /** More solutions than this are not written into a query. */
 const mostSolutions = 10_000;
 

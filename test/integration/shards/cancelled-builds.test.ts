@@ -1,7 +1,8 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { buildKind, type BuildQueue, buildWish } from "../../../src/app/shard-jobs.ts";
+import { buildKind, type BuildQueue, readBuildRequest } from "../../../src/shards/service/build-jobs.ts";
+import { shardRunner } from "../../../src/app/shards.ts";
 import { loadConfig } from "../../../src/config/load-config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobState } from "../../../src/jobs/job-queue.ts";
@@ -37,10 +38,10 @@ const noQueue: BuildQueue = { name: "embedded", get: unused, enqueue: unused, li
 /** Runs a build job that is told to end once a part of its work is on the disk. */
 async function stopped(get: () => Promise<Job | undefined>): Promise<unknown> {
   const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
-  const kind = buildKind({ config, jobs: { ...noQueue, get }, onBuilt: async () => {} });
+  const kind = buildKind({ config, runTask: shardRunner(config), jobs: { ...noQueue, get }, onBuilt: async () => {} });
   const aborter = new AbortController();
   const why = new FedwayError("CANCELLED", "Told to end.");
-  return kind.run(await buildWish(config, { file: "spec.json" }, false), {
+  return kind.run(await readBuildRequest(config, { file: "spec.json" }, false), {
     id: "build-shards.harbour",
     attempt: 1,
     children: [],

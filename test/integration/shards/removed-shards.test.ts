@@ -3,6 +3,18 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
+/** The service looks at its folders when the test says so. */
+let lookAtFolders: () => Promise<void>;
+vi.mock("../../../src/clock.ts", async (original) => {
+  const clock = await original<typeof import("../../../src/clock.ts")>();
+  const every: typeof clock.every = (ms, work, options) => {
+    if (ms !== 15_000) return clock.every(ms, work, options);
+    lookAtFolders = work;
+    return { stop: async () => {} };
+  };
+  return { ...clock, every };
+});
+
 let workspace: ShardWorkspace;
 let service: RunningService;
 let shards: readonly { readonly id: string }[];
@@ -12,8 +24,6 @@ beforeAll(async () => {
   const { folder = "" } = await workspace.build();
   await workspace.describe({ dataset: "lake" });
   await workspace.build();
-  // The service looks at its folders when the test says so.
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   // One hosted endpoint at a time has room.
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir, FEDWAY_HOSTED_TOTAL_MB: "128" });
   ({ shards } = (await get("/api/shards/harbour")) as { shards: { id: string }[] });
@@ -24,7 +34,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await service.close();
-  vi.useRealTimers();
   await workspace.remove();
 });
 
@@ -66,7 +75,7 @@ describe("shards whose folder is removed while they are hosted", () => {
   });
 
   it("leave the catalogue when the service has looked at its folders again", async () => {
-    vi.advanceTimersByTime(15_000);
+    await lookAtFolders();
     const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { datasets: unknown }).datasets;
     await expect.poll(hosted, { timeout: 30_000 }).toMatchObject([{ dataset: "lake" }]);
     const federations = async (): Promise<readonly string[]> => {

@@ -1,11 +1,10 @@
+import { storeOpener } from "../../../src/app/open-store.ts";
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createShardCommands } from "../../../src/app/shard-commands.ts";
-import { verifyFolder } from "../../../src/app/verify-folder.ts";
+import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
 import type { Verification } from "../../../src/shards/verify/verification.ts";
 
 /** The example of the repository. */
@@ -41,7 +40,7 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
   const input = join(dataDir, "shards-input");
   await mkdir(input);
   await cp(exampleFolder, input, { recursive: true });
-  const commands = createShardCommands(loadConfig({ FEDWAY_DATA_DIR: dataDir }));
+  const commands = createShardCommands(dataDir, storeOpener);
   const spec = join(input, "spec.json");
   const buildAll: ShardWorkspace["buildAll"] = (options = {}) =>
     commands.build(spec, { dryRun: false, allow: [], signal: never, onProgress: ignore, ...options });
@@ -54,7 +53,8 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
       if (outcome === undefined || more.length > 0) throw new Error(`${more.length} outcomes more than one`);
       return outcome;
     },
-    verify: (folder, inputs = []) => verifyFolder(folder, { inputs, answers: true, signal: never, onProgress: ignore }),
+    verify: (folder, inputs = []) =>
+      commands.verify(folder, { inputs, answers: true, signal: never, onProgress: ignore }),
     async describe(changes) {
       const before: object = JSON.parse(await readFile(spec, "utf8"));
       await writeFile(spec, JSON.stringify({ ...before, ...changes }));

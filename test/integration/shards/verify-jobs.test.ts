@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { appendFile, cp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { verifyKind, type VerifyJobResult } from "../../../src/app/verify-jobs.ts";
+import { verifyKind, type VerifyJobResult } from "../../../src/shards/service/verify-jobs.ts";
+import { shardRunner } from "../../../src/app/shards.ts";
 import { loadConfig } from "../../../src/config/load-config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
@@ -240,7 +241,7 @@ describe("a verification under way", () => {
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
     const aborter = new AbortController();
     const stages = new Set<string>();
-    const run = verifyKind({ config, host: { folderOf: async () => folder } }).run(
+    const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: true },
       {
         id: "verify-shards.harbour",
@@ -268,7 +269,7 @@ describe("a verification under way", () => {
     const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
     const replaced = JSON.stringify({ ...manifest, fingerprint: "another" });
-    const run = verifyKind({ config, host: { folderOf: async () => folder } }).run(
+    const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: false },
       {
         id: "verify-shards.harbour",

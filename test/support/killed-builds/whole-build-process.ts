@@ -1,7 +1,7 @@
-import { runBuild } from "../../../src/app/run-build.ts";
+import { storeOpener } from "../../../src/app/open-store.ts";
+import { runBuild } from "../../../src/shards/service/commands.ts";
 import { readShardSpec } from "../../../src/shards/spec.ts";
-import { locateSpec } from "../../../src/shards/spec-paths.ts";
-import { readSpecFile } from "../../../src/app/shard-jobs.ts";
+import { locateSpec, readSpecFile } from "../../../src/shards/spec-paths.ts";
 import type { BuildMessage, WholeBuildTask } from "../killed-builds.ts";
 
 // A process that builds shards from a description, choice of rules and report included, and says how far it is.
@@ -18,6 +18,7 @@ try {
     writable: [],
   });
   const { report } = await runBuild(spec, {
+    openStores: storeOpener,
     dryRun: false,
     signal: new AbortController().signal,
     onProgress({ stage }) {

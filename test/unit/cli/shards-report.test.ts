@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createShardCommands } from "../../../src/app/shard-commands.ts";
+import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { ShardCommands } from "../../../src/cli/cli-io.ts";
 import { overviewOf } from "../../../src/shards/report/overview.ts";
 import { overviewPage } from "../../../src/shards/report/overview-page.ts";
@@ -120,7 +120,7 @@ describe("of several folders", () => {
 });
 
 describe("that cannot be given", () => {
-  const real = createShardCommands({ dataDir: tmpdir() });
+  const real = createShardCommands(tmpdir(), () => () => Promise.reject(new Error("asked for no store")));
   const shouldFail = async (argv: readonly string[], code: number, words: RegExp): Promise<void> => {
     const before = await readdir(folder);
     const outcome = await cli(["shards", "report", ...argv], { shards: { ...shards, ...real } });

@@ -1,16 +1,18 @@
-import { open, realpath } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import type { Config } from "../config/config.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
-import { readShardSpec, type ShardSpec } from "../shards/spec.ts";
-import { type LocatedSpec, locateSpec, readablePath } from "../shards/spec-paths.ts";
-import { discardLeftovers } from "./run-build.ts";
-import { runShardTask } from "./run-shard-task.ts";
-import { queueReaders, type ReaderFolders } from "./shard-readers.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { readShardSpec, type ShardSpec } from "../spec.ts";
+import { type LocatedSpec, locateSpec, readablePath, readSpecFile } from "../spec-paths.ts";
+import { discardBuild } from "../materialise/materialise.ts";
+import { lockTarget } from "../target-lock.ts";
+import { systemClock } from "../../clock.ts";
+import type { RunShardTask } from "./run-task.ts";
+import type { ShardSettings } from "./shard-service.ts";
+import { queueReaders, type ReaderFolders } from "./slice-readers.ts";
 
 /** What a build job is given. */
-export interface BuildPayload {
+interface BuildPayload {
   readonly spec: ShardSpec;
   /** Folder of the paths in the description, below `shards-input/`. */
   readonly base: string;
@@ -32,32 +34,38 @@ export interface BuildJobResult {
 }
 
 const kindName = "build-shards";
-const maxSpecBytes = 200_000;
 
 /** The folder of files that jobs may read, without symbolic links. */
-export async function inputFolder({ dataDir }: Pick<Config, "dataDir">): Promise<string> {
+export async function inputFolder({ dataDir }: Pick<ShardSettings, "dataDir">): Promise<string> {
   const folder = join(dataDir, "shards-input");
   return realpath(folder).catch(() => resolve(folder));
 }
 
-const outputFolder = ({ dataDir }: Pick<Config, "dataDir">, dataset: string): string =>
+const outputFolder = ({ dataDir }: Pick<ShardSettings, "dataDir">, dataset: string): string =>
   join(dataDir, "shards", dataset);
 
 /**
- * Reads what somebody wants to have built: a description, or `{"file": ...}` that names one below `shards-input/`.
+ * Reads a request for a build: a description, or `{"file": ...}` that names one below `shards-input/`.
  * @throws FedwayError `REQUEST_INVALID`
  */
-export async function buildWish(config: Config, wish: unknown, dryRun: boolean): Promise<BuildPayload> {
-  const { json, base } = await describedBy(config, wish);
+export async function readBuildRequest(
+  config: Pick<ShardSettings, "dataDir">,
+  request: unknown,
+  dryRun: boolean,
+): Promise<BuildPayload> {
+  const { json, base } = await describedBy(config, request);
   const payload = { spec: readShardSpec(json), base, dryRun };
   await locate(config, payload);
   return payload;
 }
 
-async function describedBy(config: Config, wish: unknown): Promise<{ readonly json: unknown; readonly base: string }> {
-  if (typeof wish !== "object" || wish === null || !("file" in wish)) return { json: wish, base: "" };
-  const { file } = wish;
-  if (typeof file !== "string" || Object.keys(wish).length > 1) {
+async function describedBy(
+  config: Pick<ShardSettings, "dataDir">,
+  request: unknown,
+): Promise<{ readonly json: unknown; readonly base: string }> {
+  if (typeof request !== "object" || request === null || !("file" in request)) return { json: request, base: "" };
+  const { file } = request;
+  if (typeof file !== "string" || Object.keys(request).length > 1) {
     throw new FedwayError("REQUEST_INVALID", "file has to be the name of a description, and nothing stands beside it.");
   }
   const folder = await inputFolder(config);
@@ -65,32 +73,10 @@ async function describedBy(config: Config, wish: unknown): Promise<{ readonly js
   return { json: await readSpecFile(path), base: relative(folder, dirname(path)) };
 }
 
-/** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
-export async function readSpecFile(path: string): Promise<unknown> {
-  const text = await readBounded(path);
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new FedwayError("REQUEST_INVALID", "The description of the shards is not JSON.", { cause });
-  }
-}
-
-async function readBounded(path: string): Promise<string> {
-  const file = await open(path).catch((cause: unknown) => {
-    throw new FedwayError("REQUEST_INVALID", "The description of the shards cannot be read.", { cause });
-  });
-  try {
-    if (!(await file.stat()).isFile())
-      throw new FedwayError("REQUEST_INVALID", "The description of the shards is no file.");
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxSpecBytes + 1), 0, maxSpecBytes + 1, 0);
-    if (bytesRead <= maxSpecBytes) return buffer.toString("utf8", 0, bytesRead);
-    throw new FedwayError("REQUEST_INVALID", `The description of the shards is larger than ${maxSpecBytes} bytes.`);
-  } finally {
-    await file.close();
-  }
-}
-
-async function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" | "base">): Promise<LocatedSpec> {
+async function locate(
+  config: Pick<ShardSettings, "dataDir">,
+  { spec, base }: Pick<BuildPayload, "spec" | "base">,
+): Promise<LocatedSpec> {
   const folder = await inputFolder(config);
   return locateSpec(spec, {
     baseDir: join(folder, base),
@@ -101,7 +87,7 @@ async function locate(config: Config, { spec, base }: Pick<BuildPayload, "spec" 
 }
 
 /**
- * Enqueues a build. The same wish again gives the job that is under way.
+ * Enqueues a build. The same request again gives the job that is under way.
  * @throws FedwayError `SHARDS_BUSY` when another build of the dataset is under way
  */
 export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue">, payload: BuildPayload): Promise<Job> {
@@ -110,7 +96,7 @@ export async function enqueueBuild(jobs: Pick<JobQueue, "enqueue">, payload: Bui
 }
 
 /** Id of the job that builds the shards of a dataset. */
-export const buildJobId = (dataset: string): string => `build-shards.${dataset}`;
+const buildJobId = (dataset: string): string => `build-shards.${dataset}`;
 
 /**
  * Enqueues a job of which there is one of its id at a time.
@@ -122,7 +108,7 @@ export async function enqueueOnce(
 ): Promise<Job> {
   const job = await jobs.enqueue(kind, payload, { id });
   if (JSON.stringify(job.payload) === JSON.stringify(payload)) return job;
-  throw new FedwayError("SHARDS_BUSY", `The job ${id} is under way with another wish.`, {
+  throw new FedwayError("SHARDS_BUSY", `The job ${id} is under way with other parameters.`, {
     next: `Wait for it, or cancel it: DELETE /api/jobs/${id}.`,
   });
 }
@@ -131,8 +117,9 @@ export async function enqueueOnce(
 export type BuildQueue = Pick<JobQueue, "name" | "get" | "enqueue" | "list" | "cancel">;
 
 /** What the job works with. */
-export interface BuildKindParts {
-  readonly config: Config;
+interface BuildKindParts {
+  readonly config: ShardSettings;
+  readonly runTask: RunShardTask;
   readonly jobs: BuildQueue;
   /** Called when new shards are there. */
   readonly onBuilt: () => Promise<void>;
@@ -145,24 +132,26 @@ export function buildKind(parts: BuildKindParts): JobKind {
     validate(payload) {
       payloadOf(payload);
     },
-    run: (payload, context) => runWish(payloadOf(payload), parts, context),
+    run: (payload, context) => runBuildJob(payloadOf(payload), parts, context),
   };
 }
 
-async function runWish(
-  wish: BuildPayload,
-  { config, jobs, onBuilt }: BuildKindParts,
+async function runBuildJob(
+  payload: BuildPayload,
+  { config, jobs, runTask, onBuilt }: BuildKindParts,
   { id, signal, progress }: JobContext,
 ): Promise<BuildJobResult> {
-  const spec = await locate(config, wish);
-  const { dryRun } = wish;
-  const { shardMemoryMb: memoryMb, shardSliceBytes: sliceBytes } = config.limits;
+  const spec = await locate(config, payload);
+  const { dryRun } = payload;
   // Several workers read a large build's inputs; in one process that would only cost time.
-  const readers = jobs.name === "bullmq" ? { sliceBytes, inputs: await inputFolder(config) } : undefined;
+  const readers =
+    jobs.name === "bullmq"
+      ? { sliceBytes: config.limits.shardSliceBytes, inputs: await inputFolder(config) }
+      : undefined;
   try {
-    const result = await runShardTask(
+    const result = await runTask(
       { kind: "build", spec, dryRun, ...(readers && { readers }) },
-      { memoryMb, signal, onProgress: progress, readSlices: queueReaders({ jobs, dataset: spec.dataset }) },
+      { signal, onProgress: progress, readSlices: queueReaders({ jobs, dataset: spec.dataset }) },
     );
     if (!dryRun) await onBuilt();
     return result;
@@ -174,7 +163,7 @@ async function runWish(
 }
 
 /** Where the parts of builds find what they need, in every process that has this data folder. */
-export const readerFolders = (config: Pick<Config, "dataDir">): ReaderFolders => ({
+export const readerFolders = (config: Pick<ShardSettings, "dataDir">): ReaderFolders => ({
   inputs: () => inputFolder(config),
   target: (dataset) => outputFolder(config, dataset),
 });
@@ -193,4 +182,42 @@ function payloadOf(payload: unknown): BuildPayload {
     throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a description of the shards.`);
   }
   return { spec: readShardSpec(found.spec), base, dryRun };
+}
+
+const ending = ".building";
+/** How long runs of a cancelled build, or of its parts, may go on writing. */
+const lastWordsMs = 60_000;
+
+/**
+ * Removes what builds left that were cancelled while none of their runs was under way to clear up behind itself: after an
+ * end of the service, or of its worker. What was begun since, by the command line for instance, stays.
+ * @throws FedwayError `STORE_FAILED`; errors of the file system
+ */
+export async function discardCancelled(root: string, jobs: Pick<JobQueue, "get">): Promise<void> {
+  const names = await readdir(root).catch(() => []);
+  for (const name of names.filter((each) => each.endsWith(ending))) {
+    const dataset = name.slice(0, -ending.length);
+    const job = await jobs.get(buildJobId(dataset));
+    if (job?.state !== "cancelled" || job.finishedAt === undefined) continue;
+    const found = await stat(join(root, name)).catch(() => undefined);
+    const untilMs = Date.parse(job.finishedAt) + lastWordsMs;
+    if (found !== undefined && found.mtimeMs <= untilMs) await discardLeftovers(join(root, dataset));
+  }
+}
+
+/**
+ * Removes what an unfinished build left, unless another one is at work on the same target: then that one goes on with it.
+ * @throws errors of the file system
+ */
+async function discardLeftovers(target: string): Promise<void> {
+  const lock = await lockTarget(target, { now: systemClock.now }).catch((error: unknown) => {
+    if (error instanceof FedwayError && error.code === "SHARDS_BUSY") return undefined;
+    throw error;
+  });
+  if (lock === undefined) return;
+  try {
+    await discardBuild(target);
+  } finally {
+    await lock.release();
+  }
 }

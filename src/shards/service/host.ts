@@ -1,17 +1,14 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { toFedwayError } from "../errors/fedway-error.ts";
-import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
-import { fileSource } from "../hosting/file-data.ts";
-import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
-import { readManifest } from "../shards/materialise/manifest.ts";
-import { type FinishedShard, openShardFolder, type ShardDataset } from "../shards/shard-folder.ts";
+import { toFedwayError } from "../../errors/fedway-error.ts";
+import { readManifest } from "../materialise/manifest.ts";
+import { type FinishedShard, openShardFolder, type ShardDataset } from "../shard-folder.ts";
 
 /** The shards that this process hosts. */
-export interface ShardHost {
+export interface ShardHost<Endpoint = unknown> {
   readonly datasets: readonly ShardDataset[];
   dataset(id: string): ShardDataset | undefined;
-  endpoint(dataset: string, shard: string): HostedEndpoint | undefined;
+  endpoint(dataset: string, shard: string): Endpoint | undefined;
   /** The folder of a dataset's shards, hosted or not for being damaged. */
   folderOf(dataset: string): Promise<string | undefined>;
   /** Looks which finished shards there are now; true when something has changed. */
@@ -19,32 +16,35 @@ export interface ShardHost {
 }
 
 /** How shards are hosted. */
-export interface ShardHostOptions {
+export interface ShardHostOptions<Endpoint extends Closable> {
   /** Its sub-folders are those of datasets. */
   readonly root: string;
   /** Folders of datasets elsewhere. */
   readonly folders: readonly string[];
-  readonly pool: EndpointPool;
-  /** Memory for the queries of one shard beside its data. */
-  readonly roomMb: number;
+  /** Hosts the file of one shard. */
+  readonly hostShard: (dataset: string, shard: FinishedShard) => Endpoint;
   /** Folders that cannot be hosted, once each. */
   readonly onRefused: (folder: string, reason: string) => void;
 }
 
-interface Hosted {
+interface Closable {
+  close(): Promise<void>;
+}
+
+interface Hosted<Endpoint> {
   readonly dataset: ShardDataset;
   readonly stamp: string;
-  readonly endpoints: ReadonlyMap<string, HostedEndpoint>;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
 }
 
 /** A host that knows nothing until `scan` was called. What is damaged or unfinished is never hosted. */
-export function createShardHost(options: ShardHostOptions): ShardHost {
+export function createShardHost<Endpoint extends Closable>(options: ShardHostOptions<Endpoint>): ShardHost<Endpoint> {
   const refused = new Map<string, string>();
-  let hosted: ReadonlyMap<string, Hosted> = new Map();
+  let hosted: ReadonlyMap<string, Hosted<Endpoint>> = new Map();
   let last: Promise<unknown> = Promise.resolve();
 
   const scan = async (): Promise<boolean> => {
-    const found = new Map<string, Hosted>();
+    const found = new Map<string, Hosted<Endpoint>>();
     for (const folder of await foldersOf(options)) {
       const stamp = await stampOf(folder);
       if (stamp === undefined || refused.get(folder) === stamp) continue;
@@ -79,17 +79,19 @@ export function createShardHost(options: ShardHostOptions): ShardHost {
   };
 }
 
+type Folders = Pick<ShardHostOptions<Closable>, "root" | "folders">;
+
 /** The others are those of builds under way. */
 const isFinished = (name: string): boolean => !/\.(?:building|replaced)$/u.test(name);
 
-async function foldersOf({ root, folders }: ShardHostOptions): Promise<readonly string[]> {
+async function foldersOf({ root, folders }: Folders): Promise<readonly string[]> {
   const below = await readdir(root, { withFileTypes: true }).catch(() => []);
   const own = below.filter((each) => each.isDirectory() && isFinished(each.name)).map(({ name }) => join(root, name));
   return [...new Set([...folders, ...own.toSorted()].map((folder) => resolve(folder)))];
 }
 
 /** The first folder that says that it has shards of the dataset, or cannot say so but for its name. */
-async function folderNamed(id: string, options: ShardHostOptions): Promise<string | undefined> {
+async function folderNamed(id: string, options: Folders): Promise<string | undefined> {
   for (const folder of await foldersOf(options)) {
     const dataset = await readManifest(folder).then(
       (found) => found.dataset,
@@ -106,17 +108,12 @@ async function stampOf(folder: string): Promise<string | undefined> {
   return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
 }
 
-async function host(folder: string, stamp: string, options: ShardHostOptions): Promise<Hosted> {
+async function host<Endpoint extends Closable>(
+  folder: string,
+  stamp: string,
+  { hostShard }: ShardHostOptions<Endpoint>,
+): Promise<Hosted<Endpoint>> {
   const dataset = await openShardFolder(folder);
-  const endpoints = new Map(dataset.shards.map((shard) => [shard.id, endpointOf(dataset, shard, options)]));
+  const endpoints = new Map(dataset.shards.map((shard) => [shard.id, hostShard(dataset.dataset, shard)]));
   return { dataset, stamp, endpoints };
-}
-
-function endpointOf(
-  { dataset }: ShardDataset,
-  { id, triples, path, sha256, lineBytes: bytes }: FinishedShard,
-  { pool, roomMb }: ShardHostOptions,
-): HostedEndpoint {
-  const source = fileSource([{ path, sha256 }], bytes);
-  return pool.endpoint({ id: `${dataset}/${id}`, source, memoryMb: storeMemoryMb({ bytes, triples }, roomMb) });
 }

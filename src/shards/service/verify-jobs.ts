@@ -1,23 +1,23 @@
-import { realpath } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../config/config.ts";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
-import { readOrigins, readReport } from "../shards/finished-folder.ts";
-import type { Input } from "../shards/load/input.ts";
-import { readManifest } from "../shards/materialise/manifest.ts";
-import { datasetPattern } from "../shards/spec.ts";
-import { readablePath } from "../shards/spec-paths.ts";
-import type { VerifiedQuery } from "../shards/verify/compare-answers.ts";
-import type { Check, Verification } from "../shards/verify/verification.ts";
-import type { Unread } from "../shards/verify.ts";
-import { runShardTask } from "./run-shard-task.ts";
-import { enqueueOnce, inputFolder } from "./shard-jobs.ts";
-import type { ShardHost } from "./shard-host.ts";
-import { withScratch } from "./with-scratch.ts";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { readOrigins, readReport } from "../finished-folder.ts";
+import type { Input } from "../load/input.ts";
+import { readManifest } from "../materialise/manifest.ts";
+import { datasetPattern } from "../spec.ts";
+import { readablePath } from "../spec-paths.ts";
+import type { VerifiedQuery } from "../verify/compare-answers.ts";
+import type { Check, Verification } from "../verify/verification.ts";
+import type { Unread } from "../verify.ts";
+import type { RunShardTask } from "./run-task.ts";
+import type { ShardSettings } from "./shard-service.ts";
+import { enqueueOnce, inputFolder } from "./build-jobs.ts";
+import type { ShardHost } from "./host.ts";
 
 /** What a verification job is given. */
-export interface VerifyPayload {
+interface VerifyPayload {
   readonly dataset: string;
   /** Compare the answers of all queries too. */
   readonly answers: boolean;
@@ -36,7 +36,7 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 const mostInputs = 1_000;
 
 /**
- * Enqueues the verification of a dataset's shards, hosted or refused for being damaged. The same wish again gives the job
+ * Enqueues the verification of a dataset's shards, hosted or refused for being damaged. The same request again gives the job
  * that is under way.
  * @throws FedwayError `SHARDS_UNKNOWN`; `SHARDS_BUSY` when another verification of the dataset is under way
  */
@@ -58,9 +58,10 @@ async function folderOf(host: Pick<ShardHost, "folderOf">, dataset: string): Pro
 }
 
 /** What the job works with. */
-export interface VerifyKindParts {
-  readonly config: Pick<Config, "dataDir" | "limits">;
+interface VerifyKindParts {
+  readonly config: Pick<ShardSettings, "dataDir" | "limits">;
   readonly host: Pick<ShardHost, "folderOf">;
+  readonly runTask: RunShardTask;
 }
 
 /** The job that verifies the shards of one dataset, with inputs from below `shards-input/` of the data folder. */
@@ -86,18 +87,19 @@ function payloadOf(payload: unknown): VerifyPayload {
 
 async function verify(
   { dataset, answers }: VerifyPayload,
-  { config, host }: VerifyKindParts,
+  { config, host, runTask }: VerifyKindParts,
   { id, signal, progress }: JobContext,
 ): Promise<VerifyJobResult> {
   const folder = await folderOf(host, dataset);
   const { fingerprint } = await readManifest(folder);
-  const { hostedTimeoutMs, hostedTotalMb, shardMemoryMb } = config.limits;
+  const { hostedTimeoutMs, hostedTotalMb } = config.limits;
   const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
   const limits = { timeoutMs: hostedTimeoutMs, memoryMb: Math.ceil(hostedTotalMb / 2), maxAnswerBytes };
-  const found = await withScratch(join(config.dataDir, "scratch", id), (scratch) =>
-    runShardTask(
+  signal.throwIfAborted();
+  const found = await withScratch(join(config.dataDir, "scratch"), id, (scratch) =>
+    runTask(
       { kind: "verify", options: { folder, inputs, queries, answers, limits, scratch }, answersMs },
-      { memoryMb: shardMemoryMb, signal, onProgress: progress },
+      { signal, onProgress: progress },
     ),
   );
   await refuseReplaced(folder, fingerprint);
@@ -118,7 +120,7 @@ const elsewhere =
   "fedway shards verify reads it anywhere.";
 
 /** The inputs, where all of them lie where jobs may read: the note on where they lay may come from anybody. */
-async function inputsOf(config: Pick<Config, "dataDir">, folder: string): Promise<readonly Input[] | Unread> {
+async function inputsOf(config: Pick<ShardSettings, "dataDir">, folder: string): Promise<readonly Input[] | Unread> {
   const baseDir = await inputFolder(config);
   try {
     const origins = await readOrigins(folder);
@@ -158,3 +160,26 @@ const inFewWords = (check: Check): Check => ({
 
 /** A few dozen findings at most, which fits into a job whatever queries and data are called. */
 const inShort = ({ outcome, checks }: Verification): Verification => ({ outcome, checks: checks.map(inFewWords) });
+
+/**
+ * Works in a folder of its own, which is gone at the end, as is what earlier runs of the same id left. An earlier run may
+ * still be about to end, cancelled or lost: it must not remove the folder of this one.
+ */
+async function withScratch<Result>(
+  root: string,
+  id: string,
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const earlier = (await readdir(root).catch(() => [])).filter((name) => name.startsWith(`${id}~`));
+  await Promise.all(earlier.map((name) => remove(join(root, name))));
+  const folder = join(root, `${id}~${randomUUID()}`);
+  await mkdir(folder, { recursive: true });
+  try {
+    return await work(folder);
+  } finally {
+    await remove(folder);
+  }
+}
+
+/** Again when a run that does not yet know of its end puts a file there meanwhile. */
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Store } from "../store/store.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Store } from "../../store/store.ts";
 
 /** Whether all processes over one store have the same data folder, where shards are built, read and hosted. */
 export interface SharedFolder {

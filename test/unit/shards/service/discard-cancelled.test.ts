@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { discardCancelled } from "../../../src/app/discard-cancelled.ts";
-import type { Job, JobState } from "../../../src/jobs/job-queue.ts";
-import { lockTarget } from "../../../src/shards/target-lock.ts";
+import { discardCancelled } from "../../../../src/shards/service/build-jobs.ts";
+import type { Job, JobState } from "../../../../src/jobs/job-queue.ts";
+import { lockTarget } from "../../../../src/shards/target-lock.ts";
 
 const finishedAt = "2026-03-01T12:00:00.000Z";
 const at = (seconds: number): Date => new Date(Date.parse(finishedAt) + seconds * 1_000);

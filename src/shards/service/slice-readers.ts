@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isErrorCode } from "../errors/codes.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Job, JobKind, JobQueue } from "../jobs/job-queue.ts";
-import type { SliceReaders } from "../shards/build.ts";
-import type { PassOptions } from "../shards/load/read-statements.ts";
-import { sizeOfSlice } from "../shards/load/slices.ts";
-import { runHere } from "../shards/materialise/gather.ts";
-import { shareSlices } from "../shards/materialise/shared-slices.ts";
-import { datasetPattern } from "../shards/spec.ts";
-import { runShardTask } from "./run-shard-task.ts";
+import { isErrorCode } from "../../errors/codes.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import type { SliceReaders } from "../build.ts";
+import type { PassOptions } from "../load/read-statements.ts";
+import { sizeOfSlice } from "../load/slices.ts";
+import { runHere } from "../materialise/gather.ts";
+import { shareSlices } from "../materialise/shared-slices.ts";
+import { datasetPattern } from "../spec.ts";
+import type { RunShardTask } from "./run-task.ts";
 
 /** Where the workers of a deployment find builds and their inputs. */
 export interface ReaderFolders {
@@ -35,7 +35,7 @@ const mostSlices = 1_000;
  * The jobs that read parts of a build's inputs: each part is the child of a job that ends when all are read, a flow of
  * the queue. They run on any worker that has the same data folder.
  */
-export function readerKinds(folders: ReaderFolders, memoryMb: number): readonly JobKind[] {
+export function readerKinds(folders: ReaderFolders, runTask: RunShardTask): readonly JobKind[] {
   return [
     {
       name: sliceKind,
@@ -43,7 +43,7 @@ export function readerKinds(folders: ReaderFolders, memoryMb: number): readonly 
       async run(payload, { signal, progress }) {
         const { dataset, slice, fingerprint } = slicePayload(payload);
         const shared = { base: await folders.inputs(), target: folders.target(dataset), slice, fingerprint };
-        await runShardTask({ kind: "slice", shared }, { memoryMb, signal, onProgress: progress });
+        await runTask({ kind: "slice", shared }, { signal, onProgress: progress });
         return { slice };
       },
     },
