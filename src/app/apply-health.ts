@@ -1,7 +1,7 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { KnownAvailability } from "../plan/plan-request.ts";
 import type { EndpointHealth, Monitor, MonitorEvent } from "../monitor/monitor.ts";
-import type { Breakers } from "../outbound/breakers.ts";
+import type { Breakers } from "../outbound/endpoint-states.ts";
 import type { Clock, Timer } from "../clock.ts";
 
 /** What the monitor's findings are applied to, and how often it probes. */

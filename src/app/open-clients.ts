@@ -3,12 +3,17 @@ import { packageVersion } from "../config/version.ts";
 import { createRequestSpans } from "../telemetry/request-spans.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { type AskerOptions, createAsker, type TransportAsker } from "../outbound/asker.ts";
-import { createSparqlClient, type GuardedSparqlClient } from "../outbound/client.ts";
+import {
+  createSparqlClient,
+  type GuardedSparqlClient,
+  openClientNetwork,
+  type SparqlClientOptions,
+} from "../outbound/client.ts";
 import { createDocumentClient, type DocumentClient } from "../outbound/documents.ts";
-import type { ExchangeReport, TransportObserver } from "../outbound/options.ts";
+import type { ExchangeReport, TransportObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
+import { createAsker, type TransportAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 
 /** Everything that leaves the service goes through these. */
@@ -34,27 +39,27 @@ const maxEndpoints = 10_000;
 /** The outbound clients, under the limits of the configuration. @throws FedwayError `CONFIG_INVALID` */
 export function openClients(config: Config, local: LocalDispatch, observers: ClientObservers = {}): Clients {
   const { contact, allowAddresses, limits } = config;
-  const guarded = { version: packageVersion(), contact, allowAddresses, clock: steadyClock };
-  const shared = { ...guarded, hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate }, local };
-  const observer = observerOf(observers);
-  const sparql = createSparqlClient({
-    ...shared,
+  const options: SparqlClientOptions = {
+    version: packageVersion(),
+    contact,
+    allowAddresses,
+    clock: steadyClock,
+    hostRate: { perSecond: limits.hostRate, burst: 2 * limits.hostRate },
     maxAnswerBytes: limits.maxAnswerBytes,
     endpointConcurrency: limits.endpointConcurrency,
     maxEndpoints,
-    observer,
-  });
-  const documents = createDocumentClient({ ...shared, observer });
-  const webhooks = createWebhookClient(guarded);
-  const parts: AskerOptions = { client: sparql, documents, clock: steadyClock };
+    local,
+    observer: observerOf(observers),
+  };
+  const network = openClientNetwork(options);
+  const sparql = createSparqlClient(options, network);
+  const documents = createDocumentClient(options, network);
   return {
     sparql,
     documents,
-    asker: createAsker(parts),
-    webhooks,
-    async close() {
-      await Promise.all([sparql.close(), documents.close(), webhooks.close()]);
-    },
+    asker: createAsker({ client: sparql, documents, clock: steadyClock }),
+    webhooks: createWebhookClient(options, network),
+    close: () => sparql.close(),
   };
 }
 

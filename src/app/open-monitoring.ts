@@ -11,7 +11,7 @@ import { createEndpointProbe } from "../monitor/probe-endpoint.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { scoreOf } from "../monitor/score.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
-import { createProbeClient } from "../outbound/probe-client.ts";
+import { createProbeClient } from "../outbound/whole-answer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { applyHealth } from "./apply-health.ts";
 import { systemClock, steadyClock } from "../clock.ts";

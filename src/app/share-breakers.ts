@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
-import type { BreakerReport, Breakers } from "../outbound/breakers.ts";
+import type { BreakerReport } from "../outbound/observer.ts";
+import type { Breakers } from "../outbound/endpoint-states.ts";
 import type { Clock, Timer } from "../clock.ts";
 
 /** What breakers are shared with. */

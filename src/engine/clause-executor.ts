@@ -7,7 +7,7 @@ import { parseAnswer } from "../results/parse.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import type { BlockSizes } from "./block-sizes.ts";
 import { clauseQuery, type KeyBlock } from "./clause-query.ts";
-import { decodedBody } from "./decoded-body.ts";
+import { decodedBody } from "../outbound/content-coding.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";

@@ -1,6 +1,6 @@
 import { FedwayError, type FaultKind, toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
-import type { ProbeAnswer, ProbeClient } from "../outbound/probe-client.ts";
+import type { ProbeAnswer, ProbeClient } from "../outbound/whole-answer.ts";
 import type { Asker } from "../registry/catalog/asking.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/endpoint-view.ts";

@@ -1,49 +1,52 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { gathered } from "../results/gathered-body.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
-import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
+import { PromptBody, StreamedAnswer } from "./answer-body.ts";
+import { AnswerMonitor, answerTooLarge, partialRefused, type PartialSigns, partialSigns } from "./answer-monitor.ts";
 import type { Call } from "./call.ts";
-import type { Clock } from "../clock.ts";
-import { CollectedBody } from "./collected-body.ts";
-import { acceptsCoding, codingOf, type ContentCoding, decodeWhole } from "./content-coding.ts";
-import { errorText, maxErrorBytes } from "./excerpt.ts";
-import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
-import type { Deadlines } from "./deadlines.ts";
-import { type EngineQuirks, isSound, quirksOf } from "./engine-quirks.ts";
-import { contentLength, headerOf, type ResponseHeaders } from "./headers.ts";
-import { answerMediaType } from "./media-types.ts";
-import { partialRefused, type PartialSigns, partialSigns } from "./partial.ts";
-import { PromptBody } from "./prompt-body.ts";
+import {
+  acceptsCoding,
+  codingError,
+  codingOf,
+  type ContentCoding,
+  decodeWhole,
+  errorText,
+  maxErrorBytes,
+  unknownCoding,
+} from "./content-coding.ts";
+import { type BodySink, CollectedBody, Exchange, type ExchangeListener } from "./exchange.ts";
+import {
+  answerMediaType,
+  contentLength,
+  type EngineQuirks,
+  headerOf,
+  isSound,
+  quirksOf,
+  type ResponseHeaders,
+} from "./media-types.ts";
+import type { Network } from "./network.ts";
+import { outcomeName, refusalOutcome } from "./observer.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
-import { outcomeOfReply } from "./request-watch.ts";
 import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
-import { codingError, StreamedAnswer, unknownCoding } from "./streamed-answer.ts";
-import type { Upstream } from "./upstream.ts";
 
 /** What an attempt needs beside its request. */
 export interface AttemptContext {
-  readonly upstream: Upstream;
-  readonly clock: Clock;
-  /** Watches the bodies that are expected in one go. */
-  readonly promptBodies: Deadlines<PromptBody>;
+  readonly network: Network;
   readonly scanner: (mediaType: string) => AnswerScanner;
   readonly maxAnswerBytes: number;
-  readonly userAgent: string;
 }
 
-/** How one HTTP request went. */
-export type Reply =
-  | { readonly kind: "answer"; readonly answer: SparqlAnswer }
+/** How one HTTP request went that brought no answer. */
+export type NoAnswer =
   | { readonly kind: "refusal"; readonly refusal: Refusal }
   | { readonly kind: "unsound"; readonly quirks: EngineQuirks; readonly mediaType: string }
   | { readonly kind: "fault"; readonly error: FedwayError };
 
 /** Answers of a known length up to this are delivered whole (`SparqlAnswer.body`). */
 const lookAheadBytes = 16_384;
-/** Answers of a known length up to this are, too, when the whole body follows its head within the patience. */
+/** Answers of a known length up to this are, too, when the whole body follows its head within moments. */
 const promptBytes = 131_072;
-const patienceMs = 5;
 /** Decoded bytes up to which a small encoded answer is decoded at once; a bomb goes the streaming way. */
 const decodeAtOnceBytes = 262_144;
 const decodeEncodings = "gzip, br, deflate";
@@ -60,19 +63,17 @@ interface Head {
   readonly firstByteMs: number;
 }
 
-type Delivered = Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">;
-
 class Attempt implements ExchangeListener {
   readonly #call: Call;
   readonly #context: AttemptContext;
-  readonly #settle: (reply: Reply) => void;
+  readonly #settle: (reply: SparqlAnswer | NoAnswer) => void;
   readonly #sentMs: number;
 
-  constructor(call: Call, context: AttemptContext, settle: (reply: Reply) => void) {
+  constructor(call: Call, context: AttemptContext, settle: (reply: SparqlAnswer | NoAnswer) => void) {
     this.#call = call;
     this.#context = context;
     this.#settle = settle;
-    this.#sentMs = context.clock.now();
+    this.#sentMs = context.network.clock.now();
   }
 
   fault(error: FedwayError): void {
@@ -82,8 +83,8 @@ class Attempt implements ExchangeListener {
   head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink {
     this.#call.waitingSinceMs = undefined;
     this.#call.status = status;
-    const { request, lane } = this.#call;
-    lane.quirks = quirksOf(headers) ?? lane.quirks;
+    const { request, state } = this.#call;
+    state.quirks = quirksOf(headers) ?? state.quirks;
     const contentType = headerOf(headers, "content-type");
     const mediaType = status === 200 || status === 206 ? answerMediaType(contentType, request.kind) : undefined;
     if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
@@ -91,7 +92,7 @@ class Attempt implements ExchangeListener {
     if (signs.partial !== undefined && request.acceptPartial !== true) {
       return this.#stop(exchange, partialRefused(signs.partial, status));
     }
-    const { quirks } = lane;
+    const { quirks } = state;
     if (quirks !== undefined && !isSound(quirks, mediaType, request.kind)) {
       this.#give({ kind: "unsound", quirks, mediaType });
       exchange.discard();
@@ -101,17 +102,20 @@ class Attempt implements ExchangeListener {
   }
 
   /** Ends the request without an answer. */
-  #give(reply: Exclude<Reply, { readonly kind: "answer" }>): void {
-    if (this.#call.watched) this.#call.over(outcomeOfReply(reply, this.#call.interrupted));
+  #give(reply: NoAnswer): void {
+    const interrupted = this.#call.interrupted !== undefined;
+    if (reply.kind === "unsound") this.#call.over("asked-again");
+    else if (reply.kind === "fault") this.#call.over(outcomeName(reply.error, interrupted));
+    else this.#call.over(refusalOutcome(reply.refusal.status));
     this.#settle(reply);
   }
 
   /** The signs in the head, and the row cap that is known of the endpoint; for a graph the one an earlier answer named. */
   #signs(status: number, headers: ResponseHeaders): PartialSigns {
     const signs = partialSigns(status, headers);
-    const { request, lane } = this.#call;
-    if (signs.rowCap !== undefined) lane.rowCap = signs.rowCap;
-    const silentCap = request.kind === "quads" ? (lane.rowCap ?? request.endpoint.rowCap) : request.endpoint.rowCap;
+    const { request, state } = this.#call;
+    if (signs.rowCap !== undefined) state.rowCap = signs.rowCap;
+    const silentCap = request.kind === "quads" ? (state.rowCap ?? request.endpoint.rowCap) : request.endpoint.rowCap;
     if (signs.rowCap === undefined && silentCap !== undefined) return { ...signs, silentCap };
     return signs;
   }
@@ -119,15 +123,12 @@ class Attempt implements ExchangeListener {
   /** Where the body of an answer goes. */
   #answerBody(known: Omit<Head, "coding" | "firstByteMs">, headers: ResponseHeaders, exchange: Exchange): BodySink {
     const coding = codingOf(headers);
-    if (coding === undefined) {
-      const name = (headerOf(headers, "content-encoding") ?? "").slice(0, 40).replaceAll(/[^\w,. -]/g, "");
-      return this.#stop(exchange, unknownCoding(name));
-    }
+    if (coding === undefined) return this.#stop(exchange, unknownCoding(headers));
     const length = contentLength(headers);
     if (coding === "identity" && length !== undefined && length > this.#maxBytes) {
       return this.#stop(exchange, answerTooLarge(this.#maxBytes));
     }
-    const firstByteMs = this.#context.clock.now() - this.#sentMs;
+    const firstByteMs = this.#context.network.clock.now() - this.#sentMs;
     const head: Head = { ...known, coding, firstByteMs };
     if (length !== undefined && length <= lookAheadBytes) return this.#collectAnswer(head, exchange);
     if (length !== undefined && length <= promptBytes) return this.#awaitAnswer(head, exchange);
@@ -158,7 +159,7 @@ class Attempt implements ExchangeListener {
     const done = (body: Buffer, error: FedwayError | undefined): void => {
       this.#call.wireBytes += exchange.wireBytes;
       // An interruption counts; an error body that merely breaks off has still said what it says.
-      if (error !== undefined && this.#call.interrupted) this.fault(error);
+      if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
       else this.#give({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
     };
     return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });
@@ -176,8 +177,7 @@ class Attempt implements ExchangeListener {
   /** A middling body is judged before it goes out when it comes in one go, which costs less than a stream. */
   #awaitAnswer(head: Head, exchange: Exchange): BodySink {
     return new PromptBody({
-      waiting: this.#context.promptBodies,
-      untilMs: this.#context.clock.now() + patienceMs,
+      clock: this.#context.network.clock,
       whole: (pieces) => {
         this.#call.wireBytes += exchange.wireBytes;
         this.#judge(head, pieces, exchange);
@@ -255,41 +255,43 @@ class Attempt implements ExchangeListener {
     return body;
   }
 
-  #answer({ status, mediaType, firstByteMs }: Head, delivered: Delivered): void {
+  #answer(
+    { status, mediaType, firstByteMs }: Head,
+    delivered: Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">,
+  ): void {
     const { body, contentEncoding, whole, end, partial } = delivered;
     const { requests } = this.#call;
-    const answer = { status, mediaType, contentEncoding, body, partial, firstByteMs, requests, whole, end };
-    this.#settle({ kind: "answer", answer });
+    this.#settle({ status, mediaType, contentEncoding, body, partial, firstByteMs, requests, whole, end });
   }
-}
-
-/** What is sent, and how it is asked for. */
-export interface AttemptRequest {
-  readonly encoded: EncodedRequest;
-  readonly accept: string;
 }
 
 /**
  * Sends one HTTP request of a call.
- * @throws FedwayError when the call was interrupted before; everything later is a `Reply`
+ * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
  */
-export function attempt(call: Call, { encoded, accept }: AttemptRequest, context: AttemptContext): Promise<Reply> {
+export function attempt(
+  call: Call,
+  request: EncodedRequest,
+  context: AttemptContext,
+): Promise<SparqlAnswer | NoAnswer> {
   call.check();
   const { encoding, acceptEncoding } = call.request;
+  const { network } = context;
+  const { origin, path, method, body = null, contentType } = request;
   const headers = [
     "accept",
-    accept,
+    call.accept,
     "accept-encoding",
     encoding === "decode" ? decodeEncodings : (acceptEncoding ?? "identity"),
     "user-agent",
-    context.userAgent,
+    network.userAgent,
   ];
-  if (encoded.contentType !== undefined) headers.push("content-type", encoded.contentType);
+  if (contentType !== undefined) headers.push("content-type", contentType);
   call.sent();
-  call.waitingSinceMs = context.clock.now();
+  call.waitingSinceMs = network.clock.now();
   return new Promise((settle) => {
-    const exchange = new Exchange(context.upstream, new Attempt(call, context, settle));
+    const exchange = new Exchange(network, new Attempt(call, context, settle));
     call.underWay = exchange;
-    exchange.send(encoded, headers);
+    exchange.send({ origin, path, method, body, headers });
   });
 }

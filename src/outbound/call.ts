@@ -1,124 +1,51 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Admission } from "./breaker.ts";
-import { circuitOpen } from "./circuit-open.ts";
-import type { Clock } from "../clock.ts";
-import type { Deadlines, Expiring } from "./deadlines.ts";
-import { healthSign, outcomeName } from "./health.ts";
-import type { HostRates } from "./host-rates.ts";
-import { type Lane, metricName } from "./lanes.ts";
-import type { BreakerLimits, TransportObserver } from "./options.ts";
-import type { RequestEnd, RequestOutcome } from "./request-watch.ts";
-import type { Waiter } from "./scheduler.ts";
+import type { Admission, Breaker } from "./breaker.ts";
+import { type EndpointState, metricName } from "./endpoint-states.ts";
+import type { Network } from "./network.ts";
+import { healthSign, outcomeName, type TransportObserver } from "./observer.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
-import { endpointBusy, heldBack, hostBusy } from "./waiting-errors.ts";
-
-/** Something that can be ended before its time. */
-interface Abortable {
-  abort(error: FedwayError): void;
-}
+import { hostBusy, Task } from "./task.ts";
 
 /** What all calls of one client share. */
 export interface CallContext {
-  readonly clock: Clock;
-  /** Watches all calls that are under way. */
-  readonly deadlines: Deadlines<Call>;
-  readonly observer?: TransportObserver | undefined;
-  readonly breaker: BreakerLimits;
-  readonly hostRates: HostRates | undefined;
+  readonly network: Network;
+  readonly observer: TransportObserver | undefined;
+  /** A query's own deadline that passes before the response head counts as a fault after this long. */
+  readonly slowMs: number;
 }
 
 /**
- * One query from its beginning to the last byte of its answer: its deadline, its cancellation, its slot at the
- * endpoint and its accounts. A class, because one is made for every query.
+ * One query from its beginning to the last byte of its answer: a task that takes a slot at its endpoint and the
+ * breaker's permission, and reports to both what became of it.
  */
-export class Call implements Expiring, Waiter {
+export class Call extends Task {
   readonly request: SparqlRequest;
-  readonly lane: Lane;
-  readonly deadlineMs: number;
-  /** The host whose rate the next request counts for; undefined when it has none. */
-  host: string | undefined;
-  /**
-   * What is ended when the call is interrupted in its present phase. No closure on the hot path: measured, one for each
-   * request makes the garbage collector carry 3 KB a request from the young generation into the old one.
-   */
-  underWay: Abortable | undefined;
-  /** HTTP requests sent. */
-  requests = 0;
-  wireBytes = 0;
-  place = -1;
+  readonly state: EndpointState;
+  /** Accept header of the next request. */
+  accept = "";
   /** The request is sent and its response head has not arrived since this moment. */
   waitingSinceMs: number | undefined;
-  /** Of the latest response head. */
-  status: number | undefined;
   readonly #context: CallContext;
-  readonly #startedMs: number;
-  #interruption: FedwayError | undefined;
   #admission: Admission | undefined;
   #holdsSlot = false;
   /** Waits for a slot. */
   #queued: { resolve(): void; reject(error: FedwayError): void } | undefined;
-  #finished = false;
-  #requestOver: ((end: RequestEnd) => void) | undefined;
-  #bytesBefore = 0;
 
-  constructor(request: SparqlRequest, lane: Lane, context: CallContext) {
+  constructor(request: SparqlRequest, state: EndpointState, context: CallContext) {
+    const { endpoint, signal, deadlineMs, trace } = request;
+    const queried = endpoint.id ?? endpoint.url;
+    super(
+      { signal, deadlineMs, trace, queried, endpoint: metricName(endpoint), observer: context.observer },
+      context.network,
+    );
     this.request = request;
-    this.lane = lane;
-    this.deadlineMs = request.deadlineMs;
+    this.state = state;
     this.#context = context;
-    this.#startedMs = context.clock.now();
-    context.deadlines.add(this);
-    request.signal.addEventListener("abort", this);
-    if (request.signal.aborted) this.handleEvent();
-    else if (this.deadlineMs <= this.#startedMs) this.expire();
-  }
-
-  /** The signal or the deadline has ended the call. */
-  get interrupted(): boolean {
-    return this.#interruption !== undefined;
-  }
-
-  /** The error of a call that was interrupted. @throws FedwayError that error */
-  check(): void {
-    if (this.#interruption !== undefined) throw this.#interruption;
-  }
-
-  /** The signal fired. */
-  handleEvent(): void {
-    const reason: unknown = this.request.signal.reason;
-    this.interrupt(
-      reason instanceof FedwayError
-        ? reason
-        : new FedwayError("CANCELLED", "The request was cancelled.", { cause: reason }),
-    );
-  }
-
-  /** The deadline has passed. */
-  expire(): void {
-    this.interrupt(
-      new FedwayError("DEADLINE_EXCEEDED", "The endpoint did not finish its answer before the query's deadline.", {
-        fault: "timeout",
-        where: { endpoint: this.endpointName },
-        next: "Allow more time, or ask for less: add LIMIT or name more terms.",
-      }),
-    );
-  }
-
-  /** Ends the call in whatever phase it is. */
-  interrupt(error: FedwayError): void {
-    if (this.#finished || this.#interruption !== undefined) return;
-    this.#interruption = error;
-    this.underWay?.abort(error);
   }
 
   /** Catalogue id or URL, for messages. */
   get endpointName(): string {
     return this.request.endpoint.id ?? this.request.endpoint.url;
-  }
-
-  /** Milliseconds left. */
-  get leftMs(): number {
-    return this.deadlineMs - this.#context.clock.now();
   }
 
   /**
@@ -127,7 +54,7 @@ export class Call implements Expiring, Waiter {
    */
   enter(): Promise<void> | undefined {
     this.check();
-    const { scheduler, breaker } = this.lane;
+    const { scheduler, breaker } = this.state;
     if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw circuitOpen(breaker);
     const heldMs = scheduler.heldMs();
     if (heldMs > this.leftMs) throw heldBack(heldMs);
@@ -138,18 +65,15 @@ export class Call implements Expiring, Waiter {
     }
     if (taken === "full") throw endpointBusy();
     // Those that are queued here will all want a turn at the host before this one.
-    const hostMs = this.#hostWaitMs(scheduler.waiting() - 1);
+    const hostMs =
+      this.host === undefined ? 0 : (this.network.hostRates?.waitMs(this.host, scheduler.waiting() - 1) ?? 0);
     if (hostMs >= this.leftMs) {
       scheduler.drop(this);
       throw hostBusy(hostMs);
     }
-    return new Promise<void>((resolve, reject) => {
+    return this.wait((resolve: (value: void) => void, reject) => {
       this.#queued = { resolve, reject };
-      const abort = (error: FedwayError): void => {
-        scheduler.drop(this);
-        reject(error);
-      };
-      this.underWay = { abort };
+      return () => void scheduler.drop(this);
     });
   }
 
@@ -167,7 +91,7 @@ export class Call implements Expiring, Waiter {
   /** Takes the breaker's permission, once the slot is there. @throws FedwayError `CIRCUIT_OPEN` */
   admit(): void {
     this.check();
-    const { breaker } = this.lane;
+    const { breaker } = this.state;
     this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();
     if (this.#admission === undefined) throw circuitOpen(breaker);
   }
@@ -178,56 +102,25 @@ export class Call implements Expiring, Waiter {
    */
   async awaitTurn(): Promise<void> {
     for (;;) {
-      const queued = this.#takeTurn();
+      this.waitingSinceMs = undefined;
+      const queued = this.hostTurn();
       if (queued === undefined) return;
       await queued;
-      const heldMs = this.lane.scheduler.heldMs();
+      const heldMs = this.state.scheduler.heldMs();
       if (heldMs === 0) return;
       if (heldMs >= this.leftMs) throw heldBack(heldMs);
       await this.pause(heldMs);
     }
   }
 
-  /** Waits. @throws FedwayError when the call is interrupted meanwhile */
-  pause(ms: number): Promise<void> {
-    this.check();
+  override pause(ms: number): Promise<void> {
     this.waitingSinceMs = undefined;
-    const { clock } = this.#context;
-    return new Promise((resolve, reject) => {
-      const timer = clock.setTimeout(resolve, ms);
-      const abort = (error: FedwayError): void => {
-        clock.clearTimeout(timer);
-        reject(error);
-      };
-      this.underWay = { abort };
-    });
-  }
-
-  /** Counts a request that is sent now. */
-  sent(): void {
-    this.requests += 1;
-    const { observer } = this.#context;
-    if (observer?.onRequest === undefined) return;
-    this.status = undefined;
-    this.#bytesBefore = this.wireBytes;
-    const { endpoint, trace } = this.request;
-    this.#requestOver = observer.onRequest({ endpoint: metricName(endpoint), attempt: this.requests, trace });
-  }
-
-  /** Somebody wants to hear how the request under way ends. */
-  get watched(): boolean {
-    return this.#requestOver !== undefined;
-  }
-
-  /** The request under way has ended. */
-  over(outcome: RequestOutcome): void {
-    this.#requestOver?.({ outcome, status: this.status, wireBytes: this.wireBytes - this.#bytesBefore });
-    this.#requestOver = undefined;
+    return super.pause(ms);
   }
 
   /** The same error with the endpoint's name; interruptions stay the very value they are. */
   located(error: FedwayError): FedwayError {
-    if (error === this.#interruption || error.code === "CANCELLED") return error;
+    if (error === this.interrupted || error.code === "CANCELLED") return error;
     if (error.details.where?.endpoint !== undefined) return error;
     const where = { ...error.details.where, endpoint: this.endpointName };
     return new FedwayError(error.code, error.message, { ...error.details, where });
@@ -235,25 +128,22 @@ export class Call implements Expiring, Waiter {
 
   /** Settles the accounts; later calls do nothing. */
   finish(outcome: AnswerEnd | FedwayError): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.underWay = undefined;
-    const { deadlines, observer, clock, breaker } = this.#context;
-    deadlines.delete(this);
-    this.request.signal.removeEventListener("abort", this);
-    const now = clock.now();
+    if (!this.end()) return;
+    const { observer, slowMs } = this.#context;
+    const { scheduler, breaker } = this.state;
+    const now = this.clock.now();
     if (this.#admission !== undefined) {
       const waitedMs = this.waitingSinceMs === undefined ? 0 : now - this.waitingSinceMs;
-      this.lane.breaker.leave(this.#admission, healthSign(outcome, waitedMs >= breaker.slowMs));
+      breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs));
     }
-    if (this.#holdsSlot) this.lane.scheduler.release();
+    if (this.#holdsSlot) scheduler.release();
     this.#reviewRowCap(outcome);
-    const name = outcomeName(outcome, outcome === this.#interruption);
+    const name = outcomeName(outcome, outcome === this.interrupted);
     this.over(name);
     observer?.onExchange?.({
       endpoint: metricName(this.request.endpoint),
       outcome: name,
-      ms: now - this.#startedMs,
+      ms: now - this.startedMs,
       wireBytes: this.wireBytes,
       requests: this.requests,
       probe: this.request.pastBreaker === true || undefined,
@@ -262,34 +152,39 @@ export class Call implements Expiring, Waiter {
 
   /** An answer with more rows than the cap that an earlier one named: the cap has been raised. */
   #reviewRowCap(outcome: AnswerEnd | FedwayError): void {
-    const { lane, request } = this;
-    if (lane.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
-    if (outcome.partial === undefined && (outcome.rows ?? 0) > lane.rowCap) lane.rowCap = undefined;
+    const { state, request } = this;
+    if (state.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
+    if (outcome.partial === undefined && (outcome.rows ?? 0) > state.rowCap) state.rowCap = undefined;
   }
+}
 
-  /** Takes a turn at the host; undefined when there is one at once. */
-  #takeTurn(): Promise<void> | undefined {
-    this.check();
-    this.waitingSinceMs = undefined;
-    const { host } = this;
-    const { hostRates } = this.#context;
-    if (host === undefined || hostRates === undefined) return undefined;
-    let settle: (() => void) | undefined;
-    const waiter = { deadlineMs: this.deadlineMs, granted: (): void => settle?.() };
-    const taken = hostRates.take(host, waiter);
-    if (taken === "now") return undefined;
-    if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
-    return new Promise((resolve, reject) => {
-      settle = resolve;
-      const abort = (error: FedwayError): void => {
-        hostRates.drop(host, waiter);
-        reject(error);
-      };
-      this.underWay = { abort };
-    });
-  }
+/** Why a breaker lets nothing through. */
+function circuitOpen(breaker: Breaker): FedwayError {
+  const { reason } = breaker;
+  const message =
+    reason === undefined
+      ? "The endpoint failed several times in a row and is left alone for a while."
+      : `The endpoint is left alone for a while: ${reason}.`;
+  return new FedwayError("CIRCUIT_OPEN", message, {
+    fault: "circuit-open",
+    retryAfterMs: breaker.waitMs(),
+    next: "Try again later, or use another endpoint with the same data.",
+  });
+}
 
-  #hostWaitMs(ahead: number): number {
-    return this.host === undefined ? 0 : (this.#context.hostRates?.waitMs(this.host, ahead) ?? 0);
-  }
+/** The endpoint's Retry-After lasts longer than the query may. */
+function heldBack(retryAfterMs: number): FedwayError {
+  return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
+    fault: "http-429",
+    retryAfterMs,
+    next: "Wait before sending another query to this endpoint.",
+  });
+}
+
+/** The endpoint's queue is full. */
+function endpointBusy(): FedwayError {
+  return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
+    fault: "busy",
+    next: "Try again in a moment, or send fewer queries at once.",
+  });
 }

@@ -1,74 +1,131 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { createAnswerScanner } from "../results/scanner.ts";
-import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
-import { type BreakerListener, type Breakers, createBreakers } from "./breakers.ts";
+import { type AnswerScanner, createAnswerScanner } from "../results/scanner.ts";
+import { addressRefused } from "./address-guard.ts";
+import type { BreakerOptions } from "./breaker.ts";
 import { Call, type CallContext } from "./call.ts";
-import { systemClock } from "../clock.ts";
-import { converse, type ConversationContext } from "./conversation.ts";
-import { createDeadlines } from "./deadlines.ts";
-import { createHostRates, type HostRates } from "./host-rates.ts";
-import { createLanes, type Lanes, metricName } from "./lanes.ts";
+import { converse, type ConversationContext, type RetryOptions } from "./conversation.ts";
+import { type Breakers, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally } from "./local-answer.ts";
-import {
-  defaultBreaker,
-  defaultRetry,
-  defaultTimeouts,
-  type SparqlClientOptions,
-  type TransportObserver,
-  userAgent,
-} from "./options.ts";
-import type { PromptBody } from "./prompt-body.ts";
-import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
-import { createUpstream, type UpstreamOptions } from "./upstream.ts";
+import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
+import type { TransportObserver } from "./observer.ts";
+import type { EndpointTarget, LocalDispatch, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+
+/** Thresholds of the circuit breakers. */
+interface BreakerLimits extends Pick<BreakerOptions, "faults" | "coolDownMs" | "maxCoolDownMs"> {
+  /** A query's own deadline that passes before the response head counts as a fault after this long. */
+  readonly slowMs: number;
+}
+
+/** Everything a SPARQL client is built from; only `version` has no default. */
+export interface SparqlClientOptions extends NetworkOptions {
+  /** Decoded bytes of one answer; default 1 GiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  /** Requests under way at once per endpoint; default 16. */
+  readonly endpointConcurrency?: number | undefined;
+  /** Requests that may wait per endpoint; default 256. */
+  readonly endpointQueue?: number | undefined;
+  /** Idle endpoints that are remembered; default 1,000. */
+  readonly maxEndpoints?: number | undefined;
+  readonly retry?: Partial<RetryOptions> | undefined;
+  readonly breaker?: Partial<BreakerLimits> | undefined;
+  /** Makes the scanner that judges one answer; default `createAnswerScanner` of `results/`. */
+  readonly scanner?: ((mediaType: string) => AnswerScanner) | undefined;
+  /** Endpoints that this process itself hosts; their URLs are never dialled. */
+  readonly local?: LocalDispatch | undefined;
+  readonly observer?: TransportObserver | undefined;
+  /** Jitter of back-offs, in [0, 1); default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+}
+
+/** A SPARQL client whose circuit breakers can be told what others know. */
+export interface GuardedSparqlClient extends SparqlClient {
+  readonly breakers: Breakers;
+}
 
 const gibibyte = 1024 ** 3;
+const defaultConcurrency = 16;
+const defaultQueue = 256;
+const defaultEndpoints = 1_000;
+const leastConnections = 64;
+const defaultRetry: RetryOptions = { limit: 2, baseMs: 150, rateLimitedBaseMs: 1_000 };
+const defaultBreaker: BreakerLimits = { faults: 5, coolDownMs: 1_000, maxCoolDownMs: 60_000, slowMs: 10_000 };
 
-function upstreamOptions(options: SparqlClientOptions, guard: AddressGuard): UpstreamOptions {
-  const { resolveHost, ca, endpointConcurrency = 16, connections = Math.max(64, endpointConcurrency) } = options;
-  return { guard, connections, ...defaultTimeouts, ...options.timeouts, resolveHost, ca };
+/** The network of a SPARQL client that has it to itself, or gives it to the others. */
+export function openClientNetwork(options: SparqlClientOptions): Network {
+  const { endpointConcurrency = defaultConcurrency, maxEndpoints = defaultEndpoints } = options;
+  const { connections = Math.max(leastConnections, endpointConcurrency), maxHosts = maxEndpoints } = options;
+  return openNetwork({ ...options, connections, maxHosts });
 }
 
-function lanesOf(options: SparqlClientOptions, listeners: Iterable<BreakerListener>): Lanes {
-  const { endpointConcurrency: concurrency = 16, endpointQueue: queueLimit = 256, clock = systemClock } = options;
-  const { maxEndpoints: maxLanes = 1000, observer } = options;
-  return createLanes({
-    maxLanes,
-    scheduler: { concurrency, queueLimit, clock },
-    breaker: { ...defaultBreaker, ...options.breaker, clock },
-    onBreaker: (report) => {
-      observer?.onBreaker?.(report);
-      for (const listener of listeners) listener(report);
-    },
-  });
-}
-
-const limitsHosts = ({ hostRate }: SparqlClientOptions): boolean => hostRate !== undefined && hostRate.perSecond > 0;
-
-function hostRatesOf(options: SparqlClientOptions): HostRates | undefined {
-  const { hostRate, endpointQueue: queueLimit = 256, maxEndpoints: maxHosts = 1000, clock = systemClock } = options;
-  if (hostRate === undefined || !limitsHosts(options)) return undefined;
-  return createHostRates({ ...hostRate, queueLimit, maxHosts, clock });
-}
-
-const noHost = (): undefined => undefined;
-/** One rate for a host under all its ports and schemes: that is what a ban would fall on. */
-const rateHost = ({ hostname }: URL): string | undefined => (isOwnHost(hostname) ? undefined : bareHost(hostname));
-
-function conversationContext(options: SparqlClientOptions, guard: AddressGuard): ConversationContext {
-  const { clock = systemClock, scanner = createAnswerScanner, random = Math.random, local } = options;
-  return {
-    upstream: createUpstream(upstreamOptions(options, guard)),
-    promptBodies: createDeadlines<PromptBody>(clock),
-    guard,
-    limitedHost: limitsHosts(options) ? rateHost : noHost,
+/**
+ * The outbound SPARQL client over keep-alive HTTP connections; closing it closes its network.
+ * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
+ */
+export function createSparqlClient(
+  options: SparqlClientOptions,
+  network: Network = openClientNetwork(options),
+): GuardedSparqlClient {
+  const { observer, local, maxEndpoints = defaultEndpoints } = options;
+  const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };
+  const states = statesOf(options, breaker, network);
+  const vet = createVetting(network, maxEndpoints);
+  const calls: CallContext = { network, observer, slowMs };
+  const context: ConversationContext = {
+    network,
     local,
-    clock,
-    scanner,
-    random,
+    scanner: options.scanner ?? createAnswerScanner,
+    random: options.random ?? Math.random,
     maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
-    userAgent: userAgent(options.version, options.contact),
     retry: { ...defaultRetry, ...options.retry },
   };
+
+  const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
+    if (network.closed) throw networkClosed();
+    const { endpoint } = request;
+    const handler = local?.(endpoint.url);
+    const { url, refused, host } = vet(endpoint.url);
+    if (url === null || (refused !== undefined && handler === undefined)) {
+      throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, observer);
+    }
+    const call = new Call(request, states.of(endpoint, url), calls);
+    try {
+      // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
+      if (handler !== undefined) return await answerLocally(call, handler, context);
+      call.host = host;
+      const queued = call.enter();
+      if (queued !== undefined) await queued;
+      call.admit();
+      return await converse(call, url, context);
+    } catch (thrown) {
+      const error = call.located(toFedwayError(thrown));
+      call.finish(error);
+      throw error;
+    }
+  };
+
+  return {
+    query,
+    breakers: states.breakers,
+    async close() {
+      await network.close();
+      states.close();
+    },
+  };
+}
+
+function statesOf(
+  options: SparqlClientOptions,
+  breaker: Omit<BreakerLimits, "slowMs">,
+  { clock }: Network,
+): EndpointStates {
+  const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
+  const { observer, maxEndpoints = defaultEndpoints } = options;
+  return new EndpointStates({
+    maxEndpoints,
+    scheduler: { concurrency, queueLimit, clock },
+    breaker: { ...breaker, clock },
+    onBreaker: (report) => observer?.onBreaker?.(report),
+  });
 }
 
 /** An endpoint's URL, parsed and vetted once. */
@@ -80,14 +137,14 @@ interface Vetted {
 }
 
 /** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
-function createVetting({ guard, limitedHost }: ConversationContext, limit: number): (text: string) => Vetted {
+function createVetting({ guard, rateHost }: Network, limit: number): (text: string) => Vetted {
   const known = new Map<string, Vetted>();
   return (text) => {
     let vetted = known.get(text);
     if (vetted === undefined) {
       if (known.size >= limit) known.clear();
       const url = URL.parse(text);
-      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : limitedHost(url) };
+      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
       known.set(text, vetted);
     }
     return vetted;
@@ -108,73 +165,4 @@ function refusedTarget(
     requests: 0,
   });
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
-}
-
-/** A SPARQL client whose circuit breakers can be told what others know. */
-export interface GuardedSparqlClient extends SparqlClient {
-  readonly breakers: Breakers;
-}
-
-/**
- * The outbound SPARQL client over keep-alive HTTP connections.
- * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
- */
-export function createSparqlClient(options: SparqlClientOptions): GuardedSparqlClient {
-  const guard = createAddressGuard(options.allowAddresses);
-  const context = conversationContext(options, guard);
-  const { clock } = context;
-  const listeners = new Set<BreakerListener>();
-  const lanes = lanesOf(options, listeners);
-  const deadlines = createDeadlines<Call>(clock);
-  const hostRates = hostRatesOf(options);
-  const vet = createVetting(context, options.maxEndpoints ?? 1000);
-  const calls: CallContext = {
-    clock,
-    deadlines,
-    observer: options.observer,
-    breaker: { ...defaultBreaker, ...options.breaker },
-    hostRates,
-  };
-  let closed = false;
-
-  const query = async (request: SparqlRequest): Promise<SparqlAnswer> => {
-    if (closed) throw clientClosed();
-    const { endpoint } = request;
-    const handler = options.local?.(endpoint.url);
-    const { url, refused, host } = vet(endpoint.url);
-    if (url === null || (refused !== undefined && handler === undefined)) {
-      throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, options.observer);
-    }
-    const call = new Call(request, lanes.of(endpoint, url), calls);
-    try {
-      // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
-      if (handler !== undefined) return await answerLocally(call, handler, context);
-      call.host = host;
-      const queued = call.enter();
-      if (queued !== undefined) await queued;
-      call.admit();
-      return await converse(call, url, context);
-    } catch (thrown) {
-      const error = call.located(toFedwayError(thrown));
-      call.finish(error);
-      throw error;
-    }
-  };
-
-  const close = async (): Promise<void> => {
-    if (closed) return;
-    closed = true;
-    for (const call of deadlines.pending()) call.interrupt(clientClosed());
-    deadlines.close();
-    context.promptBodies.close();
-    lanes.close();
-    hostRates?.close();
-    await context.upstream.close();
-  };
-
-  return { query, breakers: createBreakers(lanes, listeners), close };
-}
-
-function clientClosed(): FedwayError {
-  return new FedwayError("CANCELLED", "The service is shutting down.");
 }

@@ -1,6 +1,9 @@
-import type { Transform } from "node:stream";
+import { pipeline, Readable, type Transform } from "node:stream";
 import zlib from "node:zlib";
-import { headerOf, type ResponseHeaders } from "./headers.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { headerOf, type ResponseHeaders } from "./media-types.ts";
+import { brokeOff } from "./refusals.ts";
+import type { SparqlAnswer } from "./sparql-client.ts";
 
 /** Content codings (RFC 9110, section 8.4.1) that Fedway can undo. */
 export type ContentCoding = "identity" | "gzip" | "deflate" | "br" | "zstd";
@@ -74,4 +77,76 @@ export function decodeWhole(coding: ContentCoding, body: Buffer, maxBytes: numbe
     default:
       return zlib.zstdDecompressSync(body, { ...options, ...zstdOptions });
   }
+}
+
+/** Bytes of an error body that are read. */
+export const maxErrorBytes = 8192;
+const maxErrorDecodedBytes = 65_536;
+
+/** The beginning of an error body as text; empty when it cannot be decoded. */
+export function errorText(body: Buffer, headers: ResponseHeaders): string {
+  try {
+    return decodeWhole(codingOf(headers) ?? "identity", body, maxErrorDecodedBytes).toString("utf8", 0, maxErrorBytes);
+  } catch {
+    return "";
+  }
+}
+
+/** The decoded bytes of an answer that may still be content-encoded; leaving early ends the answer's body. */
+export const decodedBody = ({ body, contentEncoding }: Pick<SparqlAnswer, "body" | "contentEncoding">) =>
+  decodedPieces(body, codingOf({ "content-encoding": contentEncoding }) ?? "identity");
+
+const pieceBytes = 65_536;
+
+/**
+ * The decoded bytes of a body, decompressed outside the event loop.
+ * @throws FedwayError `ENDPOINT_MALFORMED`, `ENDPOINT_BROKE_OFF`, and what the body fails with
+ */
+export async function* decodedPieces(body: Buffer | Readable, coding: ContentCoding): AsyncIterable<Uint8Array> {
+  const chunks: AsyncIterable<Buffer> = Buffer.isBuffer(body) ? inPieces(body) : body;
+  if (coding === "identity") {
+    yield* chunks;
+    return;
+  }
+  const rest = chunks[Symbol.asyncIterator]();
+  const first = await rest.next();
+  if (first.done === true) return;
+  const decoder = createDecoder(coding, first.value[0] ?? 0);
+  // A failure on either side destroys the decoder with it, and reading the decoder reports it.
+  pipeline(Readable.from(prepend(first.value, rest)), decoder, () => {});
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    throw cause instanceof FedwayError ? cause : codingError(coding, cause);
+  }
+}
+
+async function* inPieces(body: Buffer): AsyncIterable<Buffer> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+}
+
+async function* prepend(first: Buffer, rest: AsyncIterator<Buffer>): AsyncIterable<Buffer> {
+  yield first;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+/** The error of a body that its content coding cannot be undone of. */
+export function codingError(coding: string, cause: unknown): FedwayError {
+  if (cause instanceof Error && "code" in cause && cause.code === "Z_BUF_ERROR") {
+    return brokeOff("The endpoint's compressed answer is cut off.", { fault: "malformed", cause });
+  }
+  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer is not valid ${coding}.`, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator.",
+    cause,
+  });
+}
+
+/** The answer's Content-Encoding is none that can be read. */
+export function unknownCoding(headers: ResponseHeaders): FedwayError {
+  const name = (headerOf(headers, "content-encoding") ?? "").slice(0, 40).replaceAll(/[^\w,. -]/g, "");
+  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer has the unknown content coding "${name}".`, {
+    fault: "malformed",
+    next: "Ask the endpoint's operator.",
+  });
 }

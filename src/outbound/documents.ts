@@ -1,21 +1,18 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
-import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
-import { decodedPieces } from "./body-pieces.ts";
-import { type Clock, systemClock } from "../clock.ts";
-import { type Download, download } from "./download.ts";
-import { errorText } from "./excerpt.ts";
-import { headerOf } from "./headers.ts";
-import { createHostRates, type HostRates } from "./host-rates.ts";
-import { documentMediaType, rdfAccept } from "./document-media-type.ts";
-import { type DocumentWatch, watchDocument } from "./document-watch.ts";
-import { defaultTimeouts, type SparqlClientOptions, type TransportObserver, userAgent } from "./options.ts";
-import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
-import { refusalError } from "./refusals.ts";
-import { parseRetryAfter } from "./retry.ts";
-import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
-import { createUpstream, type Upstream } from "./upstream.ts";
+import { addressRefused } from "./address-guard.ts";
+import { answerTooLarge } from "./answer-monitor.ts";
+import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
+import { isRedirect, maxRedirects, parseRetryAfter, redirectRefused, redirectStep } from "./conversation.ts";
+import { CollectedBody, Exchange } from "./exchange.ts";
+import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
+import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
+import { outcomeName, refusalOutcome, type TransportObserver } from "./observer.ts";
+import { type Refusal, refusalError } from "./refusals.ts";
+import { createScheduler, type Scheduler } from "./scheduler.ts";
+import type { LocalDispatch } from "./sparql-client.ts";
+import { Task } from "./task.ts";
 
 /** One RDF document to fetch. */
 export interface DocumentRequest {
@@ -30,18 +27,6 @@ export interface DocumentRequest {
   readonly endpoint?: string | undefined;
   /** What the request belongs to, handed on to the observer as it is. */
   readonly trace?: unknown;
-}
-
-/** A document, parsed to triples. */
-export interface RdfDocument {
-  /** After redirects; the base of relative IRIs. */
-  readonly url: string;
-  readonly httpStatus: number;
-  readonly mediaType: string;
-  readonly quads: readonly RDF.Quad[];
-  /** Decoded. */
-  readonly bytes: number;
-  readonly durationMs: number;
 }
 
 /** A document that is arriving. */
@@ -59,6 +44,12 @@ export interface ArrivingDocument {
   check(): void;
 }
 
+/** A document, parsed to triples. */
+export interface RdfDocument extends Pick<ArrivingDocument, "url" | "httpStatus" | "mediaType" | "bytes"> {
+  readonly quads: readonly RDF.Quad[];
+  readonly durationMs: number;
+}
+
 /** Fetches RDF documents: with the same guard, redirects, caps and manners as queries. */
 export interface DocumentClient {
   /**
@@ -68,170 +59,124 @@ export interface DocumentClient {
   fetch(request: DocumentRequest): Promise<RdfDocument>;
   /** The same for who reads the bytes; the request is over when `read` is. @throws FedwayError as above, and what `read` throws */
   read<T>(request: Omit<DocumentRequest, "maxQuads">, read: (document: ArrivingDocument) => Promise<T>): Promise<T>;
-  /** Ends everything under way and all connections. */
+  /** Closes its network. */
   close(): Promise<void>;
 }
 
 /** What a document client is built from; the values the SPARQL client gets. */
-export type DocumentClientOptions = Pick<
-  SparqlClientOptions,
-  "version" | "contact" | "allowAddresses" | "hostRate" | "timeouts" | "resolveHost" | "ca" | "local" | "clock"
-> & {
+interface DocumentClientOptions extends NetworkOptions {
+  readonly local?: LocalDispatch | undefined;
   /** Hears of every HTTP request; must not throw. */
   readonly observer?: Pick<TransportObserver, "onRequest"> | undefined;
-};
-
-interface Context {
-  readonly guard: AddressGuard;
-  readonly upstream: Upstream;
-  readonly rates: HostRates | undefined;
-  readonly local: SparqlClientOptions["local"];
-  readonly clock: Clock;
-  readonly userAgent: string;
-  readonly observer: DocumentClientOptions["observer"];
-}
-
-const connections = 4;
-const waitingPerHost = 64;
-const mostHosts = 1000;
-
-function contextOf(options: DocumentClientOptions): Context {
-  const { clock = systemClock, hostRate, resolveHost, ca, local } = options;
-  const guard = createAddressGuard(options.allowAddresses);
-  const limited = hostRate !== undefined && hostRate.perSecond > 0;
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  return {
-    guard,
-    upstream: createUpstream({ guard, connections, ...timeouts, resolveHost, ca }),
-    rates: limited
-      ? createHostRates({ ...hostRate, queueLimit: waitingPerHost, maxHosts: mostHosts, clock })
-      : undefined,
-    local,
-    clock,
-    userAgent: userAgent(options.version, options.contact),
-    observer: options.observer,
-  };
 }
 
 /**
  * A client for RDF documents.
  * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
  */
-export function createDocumentClient(options: DocumentClientOptions): DocumentClient {
-  const context = contextOf(options);
-  const running = new Set<Stopwatch>();
-  let closed = false;
-  async function read<T>(request: ReadRequest, reader: Reader<T>): Promise<T> {
-    if (closed) throw shuttingDown();
-    const watch = createStopwatch(request, context.clock);
-    running.add(watch);
+export function createDocumentClient(
+  options: DocumentClientOptions,
+  network: Network = openNetwork(options),
+): DocumentClient {
+  const { observer, local } = options;
+  const slots = new Map<string, Scheduler>();
+
+  async function read<T>(request: ReadRequest, reader: (document: ArrivingDocument) => Promise<T>): Promise<T> {
+    if (network.closed) throw networkClosed();
+    const { signal, timeoutMs, endpoint, trace } = request;
+    const deadlineMs = network.clock.now() + timeoutMs;
+    const task = new Task({ signal, deadlineMs, endpoint, trace, observer }, network);
     try {
-      return await readWatched({ request, watch, context, told: watchDocument(context.observer, request) }, reader);
+      const result = await reader(await arriving({ request, task, network, local, slots }));
+      task.over("ok");
+      return result;
+    } catch (error) {
+      task.over(outcomeName(toFedwayError(error), false));
+      throw error;
     } finally {
-      watch.end();
-      running.delete(watch);
+      task.end();
     }
   }
 
   return {
     read,
     fetch: (request) => read(request, (document) => toRdfDocument(document, request)),
-    async close() {
-      closed = true;
-      for (const watch of running) watch.stop(shuttingDown());
-      context.rates?.close();
-      await context.upstream.close();
-    },
+    close: () => network.close(),
   };
 }
 
-const shuttingDown = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
-
 type ReadRequest = Omit<DocumentRequest, "maxQuads">;
-type Reader<T> = (document: ArrivingDocument) => Promise<T>;
 
 /** One document under way. */
 interface Fetching {
   readonly request: ReadRequest;
-  readonly watch: Stopwatch;
-  readonly context: Context;
-  /** Hears of its requests. */
-  readonly told: DocumentWatch;
+  readonly task: Task;
+  readonly network: Network;
+  readonly local: LocalDispatch | undefined;
+  /** Places for requests, by origin. */
+  readonly slots: Map<string, Scheduler>;
 }
 
-async function readWatched<T>(fetching: Fetching, read: Reader<T>): Promise<T> {
-  const { told } = fetching;
-  try {
-    const result = await read(await arriving(fetching));
-    told.done();
-    return result;
-  } catch (error) {
-    told.failed(toFedwayError(error));
-    throw error;
-  }
+/** A response with its body as it came. */
+interface Download extends Refusal {
+  readonly url: URL;
+  /** Content-encoded. */
+  readonly body: Buffer;
 }
 
 async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
-  const { request, watch } = fetching;
-  const { url, got } = await followed(fetching);
-  const mediaType = documentMediaType(headerOf(got.headers, "content-type"), url);
-  if (mediaType === undefined) throw noRdf(got);
-  const counter = { bytes: 0 };
-  const pieces = watched(decodedPieces(got, { maxBytes: request.maxBytes, counter }), watch);
+  const { request, task } = fetching;
+  const { url, status, headers, body } = await followed(fetching);
+  const mediaType = documentMediaType(headerOf(headers, "content-type"), url);
+  if (mediaType === undefined) throw noRdf(status, headerOf(headers, "content-type"));
+  const coding = codingOf(headers);
+  if (coding === undefined) throw unknownCoding(headers);
+  let bytes = 0;
+  async function* pieces(): AsyncIterable<Uint8Array> {
+    for await (const piece of decodedPieces(body, coding ?? "identity")) {
+      bytes += piece.length;
+      if (bytes > request.maxBytes) throw answerTooLarge(request.maxBytes);
+      task.check();
+      yield piece;
+    }
+  }
   return {
     url: url.href,
-    httpStatus: got.status,
+    httpStatus: status,
     mediaType,
-    pieces,
+    pieces: pieces(),
     get bytes() {
-      return counter.bytes;
+      return bytes;
     },
     get elapsedMs() {
-      return watch.elapsedMs();
+      return task.elapsedMs;
     },
-    check: () => watch.check(),
+    check: () => task.check(),
   };
 }
 
-async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {
-  const { url, httpStatus, mediaType, pieces } = document;
-  const check = (): void => document.check();
-  const quads = await readQuads(pieces, { mediaType, baseIri: url, maxQuads, check });
-  return { url, httpStatus, mediaType, quads, bytes: document.bytes, durationMs: document.elapsedMs };
-}
-
-/** The same pieces, until the stopwatch stops them. */
-async function* watched(pieces: AsyncIterable<Uint8Array>, watch: Stopwatch): AsyncIterable<Uint8Array> {
-  for await (const piece of pieces) {
-    watch.check();
-    yield piece;
-  }
-}
-
 /** The response at the end of the redirects. */
-async function followed(fetching: Fetching): Promise<{ readonly url: URL; readonly got: Download }> {
-  const { request, watch, context, told } = fetching;
-  let url = vetted(request.url, context);
+async function followed(fetching: Fetching): Promise<Download> {
+  const { request, task, network, local } = fetching;
+  const rules = { guard: network.guard, local };
+  let url = vetted(request.url, fetching);
   for (let redirects = 0; ; redirects += 1) {
-    await hostTurn(url, watch, context.rates);
-    const got = await sent(url, fetching);
-    if (got.status === 200) return { url, got };
-    told.answered(got.status);
-    const refusal = { status: got.status, headers: got.headers, text: "" };
-    if (!isRedirect(refusal)) throw refused(got, context);
+    task.host = network.rateHost(url);
+    await task.hostTurn();
+    const got = await inSlot(url.origin, fetching, () => download(url, fetching));
+    if (got.status === 200) return got;
+    task.over(refusalOutcome(got.status));
+    if (!isRedirect(got)) {
+      const retryAfterMs = parseRetryAfter(headerOf(got.headers, "retry-after"), network.clock.now());
+      const text = errorText(got.body, got.headers);
+      throw refusalError({ ...got, text }, "quads", retryAfterMs === undefined ? {} : { retryAfterMs });
+    }
     if (redirects === maxRedirects) throw redirectRefused("The endpoint redirects too often.", got.status);
-    url = redirectStep({ url, method: "get" }, refusal, context).url;
+    url = redirectStep({ url, method: "get" }, got, rules).url;
   }
 }
 
-function sent(url: URL, { request: { maxBytes }, watch, context, told }: Fetching): Promise<Download> {
-  watch.check();
-  const { upstream, userAgent: agent } = context;
-  const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", agent];
-  return download({ upstream, url, headers, maxBytes, watch, account: told.sent() });
-}
-
-function vetted(text: string, { guard, local }: Context): URL {
+function vetted(text: string, { network: { guard }, local }: Fetching): URL {
   const url = URL.parse(text);
   if (url === null) throw addressRefused("not an absolute URL");
   if (local?.(text) !== undefined) {
@@ -243,51 +188,75 @@ function vetted(text: string, { guard, local }: Context): URL {
   return url;
 }
 
-/** Waits for the host's turn; the operator's own hosts have no rate. */
-async function hostTurn({ hostname }: URL, watch: Stopwatch, rates: HostRates | undefined): Promise<void> {
-  watch.check();
-  if (rates === undefined || isOwnHost(hostname)) return;
-  const host = bareHost(hostname);
-  await watch.wait<undefined>((resolve, reject) => {
-    const waiter = { deadlineMs: watch.deadlineMs, granted: () => resolve(undefined) };
-    const taken = rates.take(host, waiter);
-    if (taken === "now") resolve(undefined);
-    if (taken === "refused") reject(hostBusy(rates.waitMs(host, 0)));
-    return () => rates.drop(host, waiter);
+/** Requests for documents of one origin under way at once. */
+const concurrency = 4;
+
+async function inSlot<T>(origin: string, { task, network, slots }: Fetching, work: () => Promise<T>): Promise<T> {
+  const queueLimit = Number.POSITIVE_INFINITY;
+  const scheduler = slots.get(origin) ?? createScheduler({ concurrency, queueLimit, clock: network.clock });
+  slots.set(origin, scheduler);
+  let settle: (() => void) | undefined;
+  const waiter = { deadlineMs: task.deadlineMs, granted: (): void => settle?.(), heldBack: (): void => {} };
+  if (scheduler.take(waiter) === "queued") {
+    await task.wait<void>((resolve) => {
+      settle = resolve;
+      return () => void scheduler.drop(waiter);
+    });
+  }
+  try {
+    return await work();
+  } finally {
+    scheduler.release();
+    if (scheduler.idle) slots.delete(origin);
+  }
+}
+
+/** Sends one GET and collects its body: at most `maxBytes` on the wire, and of what is no 200 as much as an error text. */
+function download(url: URL, { request: { maxBytes }, task, network }: Fetching): Promise<Download> {
+  const { origin, pathname, search } = url;
+  const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
+  task.check();
+  task.sent();
+  return task.wait((resolve, reject) => {
+    const exchange = new Exchange(network, {
+      fault: reject,
+      head(status, responseHeaders, self) {
+        task.status = status;
+        const limit = status === 200 ? maxBytes : maxErrorBytes;
+        return new CollectedBody({
+          exchange: self,
+          maxBytes: limit,
+          done(body, error) {
+            task.wireBytes += self.wireBytes;
+            if (error !== undefined) reject(error);
+            else if (status === 200 && body.length > maxBytes) reject(answerTooLarge(maxBytes));
+            else resolve({ url, status, headers: responseHeaders, body, text: "" });
+          },
+        });
+      },
+    });
+    exchange.send({ method: "GET", origin, path: pathname + search, headers });
+    return (error) => exchange.abort(error);
   });
 }
 
-function hostBusy(retryAfterMs: number): FedwayError {
-  const message = "Too many requests are waiting for the document's host.";
-  return new FedwayError("ENDPOINT_BUSY", message, { fault: "busy", retryAfterMs });
-}
-
-function refused(got: Download, { clock }: Context): FedwayError {
-  const retryAfterMs = parseRetryAfter(headerOf(got.headers, "retry-after"), clock.now());
-  const refusal = { status: got.status, headers: got.headers, text: errorText(got.body, got.headers) };
-  return refusalError(refusal, "quads", retryAfterMs === undefined ? {} : { retryAfterMs });
-}
-
-function noRdf({ headers, status }: Download): FedwayError {
-  const type = (headerOf(headers, "content-type") ?? "no media type").slice(0, 100);
-  return new FedwayError("ENDPOINT_NOT_SPARQL", `The document is ${type}, not RDF.`, {
+function noRdf(upstreamStatus: number, contentType = "no media type"): FedwayError {
+  return new FedwayError("ENDPOINT_NOT_SPARQL", `The document is ${contentType.slice(0, 100)}, not RDF.`, {
     fault: "wrong-media-type",
-    upstreamStatus: status,
+    upstreamStatus,
   });
 }
 
-interface Reading {
-  readonly mediaType: string;
-  readonly baseIri: string;
-  readonly maxQuads: number;
-  /** The stopwatch's. */
-  readonly check: () => void;
-}
-
-async function readQuads(pieces: AsyncIterable<Uint8Array>, reading: Reading): Promise<readonly RDF.Quad[]> {
-  const { maxQuads, ...rest } = reading;
-  const result = await parseAnswer(pieces, { ...rest, kind: "quads", limits: { maxRows: maxQuads } });
+async function toRdfDocument(document: ArrivingDocument, { maxQuads }: DocumentRequest): Promise<RdfDocument> {
+  const { url, httpStatus, mediaType, pieces } = document;
   const quads: RDF.Quad[] = [];
+  const result = await parseAnswer(pieces, {
+    mediaType,
+    kind: "quads",
+    baseIri: url,
+    limits: { maxRows: maxQuads },
+    check: () => document.check(),
+  });
   if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
-  return quads;
+  return { url, httpStatus, mediaType, quads, bytes: document.bytes, durationMs: document.elapsedMs };
 }

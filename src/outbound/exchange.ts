@@ -1,9 +1,8 @@
 import type { Dispatcher } from "undici";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ResponseHeaders } from "./headers.ts";
-import { brokeOff, toNetworkError } from "./network-errors.ts";
-import type { EncodedRequest } from "./request-encoding.ts";
-import type { Upstream, UpstreamHandler } from "./upstream.ts";
+import type { ResponseHeaders } from "./media-types.ts";
+import { brokeOff, toNetworkError } from "./refusals.ts";
+import type { Network, UpstreamHandler } from "./network.ts";
 
 /** Takes the body of one response. */
 export interface BodySink {
@@ -23,12 +22,12 @@ export interface ExchangeListener {
   fault(error: FedwayError): void;
 }
 
-/** Interim responses (1xx) that are put up with. */
+/** Interim responses (1xx) that are tolerated. */
 const maxInterim = 16;
 
 /** One HTTP request and its response. A class, because one is made for every request and its methods are shared. */
 export class Exchange implements UpstreamHandler {
-  readonly #upstream: Upstream;
+  readonly #network: Network;
   readonly #listener: ExchangeListener;
   #controller: Dispatcher.DispatchController | undefined;
   #abortDial: ((reason: Error) => void) | undefined;
@@ -38,15 +37,14 @@ export class Exchange implements UpstreamHandler {
   /** Content-encoded body bytes received. */
   wireBytes = 0;
 
-  constructor(upstream: Upstream, listener: ExchangeListener) {
-    this.#upstream = upstream;
+  constructor(network: Network, listener: ExchangeListener) {
+    this.#network = network;
     this.#listener = listener;
   }
 
   /** Sends the request; the listener hears of everything else. */
-  send(request: EncodedRequest, headers: string[]): void {
-    const { method, origin, path, body } = request;
-    this.#upstream.dispatch({ origin, path, method, body: body ?? null, headers }, this);
+  send(request: Dispatcher.DispatchOptions): void {
+    this.#network.dispatch(request, this);
   }
 
   /** Goes on after a pause. */
@@ -99,7 +97,7 @@ export class Exchange implements UpstreamHandler {
 
   onResponseEnd(): void {
     if (this.#over) return;
-    if (this.#upstream.failing) {
+    if (this.#network.failing) {
       const message = "The endpoint closed the connection in the middle of its answer.";
       this.#deliver(brokeOff(message, { fault: "reset" }));
       return;
@@ -124,4 +122,48 @@ function endlessInterim(): FedwayError {
   return new FedwayError("ENDPOINT_MALFORMED", "The endpoint sends interim responses without end.", {
     fault: "malformed",
   });
+}
+
+/** Who takes a collected body. */
+interface CollectedBodyOptions {
+  readonly exchange: Exchange;
+  /** Bytes to collect; the exchange is ended there. */
+  readonly maxBytes: number;
+  /** The bytes, and the error when the body broke off before `maxBytes`. */
+  done(body: Buffer, error: FedwayError | undefined): void;
+}
+
+/** Gathers a small body into one buffer. */
+export class CollectedBody implements BodySink {
+  readonly #options: CollectedBodyOptions;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: CollectedBodyOptions) {
+    this.#options = options;
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.maxBytes) {
+      this.#options.exchange.discard();
+      this.#finish(undefined);
+    }
+    return true;
+  }
+
+  end(): void {
+    this.#finish(undefined);
+  }
+
+  fail(error: FedwayError): void {
+    this.#finish(error);
+  }
+
+  #finish(error: FedwayError | undefined): void {
+    const [only] = this.#chunks;
+    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    this.#options.done(body, error);
+  }
 }

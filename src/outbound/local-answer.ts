@@ -9,7 +9,6 @@ import { refusalError } from "./refusals.ts";
 import type { LocalAnswer, LocalQuery, SparqlAnswer } from "./sparql-client.ts";
 
 type Handler = (query: LocalQuery) => Promise<LocalAnswer>;
-type LocalContext = Pick<AttemptContext, "clock" | "scanner" | "maxAnswerBytes">;
 
 /** A syntax error of an endpoint in this process is a rejection by that endpoint, as it would be over HTTP. */
 function asEndpointError(thrown: unknown): FedwayError {
@@ -41,10 +40,10 @@ function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
 }
 
 /** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
-export async function answerLocally(call: Call, handler: Handler, context: LocalContext): Promise<SparqlAnswer> {
-  const { clock, scanner, maxAnswerBytes } = context;
+export async function answerLocally(call: Call, handler: Handler, context: AttemptContext): Promise<SparqlAnswer> {
+  const { network, scanner, maxAnswerBytes } = context;
   const { kind, maxBytes } = call.request;
-  const startedMs = clock.now();
+  const startedMs = network.clock.now();
   let answer: LocalAnswer;
   try {
     answer = await ask(call, handler);
@@ -74,7 +73,7 @@ export async function answerLocally(call: Call, handler: Handler, context: Local
       mediaType,
       contentEncoding: "identity",
       body: stream ?? body,
-      firstByteMs: clock.now() - startedMs,
+      firstByteMs: network.clock.now() - startedMs,
       requests: call.requests,
       whole: stream === undefined ? outcome : undefined,
       end,

@@ -1,4 +1,5 @@
 import type { AnswerKind } from "../results/model.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 
 const tupleTypes: Readonly<Record<string, string>> = {
   "application/sparql-results+json": "application/sparql-results+json",
@@ -62,3 +63,116 @@ export const isOtherKind = (contentType: string | undefined, kind: AnswerKind): 
   answerMediaType(contentType, kind) === undefined &&
   bareMediaType(contentType) !== "text/plain" &&
   (answerMediaType(contentType, "bindings") !== undefined || answerMediaType(contentType, "quads") !== undefined);
+
+/** The Accept header of a document request. */
+export const rdfAccept =
+  "text/turtle, application/n-triples;q=0.9, application/ld+json;q=0.8, application/rdf+xml;q=0.8, */*;q=0.1";
+
+const byExtension: Readonly<Record<string, string>> = {
+  ttl: "text/turtle",
+  n3: "text/turtle",
+  nt: "application/n-triples",
+  rdf: "application/rdf+xml",
+  owl: "application/rdf+xml",
+  jsonld: "application/ld+json",
+};
+
+/** Types that servers give to files they do not know. */
+const untold = new Set(["", "application/octet-stream", "text/plain", "binary/octet-stream"]);
+
+/**
+ * The RDF format of a document by its Content-Type, else by the extension of its URL; undefined when it is no RDF.
+ * Plain text is read as Turtle, which N-Triples is a part of.
+ */
+export function documentMediaType(contentType: string | undefined, url: URL): string | undefined {
+  const bare = bareMediaType(contentType);
+  if (!untold.has(bare)) return answerMediaType(contentType, "quads");
+  const extension = /\.([a-z0-9]{1,8})$/iu.exec(url.pathname)?.[1]?.toLowerCase() ?? "";
+  if (Object.hasOwn(byExtension, extension)) return byExtension[extension];
+  return bare === "text/plain" ? "text/turtle" : undefined;
+}
+
+/** An engine that changes or loses terms in some of the formats that it writes. */
+export interface EngineQuirks {
+  readonly engine: string;
+  /** The formats that keep every term, the most wanted first. */
+  readonly sound: Readonly<Record<AnswerKind, readonly string[]>>;
+  /** The response head is this engine's. */
+  recognises(headers: ResponseHeaders): boolean;
+}
+
+const tuples = ["application/sparql-results+json", "application/sparql-results+xml"];
+
+/**
+ * Virtuoso 7. Its TSV has no `?` before variables, quotes IRIs, drops datatypes and language tags and breaks lines
+ * within a cell; its CSV makes blank nodes IRIs (`nodeID://`); its Turtle turns `1.5E3` (a double) into `1500.0` (a
+ * decimal); its JSON-LD drops language tags and datatypes.
+ */
+const virtuoso: EngineQuirks = {
+  engine: "Virtuoso",
+  sound: { bindings: tuples, boolean: tuples, quads: ["application/n-triples", "application/rdf+xml"] },
+  recognises: (headers) =>
+    /^\s*Virtuoso\b/iu.test(headerOf(headers, "server") ?? "") ||
+    headers["x-sparql-default-graph"] !== undefined ||
+    headers["x-sparql-maxrows"] !== undefined,
+};
+
+/** Fuseki 5 writes blank nodes as `b0` into CSV, which is the string "b0" (SPARQL 1.1 CSV and TSV, section 3: `_:b0`). */
+const fuseki: EngineQuirks = {
+  engine: "Fuseki",
+  sound: {
+    bindings: [...tuples, "text/tab-separated-values"],
+    boolean: tuples,
+    quads: ["application/n-triples", "text/turtle", "application/rdf+xml", "application/ld+json"],
+  },
+  recognises: (headers) =>
+    headers["fuseki-request-id"] !== undefined || /\bFuseki\b/iu.test(headerOf(headers, "server") ?? ""),
+};
+
+const quirkyEngines: readonly EngineQuirks[] = [virtuoso, fuseki];
+
+/** The quirks of the engine that a response head gives away; undefined when it names none that is known for any. */
+export const quirksOf = (headers: ResponseHeaders): EngineQuirks | undefined =>
+  quirkyEngines.find((quirks) => quirks.recognises(headers));
+
+/** An answer of this media type keeps every term. */
+export const isSound = ({ sound }: EngineQuirks, mediaType: string, kind: AnswerKind): boolean =>
+  sound[kind].includes(mediaType);
+
+/** An Accept header without the formats that the engine gets wrong; all sound ones when none is left. */
+export function soundAccept(accept: string, quirks: EngineQuirks, kind: AnswerKind): string {
+  const ranges = accept.split(",").map((range) => range.trim());
+  const kept = ranges.filter((range) => isSound(quirks, bareMediaType(range), kind));
+  return (kept.length > 0 ? kept : quirks.sound[kind]).join(", ");
+}
+
+/** An Accept header without the formats that an endpoint is known not to answer in; the same when none would be left. */
+export function spokenAccept(accept: string, formats: readonly string[]): string {
+  const ranges = accept.split(",").map((range) => range.trim());
+  const kept = ranges.filter((range) => formats.includes(bareMediaType(range)));
+  return kept.length > 0 ? kept.join(", ") : accept;
+}
+
+/** The error of an engine that answers in a format that it gets wrong although it was not asked for it. */
+export function unsoundAnswer({ engine }: EngineQuirks, mediaType: string): FedwayError {
+  const message = `The endpoint insists on answering in ${mediaType}, in which ${engine} changes or loses terms.`;
+  return new FedwayError("ENDPOINT_NOT_SPARQL", message, {
+    fault: "wrong-media-type",
+    next: "Use the endpoint's URL without a parameter that fixes the format.",
+  });
+}
+
+/** Response headers as the HTTP client parses them: lower-case names, repeated fields as arrays. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** One header as text; repeated fields are joined as RFC 9110 (section 5.2) does. */
+export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Content-Length as a number; undefined when absent or not one plain number. */
+export function contentLength(headers: ResponseHeaders): number | undefined {
+  const value = headers["content-length"];
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+}

@@ -1,8 +1,7 @@
 import type { EndpointTarget, RequestMethod, SparqlRequest } from "./sparql-client.ts";
-import { partsOf } from "./url-parts.ts";
 
 /** The parts of a SPARQL request that the HTTP message carries. */
-export type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
+type ProtocolQuery = Pick<SparqlRequest, "query" | "defaultGraphs" | "namedGraphs">;
 
 /** One HTTP request, ready to be sent. */
 export interface EncodedRequest {
@@ -31,28 +30,6 @@ function datasetParameters({ defaultGraphs, namedGraphs }: ProtocolQuery): strin
   return text;
 }
 
-// Queries come again, and it costs more to encode one than to find it.
-const forms = new Map<string, Buffer>();
-const mostForms = 1_000;
-const longestKept = 4_096;
-
-/** The form of a query without a dataset, as bytes; often the same ones for the same query. */
-function plainForm(query: string): Buffer {
-  const known = forms.get(query);
-  if (known !== undefined) return known;
-  const text = `query=${component(query)}`;
-  if (text.length > longestKept) return Buffer.from(text);
-  // Memory of its own: a piece of Node's pool would keep all of that.
-  const form = Buffer.allocUnsafeSlow(text.length);
-  form.write(text, "latin1");
-  if (forms.size >= mostForms) forms.clear();
-  forms.set(query, form);
-  return form;
-}
-
-const isPlain = ({ defaultGraphs, namedGraphs }: ProtocolQuery): boolean =>
-  (defaultGraphs?.length ?? 0) === 0 && (namedGraphs?.length ?? 0) === 0;
-
 const queryParameters = (query: ProtocolQuery): string => `query=${component(query.query)}${datasetParameters(query)}`;
 
 function pathWith(url: URL, parameters: string): string {
@@ -72,7 +49,7 @@ export function encodeRequest(
   const { origin } = partsOf(url);
   if (method === "post-form") {
     const contentType = "application/x-www-form-urlencoded";
-    const body = isPlain(query) ? plainForm(query.query) : Buffer.from(queryParameters(query));
+    const body = Buffer.from(queryParameters(query), "latin1");
     return { method: "POST", origin, path: pathWith(url, ""), body, contentType };
   }
   if (method === "post-direct") {
@@ -84,4 +61,27 @@ export function encodeRequest(
   const path = url.searchParams.has("query") ? pathWith(url, "") : pathWith(url, queryParameters(query));
   if (origin.length + path.length > Math.min(maxUrlBytes, query.endpoint?.maxUrlBytes ?? maxUrlBytes)) return undefined;
   return { method: "GET", origin, path, body: undefined, contentType: undefined };
+}
+
+/** The parts of an endpoint's URL that each request to it needs. */
+interface UrlParts {
+  readonly origin: string;
+  /** Path and query string. */
+  readonly target: string;
+  /** Origin and path. */
+  readonly place: string;
+}
+
+// The URL class puts them together anew each time they are read.
+const known = new WeakMap<URL, UrlParts>();
+
+/** The parts of a URL that nobody changes. */
+export function partsOf(url: URL): UrlParts {
+  let parts = known.get(url);
+  if (parts === undefined) {
+    const { origin, pathname, search } = url;
+    parts = { origin, target: pathname + search, place: origin + pathname };
+    known.set(url, parts);
+  }
+  return parts;
 }

@@ -3,7 +3,7 @@ import type { Asker } from "../../src/registry/catalog/asking.ts";
 import { createDescriber } from "../../src/registry/compute/create-describer.ts";
 import type { DescribeOptions, DescribeTarget } from "../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
-import { createAsker } from "../../src/outbound/asker.ts";
+import { createAsker } from "../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";

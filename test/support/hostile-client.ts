@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
 import { createSparqlClient, type GuardedSparqlClient } from "../../src/outbound/client.ts";
-import type { SparqlClientOptions } from "../../src/outbound/options.ts";
+import type { SparqlClientOptions } from "../../src/outbound/client.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
 

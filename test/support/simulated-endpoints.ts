@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type ErrorDetails, FedwayError, type FaultKind } from "../../src/errors/fedway-error.ts";
-import type { ProbeAnswer, ProbeClient } from "../../src/outbound/probe-client.ts";
+import type { ProbeAnswer, ProbeClient } from "../../src/outbound/whole-answer.ts";
 
 /** A trouble that makes one incident. */
 export interface InjectedOutage {

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../clock.ts";
-import type { ProbeClient } from "../../outbound/probe-client.ts";
+import type { ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { type Findings, createProbeRun } from "./probe-run.ts";

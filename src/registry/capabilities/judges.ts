@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { ProbeAnswer } from "../../outbound/probe-client.ts";
+import type { ProbeAnswer } from "../../outbound/whole-answer.ts";
 
 /** Undefined when an answer is the right one, else what came instead, in one line. */
 export type Judge = (answer: ProbeAnswer) => string | undefined;

@@ -1,4 +1,4 @@
-import type { ProbeRequest } from "../../outbound/probe-client.ts";
+import type { ProbeRequest } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
 import { product, type Table, valuesTable } from "./tables.ts";

@@ -1,6 +1,6 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { type Clock, sleep } from "../../clock.ts";
-import type { ProbeAnswer, ProbeClient } from "../../outbound/probe-client.ts";
+import type { ProbeAnswer, ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Probe } from "./probes.ts";
 import type { Table } from "./tables.ts";

@@ -1,6 +1,6 @@
-import type { TransportAsker } from "../../outbound/asker.ts";
+import type { TransportAsker } from "../../outbound/whole-answer.ts";
 import type { RdfDocument } from "../../outbound/documents.ts";
-import type { RowsRequest, WholeRows } from "../../outbound/rows.ts";
+import type { RowsRequest, WholeRows } from "../../outbound/whole-answer.ts";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
 
 /** An endpoint as the registry asks it. */

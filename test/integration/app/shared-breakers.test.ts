@@ -4,10 +4,10 @@ import { shareBreakers } from "../../../src/app/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { BreakerReport } from "../../../src/outbound/breakers.ts";
+import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
-import { createProbeClient } from "../../../src/outbound/probe-client.ts";
+import { createProbeClient } from "../../../src/outbound/whole-answer.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 

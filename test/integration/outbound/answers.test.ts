@@ -1,8 +1,8 @@
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { BreakerReport } from "../../../src/outbound/breakers.ts";
+import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
-import type { ExchangeReport } from "../../../src/outbound/options.ts";
+import type { ExchangeReport } from "../../../src/outbound/observer.ts";
 import type { RequestMethod, SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Asker, Asking } from "../../../src/registry/catalog/asking.ts";
-import { createAsker } from "../../../src/outbound/asker.ts";
+import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { shouldRejectWith } from "../../support/document-server.ts";
 import { hostileSetting } from "../../support/hostile-client.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { ExchangeReport } from "../../../src/outbound/options.ts";
+import type { ExchangeReport } from "../../../src/outbound/observer.ts";
 import { bodyOf, failureOf, hostileSetting, requestTo, shouldFail } from "../../support/hostile-client.ts";
 
 const setting = hostileSetting();

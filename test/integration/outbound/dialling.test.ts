@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { ExchangeReport, SparqlClientOptions } from "../../../src/outbound/options.ts";
+import type { ExchangeReport } from "../../../src/outbound/observer.ts";
+import type { SparqlClientOptions } from "../../../src/outbound/client.ts";
 import type { LocalQuery, SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { hostileSetting, read, requestTo, shouldFail } from "../../support/hostile-client.ts";

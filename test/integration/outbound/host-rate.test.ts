@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HostRate } from "../../../src/outbound/host-rates.ts";
-import type { ExchangeReport, SparqlClientOptions } from "../../../src/outbound/options.ts";
+import type { ExchangeReport } from "../../../src/outbound/observer.ts";
+import type { SparqlClientOptions } from "../../../src/outbound/client.ts";
 import type { SparqlClient, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { failureOf, hostileSetting, read, requestTo, shouldFail } from "../../support/hostile-client.ts";
@@ -116,7 +117,7 @@ describe("a request that waits for its turn", () => {
     expect((await Promise.all([running, queued])).map(({ code }) => code)).toEqual(["CANCELLED", "CANCELLED"]);
   });
   it("counts for the queue's bound", async () => {
-    const client = limited(slow, { endpointQueue: 1 });
+    const client = limited(slow, { hostQueue: 1 });
     const outcomes = await Promise.all(
       [1, 2, 3].map(() =>
         read(client, at("a.example", "ok")).then(

@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  createWebhookClient,
-  type WebhookClient,
-  type WebhookClientOptions,
-  type WebhookRequest,
-} from "../../../src/outbound/webhook-client.ts";
+import { createWebhookClient, type WebhookClient, type WebhookRequest } from "../../../src/outbound/webhook-client.ts";
+import type { NetworkOptions } from "../../../src/outbound/network.ts";
 import { shouldRejectWith } from "../../support/document-server.ts";
 import {
   hang,
@@ -18,7 +14,7 @@ import {
 let receiver: WebhookReceiver;
 let clients: WebhookClient[];
 
-const clientWith = (more: Partial<WebhookClientOptions> = {}): WebhookClient => {
+const clientWith = (more: Partial<NetworkOptions> = {}): WebhookClient => {
   const client = createWebhookClient({
     version: "1",
     contact: "ops@example.org",

@@ -4,9 +4,9 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { HealthSign } from "../../../src/outbound/breaker.ts";
-import { type BreakerListener, type BreakerReport, createBreakers } from "../../../src/outbound/breakers.ts";
+import { EndpointStates, type EndpointState } from "../../../src/outbound/endpoint-states.ts";
+import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
-import { createLanes, type Lane } from "../../../src/outbound/lanes.ts";
 
 const url = "http://a.example/sparql";
 const prefix = "breaker/";
@@ -27,30 +27,26 @@ afterEach(() => {
 /** A process with the breakers of its client: one fault opens, for 10 s at first. */
 function openProcess(options: Partial<SharedBreakersOptions> = {}) {
   const { clock = systemClock } = options;
-  const listeners = new Set<BreakerListener>();
   const reports: BreakerReport[] = [];
   const faults: unknown[] = [];
-  const lanes = createLanes({
-    maxLanes: 100,
+  const states = new EndpointStates({
+    maxEndpoints: 100,
     scheduler: { concurrency: 1, queueLimit: 1, clock },
     breaker: { faults: 1, coolDownMs: 10_000, maxCoolDownMs: 60_000, clock },
-    onBreaker: (report) => {
-      reports.push(report);
-      for (const listener of listeners) listener(report);
-    },
+    onBreaker: (report) => reports.push(report),
   });
-  const breakers = createBreakers(lanes, listeners);
+  const { breakers } = states;
   const sharing = shareBreakers({ breakers, store, clock, onFault: (fault) => faults.push(fault), ...options });
   closings.push(() => sharing.close());
-  const laneOf = (at = url): Lane => lanes.of({ id: "a", url: at }, new URL(at));
+  const stateOf = (at = url): EndpointState => states.of({ id: "a", url: at }, new URL(at));
   /** One request with this outcome; false when it was refused. */
   const request = (sign: HealthSign, at = url): boolean => {
-    const { breaker } = laneOf(at);
+    const { breaker } = stateOf(at);
     const admission = breaker.enter();
     if (admission !== undefined) breaker.leave(admission, sign);
     return admission !== undefined;
   };
-  return { breakers, sharing, reports, faults, request, laneOf, state: () => laneOf().breaker.state };
+  return { breakers, sharing, reports, faults, request, stateOf, state: () => stateOf().breaker.state };
 }
 
 const looks = (count: number): Promise<unknown> => vi.advanceTimersByTimeAsync(count * 1_000);
@@ -63,11 +59,11 @@ describe("shared circuit breakers", () => {
     a.request("fault");
     await looks(1);
     expect([a.state(), b.state()]).toEqual(["open", "open"]);
-    expect(a.laneOf().breaker.waitMs()).toBe(9_000);
+    expect(a.stateOf().breaker.waitMs()).toBe(9_000);
     expect(b.request("good")).toBe(false);
     expect(b.reports).toMatchObject([{ endpoint: "a", url, state: "open", by: "outside" }]);
-    expect(b.laneOf().breaker.waitMs()).toBeGreaterThan(9_000);
-    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+    expect(b.stateOf().breaker.waitMs()).toBeGreaterThan(9_000);
+    expect(b.stateOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
   });
   it("what was adopted is not told again", async () => {
     const [a, b] = [openProcess(), openProcess()];
@@ -95,7 +91,7 @@ describe("shared circuit breakers", () => {
     await looks(11);
     a.request("fault");
     await looks(1);
-    expect(b.laneOf().breaker.waitMs()).toBeGreaterThan(18_000);
+    expect(b.stateOf().breaker.waitMs()).toBeGreaterThan(18_000);
     expect(b.request("good")).toBe(false);
   });
   it("a notice is adopted once: what a process sees itself afterwards holds", async () => {
@@ -122,7 +118,7 @@ describe("shared circuit breakers", () => {
     await looks(7);
     const late = openProcess();
     await looks(1);
-    expect(late.laneOf().breaker.waitMs()).toBe(2_000);
+    expect(late.stateOf().breaker.waitMs()).toBe(2_000);
     await looks(2);
     expect(late.request("good")).toBe(true);
   });
@@ -135,7 +131,7 @@ describe("shared circuit breakers", () => {
     expect(b.state()).toBe("closed");
     list.mockRestore();
     await looks(1);
-    expect(b.laneOf().breaker.waitMs()).toBe(3_000);
+    expect(b.stateOf().breaker.waitMs()).toBe(3_000);
   });
   it("a notice that is over but still there, for others to see, opens nothing", async () => {
     const a = openProcess({ pollMs: 5_000 });
@@ -155,7 +151,7 @@ describe("shared circuit breakers", () => {
     await looks(7);
     const late = openProcess({ clock: { ...systemClock, now: () => Date.now() + shiftMs } });
     await looks(1);
-    expect(late.laneOf().breaker.waitMs()).toBe(10_000);
+    expect(late.stateOf().breaker.waitMs()).toBe(10_000);
   });
   it.each([
     ["seconds ahead", 4_000],
@@ -165,20 +161,20 @@ describe("shared circuit breakers", () => {
     await looks(3);
     a.request("fault");
     await looks(1);
-    expect(b.laneOf().breaker.waitMs()).toBeGreaterThanOrEqual(9_000);
-    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+    expect(b.stateOf().breaker.waitMs()).toBeGreaterThanOrEqual(9_000);
+    expect(b.stateOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
   });
   it("do not depend on the clocks of processes being alike", async () => {
     const ahead: Clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
     const [a, b] = [openProcess({ clock: ahead }), openProcess()];
     a.request("fault");
     await looks(1);
-    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
+    expect(b.stateOf().breaker.waitMs()).toBeLessThanOrEqual(10_000);
     await looks(10);
     b.request("fault");
     await looks(1);
-    expect(a.laneOf().breaker.waitMs()).toBeGreaterThan(10_000);
-    expect(a.laneOf().breaker.waitMs()).toBeLessThanOrEqual(20_000);
+    expect(a.stateOf().breaker.waitMs()).toBeGreaterThan(10_000);
+    expect(a.stateOf().breaker.waitMs()).toBeLessThanOrEqual(20_000);
   });
   it("notices of short cool-downs stay until the others have looked", async () => {
     const [a, b] = [openProcess({ pollMs: 60_000 }), openProcess({ pollMs: 60_000 })];
@@ -242,7 +238,7 @@ describe("shared circuit breakers stay sound", () => {
     await store.put(`${prefix}x`, text);
     await store.put(`${prefix}y`, JSON.stringify({ url: "http://b.example/", openMs: 5_000, from: "x", nth: 1 }));
     await looks(2);
-    expect(b.laneOf("http://b.example/").breaker.state).toBe("open");
+    expect(b.stateOf("http://b.example/").breaker.state).toBe("open");
     expect([b.state(), b.faults]).toEqual(["closed", []]);
   });
   it("when a notice names a year: ten minutes are the most", async () => {
@@ -250,7 +246,7 @@ describe("shared circuit breakers stay sound", () => {
     await store.put(`${prefix}x`, JSON.stringify({ url, openMs: 365 * 86_400_000, from: "x", nth: 1 }));
     await looks(1);
     expect(b.state()).toBe("open");
-    expect(b.laneOf().breaker.waitMs()).toBeLessThanOrEqual(600_000);
+    expect(b.stateOf().breaker.waitMs()).toBeLessThanOrEqual(600_000);
   });
   it("when each process answers an endpoint itself: its failure is its own", async () => {
     const isLocal = (at: string): boolean => at === url;

@@ -5,7 +5,7 @@ import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { EndpointView } from "../../../src/registry/capabilities/endpoint-view.ts";
 import { createEndpointProbe } from "../../../src/monitor/probe-endpoint.ts";
-import type { ProbeAnswer, ProbeRequest } from "../../../src/outbound/probe-client.ts";
+import type { ProbeAnswer, ProbeRequest } from "../../../src/outbound/whole-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createAddressGuard, isOwnHost } from "../../../src/outbound/address-guard.ts";
-import { createGuardedLookup } from "../../../src/outbound/connector.ts";
+import { createGuardedLookup } from "../../../src/outbound/network.ts";
 
 const guard = createAddressGuard();
 

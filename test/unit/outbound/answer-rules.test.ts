@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { AnswerKind } from "../../../src/results/model.ts";
 import { acceptsCoding, codingOf } from "../../../src/outbound/content-coding.ts";
-import { contentLength } from "../../../src/outbound/headers.ts";
-import { answerMediaType, isOtherKind } from "../../../src/outbound/media-types.ts";
-import { cappedBy, partialRefused, partialSigns } from "../../../src/outbound/partial.ts";
-import { backOffMs, parseRetryAfter } from "../../../src/outbound/retry.ts";
+import { contentLength, answerMediaType, isOtherKind } from "../../../src/outbound/media-types.ts";
+import { cappedBy, partialRefused, partialSigns } from "../../../src/outbound/answer-monitor.ts";
+import { backOffMs, parseRetryAfter } from "../../../src/outbound/conversation.ts";
 
 describe("media types", () => {
   it.each([

@@ -9,7 +9,7 @@ import {
   type HealthSign,
 } from "../../../src/outbound/breaker.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { healthSign } from "../../../src/outbound/health.ts";
+import { healthSign } from "../../../src/outbound/observer.ts";
 
 let states: BreakerState[];
 let witnesses: BreakerWitness[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EngineQuirks, isSound, quirksOf, soundAccept } from "../../../src/outbound/engine-quirks.ts";
+import { type EngineQuirks, isSound, quirksOf, soundAccept } from "../../../src/outbound/media-types.ts";
 
 const recognised = (headers: Readonly<Record<string, string>>): string | undefined => quirksOf(headers)?.engine;
 

@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Clock, Timer } from "../../../src/clock.ts";
-import { createDeadlines } from "../../../src/outbound/deadlines.ts";
-import { PromptBody } from "../../../src/outbound/prompt-body.ts";
+import { PromptBody } from "../../../src/outbound/answer-body.ts";
 
 /** A body under test, a clock that the test moves, and what became of the body. */
 function setUp() {
@@ -19,10 +18,8 @@ function setUp() {
       fire = undefined;
     },
   };
-  const waiting = createDeadlines<PromptBody>(clock);
   const body = new PromptBody({
-    waiting,
-    untilMs: 5,
+    clock,
     whole: (pieces) => seen.push(`whole ${Buffer.concat(pieces).toString()}`),
     stream: () => {
       seen.push("stream");
@@ -47,7 +44,7 @@ function setUp() {
     act();
     return over;
   };
-  return { body, seen, later, atOnceAfter, waits: () => waiting.pending().length > 0 };
+  return { body, seen, later, atOnceAfter, waits: () => fire !== undefined };
 }
 
 const broken = new FedwayError("ENDPOINT_BROKE_OFF", "broken");

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import { excerptOf } from "../../../src/outbound/excerpt.ts";
-import { toNetworkError } from "../../../src/outbound/network-errors.ts";
-import { blamesMethod, type Refusal, refusalError } from "../../../src/outbound/refusals.ts";
+import { excerptOf, toNetworkError, blamesMethod, type Refusal, refusalError } from "../../../src/outbound/refusals.ts";
 
 const refusal = (status: number, text = "", headers: Refusal["headers"] = {}): Refusal => ({ status, text, headers });
 

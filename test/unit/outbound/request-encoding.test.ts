@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { userAgent } from "../../../src/outbound/options.ts";
+import { userAgent } from "../../../src/outbound/network.ts";
 import { encodeRequest, maxUrlBytes } from "../../../src/outbound/request-encoding.ts";
 
 const query = "SELECT * { ?s ?p 'ü & = + %' }";
@@ -18,18 +18,6 @@ describe("a query as an HTTP request", () => {
     const request = encodeRequest("post-form", url, { query, ...dataset });
     expect(request).toMatchObject({ method: "POST", origin: "https://a.example", path: "/sparql?apikey=x" });
     expect(parametersOf(request?.body?.toString())).toEqual(expected);
-  });
-  it("post-form without a dataset, again and again", () => {
-    const bodies = [query, "ASK {}", query].map((text) => encodeRequest("post-form", url, { query: text })?.body);
-    expect(bodies.map((body) => parametersOf(body?.toString()))).toEqual([
-      [["query", query]],
-      [["query", "ASK {}"]],
-      [["query", query]],
-    ]);
-    const graphless = { query, defaultGraphs: [], namedGraphs: [] };
-    expect(encodeRequest("post-form", url, graphless)?.body).toBe(bodies[0]);
-    const withDataset = encodeRequest("post-form", url, { query, ...dataset });
-    expect(parametersOf(withDataset?.body?.toString())).toEqual(expected);
   });
   it("post-direct", () => {
     const request = encodeRequest("post-direct", url, { query, ...dataset });

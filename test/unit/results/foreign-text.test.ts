@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, test } from "vitest";
 import * as fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
 import { readTpfPage } from "../../../src/engine/sources/tpf-page.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { documentQuads, RdfBody } from "../../../src/http/rdf-body.ts";
@@ -11,23 +11,11 @@ import { transcode } from "../../../src/results/serialize.ts";
 import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 import { acceptsCoding } from "../../../src/outbound/content-coding.ts";
-import { documentMediaType } from "../../../src/outbound/document-media-type.ts";
-import { excerptOf } from "../../../src/outbound/excerpt.ts";
-import { answerMediaType, bareMediaType } from "../../../src/outbound/media-types.ts";
-import { refusalError } from "../../../src/outbound/refusals.ts";
-import { parseRetryAfter } from "../../../src/outbound/retry.ts";
+import { documentMediaType, answerMediaType, bareMediaType } from "../../../src/outbound/media-types.ts";
+import { excerptOf, refusalError } from "../../../src/outbound/refusals.ts";
+import { parseRetryAfter } from "../../../src/outbound/conversation.ts";
 import { holding } from "../../support/held-loop.ts";
-import {
-  floods,
-  type NastyText,
-  nastyJsonLd,
-  nastyRdfXml,
-  nastyRecords,
-  nastyResultsJson,
-  nastyResultsXml,
-  nastyTurtle,
-  repeated,
-} from "../../support/nasty-texts.ts";
+import { floods, type NastyText, nastyJsonLd, nastyRdfXml, nastyRecords, nastyResultsJson, nastyResultsXml, nastyTurtle, repeated } from "../../support/nasty-texts.ts";
 
 /** The aim is 100 ms on an idle machine; this is what a busy one with a cold compiler may take. */
 const mostMs = 1000;

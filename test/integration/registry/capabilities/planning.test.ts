@@ -9,7 +9,7 @@ import { createCapabilityProber } from "../../../../src/registry/capabilities/cr
 import { createCatalog } from "../../../../src/registry/catalog/create-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import { createDocumentClient } from "../../../../src/outbound/documents.ts";
-import { createProbeClient } from "../../../../src/outbound/probe-client.ts";
+import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";
 import {
   bindingsAnswer,
   canonicalRow,

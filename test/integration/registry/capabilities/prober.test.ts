@@ -6,7 +6,7 @@ import {
 } from "../../../../src/registry/capabilities/create-prober.ts";
 import { endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
-import { createProbeClient } from "../../../../src/outbound/probe-client.ts";
+import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";
 import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
   type LimitedEndpoint,

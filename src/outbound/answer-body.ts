@@ -1,13 +1,13 @@
 import { Readable, type Transform } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerMonitor } from "./answer-monitor.ts";
-import { type ContentCoding, createDecoder } from "./content-coding.ts";
+import { codingError, type ContentCoding, createDecoder } from "./content-coding.ts";
 import type { BodySink, Exchange } from "./exchange.ts";
-import { brokeOff } from "./network-errors.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
+import type { Clock, Timer } from "../clock.ts";
 
 /** What a streamed answer consists of. */
-export interface StreamedAnswerOptions {
+interface StreamedAnswerOptions {
   readonly exchange: Exchange;
   readonly monitor: AnswerMonitor;
   readonly coding: ContentCoding;
@@ -172,22 +172,66 @@ export class StreamedAnswer extends Readable implements BodySink {
   }
 }
 
-/** The error of a body that its content coding cannot be undone of. */
-export function codingError(coding: string, cause: unknown): FedwayError {
-  if (cause instanceof Error && "code" in cause && cause.code === "Z_BUF_ERROR") {
-    return brokeOff("The endpoint's compressed answer is cut off.", { fault: "malformed", cause });
-  }
-  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer is not valid ${coding}.`, {
-    fault: "malformed",
-    next: "Ask the endpoint's operator.",
-    cause,
-  });
+/** How long the reader of a middling body can do without its first byte. */
+const patienceMs = 5;
+
+/** Who takes a body that may be gathered. */
+interface PromptBodyOptions {
+  readonly clock: Clock;
+  /** The pieces of the whole body, when it has come in time. */
+  readonly whole: (pieces: readonly Buffer[]) => void;
+  /** Where the body goes when it has not; called at most once. */
+  readonly stream: () => BodySink;
+  /** The body broke off before either. */
+  readonly fail: (error: FedwayError) => void;
 }
 
-/** The answer's Content-Encoding is none that can be read. */
-export function unknownCoding(name: string): FedwayError {
-  return new FedwayError("ENDPOINT_MALFORMED", `The endpoint's answer has the unknown content coding "${name}".`, {
-    fault: "malformed",
-    next: "Ask the endpoint's operator.",
-  });
+/** Gathers a middling body that arrives at once, without a copy; one that dawdles is streamed from its first byte on. */
+export class PromptBody implements BodySink {
+  readonly #options: PromptBodyOptions;
+  readonly #timer: Timer;
+  #chunks: Buffer[] = [];
+  #stream: BodySink | undefined;
+  #over = false;
+
+  constructor(options: PromptBodyOptions) {
+    this.#options = options;
+    this.#timer = options.clock.setTimeout(() => this.#expire(), patienceMs);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#stream !== undefined) return this.#stream.data(chunk);
+    this.#chunks.push(chunk);
+    return true;
+  }
+
+  end(): void {
+    this.#finish();
+    if (this.#stream === undefined) this.#options.whole(this.#chunks);
+    else this.#stream.end();
+  }
+
+  fail(error: FedwayError): void {
+    this.#finish();
+    if (this.#stream === undefined) this.#options.fail(error);
+    else this.#stream.fail(error);
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  /** In a busy process the rest may have arrived long ago: timers come before sockets, so these are looked at once more. */
+  #expire(): void {
+    setImmediate(() => {
+      if (!this.#over) this.#startStream();
+    });
+  }
+
+  #startStream(): void {
+    this.#stream = this.#options.stream();
+    for (const chunk of this.#chunks) this.#stream.data(chunk);
+    this.#chunks = [];
+  }
 }

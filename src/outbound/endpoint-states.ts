@@ -1,0 +1,140 @@
+import { type Breaker, type BreakerOptions, createBreaker } from "./breaker.ts";
+import type { EngineQuirks } from "./media-types.ts";
+import type { BreakerReport } from "./observer.ts";
+import { partsOf } from "./request-encoding.ts";
+import { createScheduler, type Scheduler, type SchedulerOptions } from "./scheduler.ts";
+import type { EndpointTarget, RequestMethod } from "./sparql-client.ts";
+
+/** What is remembered of one endpoint (one origin and path). */
+export interface EndpointState {
+  readonly scheduler: Scheduler;
+  readonly breaker: Breaker;
+  /** Request method that worked after another one had failed. */
+  method: RequestMethod | undefined;
+  /** What the engine behind it gets wrong, once a response head has given that engine away. */
+  quirks: EngineQuirks | undefined;
+  /** The latest row cap that an answer has named. */
+  rowCap: number | undefined;
+}
+
+/** How states are made. */
+interface EndpointStateOptions {
+  readonly scheduler: SchedulerOptions;
+  readonly breaker: Omit<BreakerOptions, "onState">;
+  /** States remembered; busy ones are never dropped. */
+  readonly maxEndpoints: number;
+  onBreaker?(report: BreakerReport): void;
+}
+
+/** What a breaker belongs to, and the name that it has in metrics. */
+type BreakerTarget = Pick<EndpointTarget, "id" | "url">;
+
+/** Hears of changes; must not throw. */
+type BreakerListener = (report: BreakerReport) => void;
+
+/** The circuit breakers of a client, for those who know more of an endpoint than its requests show. */
+export interface Breakers {
+  /**
+   * An endpoint that others found broken: nothing is sent there until this moment (on the client's clock), then one
+   * request as a trial. Never shortens a cool-down; a URL that is none, or a moment that has passed, changes nothing.
+   * @param reason public words for the message of `CIRCUIT_OPEN`, such as "it has been down since noon"
+   */
+  holdOpen(target: BreakerTarget, untilMs: number, reason?: string): void;
+  /** An endpoint that others found to work again. */
+  close(url: string): void;
+  /** Calls back after every change of a state, until the returned function is called. */
+  onChange(listener: BreakerListener): () => void;
+}
+
+const longestReason = 300;
+
+/** Name of an endpoint in metrics: a closed set. */
+export const metricName = (target: EndpointTarget): string => target.id ?? "unlisted";
+
+const isIdle = ({ scheduler, breaker }: EndpointState): boolean => scheduler.idle && breaker.state === "closed";
+
+/** The states of a client's endpoints; forgets the longest unused idle ones. */
+export class EndpointStates {
+  readonly #options: EndpointStateOptions;
+  /** Insertion order is order of use: a state that is used moves to the end. */
+  readonly #states = new Map<string, EndpointState>();
+  readonly #listeners = new Set<BreakerListener>();
+  #latest: EndpointState | undefined;
+
+  constructor(options: EndpointStateOptions) {
+    this.#options = options;
+  }
+
+  readonly breakers: Breakers = {
+    holdOpen: (target, untilMs, reason) => {
+      const url = URL.parse(target.url);
+      if (url !== null) this.of(target, url).breaker.holdOpen(untilMs, reason?.slice(0, longestReason));
+    },
+    close: (text) => {
+      const url = URL.parse(text);
+      if (url !== null) this.#states.get(partsOf(url).place)?.breaker.close();
+    },
+    onChange: (listener) => {
+      this.#listeners.add(listener);
+      return () => this.#listeners.delete(listener);
+    },
+  };
+
+  of(target: EndpointTarget, url: URL): EndpointState {
+    const key = partsOf(url).place;
+    let state = this.#states.get(key);
+    if (state !== undefined && state === this.#latest) return state;
+    if (state === undefined) state = this.#make(target, key);
+    else this.#states.delete(key);
+    this.#states.set(key, state);
+    this.#latest = state;
+    return state;
+  }
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  close(): void {
+    for (const { scheduler } of this.#states.values()) scheduler.close();
+    this.#states.clear();
+  }
+
+  #make(target: EndpointTarget, key: string): EndpointState {
+    // An open breaker is worth remembering, but not at any price.
+    if (this.#states.size >= this.#options.maxEndpoints && !this.#forget(isIdle)) {
+      this.#forget(({ scheduler }) => scheduler.idle);
+    }
+    return {
+      scheduler: createScheduler(this.#options.scheduler),
+      breaker: this.#makeBreaker(target, key),
+      method: undefined,
+      quirks: undefined,
+      rowCap: undefined,
+    };
+  }
+
+  #forget(dispensable: (state: EndpointState) => boolean): boolean {
+    for (const [key, state] of this.#states) {
+      if (!dispensable(state)) continue;
+      state.scheduler.close();
+      this.#states.delete(key);
+      return true;
+    }
+    return false;
+  }
+
+  /** A breaker that tells whose it is. */
+  #makeBreaker(target: EndpointTarget, url: string): Breaker {
+    const named = { endpoint: metricName(target), ...(target.id !== undefined && { id: target.id }), url };
+    const breaker = createBreaker({
+      ...this.#options.breaker,
+      onState: (state, by) => {
+        const report = { ...named, state, ...(state === "open" && { openUntilMs: breaker.openUntilMs }), by };
+        this.#options.onBreaker?.(report);
+        for (const listener of this.#listeners) listener(report);
+      },
+    });
+    return breaker;
+  }
+}

@@ -1,0 +1,222 @@
+import dns from "node:dns";
+import net, { type LookupFunction } from "node:net";
+import { Agent, buildConnector, type Dispatcher } from "undici";
+import { type Clock, systemClock } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
+import { createHostRates, type HostRate, type HostRates } from "./host-rates.ts";
+import type { Task } from "./task.ts";
+
+/** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */
+interface NetworkTimeouts {
+  readonly connectMs: number;
+  /** Longest wait for the response head. */
+  readonly headersMs: number;
+  /** Longest wait between two pieces of the body; a pause for a slow reader does not count. */
+  readonly idleMs: number;
+}
+
+/** What the one way out is built from; only `version` has no default. */
+export interface NetworkOptions {
+  /** Version in the User-Agent. */
+  readonly version: string;
+  /** Contact (address or URL) in the User-Agent; some public endpoints refuse requests without one. */
+  readonly contact?: string | undefined;
+  /** CIDR ranges that may be dialled although they are not global. */
+  readonly allowAddresses?: readonly string[] | undefined;
+  /**
+   * Requests sent per URL host (retries, fallbacks and redirects count); absent or 0: no limit. Exempt are `localhost`
+   * and literal addresses that are not global: they are the operator's own.
+   */
+  readonly hostRate?: HostRate | undefined;
+  /** Hosts whose rates are remembered; default 1,000. */
+  readonly maxHosts?: number | undefined;
+  /** Requests that may wait per host; default 256. */
+  readonly hostQueue?: number | undefined;
+  /** Connections per origin; default 64. */
+  readonly connections?: number | undefined;
+  readonly timeouts?: Partial<NetworkTimeouts> | undefined;
+  /** Resolves host names; the result is vetted before it is dialled. */
+  readonly resolveHost?: ResolveHost | undefined;
+  /** Certificate authorities beside the system's, PEM. */
+  readonly ca?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** Resolves a name to all its addresses; `dns.lookup` with `all: true` by default. */
+export type ResolveHost = (
+  hostname: string,
+  done: (error: Error | null, addresses: readonly { readonly address: string; readonly family: number }[]) => void,
+) => void;
+
+/** A dispatch handler that can also be told how to end its connection attempt. */
+export interface UpstreamHandler extends Dispatcher.DispatchHandler {
+  dialling(abort: (reason: Error) => void): void;
+}
+
+/** The one way out: one guard, one pool of connections and one rate per host under everything that is sent. */
+export interface Network {
+  readonly guard: AddressGuard;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  readonly hostRates: HostRates | undefined;
+  /** What is under way. */
+  readonly tasks: Set<Task>;
+  /** The host whose rate a request to this URL counts for; undefined when it has none. */
+  readonly rateHost: (url: URL) => string | undefined;
+  dispatch(request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void;
+  /** True while a socket error is being delivered: a response that "ends" now was cut off. */
+  readonly failing: boolean;
+  readonly closed: boolean;
+  /** Ends what is under way, and every connection. */
+  close(): Promise<void>;
+}
+
+const defaultTimeouts: NetworkTimeouts = { connectMs: 10_000, headersMs: 120_000, idleMs: 60_000 };
+const defaultConnections = 64;
+const defaultHosts = 1_000;
+const defaultHostQueue = 256;
+/** Bytes of one response head. */
+const maxHeaderBytes = 16_384;
+const keepAliveMs = 10_000;
+
+/** Opens the way out. @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range */
+export function openNetwork(options: NetworkOptions): Network {
+  const { clock = systemClock, hostRate, maxHosts = defaultHosts, hostQueue = defaultHostQueue } = options;
+  const guard = createAddressGuard(options.allowAddresses);
+  const limited = hostRate !== undefined && hostRate.perSecond > 0;
+  const hostRates = limited ? createHostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
+  const tasks = new Set<Task>();
+  const connections = openConnections(options, guard);
+  let closed = false;
+  return {
+    guard,
+    clock,
+    userAgent: userAgent(options.version, options.contact),
+    hostRates,
+    tasks,
+    // One rate for a host under all its ports and schemes: that is what a ban would fall on.
+    rateHost: ({ hostname }) => (limited && !isOwnHost(hostname) ? bareHost(hostname) : undefined),
+    dispatch: connections.dispatch,
+    get failing() {
+      return connections.failing();
+    },
+    get closed() {
+      return closed;
+    },
+    async close() {
+      closed = true;
+      for (const task of tasks) task.interrupt(networkClosed());
+      hostRates?.close();
+      await connections.agent.destroy();
+    },
+  };
+}
+
+/** The error of everything that is asked for, or under way, when the service stops. */
+export const networkClosed = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
+
+const headerText = (text: string): string => text.replaceAll(/[^\x20-\x7e]|[()\\]/g, "").trim();
+
+/** `Fedway/<version> (<contact>)`, without characters that a header cannot hold. */
+export function userAgent(version: string, contact = ""): string {
+  const comment = headerText(contact);
+  return comment === "" ? `Fedway/${headerText(version)}` : `Fedway/${headerText(version)} (${comment})`;
+}
+
+/** Keep-alive pools, one per origin. */
+function openConnections(options: NetworkOptions, guard: AddressGuard) {
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  let dispatching: UpstreamHandler | undefined;
+  let failing = false;
+  const settle = (): void => {
+    failing = false;
+  };
+  const connector = createConnector(options, guard, {
+    connectMs: timeouts.connectMs,
+    // A dispatch that needs a new connection starts it before it returns, so this is its own attempt.
+    onDial: (abort) => dispatching?.dialling(abort),
+    // The parser takes a body without a length for complete when the peer resets; the error event runs first.
+    onSocketError: () => {
+      failing = true;
+      queueMicrotask(settle);
+    },
+  });
+  const agent = new Agent({
+    connections: options.connections ?? defaultConnections,
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: timeouts.headersMs,
+    bodyTimeout: timeouts.idleMs,
+    maxHeaderSize: maxHeaderBytes,
+    keepAliveTimeout: keepAliveMs,
+    connect: connector,
+  });
+  return {
+    agent,
+    failing: () => failing,
+    dispatch: (request: Dispatcher.DispatchOptions, handler: UpstreamHandler): void => {
+      dispatching = handler;
+      try {
+        agent.dispatch(request, handler);
+      } finally {
+        dispatching = undefined;
+      }
+    },
+  };
+}
+
+interface DialEvents {
+  readonly connectMs: number;
+  /** A connection attempt begins; `abort` ends it. */
+  readonly onDial: (abort: (reason: Error) => void) => void;
+  /** A socket fails; called before the HTTP parser hears of it. */
+  readonly onSocketError: () => void;
+}
+
+/** A connector that checks IP literals itself (sockets never look those up) and names in the lookup. */
+function createConnector(
+  { resolveHost, ca }: NetworkOptions,
+  guard: AddressGuard,
+  { connectMs, onDial, onSocketError }: DialEvents,
+): buildConnector.connector {
+  const lookup = createGuardedLookup(guard, resolveHost);
+  const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup, ...(ca !== undefined && { ca }) });
+  return (target, callback) => {
+    const refused = guard.refuseHost(target.hostname);
+    if (refused !== undefined) {
+      // Later, as every other outcome: the HTTP client is not ready for an answer within the call.
+      queueMicrotask(() => callback(refused, null));
+      return;
+    }
+    const socket: unknown = dial(target, (...outcome) => {
+      outcome[1]?.on("error", onSocketError);
+      callback(...outcome);
+    });
+    if (socket instanceof net.Socket) onDial((reason) => socket.destroy(reason));
+  };
+}
+
+const systemResolve: ResolveHost = (hostname, done) => {
+  dns.lookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
+};
+
+/**
+ * A `lookup` that hands on only names whose every address is allowed. The socket dials exactly what is returned
+ * here, so nothing can be rebound between the check and the connection.
+ */
+export function createGuardedLookup(guard: AddressGuard, resolveHost: ResolveHost = systemResolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveHost(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, "", 0);
+      const refused = addresses.find(({ address }) => !guard.allows(address));
+      if (refused !== undefined) return callback(addressRefused(`${hostname} is ${refused.address}`), "", 0);
+      const [first] = addresses;
+      if (first === undefined) {
+        return callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);
+      }
+      if (options.all === true) return callback(null, [...addresses]);
+      return callback(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,194 @@
+import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Network } from "./network.ts";
+import type { RequestEnd, RequestOutcome, TransportObserver } from "./observer.ts";
+
+/** For whom something is fetched, and until when. */
+export interface TaskOptions {
+  readonly signal: AbortSignal;
+  /** Moment on the network's clock, milliseconds. */
+  readonly deadlineMs: number;
+  /** Name of the endpoint in metrics; default "unlisted". */
+  readonly endpoint?: string | undefined;
+  /** Name of the endpoint in messages, where the task is a query. */
+  readonly queried?: string | undefined;
+  /** What the requests belong to, handed to the observer as it is. */
+  readonly trace?: unknown;
+  /** Hears of each HTTP request. */
+  readonly observer?: Pick<TransportObserver, "onRequest"> | undefined;
+}
+
+/**
+ * Something that goes out, from its beginning to the last byte of its answer: its deadline, its cancellation, its turns
+ * at hosts and the account of its HTTP requests. Queries (`Call`), documents and messages to webhooks are tasks.
+ */
+export class Task {
+  readonly deadlineMs: number;
+  readonly startedMs: number;
+  /** The host whose rate the next request counts for; undefined when it has none. */
+  host: string | undefined;
+  /** What is ended when the task is interrupted in its present phase: an exchange, or what it waits for. */
+  underWay: { abort(error: FedwayError): void } | undefined;
+  /** HTTP requests sent. */
+  requests = 0;
+  /** Body bytes received, content-encoded. */
+  wireBytes = 0;
+  /** Of the latest response head. */
+  status: number | undefined;
+  protected readonly network: Network;
+  readonly #options: TaskOptions;
+  readonly #timer: Timer;
+  #interruption: FedwayError | undefined;
+  #ended = false;
+  #requestOver: ((end: RequestEnd) => void) | undefined;
+  #bytesBefore = 0;
+
+  constructor(options: TaskOptions, network: Network) {
+    this.#options = options;
+    this.network = network;
+    this.deadlineMs = options.deadlineMs;
+    const { clock } = network;
+    this.startedMs = clock.now();
+    const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.startedMs));
+    this.#timer = clock.setTimeout(() => this.#expire(), Math.min(longestTimerMs, leftMs));
+    // The sockets and queues that wait keep the process alive; a deadline alone must not.
+    this.#timer.unref();
+    network.tasks.add(this);
+    options.signal.addEventListener("abort", this);
+    if (options.signal.aborted) this.handleEvent();
+    else if (leftMs === 0) this.#expire();
+  }
+
+  protected get clock(): Clock {
+    return this.network.clock;
+  }
+
+  /** The network, the signal or the deadline has ended the task. */
+  get interrupted(): FedwayError | undefined {
+    return this.#interruption;
+  }
+
+  get leftMs(): number {
+    return this.deadlineMs - this.clock.now();
+  }
+
+  get elapsedMs(): number {
+    return this.clock.now() - this.startedMs;
+  }
+
+  /** @throws FedwayError why the task was interrupted */
+  check(): void {
+    if (this.#interruption !== undefined) throw this.#interruption;
+  }
+
+  /** The signal fired. */
+  handleEvent(): void {
+    const cause: unknown = this.#options.signal.reason;
+    this.interrupt(
+      cause instanceof FedwayError ? cause : new FedwayError("CANCELLED", "The request was cancelled.", { cause }),
+    );
+  }
+
+  /** Ends the task in whatever phase it is. */
+  interrupt(error: FedwayError): void {
+    if (this.#ended || this.#interruption !== undefined) return;
+    this.#interruption = error;
+    this.underWay?.abort(error);
+  }
+
+  /**
+   * A promise that also rejects when the task is interrupted.
+   * @param start begins the waiting; what it returns ends it when the task is interrupted first
+   */
+  wait<T>(
+    start: (resolve: (value: T) => void, reject: (error: FedwayError) => void) => (error: FedwayError) => void,
+  ): Promise<T> {
+    this.check();
+    return new Promise((resolve, reject) => {
+      const stop = start(resolve, reject);
+      this.underWay = {
+        abort(error) {
+          stop(error);
+          reject(error);
+        },
+      };
+    });
+  }
+
+  pause(ms: number): Promise<void> {
+    const { clock } = this;
+    return this.wait((resolve) => {
+      const timer = clock.setTimeout(resolve, ms);
+      return () => clock.clearTimeout(timer);
+    });
+  }
+
+  /** Takes a turn at `host`; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
+  hostTurn(): Promise<void> | undefined {
+    this.check();
+    const { host } = this;
+    const { hostRates } = this.network;
+    if (host === undefined || hostRates === undefined) return undefined;
+    let settle: (() => void) | undefined;
+    const waiter = { deadlineMs: this.deadlineMs, granted: (): void => settle?.() };
+    const taken = hostRates.take(host, waiter);
+    if (taken === "now") return undefined;
+    if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
+    return this.wait((resolve) => {
+      settle = resolve;
+      return () => hostRates.drop(host, waiter);
+    });
+  }
+
+  /** Counts a request that is sent now. */
+  sent(): void {
+    this.requests += 1;
+    const { observer, endpoint = "unlisted", trace } = this.#options;
+    if (observer?.onRequest === undefined) return;
+    this.status = undefined;
+    this.#bytesBefore = this.wireBytes;
+    this.#requestOver = observer.onRequest({ endpoint, attempt: this.requests, trace });
+  }
+
+  /** The request under way has ended; only the first end counts. */
+  over(outcome: RequestOutcome): void {
+    this.#requestOver?.({ outcome, status: this.status, wireBytes: this.wireBytes - this.#bytesBefore });
+    this.#requestOver = undefined;
+  }
+
+  /** The task is over; timer and listener go. False when it was so before. */
+  end(): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    this.underWay = undefined;
+    this.clock.clearTimeout(this.#timer);
+    this.network.tasks.delete(this);
+    this.#options.signal.removeEventListener("abort", this);
+    return true;
+  }
+
+  #expire(): void {
+    const { queried } = this.#options;
+    this.interrupt(queried === undefined ? answerTooLate() : queryTooLate(queried));
+  }
+}
+
+const answerTooLate = (): FedwayError =>
+  new FedwayError("DEADLINE_EXCEEDED", "The answer did not arrive before its deadline.", { fault: "timeout" });
+
+const queryTooLate = (endpoint: string): FedwayError =>
+  new FedwayError("DEADLINE_EXCEEDED", "The endpoint did not finish its answer before the query's deadline.", {
+    fault: "timeout",
+    where: { endpoint },
+    next: "Allow more time, or ask for less: add LIMIT or name more terms.",
+  });
+
+/** A turn at the host would come after the deadline. */
+export function hostBusy(waitMs: number): FedwayError {
+  const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
+  return new FedwayError("ENDPOINT_BUSY", message, {
+    fault: "busy",
+    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+    next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
+  });
+}
