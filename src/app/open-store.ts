@@ -1,8 +1,15 @@
 import { stat } from "node:fs/promises";
 import { createEndpointPool } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
-import { answerKindOf } from "../http/query-form.ts";
-import type { AnswerStore, OpenStore, StoreFile, StoreLimits } from "../shards/verify/answer-store.ts";
+import { answerKindOf } from "../http/hosted-answer.ts";
+import type { AnswerStore, OpenStore, StoreFile } from "../shards/verify/answer-store.ts";
+
+/** Of one store: a query's time, the memory of data and queries, the bytes of an answer. */
+export interface StoreLimits {
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  readonly maxAnswerBytes: number;
+}
 
 /** Opens stores that run in processes of their own. */
 export const storeOpener =

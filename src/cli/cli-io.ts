@@ -9,6 +9,7 @@ import type { ShardReport } from "../shards/report/shard-report.ts";
 import type { ShardMode } from "../shards/spec.ts";
 import type { Verification } from "../shards/verify/verification.ts";
 import type { RetrievedVoid } from "../registry/void/void-retriever.ts";
+import { InvalidArgumentError } from "commander";
 
 /** The service as the command line uses it. */
 export interface CliApp {
@@ -137,3 +138,24 @@ export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as con
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
+
+const whole = (text: string, what: string): number => {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError(`A whole number ${what} is expected.`);
+  return Number(text);
+};
+
+/** Milliseconds of an option, at least one. */
+export const milliseconds = (text: string): number => whole(text, "of milliseconds");
+
+/** A number of requests, at least one. */
+export const requests = (text: string): number => whole(text, "of requests");
+
+/** An http(s) URL. */
+export function httpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new InvalidArgumentError("An http(s) URL is expected.");
+  return text;
+}
+
+/** Examples below the help of a command. */
+export const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ fedway ${line}`).join("\n")}`;

@@ -1,12 +1,12 @@
 import { toProblem } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
-import { type CliIo, exitCodes } from "./cli-io.ts";
-import { openRunner } from "./open-runner.ts";
-import { oneLine, pour, write } from "./output.ts";
-import { problemText } from "./problem-text.ts";
-import { queryText } from "./query-text.ts";
-import { RemoteProblem } from "./remote-runner.ts";
-import type { Asked, Delivery } from "./runner.ts";
+import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
+import { openRunner, type Asked, type Delivery, chooseService } from "./runner.ts";
+import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
+import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { readFile } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
 
 /** Options that `query` and `explain` share. */
 export interface QueryOptions {
@@ -96,4 +96,89 @@ export async function runServe(io: CliIo, overrides: Readonly<Record<string, str
   }
   await app.close();
   return exitCodes.ok;
+}
+
+/** Options of `fedway export`. */
+export interface ExportOptions {
+  readonly output?: string;
+  readonly url?: string;
+  readonly reviewed?: boolean;
+}
+
+/**
+ * `fedway export`: publishes a snapshot of the state of all endpoints, to standard output or into a file. One that looks
+ * implausible beside the last published one is refused. Resolves to the exit code.
+ * @throws UsageError, RemoteProblem, FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED`
+ */
+export async function runExport(io: CliIo, { output, url, reviewed = false }: ExportOptions): Promise<number> {
+  if (output === "") throw new UsageError("the name of the file is empty");
+  if (output !== undefined) await checkOutputFile(output);
+  const service = await chooseService(io, url);
+  const snapshot = service === undefined ? await publishHere(io, reviewed) : await publishAt(io, service, reviewed);
+  const body = Buffer.from(`${JSON.stringify(snapshot, undefined, 2)}\n`);
+  if (output === undefined) {
+    await pour(body, io.stdout);
+  } else {
+    await writeOutputFile(output, body);
+    await write(io.stderr, `${oneLine(output)}: ${body.byteLength} bytes\n`);
+  }
+  return exitCodes.ok;
+}
+
+async function publishHere(io: CliIo, reviewed: boolean): Promise<unknown> {
+  // Standard output belongs to the snapshot, so the service inside writes no log.
+  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
+  try {
+    return await app.publishSnapshot({ reviewed });
+  } finally {
+    await app.close();
+  }
+}
+
+async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise<unknown> {
+  const adminToken = await io.adminToken(service);
+  const response = await io
+    .fetch(`${service.replace(/\/+$/, "")}/api/snapshot${reviewed ? "?reviewed=true" : ""}`, {
+      method: "POST",
+      signal: io.interrupted,
+      ...(adminToken !== undefined && { headers: { Authorization: `Bearer ${adminToken}` } }),
+    })
+    .catch((error: unknown) => {
+      throw unreachable(error, io.interrupted);
+    });
+  const answer = await checked(response);
+  const body: unknown = await answer.json().catch((error: unknown) => {
+    if (error instanceof SyntaxError) return undefined;
+    throw unreachable(error, io.interrupted);
+  });
+  if (typeof body === "object" && body !== null) return body;
+  throw new FedwayError("ENDPOINT_MALFORMED", "The service's answer is no snapshot.");
+}
+
+function decoded(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new FedwayError("QUERY_ENCODING", "The query is not UTF-8 text.");
+  return bytes.toString("utf8");
+}
+
+const looksLikeQuery = (text: string): boolean => /[\s{}]/.test(text);
+
+/**
+ * The query that an argument means: `-` is standard input, the name of a file its content, anything with blanks or
+ * braces is the query itself.
+ * @throws UsageError when it is neither; FedwayError `QUERY_ENCODING`
+ */
+async function queryText(argument: string, { stdin }: Pick<CliIo, "stdin">): Promise<string> {
+  if (argument === "-") {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+    return decoded(Buffer.concat(chunks));
+  }
+  if (looksLikeQuery(argument)) {
+    const content = await readFile(argument).catch(() => undefined);
+    return content ? decoded(content) : argument;
+  }
+  const content = await readFile(argument).catch((error: unknown) => {
+    throw new UsageError(`"${argument}" is no file that can be read, and no query`, { cause: error });
+  });
+  return decoded(content);
 }

@@ -7,7 +7,7 @@ import type { VoidDescription } from "../registry/void/void-description.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { resultFormats } from "../results/formats.ts";
 import { serializeResult } from "../results/serialize.ts";
-import type { DescriptionStyle } from "./description-style.ts";
+import type { DescriptionStyle } from "./registry-commands.ts";
 
 const mostTokens = 100_000;
 

@@ -1,6 +1,11 @@
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { visible } from "../html.ts";
+import { constants } from "node:fs";
+import { access, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { UsageError } from "./cli-io.ts";
+import type { Problem } from "../shards/problem.ts";
 
 /** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
 export async function write(stream: Writable, text: string): Promise<void> {
@@ -22,3 +27,55 @@ export async function pour(body: Buffer | Readable, stream: Writable): Promise<v
 
 /** Foreign text on one line, without the characters that would control a terminal. */
 export const oneLine = (text: string): string => visible(text.replaceAll(/\s+/g, " ").trim());
+
+/**
+ * Refuses a file that could not be written later, before the work is done that goes into it. `option` named it.
+ * @throws UsageError
+ */
+export async function checkOutputFile(path: string, option = "--output"): Promise<void> {
+  const existing = await stat(path).catch(() => undefined);
+  if (existing?.isDirectory() === true) throw new UsageError(`"${path}" is a folder; ${option} names a file`);
+  await access(dirname(path), constants.W_OK).catch((cause: unknown) => {
+    throw new UsageError(`"${path}" cannot be written: its folder is missing or may not be written to`, { cause });
+  });
+}
+
+/** Writes or replaces a file; under its name it is never seen half-written. */
+export async function writeOutputFile(path: string, body: Buffer | Readable): Promise<void> {
+  const unfinished = `${path}.${process.pid}.partial`;
+  try {
+    const file = await open(unfinished, "w");
+    await pipeline(Buffer.isBuffer(body) ? [body] : body, file.createWriteStream());
+    await rename(unfinished, path);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+/** Longest part of a query line that is shown. */
+const widestLine = 160;
+
+/** The line of the query that a problem points at, with a caret under the column. */
+function pointer(query: string, line: number, column: number | undefined): readonly string[] {
+  const text = query.split(/\r\n|\r|\n/)[line - 1];
+  if (text === undefined) return [];
+  // Far to the right, the start of the line is cut off.
+  const from = column !== undefined && column > widestLine ? column - Math.floor(widestLine / 2) : 0;
+  const shown = text.slice(from, from + widestLine).replaceAll("\t", " ");
+  const label = `${line} | `;
+  if (column === undefined) return [`  ${label}${shown}`];
+  return [`  ${label}${shown}`, `  ${" ".repeat(label.length - 2)}| ${" ".repeat(Math.max(0, column - 1 - from))}^`];
+}
+
+/** A problem as text for people: code, what happened, where, and what to do next. */
+export function problemText(problem: Problem, query: string | undefined): string {
+  const { line, column, endpoint } = problem.where ?? {};
+  const lines = [`${problem.code}: ${problem.title}`, problem.detail];
+  if (line !== undefined) lines.push(`at line ${line}${column === undefined ? "" : `, column ${column}`}`);
+  if (line !== undefined && query !== undefined) lines.push(...pointer(query, line, column));
+  if (endpoint !== undefined) lines.push(`endpoint: ${endpoint}`);
+  if (problem.endpoints && problem.endpoints.length > 0) lines.push(`endpoints: ${problem.endpoints.join(", ")}`);
+  if (problem.next !== undefined) lines.push(`next: ${problem.next}`);
+  if (problem.run !== undefined) lines.push(`run: ${problem.run}`);
+  return `${visible(lines.join("\n"))}\n`;
+}

@@ -1,10 +1,9 @@
 import { Command, CommanderError } from "commander";
-import { FedwayError, toProblem } from "../errors/fedway-error.ts";
-import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { toProblem } from "../shards/problem.ts";
+import { type CliIo, exitCodes, UsageError, examples, httpUrl, milliseconds } from "./cli-io.ts";
 import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
-import { examples, httpUrl, milliseconds } from "./option-values.ts";
-import { oneLine, write } from "./output.ts";
-import { problemText } from "./problem-text.ts";
+import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
 import { addShards } from "./shards-program.ts";

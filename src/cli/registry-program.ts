@@ -1,9 +1,13 @@
 import { type Command, Option } from "commander";
-import type { CliIo } from "./cli-io.ts";
-import { descriptionFormats } from "./description-style.ts";
-import { type ExportOptions, runExport } from "./export-command.ts";
-import { examples, httpUrl, milliseconds, requests } from "./option-values.ts";
-import { type DescribeCommandOptions, runBackup, runCatalogCheck, runDescribe } from "./registry-commands.ts";
+import { type CliIo, examples, httpUrl, milliseconds, requests } from "./cli-io.ts";
+import {
+  descriptionFormats,
+  type DescribeCommandOptions,
+  runBackup,
+  runCatalogCheck,
+  runDescribe,
+} from "./registry-commands.ts";
+import { type ExportOptions, runExport } from "./commands.ts";
 
 type Done = (code: number) => void;
 

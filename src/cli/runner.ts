@@ -1,5 +1,9 @@
 import type { Readable } from "node:stream";
 import type { PlanDescription, RunStatus } from "../query/query-service.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CliIo, CliApp } from "./cli-io.ts";
+import { oneLine, write } from "./output.ts";
+import { createRemoteRunner } from "./remote-runner.ts";
 
 /** What `fedway query` and `fedway explain` ask for. */
 export interface Asked {
@@ -26,4 +30,81 @@ export interface Runner {
   /** @throws FedwayError, RemoteProblem */
   explain(asked: Asked, signal: AbortSignal): Promise<PlanDescription>;
   close(): Promise<void>;
+}
+
+/**
+ * The URL of the service that is meant: the one that was named, else the running one that holds the data folder; undefined
+ * when nobody does, so that this process may. @throws FedwayError `STORE_HELD` when it is held by one that answers nowhere
+ */
+export async function chooseService(io: CliIo, url: string | undefined): Promise<string | undefined> {
+  if (url !== undefined) return url;
+  const holder = await io.folderHolder();
+  if (holder === undefined) return undefined;
+  if (holder.url === undefined || !isHttp(holder.url)) throw held(holder.pid);
+  const running = oneLine(holder.url);
+  await write(
+    io.stderr,
+    `note: a running service holds the data folder; it answers at ${running}, with its settings\n`,
+  );
+  return holder.url;
+}
+
+/** The service at `url` or the running one, else this process. @throws FedwayError `STORE_HELD` */
+export async function openRunner(io: CliIo, url: string | undefined): Promise<Runner> {
+  const service = await chooseService(io, url);
+  if (service !== undefined) return createRemoteRunner(service, io.fetch);
+  // Standard output belongs to the answer, so the service inside writes no log.
+  return createLocalRunner(await io.openApp({ FEDWAY_LOG_LEVEL: "silent" }));
+}
+
+const isHttp = (url: string): boolean => /^https?:$/.test(URL.parse(url)?.protocol ?? "");
+
+function held(pid: number | undefined): FedwayError {
+  const who = pid === undefined ? "Another process" : `Process ${pid}`;
+  return new FedwayError("STORE_HELD", `${who} holds the data folder and has not said where it answers.`, {
+    next: "Try again when it has started, name a service with --url, or choose another folder with FEDWAY_DATA_DIR.",
+  });
+}
+
+function checkEndpoint({ catalog }: CliApp, { endpoint }: Asked): void {
+  if (endpoint === undefined || catalog.byId(endpoint)) return;
+  throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${endpoint}".`, {
+    endpoints: catalog.entries.slice(0, 20).map(({ id }) => id),
+  });
+}
+
+/** Runs queries in this process, with the catalogue and limits of the environment. */
+function createLocalRunner(app: CliApp): Runner {
+  const { queries } = app;
+  return {
+    run: async (asked, signal) => {
+      checkEndpoint(app, asked);
+      const answer = await queries.run({
+        text: asked.text,
+        ...(asked.endpoint !== undefined && { endpointId: asked.endpoint }),
+        ...(asked.format !== undefined && { format: asked.format }),
+        ...(asked.timeoutMs !== undefined && { timeoutMs: asked.timeoutMs }),
+        defaultGraphs: [],
+        namedGraphs: [],
+        strict: asked.strict,
+        partial: asked.partial,
+        signal,
+      });
+      return {
+        body: answer.body,
+        notes: answer.notes.map(({ message }) => message),
+        finalStatus: async () => {
+          const status = (await queries.runRecord(answer.runId))?.status;
+          return status === "running" ? answer.status : (status ?? answer.status);
+        },
+      };
+    },
+    explain: async (asked) => {
+      checkEndpoint(app, asked);
+      const { text, endpoint, strict } = asked;
+      const where = endpoint === undefined ? {} : { endpointId: endpoint };
+      return queries.explain({ text, ...where, strict, defaultGraphs: [], namedGraphs: [] });
+    },
+    close: async () => app.close(),
+  };
 }

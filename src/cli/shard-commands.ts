@@ -3,8 +3,7 @@ import type { BuildProgress } from "../shards/build-progress.ts";
 import { type ShardMode, shardModes } from "../shards/spec.ts";
 import { type CliIo, exitCodes, type ShardOutcome, UsageError } from "./cli-io.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
-import { oneLine, write } from "./output.ts";
-import { checkOutputFile, writeOutputFile } from "./output-file.ts";
+import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
 
 /** Options of `fedway shards build`. */
 export interface BuildCommandOptions {

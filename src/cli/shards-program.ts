@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
-import { type CliIo, UsageError } from "./cli-io.ts";
+import { type CliIo, UsageError, examples, milliseconds } from "./cli-io.ts";
 import { runServe } from "./commands.ts";
 import { shardModes } from "../shards/spec.ts";
-import { examples, milliseconds } from "./option-values.ts";
 import {
   type BuildCommandOptions,
   type CompareCommandOptions,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/query-service.ts";
-import { clientKey } from "./client-key.ts";
+import { clientKey } from "./rate-limiter.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
@@ -16,7 +16,7 @@ import {
   RunRecord,
   TabularAnswer,
 } from "./schemas.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJson } from "./common-headers.ts";
 import { createTableSender } from "./send-table.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
 

@@ -1,23 +1,32 @@
+import type * as RDF from "@rdfjs/types";
 import { basename, isAbsolute } from "node:path";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { answers } from "./api-routes.ts";
-import { sendJson } from "./send-json.ts";
-import { CatalogProblems, Endpoint, EndpointFilter, EndpointList, FormatWish } from "./catalog-schemas.ts";
+import { sendJson, anyOriginHeaders, flat } from "./common-headers.ts";
+import {
+  CatalogProblems,
+  Endpoint,
+  EndpointFilter,
+  EndpointList,
+  FormatWish,
+  Federation,
+  FederationList,
+  Paging,
+} from "./catalog-schemas.ts";
 import type { CatalogView } from "./catalog-view.ts";
-import { anyOriginHeaders, flat } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { documentFormat, etagHeader, graphFormat, sendDocument, wishOf } from "./rdf-answer.ts";
+import { documentFormat, etagHeader, graphFormat, sendDocument, wishOf } from "./rdf-body.ts";
 import { IdPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
+import { documentUnknown } from "../registry/catalog/write-conditions.ts";
 
 /** What the routes of the catalogue work with. */
 export interface CatalogShell {
@@ -123,4 +132,44 @@ async function* allQuads(catalog: EditableCatalog): AsyncGenerator<RDF.Quad> {
     // What was removed in the meantime is left out.
     yield* catalog.document(kind, id)?.quads ?? [];
   }
+}
+
+/** `GET /api/federations`, `GET /api/federations/{id}`. */
+export function addFederationRoutes(untyped: FastifyInstance, { deps, view }: CatalogShell): void {
+  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+  const { catalog, config } = deps;
+  app.get("/api/federations", {
+    schema: {
+      tags: ["Catalogue"],
+      summary: "List the federations of the catalogue",
+      querystring: Paging,
+      response: answers(FederationList),
+    },
+    handler: async (request, reply) => {
+      const { limit = 100, offset = 0 } = request.query;
+      const all = catalog.federations;
+      const federations: object[] = [];
+      for (const each of all.slice(offset, offset + limit)) federations.push(await view.federation(each, false));
+      return sendJson(reply, { total: all.length, limit, offset, federations });
+    },
+  });
+  app.get("/api/federations/:id", {
+    schema: {
+      tags: ["Catalogue"],
+      summary: "Get one federation with its members, as JSON or with its whole RDF",
+      params: IdPath,
+      querystring: FormatWish,
+      response: answers(Federation),
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const federation = catalog.federation(id);
+      const document = federation && catalog.document("federation", id);
+      if (federation === undefined || document === undefined) throw documentUnknown("federation", id, catalog);
+      const format = documentFormat(wishOf(request));
+      if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
+      const shown = await view.federation(federation, true);
+      return sendJson(reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" }), shown);
+    },
+  });
 }

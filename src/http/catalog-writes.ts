@@ -10,8 +10,7 @@ import { answers } from "./api-routes.ts";
 import type { CatalogShell } from "./catalog-routes.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders } from "./common-headers.ts";
-import { etagHeader } from "./rdf-answer.ts";
-import { addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
+import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
 import { IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 

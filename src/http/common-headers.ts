@@ -1,3 +1,5 @@
+import type { FastifyReply } from "fastify";
+
 /**
  * Sent with every answer, problems included. Answers of endpoints pass through unread, and some are XML: opened in a
  * browser, nothing in them may run or load on this origin. Pages have a policy of their own.
@@ -35,3 +37,10 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 
 /** Headers as the flat list that `writeHead` takes without further work. */
 export const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();
+
+/** Answers with JSON that any origin may read; on guarded routes none. */
+export function sendJson(reply: FastifyReply, value: unknown, status = 200): FastifyReply {
+  const isGuarded = reply.request.routeOptions.config?.guarded === true;
+  const headers = isGuarded ? plainHeaders : anyOriginHeaders;
+  return reply.code(status).headers(headers).type("application/json").send(value);
+}

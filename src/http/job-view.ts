@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Job } from "../jobs/job-queue.ts";
-import { sendJson } from "./send-json.ts";
+import { sendJson } from "./common-headers.ts";
 import type { HttpSettings } from "./http-deps.ts";
 import { hasAccess } from "./write-access.ts";
 

@@ -1,10 +1,19 @@
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { EndpointHealth, HealthState } from "../monitor/monitor.ts";
+import type {
+  EndpointHealth,
+  HealthState,
+  Availability,
+  Heartbeat,
+  HourSummary,
+  Incident,
+  MaintenanceWindow,
+  Observation,
+  WindowSummary,
+} from "../monitor/monitor.ts";
 import { answers } from "./api-routes.ts";
-import { sendJson } from "./send-json.ts";
-import { plainHeaders } from "./common-headers.ts";
+import { sendJson, plainHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import {
   AvailabilityRecord,
@@ -16,7 +25,6 @@ import {
   MaintenanceWish,
   StatusAnswer,
 } from "./monitor-schemas.ts";
-import { availabilityView, healthView, heartbeatView, incidentView, maintenanceView } from "./monitor-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
@@ -183,3 +191,66 @@ export function addMonitorRoutes(app: FastifyInstance, deps: HttpDeps): void {
   addIncidents(app, deps);
   addMaintenance(app, deps);
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A moment under another name; nothing where there is none. */
+const at = (name: string, ms: number | undefined): object => (ms === undefined ? {} : { [name]: iso(ms) });
+
+/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds. */
+const observationView = ({ atMs, ...rest }: Observation): object => ({ at: iso(atMs), ...rest });
+
+const hourView = ({ fromMs, ...rest }: HourSummary): object => ({ from: iso(fromMs), ...rest });
+
+const windowView = ({ firstMs, ...rest }: WindowSummary): object => ({ ...rest, ...at("first", firstMs) });
+
+/** The state of an endpoint, without its hours. */
+function healthView(health: EndpointHealth): object {
+  const { endpoint, url, state, streak, sinceMs, last, incident, maintenanceUntilMs } = health;
+  return {
+    endpoint,
+    url,
+    state,
+    ...at("since", sinceMs),
+    streak,
+    ...(last && { last: observationView(last) }),
+    ...(incident !== undefined && { incident }),
+    ...at("maintenanceUntil", maintenanceUntilMs),
+  };
+}
+
+/** The record of an endpoint. */
+const availabilityView = ({ health, windows, days }: Availability): object => ({
+  ...healthView(health),
+  windows: windows.map(windowView),
+  hours: health.hours.map(hourView),
+  days: days.map(hourView),
+});
+
+/** An incident; with its evidence when it is shown alone. */
+function incidentView(incident: Incident, whole: boolean): object {
+  const { startedMs, openedMs, closedMs, evidence, ...rest } = incident;
+  return {
+    ...rest,
+    state: closedMs === undefined ? "open" : "closed",
+    started: iso(startedMs),
+    opened: iso(openedMs),
+    ...at("closed", closedMs),
+    ...(whole && { evidence: evidence.map(observationView) }),
+  };
+}
+
+/** A maintenance window. */
+const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object => ({
+  ...rest,
+  from: iso(fromMs),
+  to: iso(toMs),
+});
+
+/** Whether the monitor runs. */
+const heartbeatView = ({ enabled, alive, lastMs, gaps }: Heartbeat): object => ({
+  enabled,
+  alive,
+  ...at("last", lastMs),
+  gaps: gaps.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
+});

@@ -1,5 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { formParameters, searchText, utf8Text } from "./form-parameters.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isUtf8 } from "node:buffer";
 
 /** A request body as the content type parsers hand it on. */
 export interface ProtocolBody {
@@ -40,7 +41,7 @@ export interface DescriptionOperation extends Wishes {
 }
 
 /** What a message asks for. */
-export type Operation = QueryOperation | DescriptionOperation;
+type Operation = QueryOperation | DescriptionOperation;
 
 const parameterNames = new Set([
   "query",
@@ -79,7 +80,7 @@ function refuseUpdate(): never {
 }
 
 /** The error for a query text beyond the limit. */
-export function queryTooLarge(maxQueryBytes: number): FedwayError {
+function queryTooLarge(maxQueryBytes: number): FedwayError {
   return new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`, {
     next: "Split its VALUES over several queries; operators can raise FEDWAY_MAX_QUERY_BYTES.",
   });
@@ -176,3 +177,106 @@ export function createOperationReader(): (message: ProtocolMessage) => Operation
     return operation;
   };
 }
+
+/** Room in a form for everything beside the query. */
+const otherParametersBytes = 65_536;
+
+function refuseForeignEncoding({ headers }: FastifyRequest): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1];
+  if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+    throw new FedwayError("QUERY_ENCODING", `The query is sent as ${charset.slice(0, 32)}; only UTF-8 is read.`);
+  }
+  const coding = headers["content-encoding"];
+  if (coding && coding !== "identity") {
+    throw new FedwayError("MEDIA_TYPE_UNSUPPORTED", "Compressed request bodies are not read.", {
+      next: "Send the body without Content-Encoding.",
+    });
+  }
+}
+
+/** A refused body in the words of these routes: it was the query that was too large. */
+export function protocolError(error: unknown, maxQueryBytes: number): unknown {
+  const large = error instanceof Error && "code" in error && error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
+  return large ? queryTooLarge(maxQueryBytes) : error;
+}
+
+/** Teaches `app` the two request media types of the SPARQL Protocol, and to name updates what they are. */
+export function addProtocolBodies(app: FastifyInstance, maxQueryBytes: number): void {
+  app.removeAllContentTypeParsers();
+  const read = (mediaType: string, form: ProtocolBody["form"], bodyLimit: number): void => {
+    app.addContentTypeParser(mediaType, { parseAs: "buffer", bodyLimit }, (request, bytes: Buffer, done) => {
+      try {
+        refuseForeignEncoding(request);
+        done(null, { form, bytes });
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  };
+  read("application/sparql-query", "direct", maxQueryBytes);
+  // Percent-encoding makes of one byte at most three.
+  read("application/x-www-form-urlencoded", "urlencoded", maxQueryBytes * 3 + otherParametersBytes);
+  app.addContentTypeParser("application/sparql-update", (_request, _payload, done) => {
+    done(new FedwayError("UPDATE_REFUSED", "Fedway answers queries; updates are never passed on."));
+  });
+}
+
+const notUtf8 = (what: string): FedwayError =>
+  new FedwayError("QUERY_ENCODING", `${what} is not UTF-8 text.`, {
+    next: "Send the text as UTF-8; in URLs and forms percent-encode its UTF-8 bytes.",
+  });
+
+/**
+ * Bytes as text; a byte order mark is dropped.
+ * @throws FedwayError `QUERY_ENCODING` when the bytes are not UTF-8
+ */
+export function utf8Text(bytes: Buffer, what: string): string {
+  if (!isUtf8(bytes)) throw notUtf8(what);
+  const text = bytes.toString("utf8");
+  return text.codePointAt(0) === 0xfe_ff ? text.slice(1) : text;
+}
+
+function decoded(part: string, what: string): string {
+  const spaced = part.includes("+") ? part.replaceAll("+", " ") : part;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw notUtf8(what);
+  }
+}
+
+/**
+ * The values of `application/x-www-form-urlencoded` text, by name, in order. Only the parameters in `known` are
+ * decoded, others are skipped: clients add their own.
+ * @throws FedwayError `QUERY_ENCODING` when a value is not percent-encoded UTF-8
+ */
+function formParameters(encoded: string, known: ReadonlySet<string>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  let start = 0;
+  while (start < encoded.length) {
+    const ampersand = encoded.indexOf("&", start);
+    const end = ampersand === -1 ? encoded.length : ampersand;
+    const equals = encoded.indexOf("=", start);
+    const nameEnd = equals === -1 || equals > end ? end : equals;
+    const name = encoded.slice(start, nameEnd);
+    if (known.has(name)) {
+      const value = decoded(encoded.slice(Math.min(nameEnd + 1, end), end), `The parameter "${name}"`);
+      const values = found.get(name);
+      if (values) values.push(value);
+      else found.set(name, [value]);
+    }
+    start = end + 1;
+  }
+  return found;
+}
+
+/** The query part of a request target, as Node delivers it. */
+export function searchOf(target: string): string {
+  const mark = target.indexOf("?");
+  return mark === -1 ? "" : target.slice(mark + 1);
+}
+
+/** A query part as UTF-8 text; Node delivers raw bytes beyond ASCII as Latin-1. */
+export const searchText = (search: string): string =>
+  /^[\x20-\x7e]*$/.test(search) ? search : utf8Text(Buffer.from(search, "latin1"), "The URL");

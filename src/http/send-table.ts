@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer } from "../query/query-service.ts";
-import { sendJson } from "./send-json.ts";
-import { anyOriginHeaders } from "./common-headers.ts";
+import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 
 /** Characters that are written as JSON in one turn of the event loop. */
 const PIECE_CHARACTERS = 65_536;

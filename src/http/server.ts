@@ -1,30 +1,25 @@
-import { randomBytes } from "node:crypto";
 import swagger from "@fastify/swagger";
+import { randomBytes } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { utf8Text } from "./form-parameters.ts";
+import { utf8Text, addProtocolBodies, protocolError } from "./protocol-operation.ts";
 import { addApiRoutes } from "./api-routes.ts";
-import { addCatalogRoutes } from "./catalog-routes.ts";
+import { addCatalogRoutes, addFederationRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
 import { plainHeaders } from "./common-headers.ts";
-import { createOriginLimit } from "./cors-origins.ts";
-import { createDrain, type Drain } from "./drain.ts";
+import { createOriginLimit, addGatekeeping } from "./gatekeeping.ts";
+import { createDrain, type Drain, listenFailure, createMetricsServer } from "./listening.ts";
 import { observeExchanges } from "./exchange.ts";
-import { addFederationRoutes } from "./federation-routes.ts";
 import { answerHosted } from "./hosted-answer.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
-import { addGatekeeping } from "./gatekeeping.ts";
-import { listenFailure } from "./listen-failure.ts";
-import { createMetricsServer } from "./metrics-server.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
 import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
-import { addProtocolBodies, protocolError } from "./protocol-body.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
-import { requestValidator } from "./request-validator.ts";
+import { requestValidator } from "./schemas.ts";
 import { addShardRoutes } from "./shard-routes.ts";
 import {
   addHostedRoute,

@@ -5,15 +5,14 @@ import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardDataset } from "../shards/shard-folder.ts";
 import { answers } from "./api-routes.ts";
-import { sendJson } from "./send-json.ts";
-import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
+import { sendJson, anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import type { HttpDeps, ShardDownload, ShardService } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { Job } from "./registry-schemas.ts";
 import { Problem } from "./schemas.ts";
-import { BuildWish, Dataset, DatasetList, DatasetPath, ShardPath, VerifyWish } from "./shard-schemas.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded } from "./write-access.ts";
+import { Type } from "typebox";
 
 const tags = ["Shards"];
 
@@ -182,3 +181,66 @@ export function addShardRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: 
   addDownload(app, shell);
   addBuilding(app, shell);
 }
+
+const strict = { additionalProperties: false } as const;
+
+/** Path of `/api/shards/{dataset}`. */
+const DatasetPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+});
+
+/** Path of `/api/shards/{dataset}/{shard}`. */
+const ShardPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
+});
+
+/** Parameters of `POST /api/shards`. */
+const BuildWish = Type.Object(
+  { dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })) },
+  strict,
+);
+
+/** Parameters of `POST /api/shards/{dataset}/verify`. */
+const VerifyWish = Type.Object(
+  {
+    answers: Type.Optional(
+      Type.Boolean({
+        description: "Also compare the answers of all queries over the shards and the whole; default true.",
+      }),
+    ),
+  },
+  strict,
+);
+
+const Shard = Type.Object({
+  id: Type.String(),
+  key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),
+  triples: Type.Integer(),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  endpoint: Type.String({ description: "URL of its SPARQL endpoint." }),
+  file: Type.String({ description: "URL of its data." }),
+});
+
+const dataset = {
+  dataset: Type.String(),
+  title: Type.String(),
+  triples: Type.Integer(),
+  licence: Type.String(),
+  citation: Type.Optional(Type.String()),
+  source: Type.Optional(Type.String()),
+  federation: Type.String({ description: "URL of the endpoint over all shards." }),
+};
+
+/** Answer of `GET /api/shards`. */
+const DatasetList = Type.Object({
+  datasets: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
+});
+
+/** Answer of `GET /api/shards/{dataset}`. */
+const Dataset = Type.Object({
+  ...dataset,
+  shards: Type.Array(Shard),
+  report: Type.Any({ description: "report.json" }),
+});

@@ -4,21 +4,21 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { descriptionUrl } from "../registry/void/catalog-void.ts";
-import { clientKey } from "./client-key.ts";
+import { clientKey } from "./rate-limiter.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
-import { searchOf } from "./form-parameters.ts";
-import type { HttpDeps } from "./http-deps.ts";
-import type { SendProblem } from "./problem-reply.ts";
 import {
+  searchOf,
   createOperationReader,
   type DescriptionOperation,
   type ProtocolBody,
   type QueryOperation,
 } from "./protocol-operation.ts";
+import type { HttpDeps } from "./http-deps.ts";
+import type { SendProblem } from "./problem-reply.ts";
 import { IdPath, ProtocolParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { graphFormat, sendQuads } from "./rdf-answer.ts";
+import { graphFormat, sendQuads } from "./rdf-body.ts";
 import { describeRoute, type DescribedRoute } from "./service-description.ts";
 
 /** What the SPARQL routes work with. */

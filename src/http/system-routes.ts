@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { anyOriginHeaders, plainHeaders } from "./common-headers.ts";
-import { sendJson } from "./send-json.ts";
+import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { Readiness } from "./schemas.ts";
 

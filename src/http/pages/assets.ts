@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { baseStyle, partsStyle } from "./style.ts";
 import { plainHeaders } from "../common-headers.ts";
-import { baseStyle } from "./style-base.ts";
-import { partsStyle } from "./style-parts.ts";
 
 /** A file that pages load, under a name that changes with what is in it. */
 interface Asset {

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../html.ts";
-import { tokenHeader } from "./ask-for-work.ts";
+import { tokenHeader } from "./login.ts";
 import { page } from "./layout.ts";
 
 /** A value of the OpenAPI document, read with care: it is data like any other. */

@@ -3,19 +3,17 @@ import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { Availability, Heartbeat, Incident, MaintenanceWindow, Score } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import { descriptionText, interfaceNames, keywordTags } from "./catalog-page.ts";
-import type { Asker } from "./ask-for-work.ts";
-import { capabilitiesBody } from "./endpoint-abilities.ts";
-import { dataBody, type ShownData } from "./endpoint-data.ts";
+import type { Asker } from "./login.ts";
+import { capabilitiesBody, dataBody, type ShownData } from "./endpoint-data.ts";
 import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.ts";
-import { moment, numberText } from "./figures.ts";
-import { heartbeatBanner } from "./heartbeat.ts";
+import { moment, numberText, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
-import { evidenceTable, incidentTable } from "./incident-parts.ts";
+import { evidenceTable, incidentTable } from "./incident-page.ts";
 import { badge, page, section } from "./layout.ts";
-import { type Reading, shownReading } from "./reading.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
 
 /** What the page of an endpoint shows. */
-export interface ShownEndpoint {
+interface ShownEndpoint {
   readonly entry: CatalogEntry;
   readonly description: EntryDescription | undefined;
   readonly availability: Reading<Availability>;
@@ -144,3 +142,22 @@ ${section("documents", "For programs", documents(shown))}
 </div></div>`,
   });
 }
+
+/** What came of reading something that one section of a page shows: the rest of the page is worth having without it. */
+type Reading<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
+
+/** Waits for a value; errors of ours become a reading that failed, others are thrown. */
+export async function readingOf<Value>(promise: Promise<Value>): Promise<Reading<Value>> {
+  try {
+    return { ok: true, value: await promise };
+  } catch (error) {
+    if (!(error instanceof FedwayError)) throw error;
+    return { ok: false };
+  }
+}
+
+/** What `show` makes of the value; a plain word where it could not be read, so that it is not taken for nothing. */
+const shownReading = <Value>(reading: Reading<Value>, show: (value: Value) => Html): Html =>
+  reading.ok
+    ? show(reading.value)
+    : html`<p class="banner down">This could not be read now. It may be there all the same.</p>`;

@@ -1,4 +1,6 @@
-import { type Html, html } from "../../html.ts";
+import { type Html, html, joined } from "../../html.ts";
+import type { Heartbeat } from "../../monitor/monitor.ts";
+import type { FaultKind } from "../../errors/fedway-error.ts";
 
 const grouping = new Intl.NumberFormat("en");
 
@@ -74,3 +76,73 @@ export function day(ms: number): Html {
 
 /** A moment in ISO 8601 that came from a document. */
 export const momentOf = (text: string): Html => moment(Date.parse(text));
+
+/** Said loudly where states are shown that nobody keeps up to date; nothing while the monitor runs. */
+export function heartbeatBanner({ enabled, alive, lastMs }: Heartbeat): Html {
+  if (!enabled) {
+    return html`<div class="banner"><p><strong>Monitoring is switched off.</strong> ${
+      lastMs === undefined
+        ? "Nothing is known of the endpoints' state."
+        : html`The last probe was started at ${moment(lastMs)}; what is shown is as old as that.`
+    }</p></div>
+`;
+  }
+  if (alive) return html``;
+  return html`<div class="banner down"><p><strong>${
+    lastMs === undefined ? "Monitoring has not started." : html`Monitoring stopped at ${moment(lastMs)}.`
+  }</strong> What is shown here is not up to date: nobody probes the endpoints now.</p></div>
+`;
+}
+
+const mostGaps = 20;
+
+/** How the monitor itself has run. */
+export function heartbeatFacts({ enabled, lastMs, gaps }: Heartbeat): Html {
+  const last =
+    lastMs === undefined ? "No probe has been started yet." : html`The last probe was started at ${moment(lastMs)}.`;
+  if (gaps.length === 0) {
+    return html`<p>${last}${enabled ? " There was no gap in the last 90 days." : ""}</p>`;
+  }
+  const newest = gaps.toSorted((left, right) => right.fromMs - left.fromMs).slice(0, mostGaps);
+  const lost = gaps.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0);
+  return html`<p>${last} In the last 90 days nobody probed for ${durationText(lost)}.</p>
+<details><summary>${amountText(gaps.length, "gap")} in the record</summary>
+<ul>
+${newest.map(({ fromMs, toMs }) => html`<li>${moment(fromMs)} to ${moment(toMs)} (${durationText(Math.max(0, toMs - fromMs))})</li>\n`)}</ul></details>`;
+}
+
+/** Kinds of faults in words for people. */
+export const faultWords: Readonly<Record<FaultKind, string>> = {
+  address: "its address may not be dialled",
+  dns: "its name does not resolve",
+  connect: "no connection",
+  tls: "no secure connection",
+  timeout: "no answer in time",
+  reset: "the connection broke",
+  "http-3xx": "redirected elsewhere",
+  "http-4xx": "refused the request",
+  "http-429": "too many requests for it",
+  "http-5xx": "an error of its server",
+  "wrong-media-type": "answered with something else than results",
+  malformed: "an unreadable answer",
+  "wrong-answer": "a wrong answer",
+  partial: "an incomplete answer",
+  "too-large": "an answer that is too large",
+  busy: "too many requests were waiting for it",
+  "circuit-open": "not asked, after failures in a row",
+};
+
+/** A kind of fault in words, with its name as the API gives it. */
+export const faultText = (fault: FaultKind): Html => html`${faultWords[fault]} <code>${fault}</code>`;
+
+/** Faults by kind, the most frequent first; `none` without one. */
+export function faultList(faults: Readonly<Partial<Record<FaultKind, number>>>): Html {
+  const counted = Object.entries(faults)
+    .filter(([, count]) => count > 0)
+    .toSorted(([, left], [, right]) => right - left);
+  if (counted.length === 0) return html`none`;
+  return html`${joined(
+    counted.map(([fault, count]) => html`${count} × <code>${fault}</code>`),
+    ", ",
+  )}`;
+}

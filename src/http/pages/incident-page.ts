@@ -1,12 +1,10 @@
-import type { Incident } from "../../monitor/monitor.ts";
-import { faultList, faultText } from "./fault-words.ts";
-import { amountText, moment } from "./figures.ts";
+import type { Incident, Observation } from "../../monitor/monitor.ts";
+import { faultList, faultText, amountText, moment, faultWords, durationText, latencyText } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
-import { endOf, evidenceTable, lengthOf } from "./incident-parts.ts";
 import { badge, page, section } from "./layout.ts";
 
 /** What the page of an incident shows. */
-export interface ShownIncident {
+interface ShownIncident {
   readonly incident: Incident;
   /** Title of its endpoint; undefined when that has left the catalogue. */
   readonly title: string | undefined;
@@ -55,3 +53,74 @@ ${evidenceTable(evidence)}`,
 <p><a href="/api/incidents/${encodeURIComponent(incident.id)}">As JSON</a></p>`,
   });
 }
+
+const sources: Readonly<Record<Observation["source"], string>> = {
+  turn: "scheduled probe",
+  early: "early probe",
+  traffic: "proxied query",
+};
+
+function evidenceRow({ atMs, ok, ms, fault, status, detail, tries, source, maintenance }: Observation): Html {
+  const found = ok ? badge("up", "good") : badge("down", fault === undefined ? "failed" : faultWords[fault]);
+  return html`<tr><th scope="row">${moment(atMs, false)}</th><td>${found}${maintenance ? html` <span class="small muted">in maintenance</span>` : ""}${
+    detail === undefined ? "" : html`<br><span class="small muted">${detail}</span>`
+  }</td><td class="n">${status === undefined ? html`<span class="muted">none</span>` : status}</td><td class="n">${latencyText(ms)}</td><td class="n">${tries}</td><td>${sources[source]}</td></tr>
+`;
+}
+
+/** Observations as a table. */
+export const evidenceTable = (
+  evidence: readonly Observation[],
+): Html => html`<div class="scroll" role="group" aria-label="Evidence" tabindex="0"><table>
+<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Result</th><th scope="col" class="n">HTTP status</th><th scope="col" class="n">Took</th><th scope="col" class="n">Tries</th><th scope="col">Source</th></tr></thead>
+<tbody>
+${evidence.map(evidenceRow)}</tbody></table></div>
+`;
+
+const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
+  recovered: "recovered",
+  removed: "left the catalogue",
+  moved: "got another URL",
+  maintenance: "went into maintenance",
+};
+
+/** How an incident ended, or that it did not. */
+const endOf = ({ closedMs, closedBy = "recovered" }: Incident): Html =>
+  closedMs === undefined
+    ? badge("down", "open")
+    : html`${moment(closedMs)} <span class="muted">(${endings[closedBy]})</span>`;
+
+/** How long an incident lasted, or has lasted so far. */
+const lengthOf = ({ startedMs, closedMs }: Incident, nowMs: number): string =>
+  closedMs === undefined
+    ? `${durationText(Math.max(0, nowMs - startedMs))} so far`
+    : durationText(Math.max(0, closedMs - startedMs));
+
+const incidentPath = ({ id }: Incident): string => `/incidents/${encodeURIComponent(id)}`;
+
+/** Incidents of one endpoint, one a row. */
+export function incidentTable(incidents: readonly Incident[], nowMs: number): Html {
+  const row = (
+    incident: Incident,
+  ): Html => html`<tr><th scope="row"><a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a></th><td>${endOf(incident)}</td><td class="whole">${lengthOf(incident, nowMs)}</td><td>${faultText(incident.fault)}</td></tr>
+`;
+  return html`<div class="scroll" role="group" aria-label="Incidents" tabindex="0"><table>
+<thead><tr><th scope="col">Started</th><th scope="col">Ended</th><th scope="col">Length</th><th scope="col">First fault</th></tr></thead>
+<tbody>
+${incidents.map(row)}</tbody></table></div>
+`;
+}
+
+/** Open incidents of several endpoints. */
+export const openIncidentList = (
+  incidents: readonly Incident[],
+  { nowMs, titleOf }: { readonly nowMs: number; readonly titleOf: (endpoint: string) => string },
+): Html => html`<ul class="happening">
+${incidents.map(
+  (
+    incident,
+  ) => html`<li><a href="/endpoints/${incident.endpoint}">${titleOf(incident.endpoint)}</a> ${badge("down", "open")}
+<div class="small">${faultText(incident.fault)}, <a href="${incidentPath(incident)}">since ${moment(incident.startedMs)}</a> (${lengthOf(incident, nowMs)})</div></li>
+`,
+)}</ul>
+`;

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { plainHeaders } from "../common-headers.ts";
-import { chooseCoding, compressWhole, smallestCompressedBytes } from "../content-coding.ts";
+import { chooseCoding, compressWhole, smallestCompressedBytes } from "../send-answer.ts";
+import type { FedwayError } from "../../errors/fedway-error.ts";
+import { type Html, html } from "../../html.ts";
+import { page } from "./layout.ts";
 
 const policy = [
   "default-src 'none'",
@@ -40,4 +43,25 @@ export async function sendPage(request: FastifyRequest, reply: FastifyReply, tex
   const coding = body.length > smallestCompressedBytes ? chooseCoding(request.headers["accept-encoding"]) : undefined;
   if (coding === undefined) return reply.send(body);
   return reply.header("Content-Encoding", coding).send(await compressWhole(body, coding));
+}
+
+const suggestions = (ids: readonly string[]): Html => html`<p>Did you mean one of these?</p>
+<ul>
+${ids.map((id) => html`<li><a href="/endpoints/${id}"><code>${id}</code></a></li>\n`)}</ul>
+`;
+
+/** What a person sees instead of a problem document. */
+export function refusalPage(error: FedwayError, version: string): string {
+  const { title, status } = error.kind;
+  const { endpoints = [], next } = error.details;
+  const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${next}</p>`;
+  return page({
+    title: `${title} - Fedway`,
+    version,
+    main: html`<h1>${title}</h1>
+<div class="card"><p>${error.message}</p>
+${endpoints.length > 0 ? suggestions(endpoints) : advice}
+<p class="meta">Status ${status}, code <code>${error.code}</code></p></div>
+<p><a href="/">Go to the catalogue</a></p>`,
+  });
 }

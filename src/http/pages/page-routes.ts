@@ -9,20 +9,15 @@ import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
 import { hasAccess } from "../write-access.ts";
-import { addAsking } from "./ask-for-work.ts";
+import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
-import { catalogPage } from "./catalog-page.ts";
+import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
 import { readCatalogWish } from "./catalog-wish.ts";
 import { docsPage } from "./docs-page.ts";
-import { endpointPage } from "./endpoint-page.ts";
+import { endpointPage, readingOf } from "./endpoint-page.ts";
 import { incidentPage } from "./incident-page.ts";
-import { addLogin } from "./login.ts";
-import { pageHeaders, sendPage } from "./page-reply.ts";
-import { readingOf } from "./reading.ts";
-import { refusalPage } from "./refusal-page.ts";
-import { statusPage } from "./status-page.ts";
-import { readStatusWish } from "./status-rows.ts";
-import { exampleEndpoints } from "./try-it.ts";
+import { pageHeaders, sendPage, refusalPage } from "./page-reply.ts";
+import { statusPage, readStatusWish } from "./status-page.ts";
 
 /** What the pages are made with. */
 export interface PageShell extends CatalogShell {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { createDrain, type Drain } from "../../../src/http/drain.ts";
+import { createDrain, type Drain } from "../../../src/http/listening.ts";
 
 /** Much more than the buffers of both ends of a loopback connection hold. */
 const largeBytes = 32 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
-import { problemText } from "../../../src/cli/problem-text.ts";
-import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
+import { problemText } from "../../../src/cli/output.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import { toProblem } from "../../../src/shards/problem.ts";
 
 const textOf = (where: { line?: number; column?: number; endpoint?: string }, query?: string): string =>
   problemText(toProblem(new FedwayError("QUERY_SYNTAX", "Expected a brace.", { where, next: "Add one." })), query);

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { searchOf, searchText } from "../../../src/http/form-parameters.ts";
-import { createOperationReader, type ProtocolMessage, readOperation } from "../../../src/http/protocol-operation.ts";
+import {
+  searchOf,
+  searchText,
+  createOperationReader,
+  type ProtocolMessage,
+  readOperation,
+} from "../../../src/http/protocol-operation.ts";
 
 const get = (search: string): ProtocolMessage => ({ method: "GET", search, body: undefined, maxQueryBytes: 100 });
 const form = (body: string | Buffer, search = ""): ProtocolMessage => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { html } from "../../../../src/html.ts";
-import { latencyChart, niceCeiling } from "../../../../src/http/pages/latency-chart.ts";
+import { latencyChart, niceCeiling } from "../../../../src/http/pages/endpoint-health.ts";
 import { hourScale } from "../../../../src/http/pages/strip.ts";
 
 const scale = hourScale(Date.UTC(2026, 2, 12, 14, 5));

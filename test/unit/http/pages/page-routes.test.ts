@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { HttpDeps } from "../../../../src/http/http-deps.ts";
 import { assetPaths } from "../../../../src/http/pages/assets.ts";
-import { exampleQuery } from "../../../../src/http/pages/try-it.ts";
+import { exampleQuery } from "../../../../src/http/pages/catalog-page.ts";
 import { createHttpServer, type HttpServer } from "../../../../src/http/server.ts";
 import { fakeNowMs, createFakeDeps } from "../../../support/http-deps.ts";
 import { pageDeps } from "../../../support/page-deps.ts";

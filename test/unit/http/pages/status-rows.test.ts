@@ -6,7 +6,7 @@ import {
   statusPath,
   statusRow,
   type StatusWish,
-} from "../../../../src/http/pages/status-rows.ts";
+} from "../../../../src/http/pages/status-page.ts";
 import type { EndpointHealth, HourSummary } from "../../../../src/monitor/monitor.ts";
 
 const hour = (probes: number, good: number, p50Ms?: number): HourSummary => ({

@@ -1,0 +1,140 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
+import { plainHeaders } from "./common-headers.ts";
+import type { HttpDeps, HttpMetrics } from "./http-deps.ts";
+import { problemReply } from "./problem-reply.ts";
+import { createTargetCheck } from "./gatekeeping.ts";
+import type { Socket } from "node:net";
+import { FedwayError } from "../errors/fedway-error.ts";
+
+/** Metrics at an address of their own, which clients of the service need not reach. */
+interface MetricsServer {
+  /** @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
+  listen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+// Few programs ask, each four times a minute or so; a copy of the text waits for each that does not read it.
+const limits = { connections: 32, headersMs: 10_000, idleMs: 60_000 };
+
+/** Answers `GET /metrics` and nothing else. */
+export function createMetricsServer({ config, metrics, logger }: HttpDeps, port: number): MetricsServer {
+  const targetProblem = createTargetCheck(config);
+  const server = createServer(
+    { headersTimeout: limits.headersMs, requestTimeout: limits.headersMs, keepAliveTimeout: limits.idleMs },
+    (request, response) => {
+      const refused = targetProblem(request);
+      if (refused !== undefined) {
+        const { status, headers, body } = problemReply(refused);
+        response.writeHead(status, headers).end(body);
+        return;
+      }
+      answer(metrics, request, response).catch((error: unknown) => {
+        logger?.error({ err: error }, "the metrics cannot be told");
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = limits.connections;
+  server.timeout = limits.idleMs;
+  return {
+    async listen() {
+      const { host } = config;
+      server.listen({ host, port });
+      await once(server, "listening").catch((error: unknown) => {
+        throw listenFailure(error, { host, port, setting: "FEDWAY_METRICS_PORT" });
+      });
+    },
+    async close() {
+      if (!server.listening) return;
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answer(metrics: HttpMetrics, { method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+  const headers = { ...plainHeaders, "Cache-Control": "no-store" };
+  if (url?.split("?", 1)[0] !== "/metrics") {
+    response.writeHead(404, headers).end();
+  } else if (method !== "GET" && method !== "HEAD") {
+    response.writeHead(405, { ...headers, Allow: "GET, HEAD" }).end();
+  } else {
+    const text = await metrics.render();
+    response.writeHead(200, { ...headers, "Content-Type": metrics.contentType }).end(text);
+  }
+}
+
+/** Lets the connections of a server end without an answer lost. */
+export interface Drain {
+  /** From now on every connection ends with the answer that is under way on it, or with its next one. */
+  begin(): void;
+  /**
+   * Resolves when clients have taken the answers that are complete here. Whoever stops the server earlier cuts them off:
+   * to Node a connection is idle as soon as the last piece of an answer is written, not when it is sent.
+   */
+  taken(): Promise<void>;
+}
+
+/** Watches the answers of a server; to be called before it listens. */
+export function createDrain(server: Server): Drain {
+  // By connections, which come and go less often: see the scheduler of the transport about sets.
+  const connections = new Map<Socket, ServerResponse[]>();
+  const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
+  let begun = false;
+  server.on("connection", (socket) => {
+    connections.set(socket, []);
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, response: ServerResponse) => {
+    const responses = connections.get(socket);
+    responses?.push(response);
+    response.once("close", () => responses?.splice(responses.indexOf(response), 1));
+    if (begun) response.shouldKeepAlive = false;
+  });
+  return {
+    begin() {
+      if (begun) return;
+      begun = true;
+      for (const response of underWay()) endWith(response);
+    },
+    async taken() {
+      const waiting = underWay().filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
+      await Promise.all(waiting.map((response) => new Promise((resolve) => response.once("close", resolve))));
+    },
+  };
+}
+
+function endWith(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  // A head that has gone out has promised the client that the connection stays.
+  const { headersSent, socket } = response;
+  if (headersSent && socket !== null) response.once("finish", () => socket.destroySoon());
+}
+
+/** Why a server cannot listen, by the system's code. */
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another process listens there",
+  EACCES: "the account of this process may not",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "there is no host of that name",
+};
+
+/** Where a server is to listen, and the setting that says so. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: "PORT" | "FEDWAY_METRICS_PORT";
+}
+
+/** The failure to listen at a place as `CONFIG_INVALID`; anything else as it is. */
+export function listenFailure(thrown: unknown, { host, port, setting }: Place): unknown {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const reason = reasons[code];
+  if (reason === undefined) return thrown;
+  return new FedwayError("CONFIG_INVALID", `The service cannot listen at ${host}:${port}: ${reason}.`, {
+    next: `Choose another HOST or ${setting}, or stop what listens there.`,
+    cause: thrown,
+  });
+}
