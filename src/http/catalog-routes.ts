@@ -14,7 +14,7 @@ import {
   Endpoint,
   EndpointFilter,
   EndpointList,
-  FormatWish,
+  FormatParameters,
   Federation,
   FederationList,
   Paging,
@@ -22,7 +22,7 @@ import {
 import type { CatalogView } from "./catalog-view.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { documentFormat, etagHeader, graphFormat, sendDocument, wishOf } from "./rdf-body.ts";
+import { documentFormat, etagHeader, graphFormat, sendDocument, requestedFormat } from "./rdf-body.ts";
 import { IdPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
@@ -82,7 +82,7 @@ function addOneEndpoint(untyped: FastifyInstance, { deps, view }: CatalogShell):
       tags: ["Catalogue"],
       summary: "Get one endpoint of the catalogue, as JSON or with its whole RDF",
       params: IdPath,
-      querystring: FormatWish,
+      querystring: FormatParameters,
       response: answers(Endpoint),
     },
     handler: async (request, reply) => {
@@ -95,7 +95,7 @@ function addOneEndpoint(untyped: FastifyInstance, { deps, view }: CatalogShell):
           catalog.entries.map((known) => known.id),
         );
       }
-      const format = documentFormat(wishOf(request));
+      const format = documentFormat(requestedFormat(request));
       if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
       return sendJson(reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" }), await view.entry(entry));
     },
@@ -107,10 +107,10 @@ function addExport(untyped: FastifyInstance, { deps, sendProblem }: CatalogShell
     schema: {
       tags: ["Catalogue"],
       summary: "Get all documents of the catalogue as one RDF graph",
-      querystring: FormatWish,
+      querystring: FormatParameters,
     },
     handler: async (request, reply) => {
-      const format = graphFormat(wishOf(request));
+      const format = graphFormat(requestedFormat(request));
       const quads = Readable.from(allQuads(deps.catalog));
       const headers = flat({
         ...anyOriginHeaders,
@@ -158,7 +158,7 @@ export function addFederationRoutes(untyped: FastifyInstance, { deps, view }: Ca
       tags: ["Catalogue"],
       summary: "Get one federation with its members, as JSON or with its whole RDF",
       params: IdPath,
-      querystring: FormatWish,
+      querystring: FormatParameters,
       response: answers(Federation),
     },
     handler: async (request, reply) => {
@@ -166,7 +166,7 @@ export function addFederationRoutes(untyped: FastifyInstance, { deps, view }: Ca
       const federation = catalog.federation(id);
       const document = federation && catalog.document("federation", id);
       if (federation === undefined || document === undefined) throw documentUnknown("federation", id, catalog);
-      const format = documentFormat(wishOf(request));
+      const format = documentFormat(requestedFormat(request));
       if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
       const shown = await view.federation(federation, true);
       return sendJson(reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" }), shown);

@@ -183,4 +183,4 @@ const format = Type.Optional(
 );
 
 /** Parameters of routes that give documents. */
-export const FormatWish = Type.Object({ format }, strict);
+export const FormatParameters = Type.Object({ format }, strict);

@@ -13,7 +13,7 @@ const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding
 
 const contentTypes = new Map(resultFormats.map(({ mediaType, contentType }) => [mediaType, contentType]));
 
-/** The Accept header for a wish: the `format` parameter (short name or media type) wins. */
+/** The Accept header that is asked for: the `format` parameter (short name or media type) wins. */
 function acceptOf(request: FastifyRequest, format: string | undefined): string {
   if (format === undefined) return request.headers.accept ?? "*/*";
   return resultFormats.find(({ name }) => name === format)?.mediaType ?? format;

@@ -118,7 +118,7 @@ export interface ShardService {
    * Asks for shards to be built; a job that builds the same target already is an error.
    * @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `STORE_FAILED`
    */
-  build(wish: unknown, options: { readonly dryRun: boolean }): Promise<Job>;
+  build(description: unknown, options: { readonly dryRun: boolean }): Promise<Job>;
   /**
    * Asks for the shards of a dataset to be verified, hosted or not for being damaged.
    * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_BUSY`, `STORE_FAILED`

@@ -7,7 +7,7 @@ import type { HttpDeps } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
 import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { DescribeWish, Job, JobFilter, JobList, LinksWish } from "./registry-schemas.ts";
+import { DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
@@ -43,7 +43,7 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
   const response = { 202: Job, "4xx": Problem, "5xx": Problem };
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
-    schema: { tags, summary: "Have an endpoint described", params: IdPath, querystring: DescribeWish, response },
+    schema: { tags, summary: "Have an endpoint described", params: IdPath, querystring: DescribeParameters, response },
     handler: async (request, reply) => {
       const { id } = request.params;
       knownEntry(deps, id);
@@ -65,7 +65,7 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
       tags,
       summary: "Look for links from an endpoint to another one",
       params: IdPath,
-      querystring: LinksWish,
+      querystring: LinksParameters,
       response,
     },
     handler: async (request, reply) => {

@@ -22,7 +22,7 @@ import {
   IncidentRecord,
   MaintenanceList,
   MaintenanceRecord,
-  MaintenanceWish,
+  MaintenanceBody,
   StatusAnswer,
 } from "./monitor-schemas.ts";
 import { knownEntry } from "./registry-routes.ts";
@@ -157,7 +157,7 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
       tags,
       summary: "Announce a time in which an endpoint's probes count nowhere",
       params: IdPath,
-      body: MaintenanceWish,
+      body: MaintenanceBody,
       response: { 201: MaintenanceRecord, "4xx": Problem, "5xx": Problem },
     },
     handler: async (request, reply) => {

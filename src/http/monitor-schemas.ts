@@ -103,7 +103,7 @@ export const IncidentRecord = Type.Object({
 export const IncidentList = Type.Object({ incidents: Type.Array(IncidentRecord) });
 
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
-export const MaintenanceWish = Type.Object(
+export const MaintenanceBody = Type.Object(
   {
     from: Type.Optional(
       Type.String({ maxLength: 40, description: "ISO 8601 with time zone, or a day in UTC; now when left out." }),
@@ -127,7 +127,7 @@ export const MaintenanceRecord = Type.Object({
 export const MaintenanceList = Type.Object({ maintenance: Type.Array(MaintenanceRecord) });
 
 /** Parameters of `POST /api/snapshot`. */
-export const SnapshotWish = Type.Object(
+export const SnapshotParameters = Type.Object(
   { reviewed: Type.Optional(Type.Boolean({ description: "Publish although it looks implausible." })) },
   strict,
 );

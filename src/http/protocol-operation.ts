@@ -18,13 +18,13 @@ export interface ProtocolMessage {
 }
 
 /** Parameters that apply with and without a query. */
-interface Wishes {
+interface AnswerParameters {
   /** From `format`, `output` or `results`, in this order. */
   readonly format: string | undefined;
 }
 
 /** A query operation. */
-export interface QueryOperation extends Wishes {
+export interface QueryOperation extends AnswerParameters {
   readonly kind: "query";
   readonly text: string;
   readonly defaultGraphs: readonly string[];
@@ -36,7 +36,7 @@ export interface QueryOperation extends Wishes {
 }
 
 /** A GET without a query: the service description is wanted. */
-export interface DescriptionOperation extends Wishes {
+export interface DescriptionOperation extends AnswerParameters {
   readonly kind: "description";
 }
 
@@ -67,7 +67,7 @@ function flag(values: readonly string[] | undefined, name: string): boolean {
 
 function milliseconds(values: readonly string[] | undefined): number | undefined {
   const value = values?.at(-1);
-  // Virtuoso's clients send `timeout=0` for "no wish".
+  // Virtuoso's clients send `timeout=0` for "no timeout".
   if (value === undefined || value === "" || value === "0") return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value);
   throw new FedwayError("REQUEST_INVALID", 'The parameter "timeout" is not a whole number of milliseconds.');
@@ -143,38 +143,6 @@ export function readOperation(message: ProtocolMessage): Operation {
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
     partial: flag(parameters.get("partial"), "partial"),
-  };
-}
-
-const keptOperations = 1_000;
-const keptCharacters = 4_194_304;
-
-/**
- * A `readOperation` that remembers requests without a body by their search text: clients ask the same again, and to
- * decode it is not free. In bounded memory.
- */
-export function createOperationReader(): (message: ProtocolMessage) => Operation {
-  const known = new Map<string, Operation>();
-  let characters = 0;
-  let latest: { readonly search: string; readonly operation: Operation } | undefined;
-  return (message) => {
-    const { method, search, body } = message;
-    if (body !== undefined || method === "POST") return readOperation(message);
-    // To compare two texts costs a fraction of what it costs to find one by its hash.
-    if (latest?.search === search) return latest.operation;
-    let operation = known.get(search);
-    if (operation === undefined) {
-      operation = readOperation(message);
-      // Encoded and decoded.
-      characters += 2 * search.length;
-      if (known.size >= keptOperations || characters > keptCharacters) {
-        known.clear();
-        characters = 2 * search.length;
-      }
-      known.set(search, operation);
-    }
-    latest = { search, operation };
-    return operation;
   };
 }
 

@@ -7,7 +7,7 @@ import { answers } from "./api-routes.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
-import { DeadLetters, SnapshotWish } from "./monitor-schemas.ts";
+import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
 import { Job } from "./registry-schemas.ts";
 import { IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
@@ -39,7 +39,7 @@ function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
     schema: {
       tags,
       summary: "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
-      querystring: SnapshotWish,
+      querystring: SnapshotParameters,
       response: answers(Type.Any()),
     },
     handler: async (request, reply) => {

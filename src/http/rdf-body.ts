@@ -117,7 +117,7 @@ function inOurWords(reason: string): string {
 type DocumentFormat = "fields" | ResultFormat;
 
 /** What a request says about the format that it wants. */
-export function wishOf(request: {
+export function requestedFormat(request: {
   readonly query: { readonly format?: string };
   readonly headers: { readonly accept?: string | undefined };
 }): FormatWish {
@@ -145,8 +145,8 @@ export function documentFormat({ format, accept }: FormatWish): DocumentFormat {
 }
 
 /** The RDF format that a client wants. @throws FedwayError `NOT_ACCEPTABLE` */
-export function graphFormat(wish: FormatWish): ResultFormat {
-  const found = negotiateFormat("quads", wish);
+export function graphFormat(request: FormatWish): ResultFormat {
+  const found = negotiateFormat("quads", request);
   if (found === undefined) throw notAcceptable();
   return found;
 }

@@ -10,8 +10,15 @@ import type { VoidDescription } from "../registry/void/void-description.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 import type { HttpDeps } from "./http-deps.ts";
-import { graphFormat, sendQuads, wishOf } from "./rdf-body.ts";
-import { CapabilityRecord, SchemaAnswer, SchemaWish, SearchAnswer, SearchWish, VoidWish } from "./registry-schemas.ts";
+import { graphFormat, sendQuads, requestedFormat } from "./rdf-body.ts";
+import {
+  CapabilityRecord,
+  SchemaAnswer,
+  SchemaParameters,
+  SearchAnswer,
+  SearchParameters,
+  VoidParameters,
+} from "./registry-schemas.ts";
 import { IdPath } from "./schemas.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
 
@@ -39,11 +46,18 @@ async function knownDescription(deps: HttpDeps, id: string): Promise<VoidDescrip
 function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
   const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
   app.get("/api/endpoints/:id/void", {
-    schema: { tags, summary: "What is known of an endpoint's data, as VoID", params: IdPath, querystring: VoidWish },
+    schema: {
+      tags,
+      summary: "What is known of an endpoint's data, as VoID",
+      params: IdPath,
+      querystring: VoidParameters,
+    },
     handler: async (request, reply) => {
       const { id } = request.params;
       const { view = "agent", variant = "standard", format } = request.query;
-      const wanted = graphFormat(wishOf({ headers: request.headers, query: format === undefined ? {} : { format } }));
+      const wanted = graphFormat(
+        requestedFormat({ headers: request.headers, query: format === undefined ? {} : { format } }),
+      );
       const description = await knownDescription(deps, id);
       const write = view === "agent" ? agentView : plannerView;
       const quads = write(description, { variant, url: descriptionUrl(publicUrl(), id) });
@@ -56,7 +70,7 @@ function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => stri
       const { entries } = deps.catalog;
       // Told without counts: reading every stored description for one page would be work without bounds.
       const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
-      return sendQuads(reply, quads, graphFormat(wishOf({ headers: request.headers, query: {} })));
+      return sendQuads(reply, quads, graphFormat(requestedFormat({ headers: request.headers, query: {} })));
     },
   });
 }
@@ -72,7 +86,7 @@ function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
       tags,
       summary: "The schema of an endpoint within a budget of tokens",
       params: IdPath,
-      querystring: SchemaWish,
+      querystring: SchemaParameters,
       response: answers(SchemaAnswer),
     },
     handler: async (request, reply) => {
@@ -110,7 +124,7 @@ function addSearch(untyped: FastifyInstance, { search }: HttpDeps): void {
     schema: {
       tags: ["Catalogue"],
       summary: "Search endpoints, classes and properties; each hit says why it was found",
-      querystring: SearchWish,
+      querystring: SearchParameters,
       response: answers(SearchAnswer),
     },
     handler: (request, reply) => {

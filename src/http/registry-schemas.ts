@@ -3,7 +3,7 @@ import { Type } from "typebox";
 const strict = { additionalProperties: false } as const;
 
 /** Parameters of `GET /api/endpoints/{id}/void`. */
-export const VoidWish = Type.Object(
+export const VoidParameters = Type.Object(
   {
     view: Type.Optional(
       Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
@@ -23,7 +23,7 @@ export const VoidWish = Type.Object(
 );
 
 /** Parameters of `GET /api/endpoints/{id}/schema`. */
-export const SchemaWish = Type.Object(
+export const SchemaParameters = Type.Object(
   {
     detail: Type.Optional(
       Type.Union([Type.Literal("summary"), Type.Literal("classes"), Type.Literal("lines"), Type.Literal("paths")], {
@@ -40,7 +40,7 @@ export const SchemaWish = Type.Object(
 );
 
 /** Parameters of `GET /api/search`. */
-export const SearchWish = Type.Object(
+export const SearchParameters = Type.Object(
   {
     q: Type.String({ minLength: 1, maxLength: 2_048, description: "Words, an IRI, prefix:name or an id." }),
     kind: Type.Optional(Type.Union([Type.Literal("endpoint"), Type.Literal("class"), Type.Literal("property")])),
@@ -85,13 +85,13 @@ export const SchemaAnswer = Type.Object({
 });
 
 /** Body of `POST /api/endpoints/{id}/describe`. */
-export const DescribeWish = Type.Object(
+export const DescribeParameters = Type.Object(
   { again: Type.Optional(Type.Boolean({ description: "Start from nothing instead of going on." })) },
   strict,
 );
 
 /** Parameters of `POST /api/endpoints/{id}/linksets`. */
-export const LinksWish = Type.Object(
+export const LinksParameters = Type.Object(
   { to: Type.String({ minLength: 1, maxLength: 64, description: "Id of the endpoint that the links lead to." }) },
   strict,
 );

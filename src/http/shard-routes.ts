@@ -148,7 +148,7 @@ function addBuilding(untyped: FastifyInstance, { shards }: Shell): void {
     schema: {
       tags,
       summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
-      querystring: BuildWish,
+      querystring: BuildParameters,
       response: { 202: Job, "4xx": Problem, "5xx": Problem },
     },
     handler: async (request, reply) => {
@@ -161,7 +161,7 @@ function addBuilding(untyped: FastifyInstance, { shards }: Shell): void {
       tags,
       summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
       params: DatasetPath,
-      querystring: VerifyWish,
+      querystring: VerifyParameters,
       response: { 202: Job, "4xx": Problem, "5xx": Problem },
     },
     handler: async (request, reply) => {
@@ -196,13 +196,13 @@ const ShardPath = Type.Object({
 });
 
 /** Parameters of `POST /api/shards`. */
-const BuildWish = Type.Object(
+const BuildParameters = Type.Object(
   { dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })) },
   strict,
 );
 
 /** Parameters of `POST /api/shards/{dataset}/verify`. */
-const VerifyWish = Type.Object(
+const VerifyParameters = Type.Object(
   {
     answers: Type.Optional(
       Type.Boolean({

@@ -9,7 +9,7 @@ import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
 import {
   searchOf,
-  createOperationReader,
+  readOperation,
   type DescriptionOperation,
   type ProtocolBody,
   type QueryOperation,
@@ -165,7 +165,6 @@ function handling(
   route: SparqlRoute,
 ): (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply) => Promise<void> {
   const { limits, log } = shell.deps.config;
-  const readOperation = createOperationReader();
   return (request, reply) => {
     request.exchange.route = route.url;
     route.check?.(request);

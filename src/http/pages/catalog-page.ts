@@ -1,14 +1,20 @@
 import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import type { EntryDescription } from "../catalog-view.ts";
-import { catalogPath, catalogPathBy, endpointInterfaces, endpointStatuses, wishParameters } from "./catalog-wish.ts";
+import {
+  catalogPath,
+  catalogPathBy,
+  endpointInterfaces,
+  endpointStatuses,
+  filterParameters,
+} from "./catalog-filter.ts";
 import { amountText, numberText } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
 import { badge, page } from "./layout.ts";
 
 /** What the page of the catalogue shows. */
 interface ShownCatalog {
-  readonly wish: EntryFilter;
+  readonly filter: EntryFilter;
   readonly found: EntryPage;
   /** By id, of the entries that are shown. */
   readonly descriptions: ReadonlyMap<string, EntryDescription>;
@@ -33,23 +39,23 @@ const termField = (name: "class" | "property", value: string | undefined): Html 
   html`<div class="half"><label for="${name}">Has the ${name}</label><input id="${name}" name="${name}" maxlength="2048" value="${value ?? ""}" placeholder="IRI, prefix:name or name"></div>
 `;
 
-function searchForm({ wish }: ShownCatalog): Html {
+function searchForm({ filter }: ShownCatalog): Html {
   return html`<form class="card" role="search" action="/" method="get" aria-label="Endpoints">
 <div class="filters">
-<div class="long"><label for="q">Search</label><input type="search" id="q" name="q" maxlength="500" value="${wish.q ?? ""}" placeholder="Words of titles, descriptions, classes, properties"></div>
-<div class="third"><label for="keyword">Keyword</label><input id="keyword" name="keyword" maxlength="200" value="${wish.keyword ?? ""}"></div>
-<div class="third"><label for="status">Status</label><select id="status" name="status">${choice("", "Any", wish.status === undefined)}${endpointStatuses.map((each) => choice(each, each, each === wish.status))}</select></div>
-<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${choice("", "Any", wish.interface === undefined)}${endpointInterfaces.map((each) => choice(each, interfaceNames[each], each === wish.interface))}</select></div>
+<div class="long"><label for="q">Search</label><input type="search" id="q" name="q" maxlength="500" value="${filter.q ?? ""}" placeholder="Words of titles, descriptions, classes, properties"></div>
+<div class="third"><label for="keyword">Keyword</label><input id="keyword" name="keyword" maxlength="200" value="${filter.keyword ?? ""}"></div>
+<div class="third"><label for="status">Status</label><select id="status" name="status">${choice("", "Any", filter.status === undefined)}${endpointStatuses.map((each) => choice(each, each, each === filter.status))}</select></div>
+<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${choice("", "Any", filter.interface === undefined)}${endpointInterfaces.map((each) => choice(each, interfaceNames[each], each === filter.interface))}</select></div>
 </div>
-<details${wish.class === undefined && wish.property === undefined ? "" : html` open`}><summary>By class or property</summary>
+<details${filter.class === undefined && filter.property === undefined ? "" : html` open`}><summary>By class or property</summary>
 <div class="filters">
-${termField("class", wish.class)}${termField("property", wish.property)}</div></details>
-<div class="act"><button>Search</button>${isFiltered(wish) ? html`<a href="/">Show all endpoints</a>` : ""}</div>
+${termField("class", filter.class)}${termField("property", filter.property)}</div></details>
+<div class="act"><button>Search</button>${isFiltered(filter) ? html`<a href="/">Show all endpoints</a>` : ""}</div>
 </form>
 `;
 }
 
-const isFiltered = (wish: EntryFilter): boolean => wishParameters({ ...wish, offset: 0 }).size > 0;
+const isFiltered = (filter: EntryFilter): boolean => filterParameters({ ...filter, offset: 0 }).size > 0;
 
 const reason = (field: string, matches: readonly Match[]): Html => {
   const matched = [...new Set(matches.map((match) => match.matched))];
@@ -100,18 +106,18 @@ ${keywordTags(keywords.slice(0, mostTags))}${whyText(why)}
 `;
 }
 
-function pager({ wish, found }: ShownCatalog): Html {
-  const { limit, offset } = wish;
+function pager({ filter, found }: ShownCatalog): Html {
+  const { limit, offset } = filter;
   if (offset === 0 && found.total <= limit) return html``;
   const last = Math.min(found.total, offset + limit);
   const before =
     offset === 0
       ? html`<span></span>`
-      : html`<a rel="prev" href="${catalogPath({ ...wish, offset: Math.max(0, offset - limit) })}">Previous</a>`;
+      : html`<a rel="prev" href="${catalogPath({ ...filter, offset: Math.max(0, offset - limit) })}">Previous</a>`;
   const after =
     last >= found.total
       ? html`<span></span>`
-      : html`<a rel="next" href="${catalogPath({ ...wish, offset: offset + limit })}">Next</a>`;
+      : html`<a rel="next" href="${catalogPath({ ...filter, offset: offset + limit })}">Next</a>`;
   return html`<nav class="pages" aria-label="Pages">${before}<span class="muted">${numberText(Math.min(offset + 1, last))} to ${numberText(last)} of ${numberText(found.total)}</span>${after}</nav>
 `;
 }
@@ -122,21 +128,21 @@ function undecidedText({ found }: ShownCatalog): Html {
 `;
 }
 
-function nothing({ all, wish, found }: ShownCatalog): Html {
+function nothing({ all, filter, found }: ShownCatalog): Html {
   if (all === 0) return html`<p class="card">The catalogue is empty.</p>`;
   if (found.total > 0)
-    return html`<p class="card">There is no such page. <a href="${catalogPath({ ...wish, offset: 0 })}">Go to the first one</a></p>`;
+    return html`<p class="card">There is no such page. <a href="${catalogPath({ ...filter, offset: 0 })}">Go to the first one</a></p>`;
   return html`<p class="card">No endpoint fits all of this. Try fewer words, or <a href="/">show all ${numberText(all)}</a>.</p>`;
 }
 
 function results(shown: ShownCatalog): Html {
-  const { found, wish, all, descriptions } = shown;
+  const { found, filter, all, descriptions } = shown;
   const { hits, total } = found;
-  const heading = isFiltered(wish)
+  const heading = isFiltered(filter)
     ? `${numberText(total)} of ${amountText(all, "endpoint")}`
     : amountText(all, "endpoint");
-  const { size } = wishParameters(wish);
-  const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${wishParameters(wish).toString()}`;
+  const { size } = filterParameters(filter);
+  const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${filterParameters(filter).toString()}`;
   return html`<section aria-labelledby="found">
 <div class="found"><h2 id="found">${heading}</h2><a class="small" href="${asJson}">as JSON</a></div>
 ${undecidedText(shown)}${
@@ -164,9 +170,9 @@ const pointers = (
 
 /** The catalogue: search, filters, and the endpoints that fit. */
 export function catalogPage(shown: ShownCatalog): string {
-  const { publicUrl, version, wish } = shown;
+  const { publicUrl, version, filter } = shown;
   return page({
-    title: wish.q === undefined ? "Fedway: SPARQL endpoints" : `${wish.q} - Fedway`,
+    title: filter.q === undefined ? "Fedway: SPARQL endpoints" : `${filter.q} - Fedway`,
     part: "catalogue",
     version,
     main: html`<h1>SPARQL endpoints</h1>

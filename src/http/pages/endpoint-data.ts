@@ -3,7 +3,7 @@ import { iriParts } from "../../registry/schema/iri-parts.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
 import { type Asker, askFor } from "./login.ts";
-import { catalogPathBy } from "./catalog-wish.ts";
+import { catalogPathBy } from "./catalog-filter.ts";
 import { momentOf, numberText, latencyText } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import {

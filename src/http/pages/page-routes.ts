@@ -12,12 +12,12 @@ import { hasAccess } from "../write-access.ts";
 import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
 import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
-import { readCatalogWish } from "./catalog-wish.ts";
+import { readCatalogFilter } from "./catalog-filter.ts";
 import { docsPage } from "./docs-page.ts";
 import { endpointPage, readingOf } from "./endpoint-page.ts";
 import { incidentPage } from "./incident-page.ts";
 import { pageHeaders, sendPage, refusalPage } from "./page-reply.ts";
-import { statusPage, readStatusWish } from "./status-page.ts";
+import { statusPage, readStatusFilter } from "./status-page.ts";
 
 /** What the pages are made with. */
 export interface PageShell extends CatalogShell {
@@ -40,15 +40,15 @@ function addCatalog(app: FastifyInstance, { deps, view, publicUrl }: PageShell):
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
-      const wish = readCatalogWish(queryOf(request));
-      const found = deps.search.filterEntries(deps.catalog, wish);
+      const filter = readCatalogFilter(queryOf(request));
+      const found = deps.search.filterEntries(deps.catalog, filter);
       const descriptions = new Map<string, EntryDescription>();
       for (const { entry } of found.hits) {
         const description = await view.description(entry);
         if (description !== undefined) descriptions.set(entry.id, description);
       }
       const text = catalogPage({
-        wish,
+        filter,
         found,
         descriptions,
         all: deps.catalog.entries.length,
@@ -124,10 +124,10 @@ function addStatus(app: FastifyInstance, { deps }: PageShell): void {
   app.get("/status", {
     schema: { tags, summary: "The state of all endpoints as a page to read" },
     handler: async (request, reply) => {
-      const wish = readStatusWish(queryOf(request));
+      const filter = readStatusFilter(queryOf(request));
       const incidents = await readingOf(monitor.incidents({ open: true }));
       const text = statusPage({
-        wish,
+        filter,
         all: monitor.all(),
         titleOf,
         heartbeat: monitor.heartbeat(),

@@ -12,11 +12,11 @@ import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-page.ts";
 import { badge, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
-import { choiceOf } from "./catalog-wish.ts";
+import { choiceOf } from "./catalog-filter.ts";
 
 /** What the status page shows. */
 interface ShownStatus {
-  readonly wish: StatusWish;
+  readonly filter: StatusFilter;
   readonly all: readonly EndpointHealth[];
   readonly titleOf: (endpoint: string) => string;
   readonly heartbeat: Heartbeat;
@@ -33,11 +33,11 @@ const stateTexts: Readonly<Record<HealthState, string>> = {
 };
 
 function tile(shown: ShownStatus, state: HealthState | undefined): Html {
-  const { all, wish } = shown;
+  const { all, filter } = shown;
   const count = state === undefined ? all.length : all.filter((health) => health.state === state).length;
-  const { sort, order } = wish;
+  const { sort, order } = filter;
   const path = statusPath({ sort, order, ...(state !== undefined && { state }) });
-  return html`<li><a class="${state ?? "all"}" href="${path}"${wish.state === state ? html` aria-current="true"` : ""}><b>${numberText(count)}</b> ${state === undefined ? "endpoints" : stateTexts[state]}</a></li>
+  return html`<li><a class="${state ?? "all"}" href="${path}"${filter.state === state ? html` aria-current="true"` : ""}><b>${numberText(count)}</b> ${state === undefined ? "endpoints" : stateTexts[state]}</a></li>
 `;
 }
 
@@ -86,33 +86,33 @@ const option = (value: string, text: string, isChosen: boolean): Html =>
   html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
 
 const sortForm = ({
-  wish,
+  filter,
 }: ShownStatus): Html => html`<form class="sorting card" action="/status" method="get" aria-label="What is shown">
-<div><label for="state">State</label><select id="state" name="state">${option("", "Any", wish.state === undefined)}${healthStates.map((each) => option(each, stateTexts[each], each === wish.state))}</select></div>
-<div><label for="sort">Sort by</label><select id="sort" name="sort">${sorts.map((each) => option(each, sortTexts[each], each === wish.sort))}</select></div>
-<div><label for="order">Order</label><select id="order" name="order">${option("asc", "Ascending", wish.order === "asc")}${option("desc", "Descending", wish.order === "desc")}</select></div>
+<div><label for="state">State</label><select id="state" name="state">${option("", "Any", filter.state === undefined)}${healthStates.map((each) => option(each, stateTexts[each], each === filter.state))}</select></div>
+<div><label for="sort">Sort by</label><select id="sort" name="sort">${sorts.map((each) => option(each, sortTexts[each], each === filter.sort))}</select></div>
+<div><label for="order">Order</label><select id="order" name="order">${option("asc", "Ascending", filter.order === "asc")}${option("desc", "Descending", filter.order === "desc")}</select></div>
 <div class="act"><button>Show</button></div>
 </form>
 `;
 
 /** Columns that a phone has no room for, unless the rows are sorted by them. */
-const hidesOnPhones = (column: StatusSort, { sort }: StatusWish): boolean =>
+const hidesOnPhones = (column: StatusSort, { sort }: StatusFilter): boolean =>
   (column === "latency" || column === "since" || (column === "uptime" && (sort === "latency" || sort === "since"))) &&
   column !== sort;
 
 const numeric = (column: StatusSort): boolean => column === "uptime" || column === "latency";
 
-function columnClass(column: StatusSort, wish: StatusWish): Html {
-  const names = [...(numeric(column) ? ["n"] : []), ...(hidesOnPhones(column, wish) ? ["rest"] : [])];
+function columnClass(column: StatusSort, filter: StatusFilter): Html {
+  const names = [...(numeric(column) ? ["n"] : []), ...(hidesOnPhones(column, filter) ? ["rest"] : [])];
   return names.length === 0 ? html`` : html` class="${names.join(" ")}"`;
 }
 
-function columnHead(column: StatusSort, wish: StatusWish): Html {
-  const isSorted = column === wish.sort;
-  const turned = wish.order === "asc" ? "desc" : "asc";
-  const path = statusPath({ ...wish, sort: column, order: isSorted ? turned : usualOrder[column] });
-  const sorting = isSorted ? html` aria-sort="${wish.order === "asc" ? "ascending" : "descending"}"` : "";
-  return html`<th scope="col"${columnClass(column, wish)}${sorting}><a href="${path}">${sortTexts[column]}</a></th>`;
+function columnHead(column: StatusSort, filter: StatusFilter): Html {
+  const isSorted = column === filter.sort;
+  const turned = filter.order === "asc" ? "desc" : "asc";
+  const path = statusPath({ ...filter, sort: column, order: isSorted ? turned : usualOrder[column] });
+  const sorting = isSorted ? html` aria-sort="${filter.order === "asc" ? "ascending" : "descending"}"` : "";
+  return html`<th scope="col"${columnClass(column, filter)}${sorting}><a href="${path}">${sortTexts[column]}</a></th>`;
 }
 
 const noData = html`<span class="muted">no data</span>`;
@@ -133,28 +133,28 @@ function rowHtml({ health, title, probes, good, latencyMs }: StatusRow, { strip,
 `;
 }
 
-function fleet({ wish, all, titleOf, nowMs }: ShownStatus): Html {
-  const shown = wish.state === undefined ? all : all.filter(({ state }) => state === wish.state);
+function fleet({ filter, all, titleOf, nowMs }: ShownStatus): Html {
+  const shown = filter.state === undefined ? all : all.filter(({ state }) => state === filter.state);
   if (shown.length === 0)
     return html`<p class="card">${all.length === 0 ? "The catalogue is empty." : "No endpoint is in this state."}</p>
 `;
   const rows = sortedRows(
     shown.map((health) => statusRow(health, titleOf(health.endpoint))),
-    wish,
+    filter,
   );
   const look: RowLook = {
     strip: createStrips(hourScale(nowMs)),
     cells: {
       name: html``,
       state: html``,
-      uptime: columnClass("uptime", wish),
-      latency: columnClass("latency", wish),
-      since: columnClass("since", wish),
+      uptime: columnClass("uptime", filter),
+      latency: columnClass("latency", filter),
+      since: columnClass("since", filter),
     },
   };
   return html`<div class="fleet"><table>
-<caption>${amountText(rows.length, "endpoint")}, sorted by ${sortTexts[wish.sort].toLowerCase()}, ${wish.order === "asc" ? "ascending" : "descending"}. Latency is the median of the hourly medians of 24 hours.</caption>
-<thead><tr>${sorts.map((column) => columnHead(column, wish))}<th scope="col">Last 24 h</th></tr></thead>
+<caption>${amountText(rows.length, "endpoint")}, sorted by ${sortTexts[filter.sort].toLowerCase()}, ${filter.order === "asc" ? "ascending" : "descending"}. Latency is the median of the hourly medians of 24 hours.</caption>
+<thead><tr>${sorts.map((column) => columnHead(column, filter))}<th scope="col">Last 24 h</th></tr></thead>
 <tbody>
 ${rows.map((row) => rowHtml(row, look))}</tbody></table></div>
 `;
@@ -181,7 +181,7 @@ type StatusSort = "name" | "state" | "uptime" | "latency" | "since";
 type SortOrder = "asc" | "desc";
 
 /** What a person wants of the status page. */
-export interface StatusWish {
+export interface StatusFilter {
   readonly sort: StatusSort;
   readonly order: SortOrder;
   readonly state?: HealthState;
@@ -200,15 +200,15 @@ const usualOrder: Readonly<Record<StatusSort, SortOrder>> = {
 };
 
 /** @throws FedwayError `REQUEST_INVALID` */
-export function readStatusWish(query: URLSearchParams): StatusWish {
+export function readStatusFilter(query: URLSearchParams): StatusFilter {
   const sort = choiceOf(query, "sort", sorts) ?? "name";
   const order = choiceOf(query, "order", ["asc", "desc"] as const) ?? usualOrder[sort];
   const state = choiceOf(query, "state", healthStates);
   return { sort, order, ...(state !== undefined && { state }) };
 }
 
-/** The page that shows what is wished. */
-export function statusPath({ sort, order, state }: StatusWish): string {
+/** The page that shows what is asked for. */
+export function statusPath({ sort, order, state }: StatusFilter): string {
   const parameters = new URLSearchParams();
   if (sort !== "name" || order !== "asc") {
     parameters.set("sort", sort);
@@ -264,8 +264,8 @@ const collator = new Intl.Collator("en", { sensitivity: "base", numeric: true })
 const byName = (left: StatusRow, right: StatusRow): number =>
   collator.compare(left.title, right.title) || (left.health.endpoint < right.health.endpoint ? -1 : 1);
 
-/** Rows in the wished order; those without the figure come last in either, equal ones by name. */
-export function sortedRows(rows: readonly StatusRow[], { sort, order }: StatusWish): readonly StatusRow[] {
+/** Rows in the order asked for; those without the figure come last in either, equal ones by name. */
+export function sortedRows(rows: readonly StatusRow[], { sort, order }: StatusFilter): readonly StatusRow[] {
   const sign = order === "asc" ? 1 : -1;
   if (sort === "name") return rows.toSorted((left, right) => sign * byName(left, right));
   const keyed = rows.map((row) => ({ row, key: keys[sort](row) }));

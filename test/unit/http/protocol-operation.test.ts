@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import {
-  searchOf,
-  searchText,
-  createOperationReader,
-  type ProtocolMessage,
-  readOperation,
-} from "../../../src/http/protocol-operation.ts";
+import { searchOf, searchText, type ProtocolMessage, readOperation } from "../../../src/http/protocol-operation.ts";
 
 const get = (search: string): ProtocolMessage => ({ method: "GET", search, body: undefined, maxQueryBytes: 100 });
 const form = (body: string | Buffer, search = ""): ProtocolMessage => ({
@@ -57,14 +51,14 @@ describe("datasets", () => {
   shouldRead("none", get("query=x"), { defaultGraphs: [], namedGraphs: [] });
 });
 
-describe("wishes", () => {
+describe("parameters of the answer", () => {
   shouldRead("format", get("query=x&format=csv"), { format: "csv" });
   shouldRead("output", get("query=x&output=xml"), { format: "xml" });
   shouldRead("results", get("query=x&results=json"), { format: "json" });
   shouldRead("format wins over output", get("query=x&output=xml&format=csv"), { format: "csv" });
   shouldRead("an empty format is none", get("query=x&format="), { format: undefined });
   shouldRead("timeout", get("query=x&timeout=1500"), { timeoutMs: 1500 });
-  shouldRead("timeout 0 is no wish", get("query=x&timeout=0"), { timeoutMs: undefined });
+  shouldRead("timeout 0 is no timeout", get("query=x&timeout=0"), { timeoutMs: undefined });
   shouldRead("strict", get("query=x&strict=true"), { strict: true, partial: false });
   shouldRead("partial", get("query=x&partial=1"), { strict: false, partial: true });
   shouldRead("partial without a value", get("query=x&partial"), { partial: true });
@@ -110,37 +104,4 @@ describe("searchOf", () => {
   it("ends the path at the first mark", () => expect(searchOf("/sparql?query=?x?")).toBe("query=?x?"));
   it("reads raw UTF-8 bytes", () => expect(searchText(`query=${Buffer.from("é").toString("latin1")}`)).toBe("query=é"));
   it("refuses raw bytes that are no UTF-8", () => expect(() => searchText("query=\u{ff}")).toThrow("not UTF-8"));
-});
-
-describe("a reader that remembers", () => {
-  it("reads the same request once, and its answers are those of a first reading", () => {
-    const read = createOperationReader();
-    const message = get("query=ASK%20%7B%7D&timeout=5");
-    expect(read(message)).toEqual(readOperation(message));
-    expect(read({ ...message })).toBe(read(message));
-    expect(read(get("query=ASK+%7B%7D&timeout=6"))).toMatchObject({ text: "ASK {}", timeoutMs: 6 });
-  });
-  it("takes no body for another", () => {
-    const read = createOperationReader();
-    expect(read(form("query=A"))).toMatchObject({ text: "A" });
-    expect(read(form("query=B"))).toMatchObject({ text: "B" });
-    expect(read(get(""))).toMatchObject({ kind: "description" });
-    expect(() => read({ ...get(""), method: "POST" })).toThrow("The request has no query.");
-  });
-  it("keeps requests apart that come in turns", () => {
-    const read = createOperationReader();
-    for (let time = 0; time < 3; time++) {
-      for (const text of ["A", "B"]) expect(read(get(`query=${text}`))).toMatchObject({ text });
-    }
-  });
-  it("does not remember what it refuses", () => {
-    const read = createOperationReader();
-    for (let time = 0; time < 2; time++) expect(() => read(get("query=A&timeout=x"))).toThrow("timeout");
-  });
-  it("forgets in time", () => {
-    const read = createOperationReader();
-    const first = read(get("query=first"));
-    for (let count = 0; count < 1_000; count++) read(get(`query=${count}`));
-    expect(read(get("query=first"))).not.toBe(first);
-  });
 });

@@ -244,7 +244,7 @@ describe("the catalogue", () => {
       /Found by title <mark>ancient<\/mark>.*keyword <mark>coins/,
     ));
 
-  it("keeps wishes in forms and pages", async () => {
+  it("keeps filters in forms and pages", async () => {
     const text = await textOf("/?q=dataset&interface=sparql");
     expect(text).toContain('value="dataset"');
     expect(text).toContain('<option value="sparql" selected>');
@@ -292,7 +292,7 @@ describe("incidents", () => {
   });
 });
 
-it("sorts the status by the wish and says so to screen readers", async () => {
+it("sorts the status by the filter and says so to screen readers", async () => {
   const text = await textOf("/status?sort=uptime&order=desc");
   expect(text).toContain(
     '<th scope="col" class="n" aria-sort="descending"><a href="/status?sort=uptime&amp;order=asc">',

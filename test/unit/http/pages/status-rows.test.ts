@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  readStatusWish,
+  readStatusFilter,
   sortedRows,
   type StatusRow,
   statusPath,
   statusRow,
-  type StatusWish,
+  type StatusFilter,
 } from "../../../../src/http/pages/status-page.ts";
 import type { EndpointHealth, HourSummary } from "../../../../src/monitor/monitor.ts";
 
@@ -35,9 +35,9 @@ describe("order", () => {
     row("A", { hours: [hour(4, 4, 90)], sinceMs: 1 }),
     row("c9", { hours: [hour(4, 0)], sinceMs: 4, state: "down" }),
   ];
-  const shouldSort = (wish: StatusWish, ...expected: readonly string[]): void =>
-    it(`by ${wish.sort}, ${wish.order}`, () =>
-      expect(sortedRows(rows, wish).map(({ title }) => title)).toStrictEqual(expected));
+  const shouldSort = (filter: StatusFilter, ...expected: readonly string[]): void =>
+    it(`by ${filter.sort}, ${filter.order}`, () =>
+      expect(sortedRows(rows, filter).map(({ title }) => title)).toStrictEqual(expected));
   shouldSort({ sort: "name", order: "asc" }, "A", "b", "c9", "c10", "nothing");
   shouldSort({ sort: "name", order: "desc" }, "nothing", "c10", "c9", "b", "A");
   shouldSort({ sort: "state", order: "asc" }, "c9", "c10", "nothing", "A", "b");
@@ -50,13 +50,13 @@ describe("order", () => {
   shouldSort({ sort: "since", order: "desc" }, "c9", "c10", "b", "A", "nothing");
 });
 
-describe("wishes", () => {
-  const shouldRead = (query: string, wish: StatusWish, path: string): void =>
+describe("filters", () => {
+  const shouldRead = (query: string, filter: StatusFilter, path: string): void =>
     it(`?${query}`, () => {
-      const read = readStatusWish(new URLSearchParams(query));
-      expect(read).toStrictEqual(wish);
+      const read = readStatusFilter(new URLSearchParams(query));
+      expect(read).toStrictEqual(filter);
       expect(statusPath(read)).toBe(path);
-      expect(readStatusWish(new URL(path, "http://x.example").searchParams)).toStrictEqual(wish);
+      expect(readStatusFilter(new URL(path, "http://x.example").searchParams)).toStrictEqual(filter);
     });
   shouldRead("", { sort: "name", order: "asc" }, "/status");
   shouldRead("sort=&order=&state=", { sort: "name", order: "asc" }, "/status");
@@ -65,7 +65,7 @@ describe("wishes", () => {
   shouldRead("state=down&utm=1", { sort: "name", order: "asc", state: "down" }, "/status?state=down");
 
   it("unknown values are refused with the like", () =>
-    expect(() => readStatusWish(new URLSearchParams("sort=uptme"))).toThrow(
+    expect(() => readStatusFilter(new URLSearchParams("sort=uptme"))).toThrow(
       expect.objectContaining({
         code: "REQUEST_INVALID",
         details: expect.objectContaining({ next: "Did you mean uptime?" }),

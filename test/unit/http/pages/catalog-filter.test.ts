@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { catalogPath, catalogPathBy, readCatalogWish } from "../../../../src/http/pages/catalog-wish.ts";
+import { catalogPath, catalogPathBy, readCatalogFilter } from "../../../../src/http/pages/catalog-filter.ts";
 import type { EntryFilter } from "../../../../src/registry/search/search-index.ts";
 
 describe("read", () => {
-  const shouldRead = (query: string, wish: EntryFilter, path: string): void =>
+  const shouldRead = (query: string, filter: EntryFilter, path: string): void =>
     it(`?${query}`, () => {
-      const read = readCatalogWish(new URLSearchParams(query));
-      expect(read).toStrictEqual(wish);
+      const read = readCatalogFilter(new URLSearchParams(query));
+      expect(read).toStrictEqual(filter);
       expect(catalogPath(read)).toBe(path);
     });
   shouldRead("", { limit: 25, offset: 0 }, "/");
@@ -23,7 +23,7 @@ describe("read", () => {
 describe("refused", () => {
   const shouldRefuse = (query: string, message: string): void =>
     it(message, () =>
-      expect(() => readCatalogWish(new URLSearchParams(query))).toThrow(
+      expect(() => readCatalogFilter(new URLSearchParams(query))).toThrow(
         expect.objectContaining({ code: "REQUEST_INVALID", message }),
       ),
     );

@@ -10,7 +10,7 @@ export const endpointInterfaces: readonly EndpointInterface[] = ["sparql", "tpf"
 const pageSize = 25;
 const longest = { q: 500, keyword: 200, class: 2048, property: 2048 } as const;
 
-/** A text that a form sent; a field that was left empty is no wish. @throws FedwayError `REQUEST_INVALID` */
+/** A text that a form sent; a field that was left empty is no filter. @throws FedwayError `REQUEST_INVALID` */
 function textOf(query: URLSearchParams, name: keyof typeof longest): string | undefined {
   const text = query.get(name)?.trim() ?? "";
   if (text.length <= longest[name]) return text === "" ? undefined : text;
@@ -43,11 +43,11 @@ function numberOf(query: URLSearchParams, name: string, range: { least: number; 
 }
 
 /**
- * The wish of a person, in the parameters of `GET /api/endpoints`; parameters that are not known are ignored, as links
+ * What a person filters by, in the parameters of `GET /api/endpoints`; parameters that are not known are ignored, as links
  * pick some up on their way. @throws FedwayError `REQUEST_INVALID`
  */
-export function readCatalogWish(query: URLSearchParams): EntryFilter {
-  const wish = {
+export function readCatalogFilter(query: URLSearchParams): EntryFilter {
+  const filter = {
     q: textOf(query, "q"),
     class: textOf(query, "class"),
     property: textOf(query, "property"),
@@ -55,7 +55,7 @@ export function readCatalogWish(query: URLSearchParams): EntryFilter {
     status: choiceOf(query, "status", endpointStatuses),
     interface: choiceOf(query, "interface", endpointInterfaces),
   };
-  const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   return {
     ...given,
     limit: numberOf(query, "limit", { least: 1, most: 200, usual: pageSize }),
@@ -64,7 +64,7 @@ export function readCatalogWish(query: URLSearchParams): EntryFilter {
 }
 
 /** Parameters that are not what they are without being said, in the order of the form. */
-export function wishParameters({ limit, offset, ...wanted }: EntryFilter): URLSearchParams {
+export function filterParameters({ limit, offset, ...wanted }: EntryFilter): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const name of ["q", "class", "property", "keyword", "status", "interface"] as const) {
     const value = wanted[name];
@@ -75,9 +75,9 @@ export function wishParameters({ limit, offset, ...wanted }: EntryFilter): URLSe
   return parameters;
 }
 
-/** The page that shows what is wished. */
-export function catalogPath(wish: EntryFilter): string {
-  const parameters = wishParameters(wish).toString();
+/** The page that shows what is asked for. */
+export function catalogPath(filter: EntryFilter): string {
+  const parameters = filterParameters(filter).toString();
   return parameters === "" ? "/" : `/?${parameters}`;
 }
 
