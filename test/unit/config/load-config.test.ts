@@ -212,8 +212,8 @@ describe("configReference", () => {
     }
   });
 
-  const readme = new URL("../../../README.md", import.meta.url);
-  it("is the table of the README", () => {
+  const readme = new URL("../../../deploy/README.md", import.meta.url);
+  it("is the table of deploy/README.md", () => {
     const text = readFileSync(readme, "utf8");
     const documented = [
       ...text.matchAll(
