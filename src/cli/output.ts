@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { access, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "./cli-io.ts";
-import type { Problem } from "../shards/problem.ts";
+import type { Problem } from "../errors/fedway-error.ts";
 
 /** Writes text; resolves when it is handed over. A reader that has left (EPIPE) is fine. */
 export async function write(stream: Writable, text: string): Promise<void> {

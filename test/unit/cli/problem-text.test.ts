@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { problemText } from "../../../src/cli/output.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { toProblem } from "../../../src/shards/problem.ts";
+import { toProblem } from "../../../src/errors/fedway-error.ts";
 
 const textOf = (where: { line?: number; column?: number; endpoint?: string }, query?: string): string =>
   problemText(toProblem(new FedwayError("QUERY_SYNTAX", "Expected a brace.", { where, next: "Add one." })), query);
