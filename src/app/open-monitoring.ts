@@ -19,7 +19,7 @@ import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import type { Clients } from "./open-clients.ts";
 import type { Registry } from "./open-registry.ts";
 import type { State } from "./open-state.ts";
-import { shareBreakers } from "./share-breakers.ts";
+import { shareBreakers } from "../outbound/share-breakers.ts";
 
 /** What monitoring is opened with. */
 export interface MonitoringParts {

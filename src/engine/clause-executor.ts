@@ -13,7 +13,7 @@ import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { numberKeys } from "./numbered-keys.ts";
 import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
-import { noteStatus, sourceReport } from "./source-reports.ts";
+import { noteStatus, sourceReport } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
 export interface ClauseExecutor {

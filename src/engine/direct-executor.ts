@@ -4,64 +4,61 @@ import { toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
 import { acceptFor, formatOf } from "../results/negotiation.ts";
-import { parseAnswer } from "../results/parse.ts";
+import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { counted } from "./counted.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
-import type { AcceptedAnswer, AnswerBytes, Executor } from "./executor.ts";
+import { type Executor, noteStatus, sourceReport } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
-import { noteStatus, sourceReport } from "./source-reports.ts";
 
 /**
  * Executes direct plans over the outbound client: one endpoint, the answer's bytes untouched where it speaks the client's
  * format. `now` is a monotonic clock in milliseconds.
  */
 export function createDirectExecutor(client: SparqlClient, now: () => number): Executor<DirectPlan> {
-  async function fetch(plan: DirectPlan, accepted: AcceptedAnswer, bounds: ExecutionBounds): Promise<AnswerBytes> {
-    const { format, acceptEncoding = "identity" } = accepted;
-    const request = toRequest(plan, { accept: acceptFor(plan.answer, format), acceptEncoding }, bounds);
+  const ask = async (request: SparqlRequest, bounds: ExecutionBounds) => {
     const report = new RequestReport(request, bounds, now);
-    let answer: SparqlAnswer;
     try {
-      answer = await client.query(request);
+      const answer = await client.query(request);
+      report.follow(answer);
+      return { answer, report };
     } catch (error) {
       throw report.failed(error);
     }
-    report.follow(answer);
-    if (plan.silent && answer.whole === undefined) {
-      const { result, count } = counted(await untilFailure(answer, parsed(plan, answer, bounds), report));
-      const body = serializeResult(result, format);
-      return { contentEncoding: "identity", body, end: finished(body).then(count) };
-    }
-    if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
-      const from = { mediaType: answer.mediaType, kind: plan.answer, check: parseCheck(bounds, now) };
-      const body = await transcode(decodedBody(answer), from, format);
-      return { contentEncoding: "identity", body, end: bothEnds(body, answer) };
-    }
-    const { contentEncoding, body, whole } = answer;
-    if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };
-    return { contentEncoding, body, end: answer.end.then(({ rows }) => rows) };
-  }
-
-  async function evaluate(plan: DirectPlan, bounds: ExecutionBounds): Promise<QueryResult> {
-    const request = toRequest(plan, { accept: acceptFor(plan.answer) }, bounds);
-    const report = new RequestReport(request, bounds, now);
-    const answer = await client.query(request).catch((error: unknown) => {
-      throw report.failed(error);
-    });
-    report.follow(answer);
-    const result = parsed(plan, answer, bounds);
-    return plan.silent ? untilFailure(answer, result, report) : result;
-  }
-
-  const parsed = (plan: DirectPlan, answer: SparqlAnswer, bounds: ExecutionBounds): Promise<QueryResult> => {
-    const { mediaType } = answer;
-    return parseAnswer(decodedBody(answer), { mediaType, kind: plan.answer, check: parseCheck(bounds, now) });
   };
+  const parsing = ({ answer }: DirectPlan, { mediaType }: SparqlAnswer, bounds: ExecutionBounds): ParseOptions => ({
+    mediaType,
+    kind: answer,
+    check: parseCheck(bounds, now),
+  });
 
-  return { fetch, evaluate };
+  return {
+    async fetch(plan, { format, acceptEncoding = "identity" }, bounds) {
+      const request = toRequest(plan, bounds, { accept: acceptFor(plan.answer, format), acceptEncoding });
+      const { answer, report } = await ask(request, bounds);
+      const { contentEncoding, body, whole } = answer;
+      if (plan.silent && whole === undefined) {
+        const parsed = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
+        const { result, count } = counted(await untilFailure(answer, parsed, report));
+        const rows = serializeResult(result, format);
+        return { contentEncoding: "identity", body: rows, end: finished(rows).then(count) };
+      }
+      if (formatOf(answer.mediaType, plan.answer)?.name !== format.name) {
+        const rows = await transcode(decodedBody(answer), parsing(plan, answer, bounds), format);
+        return { contentEncoding: "identity", body: rows, end: bothEnds(rows, answer) };
+      }
+      if (whole !== undefined) return { contentEncoding, body, rows: whole.rows };
+      return { contentEncoding, body, end: answer.end.then(({ rows }) => rows) };
+    },
+
+    async evaluate(plan, bounds) {
+      const { answer, report } = await ask(toRequest(plan, bounds, { accept: acceptFor(plan.answer) }), bounds);
+      const result = parseAnswer(decodedBody(answer), parsing(plan, answer, bounds));
+      return plan.silent ? untilFailure(answer, result, report) : result;
+    },
+  };
 }
 
 /**
@@ -110,13 +107,12 @@ async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | 
   return end.rows;
 }
 
-interface Wanted {
-  readonly accept: string;
-  /** Absent: the body is delivered decoded. */
-  readonly acceptEncoding?: string;
-}
-
-function toRequest(plan: DirectPlan, { accept, acceptEncoding }: Wanted, bounds: ExecutionBounds): SparqlRequest {
+/** @param asked without `acceptEncoding` the body is delivered decoded */
+function toRequest(
+  plan: DirectPlan,
+  bounds: ExecutionBounds,
+  { accept, acceptEncoding }: Pick<SparqlRequest, "accept" | "acceptEncoding">,
+): SparqlRequest {
   return {
     endpoint: plan.endpoint,
     query: plan.query,

@@ -6,7 +6,7 @@ import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { rowBytes } from "./held-bytes.ts";
 import { createKeyedRows, type KeyedRows } from "./keyed-rows.ts";
-import { noteStatus } from "./source-reports.ts";
+import { noteStatus } from "./executor.ts";
 
 /** Solutions of a SELECT over the triples of an endpoint; `bounds.sources` are told what that took. */
 export type EvaluateHere = (

@@ -1,14 +1,7 @@
 import type { Readable } from "node:stream";
 import type { ResultFormat } from "../results/formats.ts";
 import type { QueryResult } from "../results/model.ts";
-import type { ExecutionBounds } from "./federation-engine.ts";
-
-/** What the client accepts. */
-export interface AcceptedAnswer {
-  readonly format: ResultFormat;
-  /** The client's Accept-Encoding; absent: no coding. */
-  readonly acceptEncoding?: string | undefined;
-}
+import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 
 /** The bytes of an answer in the accepted format. */
 export interface AnswerBytes {
@@ -23,8 +16,48 @@ export interface AnswerBytes {
 
 /** Executes plans of one kind. */
 export interface Executor<P> {
-  /** @throws FedwayError for what fails before the first byte */
-  fetch(plan: P, accepted: AcceptedAnswer, bounds: ExecutionBounds): Promise<AnswerBytes>;
+  /**
+   * @param accepted the client's format, and its Accept-Encoding; absent: no coding
+   * @throws FedwayError for what fails before the first byte
+   */
+  fetch(
+    plan: P,
+    accepted: { readonly format: ResultFormat; readonly acceptEncoding?: string | undefined },
+    bounds: ExecutionBounds,
+  ): Promise<AnswerBytes>;
   /** The parsed answer. @throws FedwayError as above; the result's stream fails later ones */
   evaluate(plan: P, bounds: ExecutionBounds): Promise<QueryResult>;
+}
+
+/** The report of one endpoint, made on its first request. */
+export function sourceReport(sources: Map<string, SourceReport>, endpoint: string): SourceReport {
+  let report = sources.get(endpoint);
+  if (!report) {
+    report = { endpoint, requests: 0, bytes: 0, ms: 0, status: "pending" };
+    sources.set(endpoint, report);
+  }
+  return report;
+}
+
+// A later request may only make the verdict on an endpoint worse.
+const gravity: Record<SourceReport["status"], number> = {
+  pending: 0,
+  ok: 1,
+  cancelled: 2,
+  partial: 3,
+  silenced: 4,
+  failed: 5,
+};
+
+/** Notes that SILENT has taken an endpoint's failure for an answer; nothing is missing any more. */
+export function noteSilenced(report: SourceReport, reason: string): void {
+  report.status = "silenced";
+  report.reason = reason;
+}
+
+/** Notes how one request ended; the worst end of all its requests is the endpoint's status. */
+export function noteStatus(report: SourceReport, status: SourceReport["status"], reason?: string): void {
+  if (gravity[status] < gravity[report.status]) return;
+  report.status = status;
+  if (reason !== undefined) report.reason = reason;
 }

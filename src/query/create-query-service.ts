@@ -6,9 +6,8 @@ import { createRunLog, completed } from "./run-log.ts";
 import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
 import { enterQueue, type RunStarterOptions, type StartedRun, startRun } from "./start-run.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
-import type { Executor } from "../engine/executor.ts";
+import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import { noteSilenced, sourceReport } from "../engine/source-reports.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 

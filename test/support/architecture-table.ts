@@ -43,7 +43,12 @@ export const modules: readonly Module[] = [
     imports: whole("rdf"),
     packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
-  { name: "outbound", imports: whole("results"), packages: ["undici", "ipaddr.js"] },
+  {
+    name: "outbound",
+    // Circuit breakers are shared through the store.
+    imports: [...whole("results"), { module: "store", files: ["store.ts"], typesOnly: true }],
+    packages: ["undici", "ipaddr.js"],
+  },
   { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },
   { name: "jobs", imports: [{ module: "store", files: ["store.ts"] }], packages: [] },
@@ -99,7 +104,7 @@ export const modules: readonly Module[] = [
       ...whole("plan", "results"),
       { module: "store", files: ["store.ts"], typesOnly: true },
       // The two ports, and the accounts that both fill in.
-      { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts", "source-reports.ts"] },
+      { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts"] },
       tracer,
     ],
     packages: ["lru-cache"],

@@ -7,7 +7,7 @@ import { blankNodeFromLabel } from "../../results/terms.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { interleave } from "../interleave.ts";
-import { noteStatus } from "../source-reports.ts";
+import { noteStatus } from "../executor.ts";
 import { keyRows, type Member } from "./member.ts";
 import type { MatchBounds, PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable as any, substitute, type TriplePattern } from "./triple-pattern.ts";

@@ -3,7 +3,7 @@ import type { BlockSizes } from "../block-sizes.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import type { HeldBytes } from "../held-bytes.ts";
-import { sourceReport } from "../source-reports.ts";
+import { sourceReport } from "../executor.ts";
 import { createMatchedMember } from "./matched-member.ts";
 import type { Member, QueryNeeds } from "./member.ts";
 import { createMergedGraph, type MergedGraph } from "./merged-graph.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { applyHealth } from "../../../src/app/apply-health.ts";
-import { shareBreakers } from "../../../src/app/share-breakers.ts";
+import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
-import type { BreakerReport } from "../outbound/observer.ts";
-import type { Breakers } from "../outbound/endpoint-states.ts";
-import type { Clock, Timer } from "../clock.ts";
+import type { BreakerReport } from "./observer.ts";
+import type { Breakers } from "./endpoint-states.ts";
+import { type Clock, every } from "../clock.ts";
 
 /** What breakers are shared with. */
 export interface SharedBreakersOptions {
@@ -81,26 +81,21 @@ class BreakerSharing {
   #writing = false;
   #failing = false;
   #closed = false;
-  #timer: Timer | undefined;
+  readonly #looking: { stop(): Promise<void> };
 
   constructor(options: SharedBreakersOptions) {
     this.#options = options;
     this.#lookedMs = options.clock.now();
     this.#ignore = options.breakers.onChange((report) => this.#hear(report));
-    this.#sleep();
+    const { clock, pollMs = defaultPollMs, onFault } = options;
+    this.#looking = every(pollMs, () => this.#look(), { clock, onFault, firstAfterMs: pollMs });
   }
 
   close(): void {
     this.#closed = true;
     this.#ignore();
     this.#unwritten.clear();
-    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
-  }
-
-  #sleep(): void {
-    if (this.#closed) return;
-    const { clock, pollMs = defaultPollMs } = this.#options;
-    this.#timer = clock.setTimeout(() => void this.#look().finally(() => this.#sleep()), pollMs);
+    void this.#looking.stop();
   }
 
   /** What was adopted is not told again, and a trial that is under way tells nothing yet. */

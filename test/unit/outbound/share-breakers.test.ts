@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type SharedBreakersOptions, shareBreakers } from "../../../src/app/share-breakers.ts";
+import { type SharedBreakersOptions, shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
