@@ -26,7 +26,7 @@ import { documentFormat, etagHeader, graphFormat, sendDocument, requestedFormat 
 import { IdPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { endpointUnknown } from "./sparql-routes.ts";
-import { documentUnknown } from "../registry/catalog/write-conditions.ts";
+import { documentUnknown } from "../registry/catalog/check-write.ts";
 
 /** What the routes of the catalogue work with. */
 export interface CatalogShell {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
-import { describeInOneSentence } from "../registry/schema/describe-in-one-sentence.ts";
+import { describeInOneSentence } from "../registry/schema/one-sentence.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import type { HttpDeps } from "./http-deps.ts";
 

@@ -4,7 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { agentView } from "../registry/void/agent-view.ts";
-import { catalogVoid, descriptionUrl } from "../registry/void/catalog-void.ts";
+import { catalogVoid, descriptionUrl } from "../registry/void/published-documents.ts";
 import { plannerView } from "../registry/void/planner-view.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { answers } from "./api-routes.ts";

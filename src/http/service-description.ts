@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { type DescribedService, serviceDescription } from "../registry/void/service-description.ts";
+import { type DescribedService, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
 
 /** IRIs of the W3C's list of unique formats (http://www.w3.org/ns/formats/). */

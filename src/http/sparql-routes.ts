@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
-import { descriptionUrl } from "../registry/void/catalog-void.ts";
+import { descriptionUrl } from "../registry/void/published-documents.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";

@@ -1,6 +1,5 @@
 import type { CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import { createSearchIndex } from "../../src/registry/search/create-search-index.ts";
-import type { SearchIndex } from "../../src/registry/search/search-index.ts";
+import { createSearchIndex, type SearchIndex } from "../../src/registry/search/search-index.ts";
 import { syntheticDescription, syntheticEntries } from "../support/synthetic-catalog.ts";
 import { type Measure, printTable, writeReport } from "./proxy/report.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { createRandom } from "../../src/hosting/examples/random.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
-import { createCatalog } from "../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { answerDifference, isNonEmpty } from "../support/canonical-answer.ts";

@@ -1,7 +1,6 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { Asker } from "../../src/registry/catalog/asking.ts";
-import { createDescriber } from "../../src/registry/compute/create-describer.ts";
-import type { DescribeOptions, DescribeTarget } from "../../src/registry/compute/describer.ts";
+import { createDescriber, type DescribeOptions, type DescribeTarget } from "../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { createAsker } from "../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Catalog, CatalogEntry } from "../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { HttpSettings } from "../../src/http/http-deps.ts";
 import type {
   QueryAnswer,

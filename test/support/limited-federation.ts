@@ -3,7 +3,7 @@ import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../src/plan/query-plan.ts";
-import { createCatalog } from "../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryResult } from "../../src/results/model.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";

@@ -1,8 +1,8 @@
 import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
 import type { CatalogEntry, EditableCatalog } from "../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../src/registry/catalog/create-catalog.ts";
-import { createSearchIndex } from "../../src/registry/search/create-search-index.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
+import { createSearchIndex } from "../../src/registry/search/search-index.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 import { createFakeMonitor, type FakeMonitorOptions, fates } from "./fake-monitor.ts";
 import { fakeSettings } from "./fake-query-service.ts";

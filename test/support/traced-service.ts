@@ -4,7 +4,7 @@ import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.
 import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createQueryService } from "../../src/query/create-query-service.ts";
-import { createCatalog } from "../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { createRequestSpans } from "../../src/telemetry/request-spans.ts";
 import type { Tracer } from "../../src/telemetry/tracing.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";

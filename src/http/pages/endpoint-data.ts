@@ -1,5 +1,5 @@
 import { schemaView, type CountValue, type SchemaClass, type SchemaFact } from "../../registry/schema/schema-view.ts";
-import { iriParts } from "../../registry/schema/iri-parts.ts";
+import { iriParts } from "../../registry/schema/text.ts";
 import type { Freshness } from "../../registry/void/description-service.ts";
 import type { FactStatus, VoidDescription } from "../../registry/void/void-description.ts";
 import { type Asker, askFor } from "./login.ts";

@@ -2,14 +2,13 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
-import type { Capabilities } from "./capabilities.ts";
+import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { CapabilityStore } from "./capability-store.ts";
-import type { CapabilityProber } from "./create-prober.ts";
+import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
-import { type EndpointView, endpointView } from "./endpoint-view.ts";
 
 /** What a run of the job gives. */
-export interface ProbeSummary {
+interface ProbeSummary {
   readonly id: string;
   readonly reachable: boolean;
   readonly unfinished: boolean;

@@ -1,6 +1,6 @@
 import type { Store } from "../../store/store.ts";
-import type { Capabilities } from "./capabilities.ts";
-import { checkCapabilities } from "./check-capabilities.ts";
+import { type Capabilities, probedConstructs } from "./capabilities.ts";
+import { checkList, checkObject, either, flag, instant, limited, optional, quantity } from "../void/check-values.ts";
 
 /** Capabilities by catalogue id; checked on the way out, so that a damaged document is dropped and never used. */
 export interface CapabilityStore {
@@ -15,7 +15,7 @@ export interface CapabilityStore {
 }
 
 /** What a capability store is built from. */
-export interface CapabilityStoreOptions {
+interface CapabilityStoreOptions {
   readonly store: Store;
   /** Hears of stored documents that could not be read any more and were dropped. */
   readonly onDropped?: (id: string, reason: string) => void;
@@ -73,4 +73,33 @@ function parse(value: string): Capabilities | { readonly reason: string } {
   }
   if (document.format !== format) return { reason: "it has a format of another version" };
   return checkCapabilities(document.capabilities);
+}
+
+const outcome = checkObject({
+  verdict: either("right", "wrong", "refused", "failed"),
+  detail: optional(limited(1_000)),
+  durationMs: quantity,
+});
+
+const capabilities = checkObject({
+  endpoint: limited(2_048),
+  probedAt: instant,
+  reachable: flag,
+  constructs: checkObject(Object.fromEntries(probedConstructs.map((name) => [name, optional(outcome)]))),
+  methods: checkList(either("post-form", "post-direct", "get"), 3),
+  formats: checkList(limited(100), 20),
+  rowCap: optional(quantity),
+  rowCapSilent: optional(flag),
+  wholeRows: optional(quantity),
+  maxValuesRows: optional(quantity),
+  maxUrlBytes: optional(quantity),
+  service: optional(flag),
+  unfinished: optional(flag),
+});
+
+const isCapabilities = (value: unknown): value is Capabilities => capabilities(value) === undefined;
+
+/** A stored value as capabilities; else why it is none. */
+function checkCapabilities(value: unknown): Capabilities | { readonly reason: string } {
+  return isCapabilities(value) ? value : { reason: capabilities(value) ?? "" };
 }

@@ -10,7 +10,7 @@ export type DocumentCanary = (
 ) => Promise<Capabilities>;
 
 /** What the canary is made of. */
-export interface DocumentCanaryOptions {
+interface DocumentCanaryOptions {
   readonly asker: Pick<Asker, "fetchDocument">;
   /** Milliseconds since the epoch. */
   readonly clock: { now(): number };

@@ -1,7 +1,6 @@
 import type { ProbeRequest } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
-import { product, type Table, valuesTable } from "./tables.ts";
 
 /** A question that touches no data, and its right answer. */
 export interface Probe {
@@ -12,7 +11,7 @@ export interface Probe {
 }
 
 /** A probe of one construct. */
-export interface ConstructProbe extends Probe {
+interface ConstructProbe extends Probe {
   readonly construct: Exclude<ProbedConstruct, "values">;
 }
 
@@ -115,7 +114,7 @@ export const constructProbes: readonly ConstructProbe[] = [
 ];
 
 /** A format that may be asked for. */
-export interface FormatProbe extends Probe {
+interface FormatProbe extends Probe {
   readonly mediaType: string;
 }
 
@@ -147,7 +146,7 @@ export const formatProbes: readonly FormatProbe[] = [
 ];
 
 /** Solutions of `rowCapQuery`. */
-export const wholeRows = 20_000;
+export const rowsOfProduct = 20_000;
 
 /** Every row is one small number, so that the answer of an endpoint without a cap stays below two megabytes. */
 export const rowCapQuery = (table: Table): string => `SELECT ?d4 WHERE { ${product(table, [10, 10, 10, 10, 2])} }`;
@@ -182,3 +181,30 @@ export function urlProbe(url: string, bytes: number): Probe {
     },
   };
 }
+
+/** Writes an inline table as a pattern: its rows are the pattern's solutions, and no data is read. */
+export type Table = (variables: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+const listed = (variables: readonly string[]): string => variables.map((name) => `?${name}`).join(" ");
+
+/** By VALUES (SPARQL 1.1 Query, section 10.2); a cell may be `UNDEF`. */
+export const valuesTable: Table = (variables, rows) => {
+  if (variables.length === 1) return `VALUES ${listed(variables)} { ${rows.map((row) => row.join(" ")).join(" ")} }`;
+  return `VALUES (${listed(variables)}) { ${rows.map((row) => `(${row.join(" ")})`).join(" ")} }`;
+};
+
+/** By BIND and UNION, for endpoints that do not know VALUES. */
+export const bindTable: Table = (variables, rows) => {
+  const branches = rows.map((row) => {
+    const binds = row.map((cell, column) => `BIND(${cell} AS ?${variables[column] ?? ""})`);
+    return `{ ${binds.join(" ")} }`;
+  });
+  return `{ ${branches.join(" UNION ")} }`;
+};
+
+const digits = (count: number): readonly (readonly string[])[] =>
+  Array.from({ length: count }, (_, digit) => [String(digit)]);
+
+/** One table a size, without a common variable: a join has as many solutions as the sizes' product. */
+export const product = (table: Table, sizes: readonly number[]): string =>
+  sizes.map((size, index) => table([`d${index}`], digits(size))).join(" ");

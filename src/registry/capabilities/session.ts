@@ -2,8 +2,7 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { type Clock, sleep } from "../../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/asking.ts";
-import type { Probe } from "./probes.ts";
-import type { Table } from "./tables.ts";
+import type { Probe, Table } from "./probes.ts";
 
 /** Bounds of one run and manners towards the endpoint. */
 export interface ProbeBounds {
@@ -50,7 +49,7 @@ export class StopProbing extends Error {
 }
 
 /** What a session works with. */
-export interface ProbeSessionOptions {
+interface ProbeSessionOptions {
   readonly client: ProbeClient;
   readonly clock: Clock;
   readonly endpoint: AskedEndpoint;

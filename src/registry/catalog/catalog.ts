@@ -50,7 +50,7 @@ export interface Federation {
 }
 
 /** Where an entry or federation comes from. */
-export type Origin = "file" | "api";
+type Origin = "file" | "api";
 
 /** A catalogue file that could not be used; the others load all the same. */
 export interface CatalogProblem {

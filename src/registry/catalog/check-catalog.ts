@@ -1,11 +1,16 @@
+import type * as RDF from "@rdfjs/types";
 import type { CatalogEntry } from "./catalog.ts";
-import { lineWith } from "./catalog-problem.ts";
-import { refuseAddress } from "./check-document.ts";
-import { looseKey, type UrlKey, urlKeys } from "./create-catalog.ts";
-import { parseDocument } from "./parse-document.ts";
-import { type LoadCatalogOptions, readCatalogFiles } from "./read-catalog.ts";
+import { lineWith, parseDocument } from "./document.ts";
+import { refuseAddress } from "./check-write.ts";
+import { looseKey, type UrlKey, urlKeys } from "./index-catalog.ts";
+import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
-import { createShapeCheck, type Severity, type ShapeCheck } from "./shapes.ts";
+import { readFile } from "node:fs/promises";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { toDataset } from "../../rdf/dataset.ts";
+import { vocabularyPrefixes } from "../../rdf/prefixes.ts";
+import { parseTurtle } from "../../rdf/turtle.ts";
+import { shacl } from "../../rdf/vocabularies.ts";
 
 /** What `catalog check` looks at. */
 export interface CheckCatalogOptions extends LoadCatalogOptions {
@@ -61,11 +66,9 @@ export async function checkCatalog(options: CheckCatalogOptions): Promise<Catalo
   };
 }
 
-const severities: readonly Severity[] = ["violation", "warning", "info"];
-
 function compareFindings(left: CatalogFinding, right: CatalogFinding): number {
   if (left.file !== right.file) return left.file < right.file ? -1 : 1;
-  return severities.indexOf(left.severity) - severities.indexOf(right.severity);
+  return weights.indexOf(left.severity) - weights.indexOf(right.severity);
 }
 
 /** Files that are no Turtle have been reported already. */
@@ -101,10 +104,10 @@ function checkAddresses(
   keyOf: UrlKey,
 ): readonly CatalogFinding[] {
   return files.flatMap((catalogFile) => {
-    const { described } = catalogFile;
-    if (described.kind !== "endpoint") return [];
-    const reason = refuseAddress(described.value.url, { baseUrl, keyOf, ...(refuseUrl && { refuseUrl }) });
-    return reason === undefined ? [] : warning(catalogFile, described.value.url, reason);
+    const { item } = catalogFile;
+    if (item.kind !== "endpoint") return [];
+    const reason = refuseAddress(item.value.url, { baseUrl, keyOf, ...(refuseUrl && { refuseUrl }) });
+    return reason === undefined ? [] : warning(catalogFile, item.value.url, reason);
   });
 }
 
@@ -112,22 +115,22 @@ function checkAddresses(
 function checkLikeness({ files }: CatalogFiles, keyOf: UrlKey): readonly CatalogFinding[] {
   const seen = new Map<string, { readonly file: string; readonly key: string }>();
   return files.flatMap((catalogFile) => {
-    const { described, file } = catalogFile;
-    const key = described.kind === "endpoint" ? keyOf(described.value.url) : undefined;
-    if (described.kind !== "endpoint" || key === undefined) return [];
+    const { item, file } = catalogFile;
+    const key = item.kind === "endpoint" ? keyOf(item.value.url) : undefined;
+    if (item.kind !== "endpoint" || key === undefined) return [];
     const first = seen.get(looseKey(key));
     if (first === undefined) seen.set(looseKey(key), { file, key });
     if (first === undefined || first.key === key) return [];
-    return warning(catalogFile, described.value.url, `The URL is nearly that of ${first.file}.`);
+    return warning(catalogFile, item.value.url, `The URL is nearly that of ${first.file}.`);
   });
 }
 
 function checkMembers({ files }: CatalogFiles, entries: readonly CatalogEntry[]): readonly CatalogFinding[] {
   const ids = new Set(entries.map(({ id }) => id));
   return files.flatMap((catalogFile) => {
-    const { described } = catalogFile;
-    if (described.kind !== "federation") return [];
-    const missing = described.value.members.filter((id) => !ids.has(id));
+    const { item } = catalogFile;
+    if (item.kind !== "federation") return [];
+    const missing = item.value.members.filter((id) => !ids.has(id));
     return missing.flatMap((id) => warning(catalogFile, `"${id}"`, `The member "${id}" is not in the catalogue.`));
   });
 }
@@ -135,4 +138,90 @@ function checkMembers({ files }: CatalogFiles, entries: readonly CatalogEntry[])
 function warning({ file, text }: CatalogFile, about: string, reason: string): readonly CatalogFinding[] {
   const line = lineWith(about, text);
   return [{ file, severity: "warning", reason, ...(line !== undefined && { line }) }];
+}
+
+/** How much a finding weighs: a violation refuses the document. */
+type Severity = "violation" | "warning" | "info";
+
+/** What a SHACL shape has to say about a document. */
+interface ShapeFinding {
+  readonly severity: Severity;
+  /** Predicate, with its usual prefix where there is one. */
+  readonly path?: string;
+  readonly reason: string;
+}
+
+/** Validates documents against SHACL shapes, most important findings first. */
+export type ShapeCheck = (quads: readonly RDF.Quad[]) => Promise<readonly ShapeFinding[]>;
+
+/** Findings about one document: at least half as many as this are reported. */
+const maxErrors = 400;
+const limits = { baseIri: "urn:fedway:shapes:", maxBytes: 1_000_000, maxQuads: 20_000 };
+
+/**
+ * SHACL Core over one document at a time. The validator is loaded when the first document is checked.
+ * @throws FedwayError `CATALOG_INVALID`, when it is called, for shapes that cannot be read
+ */
+export function createShapeCheck(shapesFile: string): ShapeCheck {
+  let loading: Promise<ShapeCheck> | undefined;
+  return async (quads) => {
+    loading ??= loadShapes(shapesFile);
+    return (await loading)(quads);
+  };
+}
+
+async function loadShapes(shapesFile: string): Promise<ShapeCheck> {
+  // It brings many RDF libraries along, which a service that never changes its catalogue does not need.
+  const { default: Validator } = await import("rdf-validate-shacl");
+  const shapes = toDataset(await readShapes(shapesFile));
+  const create = () => new Validator(shapes, { maxErrors });
+  let validator = create();
+  let found = 0;
+  return async (quads) => {
+    // Making one takes long; but it counts its findings over all documents, and stops at `maxErrors`.
+    if (found > maxErrors / 2) {
+      validator = create();
+      found = 0;
+    }
+    const report = await validator.validate(toDataset(quads));
+    found += report.results.length;
+    const findings = report.results.map(({ severity, path, message }) => toFinding(severity, path, message));
+    return findings.toSorted((left, right) => weights.indexOf(left.severity) - weights.indexOf(right.severity));
+  };
+}
+
+async function readShapes(shapesFile: string): Promise<readonly RDF.Quad[]> {
+  try {
+    return parseTurtle(await readFile(shapesFile, "utf8"), limits);
+  } catch (cause) {
+    const reason = cause instanceof FedwayError ? ` ${cause.message}` : "";
+    throw new FedwayError("CATALOG_INVALID", `The shapes ${shapesFile} cannot be read.${reason}`, { cause });
+  }
+}
+
+const weights: readonly Severity[] = ["violation", "warning", "info"];
+const severities: ReadonlyMap<string, Severity> = new Map([
+  [shacl.Violation, "violation"],
+  [shacl.Warning, "warning"],
+  [shacl.Info, "info"],
+]);
+
+function toFinding(
+  severity: RDF.Term | null,
+  path: RDF.Term | null | undefined,
+  messages: readonly RDF.Term[],
+): ShapeFinding {
+  const [message] = messages;
+  return {
+    severity: severities.get(severity?.value ?? "") ?? "violation",
+    ...(path?.termType === "NamedNode" && { path: shortName(path.value) }),
+    reason: message?.value ?? "The document does not have the shape of its kind.",
+  };
+}
+
+/** An IRI with its usual prefix, or as it is. */
+function shortName(iri: string): string {
+  const end = Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1;
+  const prefix = vocabularyPrefixes.get(iri.slice(0, end));
+  return prefix === undefined ? iri : `${prefix}:${iri.slice(end)}`;
 }

@@ -2,7 +2,7 @@ import type { EditableCatalog } from "./catalog.ts";
 import type { Clock, Timer } from "../../clock.ts";
 
 /** What follows when endpoints leave the catalogue. */
-export interface RemovalOptions {
+interface RemovalOptions {
   readonly catalog: Pick<EditableCatalog, "entries" | "byId" | "onChange">;
   /** Drops what is kept of an endpoint; called again when it has failed, also half-way. */
   readonly remove: (id: string) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogDocument, CatalogDrift, CatalogEntry, Federation } from "./catalog.ts";
-import { indexCatalog, looseKey, type UrlKey } from "./create-catalog.ts";
-import { decodeOverlay, type Overlay } from "./overlay.ts";
-import { documentKey, etagOf, parseDocument } from "./parse-document.ts";
+import { indexCatalog, looseKey, type UrlKey } from "./index-catalog.ts";
+import { decodeOverlay, type Overlay } from "./overlays.ts";
+import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { type CatalogFiles, type ResolvedCatalog, resolveCatalog } from "./resolve-catalog.ts";
 
 /** What a live catalogue is made of. */

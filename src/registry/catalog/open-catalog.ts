@@ -1,15 +1,28 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store, StoredDocument } from "../../store/store.ts";
 import type { CatalogDocument, CatalogWrite, EditableCatalog } from "./catalog.ts";
-import { checkDocument, type DocumentRules } from "./check-document.ts";
-import { urlKeys } from "./create-catalog.ts";
+import {
+  checkDocument,
+  type DocumentRules,
+  checkCondition,
+  checkMatch,
+  documentUnknown,
+  refuseTakenUrl,
+} from "./check-write.ts";
+import { urlKeys } from "./index-catalog.ts";
 import { LiveCatalog, type LiveParts } from "./live-catalog.ts";
-import { type Overlay, overlayPrefix, type OverlayRecord, readOverlay } from "./overlay.ts";
-import { createOverlayStore, type OverlayStore, type StoredChange } from "./overlay-store.ts";
-import { documentKey, etagOf } from "./parse-document.ts";
-import { type LoadCatalogOptions, readCatalogFiles } from "./read-catalog.ts";
-import { createShapeCheck } from "./shapes.ts";
-import { checkCondition, checkMatch, documentUnknown, refuseTakenUrl } from "./write-conditions.ts";
+import {
+  type Overlay,
+  overlayPrefix,
+  type OverlayRecord,
+  readOverlay,
+  createOverlayStore,
+  type OverlayStore,
+  type StoredChange,
+} from "./overlays.ts";
+import { documentKey, etagOf } from "./document.ts";
+import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
+import { createShapeCheck } from "./check-catalog.ts";
 
 /** How a catalogue that can change is opened. */
 export interface OpenCatalogOptions extends LoadCatalogOptions {
@@ -80,8 +93,8 @@ class OpenCatalog extends LiveCatalog implements EditableCatalog {
     return this.#untilStored(async () => {
       const existing = this.document(change.kind, change.id);
       checkCondition(change, existing, this);
-      const { described, turtle } = await checkDocument(change, this.#rules);
-      refuseTakenUrl(described, this, { keyOf: this.#rules.keyOf, alike: (loose) => this.alike(loose) });
+      const { item, turtle } = await checkDocument(change, this.#rules);
+      refuseTakenUrl(item, this, { keyOf: this.#rules.keyOf, alike: (loose) => this.alike(loose) });
       if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
       if (!(await this.#put(change, { turtle }))) return undefined;
       const document = this.document(change.kind, change.id);

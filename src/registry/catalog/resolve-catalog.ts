@@ -1,8 +1,8 @@
 import { compareText } from "../../rdf/canonical.ts";
 import type { CatalogDrift, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
-import { toProblem } from "./catalog-problem.ts";
-import type { Described } from "./describe-document.ts";
-import type { Overlay } from "./overlay.ts";
+import { toProblem } from "./document.ts";
+import type { CatalogItem } from "./parse-entry.ts";
+import type { Overlay } from "./overlays.ts";
 import { EntryProblem } from "./statements.ts";
 
 /** One catalogue file that could be read. */
@@ -11,7 +11,7 @@ export interface CatalogFile {
   readonly key: string;
   readonly file: string;
   readonly text: string;
-  readonly described: Described;
+  readonly item: CatalogItem;
   /** Comparison key of an endpoint's URL. */
   readonly urlKey?: string;
   /** Changes with the text. */
@@ -72,27 +72,27 @@ class Resolution implements ResolvedCatalog {
   }
 
   addOverlay(overlay: Overlay): void {
-    const { key, described, deleted, problem, urlKey } = overlay;
+    const { key, item, deleted, problem, urlKey } = overlay;
     const from = overlayName(overlay);
     this.#overlays.set(key, overlay);
     if (deleted) return;
     try {
-      if (described === undefined) throw new EntryProblem(problem ?? "The stored change cannot be read.");
-      this.#takeUrl(described, { urlKey, from });
-      this.#show(described, overlay);
+      if (item === undefined) throw new EntryProblem(problem ?? "The stored change cannot be read.");
+      this.#takeUrl(item, { urlKey, from });
+      this.#show(item, overlay);
     } catch (thrown) {
       this.problems.push(toProblem(from, thrown));
     }
   }
 
   addFile(catalogFile: CatalogFile): void {
-    const { key, file, text, described, urlKey } = catalogFile;
+    const { key, file, text, item, urlKey } = catalogFile;
     try {
-      refuseTaken(this.fileOf.get(key)?.file, `dcterms:identifier "${described.id}"`, `"${described.id}"`);
+      refuseTaken(this.fileOf.get(key)?.file, `dcterms:identifier "${item.id}"`, `"${item.id}"`);
       const overlay = this.#overlays.get(key);
       if (overlay === undefined) {
-        this.#takeUrl(described, { urlKey, from: file });
-        this.#show(described, catalogFile);
+        this.#takeUrl(item, { urlKey, from: file });
+        this.#show(item, catalogFile);
       } else {
         this.#addDrift(overlay, catalogFile);
       }
@@ -102,19 +102,19 @@ class Resolution implements ResolvedCatalog {
     }
   }
 
-  #show(described: Described, source: CatalogFile | Overlay): void {
+  #show(item: CatalogItem, source: CatalogFile | Overlay): void {
     this.shown.set(source.key, source);
-    if (described.kind === "federation") this.federations.push(described.value);
+    if (item.kind === "federation") this.federations.push(item.value);
     else {
-      this.entries.push(described.value);
-      if (source.urlKey !== undefined) this.urlKeys.set(described.value, source.urlKey);
+      this.entries.push(item.value);
+      if (source.urlKey !== undefined) this.urlKeys.set(item.value, source.urlKey);
     }
   }
 
-  #takeUrl(described: Described, { urlKey, from }: { urlKey: string | undefined; from: string }): void {
-    if (urlKey === undefined || described.kind !== "endpoint") return;
-    const property = described.value.interface === "file" ? "void:dataDump" : "dcat:endpointURL";
-    refuseTaken(this.#urls.get(urlKey), `${property} <${described.value.url}>`, described.value.url);
+  #takeUrl(item: CatalogItem, { urlKey, from }: { urlKey: string | undefined; from: string }): void {
+    if (urlKey === undefined || item.kind !== "endpoint") return;
+    const property = item.value.interface === "file" ? "void:dataDump" : "dcat:endpointURL";
+    refuseTaken(this.#urls.get(urlKey), `${property} <${item.value.url}>`, item.value.url);
     this.#urls.set(urlKey, from);
   }
 

@@ -13,7 +13,7 @@ export function weighed(keys: Iterable<string>, weightOf: (key: string) => numbe
 }
 
 /** How `verificationParts` divides. */
-export interface PartLimits {
+interface PartLimits {
   /** Keys in one part. */
   readonly most: number;
   /** Characters of all keys in one part, unless it is a single one; absent: no bound. */
@@ -74,8 +74,8 @@ export function chunks<T>(items: readonly T[], most: number): T[][] {
 }
 
 /** What bounds a batch. */
-export interface BatchLimits {
-  /** Keys in the first batch; rung 2 starts at 10. */
+interface BatchLimits {
+  /** Keys in the first batch; level 2 starts at 10. */
   readonly first: number;
   /** Keys in any batch. */
   readonly most: number;
@@ -87,7 +87,7 @@ export interface BatchLimits {
   readonly work?: number;
 }
 
-/** Batches that adapt to how the endpoint takes them (rung 2). */
+/** Batches that adapt to how the endpoint takes them (level 2). */
 export interface Batcher {
   /** The next batch, lightest keys first; undefined when all are done. */
   next(): readonly string[] | undefined;

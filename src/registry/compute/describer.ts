@@ -1,7 +1,20 @@
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { Clock } from "../../clock.ts";
+import { createTodo, isNothingMissing } from "./todo.ts";
+import { computeDatasetFacts } from "./dataset-facts.ts";
+import { withClaims, buildDescription } from "./description-builder.ts";
+import { noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
+import { restoredFacts } from "./fact-base.ts";
+import { factKinds } from "./fact-kinds.ts";
+import { computeFacts } from "./compute-facts.ts";
+import { startList } from "./lists.ts";
+import { reconcile } from "./reconcile.ts";
+import { type Run, inconsistentAnswers } from "./run.ts";
+import { Session, StopRun } from "./session.ts";
 
 /** What is described, and what is already known of how its endpoint behaves. */
 export interface DescribeTarget {
@@ -17,7 +30,7 @@ export interface DescribeTarget {
 }
 
 /**
- * How much work one run may be; what is not said has the describer's default. A run needs about 20 requests to find out
+ * How much work one run may be; default 1,000 requests, 1 hour, 512 MiB. A run needs about 20 requests to find out
  * something that the next one need not ask again.
  */
 export interface DescribeBudget {
@@ -48,4 +61,165 @@ export interface Describer {
    * @throws FedwayError `CANCELLED` when the signal aborts, after a last checkpoint; `ADDRESS_REFUSED`
    */
   describe(target: DescribeTarget, options: DescribeOptions): Promise<VoidDescription>;
+}
+
+/** What a describer works with. */
+interface DescriberOptions {
+  readonly asker: Asker;
+  /** Milliseconds since the epoch. */
+  readonly clock: Clock;
+  /** Pause between two requests to one endpoint; default 250, 0 for endpoints that this process hosts. */
+  readonly pauseMs?: number;
+  /** Longest wait for one answer; default 60,000. */
+  readonly queryTimeoutMs?: number;
+  /** Requests between two checkpoints; default 10. */
+  readonly checkpointEvery?: number;
+}
+
+const defaultBudget = { requests: 1000, ms: 3_600_000, bytes: 512 * 1024 * 1024 } as const;
+
+/** Creates the describer; it keeps no state between runs. */
+export function createDescriber(options: DescriberOptions): Describer {
+  return {
+    async describe(target, runOptions) {
+      const { run, snapshot } = startRun({ ...options, ...runOptions, target });
+      try {
+        await computeAll(run);
+      } catch (thrown) {
+        if (!(thrown instanceof StopRun)) throw thrown;
+        if (thrown.reason === "cancelled") {
+          await runOptions.onCheckpoint?.(snapshot());
+          throw new FedwayError("CANCELLED", "The description was cancelled.", { cause: thrown });
+        }
+      }
+      return snapshot();
+    },
+  };
+}
+
+/** The stages, in the order of their use to an agent: lists, what classes have, counts and the rest. */
+async function computeAll(run: Run): Promise<void> {
+  if (isNothingMissing(run.base, computedKinds, run.todo)) {
+    for (const kind of computedKinds) run.todo.closeKind(kind);
+    return;
+  }
+  const perform = async (stage: string, action: () => Promise<void>): Promise<void> => {
+    run.progress(stage, 0, 1);
+    await action();
+    reconcile(run.base, run.todo);
+  };
+  await perform("probes", () => probe(run));
+  let classes = await startList(run, factKinds.classes);
+  if (await turnToNamedGraphs(run)) classes = await startList(run, factKinds.classes);
+  while (await settleDoubt(run, classes.observation)) classes = await startList(run, factKinds.classes);
+  await perform("classes", classes.finish);
+  const properties = await startList(run, factKinds.properties);
+  // Counts of properties that need many queries come after what agents use first.
+  if (properties.light) await perform("properties", properties.finish);
+  else for (const kind of ofClasses) await perform(kind.phrase, () => computeFacts(run, kind));
+  if (!properties.light) await perform("properties", properties.finish);
+  // The second time for classes and properties that the first has brought to light.
+  for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
+  for (const kind of Object.values(factKinds)) run.todo.closeKind(kind);
+  await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
+  run.progress("done", 1, 1);
+}
+
+const ofClasses = [factKinds.classProperties, factKinds.classDatatypes, factKinds.classObjectClasses] as const;
+
+const computedKinds = [
+  factKinds.classes,
+  factKinds.properties,
+  ...ofClasses,
+  factKinds.propertyDatatypes,
+  factKinds.propertyObjectClasses,
+] as const;
+
+type StartOptions = DescriberOptions & DescribeOptions & { readonly target: DescribeTarget };
+
+function startRun(options: StartOptions) {
+  const { clock, target, known, onCheckpoint, checkpointEvery = 10 } = options;
+  const todo = createTodo(known);
+  const base = restoredFacts(known, "measured");
+  const claims = restoredFacts(known, "claimed");
+  const startedAt = known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString();
+  let sinceCheckpoint = 0;
+  const session = new Session({
+    asker: options.asker,
+    clock,
+    endpoint: target.endpoint,
+    signal: options.signal,
+    pauseMs: options.pauseMs ?? 250,
+    queryTimeoutMs: options.queryTimeoutMs ?? 60_000,
+    budget: { ...defaultBudget, ...options.budget },
+    records: known?.records ?? [],
+    afterEach: async () => {
+      if (++sinceCheckpoint < checkpointEvery || onCheckpoint === undefined) return;
+      sinceCheckpoint = 0;
+      await onCheckpoint(snapshot());
+    },
+  });
+  const snapshot = (): VoidDescription => {
+    reconcile(base, todo);
+    const { shown, contradicted } = withClaims(base, claims);
+    for (const fact of contradicted) todo.note(fact);
+    const { requests, bytes, ms } = session.spent;
+    const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
+    return buildDescription(shown, {
+      endpoint: target.endpoint.url,
+      ...(target.endpoint.id !== undefined && { id: target.endpoint.id }),
+      dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
+      ...(known && { known }),
+      startedAt,
+      finishedAt: new Date(clock.now()).toISOString(),
+      unfinished: todo.unfinished,
+      unknown: todo.unknown(),
+      records: session.records,
+      cost: { requests: before.requests + requests, bytes: before.bytes + bytes, ms: before.ms + ms },
+    });
+  };
+  return { run: createRun({ target, session, base, claims, todo }, options.onProgress), snapshot };
+}
+
+function createRun(
+  parts: Pick<Run, "target" | "session" | "base" | "claims" | "todo">,
+  onProgress: DescribeOptions["onProgress"],
+): Run {
+  const { target, base, todo, session } = parts;
+  const { capabilities } = target;
+  return {
+    ...parts,
+    dialect: {
+      count: true,
+      values: true,
+      graphs: [],
+      named: base.namedGraphs.size > 0 && !todo.isOpen("graph list"),
+      repeats: todo.has(repeatedTriples),
+      countDistinct: !todo.has(noDistinct),
+    },
+    cap: target.rowCap ?? capabilities?.rowCap,
+    uncapped: false,
+    mostKeys: Math.min(500, capabilities?.maxValuesRows ?? 500),
+    mostText: maxTextOf(target),
+    rowsSeen: 0,
+    sliced: 0,
+    inconsistent: todo.has(inconsistentAnswers),
+    inconsistentFrom: Number.POSITIVE_INFINITY,
+    limit: 10_000,
+    heavy: new Map(),
+    tooMuch: new Map(),
+    listTotals: new Map(),
+    best: new Map(),
+    progress: (stage, done, total) => {
+      const { requests, bytes } = session.spent;
+      const { classes, properties } = base;
+      const figures = { requests, bytes, classes: classes.size, properties: properties.size };
+      onProgress?.({ stage, done, total, figures });
+    },
+  };
+}
+
+/** Characters of IRIs that fit into a query; those of a GET grow by encoding. */
+function maxTextOf({ endpoint, capabilities }: DescribeTarget): number {
+  return endpoint.method === "get" ? Math.max(500, (capabilities?.maxUrlBytes ?? 8192) / 2 - 500) : 60_000;
 }

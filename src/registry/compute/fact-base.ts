@@ -1,5 +1,5 @@
 import type { Count, FactStatus, ObjectPartition, VoidDescription } from "../void/void-description.ts";
-import type { Family } from "./families.ts";
+import type { FactKind } from "./fact-kinds.ts";
 
 /** How a fact is known. */
 export interface Known {
@@ -33,7 +33,7 @@ export interface ClassFact extends Known {
 }
 
 /** A named graph. */
-export interface GraphFact extends Known {
+interface GraphFact extends Known {
   triples?: Count;
 }
 
@@ -60,7 +60,7 @@ export interface FactBase {
 const ranks: Readonly<Record<FactStatus, number>> = { exact: 0, lowerBound: 1, exists: 2, sampled: 3, claimed: 4 };
 
 /** The better of two ways in which something is known to exist. */
-export function betterKnown(fact: Known, status: FactStatus, record: number): void {
+function betterKnown(fact: Known, status: FactStatus, record: number): void {
   if (ranks[status] >= ranks[fact.status]) return;
   fact.status = status;
   fact.record = record;
@@ -131,8 +131,8 @@ function sought<T extends Known>(
   return fact;
 }
 
-/** The keys of a family that are known. */
-export function keysOf(base: FactBase, { key }: Pick<Family, "key">): ReadonlyMap<string, Known> {
+/** The keys of a kind that are known. */
+export function keysOf(base: FactBase, { key }: Pick<FactKind, "key">): ReadonlyMap<string, Known> {
   return key === "c" ? base.classes : key === "p" ? base.properties : base.namedGraphs;
 }
 

@@ -1,22 +1,20 @@
-import type { Chore } from "./agenda.ts";
+import type { Task } from "./todo.ts";
 import { createBatcher, weighed } from "./batches.ts";
 import { classFact, graphFact, keysOf, propertyFact } from "./fact-base.ts";
-import type { Family } from "./families.ts";
-import { climb } from "./ladder.ts";
-import { isCountedExactly, keepTotals, listed } from "./list-totals.ts";
-import { countOf, iriOf, type Groups, type Observation, solutionsOf } from "./observation.ts";
-import { keysQuery, listTotalQuery, missingKeyQuery, sampledKeysQuery, solutionQuery } from "./queries.ts";
-import { caughtLying, isCutFor, isSeen, type ListTotal, observe, type Run, weightIn } from "./run.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { computeFacts } from "./compute-facts.ts";
+import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
+import { type Groups, iriOf, type Observation } from "./observation.ts";
+import { keysQuery, sampledKeysQuery } from "./queries.ts";
+import { isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
 
-/** The longest lists that are made, by the variable of their keys. */
-const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
 const mostPages = 30;
 const leastLimit = 25;
 
-const chores = { c: "class list", p: "property list", g: "graph list" } as const;
+const tasks = { c: "class list", p: "property list", g: "graph list" } as const;
 
 /** A list that has been made, and what is left to do about it. */
-export interface StartedList {
+interface StartedList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;
   /** The answer with counts, where there is one for all keys. */
@@ -26,35 +24,31 @@ export interface StartedList {
 }
 
 /** Tier 1: the list of all classes or properties. */
-export async function startList(run: Run, family: Family): Promise<StartedList> {
-  const chore = chores[family.key];
-  if (!run.agenda.isOpen(chore)) return { light: true, finish: () => climb(run, family) };
-  const listing = await list(run, family);
-  if (!listing.whole) await findClaimed(run, family);
+export async function startList(run: Run, kind: FactKind): Promise<StartedList> {
+  const task = tasks[kind.key];
+  if (!run.todo.isOpen(task)) return { light: true, finish: () => computeFacts(run, kind) };
+  const listing = await list(run, kind);
+  if (!listing.whole) await findClaimed(run, kind);
   const { observation } = listing;
   return {
     light: observation?.whole === true,
     ...(observation && { observation }),
-    finish: () => finishList(run, family, { chore, listing }),
+    finish: () => finishList(run, kind, { task, listing }),
   };
 }
 
 async function finishList(
   run: Run,
-  family: Family,
-  { chore, listing }: { readonly chore: Chore; readonly listing: Listing },
+  kind: FactKind,
+  { task, listing }: { readonly task: Task; readonly listing: Listing },
 ): Promise<void> {
-  const total = run.dialect.count ? await askTotal(run, family) : undefined;
-  if (total) {
-    run.listTotals.set(family.name, total);
-    await lookBeyond(run, family, total);
-  }
-  await climb(run, family, listing.observation);
-  if (run.lies) await listMore(run, family);
-  const complete = listing.whole && (await isProven(run, family, listing));
-  keepTotals(run, family, { complete, total, record: total?.record ?? listing.record });
-  run.agenda.close(
-    chore,
+  const total = await countList(run, kind);
+  await computeFacts(run, kind, listing.observation);
+  if (run.inconsistent) await listMore(run, kind);
+  const complete = listing.whole && (await isProven(run, kind, listing.observation));
+  keepTotals(run, kind, { complete, total, record: total?.record ?? listing.record });
+  run.todo.close(
+    task,
     complete ? undefined : { why: listing.why, ...(listing.record !== undefined && { record: listing.record }) },
   );
 }
@@ -68,31 +62,31 @@ interface Listing {
   readonly record?: number;
 }
 
-/** Rung 1 with counts, else without, else from samples; further pages by exclusion. */
-async function list(run: Run, family: Family): Promise<Listing> {
+/** Level 1 with counts, else without, else from samples; further pages by exclusion. */
+async function list(run: Run, kind: FactKind): Promise<Listing> {
   const pages: Observation[] = [];
   const keys = new Set<string>();
   while (run.dialect.count && pages.length < mostPages) {
-    const page = await observe(run, family, { selection: { without: [...keys] }, rung: pages.length === 0 ? 1 : 2 });
+    const page = await observe(run, kind, { selection: { without: [...keys] }, level: pages.length === 0 ? 1 : 2 });
     if (!isSeen(page)) {
-      run.tooMuch.set(family.name, page.why === "too-large" ? "cut" : "failed");
+      run.tooMuch.set(kind.name, page.tooLarge ? "cut" : "failed");
       break;
     }
     pages.push(page);
     const before = keys.size;
-    const dropped = take(run, family, { iris: page.groups.keys(), keys, record: page.record, status: "exists" });
-    if (page.cut && keys.size > before && isExcludable(run, family, keys)) continue;
+    const dropped = take(run, kind, { iris: page.groups.keys(), keys, record: page.record, status: "exists" });
+    if (page.cut && keys.size > before && isExcludable(run, kind, keys)) continue;
     const whole = page.whole && pages.every(isPage) && !dropped;
     return { ...ending(page), observation: joined(pages), whole };
   }
-  return listKeys(run, family, new Set(listed(run, family)));
+  return listKeys(run, kind, new Set(listed(run, kind)));
 }
 
 /** Keys that can still be written into a query that excludes them. */
-function isExcludable(run: Run, family: Family, keys: ReadonlySet<string>): boolean {
+function isExcludable(run: Run, kind: FactKind, keys: ReadonlySet<string>): boolean {
   let text = 0;
   for (const key of keys) text += key.length;
-  return keys.size < mostListed[family.key] && text < 10 * run.mostText;
+  return keys.size < mostListed[kind.key] && text < 10 * run.mostText;
 }
 
 interface Taken {
@@ -103,12 +97,12 @@ interface Taken {
 }
 
 /** Takes keys into the list and the facts. Whether some had to be left out. */
-function take(run: Run, family: Family, { iris, keys, record, status }: Taken): boolean {
+function take(run: Run, kind: FactKind, { iris, keys, record, status }: Taken): boolean {
   for (const key of iris) {
-    if (keys.size >= mostListed[family.key] && !keys.has(key)) return true;
+    if (keys.size >= mostListed[kind.key] && !keys.has(key)) return true;
     keys.add(key);
-    if (family.key === "c") classFact(run.base, key, { status, record });
-    else if (family.key === "g") graphFact(run.base, key, { status, record });
+    if (kind.key === "c") classFact(run.base, key, { status, record });
+    else if (kind.key === "g") graphFact(run.base, key, { status, record });
     else propertyFact(run.base.properties, key, { status, record });
   }
   return false;
@@ -134,38 +128,38 @@ function joined(pages: readonly Observation[]): Observation {
 }
 
 /** What answers that silently lack something have not shown: pages by exclusion until nothing new comes. */
-async function listMore(run: Run, family: Family): Promise<void> {
-  const before = listed(run, family).length;
-  await listKeys(run, family, new Set(listed(run, family)));
-  if (listed(run, family).length > before) await climb(run, family);
+async function listMore(run: Run, kind: FactKind): Promise<void> {
+  const before = listed(run, kind).length;
+  await listKeys(run, kind, new Set(listed(run, kind)));
+  if (listed(run, kind).length > before) await computeFacts(run, kind);
 }
 
 /** Where a list may lack something: asks for what the publisher names beyond it. */
-async function findClaimed(run: Run, family: Family): Promise<void> {
-  const keys = new Set(listed(run, family));
-  const claimed = keysOf(run.claims, family).keys();
+async function findClaimed(run: Run, kind: FactKind): Promise<void> {
+  const keys = new Set(listed(run, kind));
+  const claimed = keysOf(run.claims, kind).keys();
   const items = weighed(
     [...claimed].filter((key) => !keys.has(key)),
-    weightIn(run, family),
+    weightIn(run, kind),
   );
   const batcher = createBatcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
   for (let pages = 0; pages < mostPages; pages++) {
     const batch = batcher.next();
     if (batch === undefined) return;
-    const found = await observe(run, family, { selection: { keys: batch }, rung: 2 });
+    const found = await observe(run, kind, { selection: { keys: batch }, level: 2 });
     if (!isSeen(found)) batcher.failed();
     else {
-      take(run, family, { iris: found.groups.keys(), keys, record: found.record, status: "exists" });
+      take(run, kind, { iris: found.groups.keys(), keys, record: found.record, status: "exists" });
       batcher.answered(found.rows, false);
     }
   }
 }
 
 /** A list without counts, page by page: all keys of the data, or where that is too much those of its first solutions. */
-async function listKeys(run: Run, family: Family, keys: Set<string>): Promise<Listing> {
+async function listKeys(run: Run, kind: FactKind, keys: Set<string>): Promise<Listing> {
   let sampling = false;
-  for (let pages = 0; pages < mostPages && isExcludable(run, family, keys); pages++) {
-    const page = await askPage(run, family, { keys, sampling });
+  for (let pages = 0; pages < mostPages && isExcludable(run, kind, keys); pages++) {
+    const page = await askPage(run, kind, { keys, sampling });
     if (page.failed) {
       if (sampling && run.limit <= leastLimit) return { whole: false, why: page.why, record: page.record };
       if (sampling) run.limit = Math.max(leastLimit, Math.floor(run.limit / 20));
@@ -173,7 +167,7 @@ async function listKeys(run: Run, family: Family, keys: Set<string>): Promise<Li
       continue;
     }
     // A list that was caught lacking something is only over when nothing new comes.
-    const whole = page.whole && !sampling && !run.lies;
+    const whole = page.whole && !sampling && !run.inconsistent;
     if (whole || page.fresh === 0) return { whole, why: page.why, record: page.record };
   }
   return { whole: false, why: "partial" };
@@ -191,87 +185,21 @@ interface Page {
 
 async function askPage(
   run: Run,
-  family: Family,
+  kind: FactKind,
   { keys, sampling }: { readonly keys: Set<string>; readonly sampling: boolean },
 ): Promise<Page> {
   const without = [...keys];
   const { dialect, limit } = run;
-  const query = sampling
-    ? sampledKeysQuery(family, without, { dialect, limit })
-    : keysQuery(family, { without }, dialect);
-  const outcome = await run.session.ask({ query, rung: sampling ? 6 : 1 });
+  const query = sampling ? sampledKeysQuery(kind, without, { dialect, limit }) : keysQuery(kind, { without }, dialect);
+  const outcome = await run.session.ask({ query, level: sampling ? 6 : 1 });
   const { record } = outcome;
   if (!outcome.ok) {
-    return { failed: true, whole: false, fresh: 0, why: outcome.why === "too-large" ? "failed" : outcome.why, record };
+    return { failed: true, whole: false, fresh: 0, why: outcome.why, record };
   }
   const { rows } = outcome.answer;
-  const iris = rows.flatMap((row) => iriOf(row.get(family.key)) ?? []);
-  const dropped = take(run, family, { iris, keys, record, status: sampling ? "sampled" : "exists" });
+  const iris = rows.flatMap((row) => iriOf(row.get(kind.key)) ?? []);
+  const dropped = take(run, kind, { iris, keys, record, status: sampling ? "sampled" : "exists" });
   const usable = iris.length === rows.length && !dropped;
   const whole = usable && outcome.sound && !isCutFor(run, rows.length);
   return { failed: false, whole, fresh: keys.size - without.length, why: usable ? "partial" : "refused", record };
-}
-
-async function askTotal(run: Run, family: Family): Promise<ListTotal | undefined> {
-  const outcome = await run.session.ask({ query: listTotalQuery(family, run.dialect), rung: 1 });
-  if (!outcome.ok || !outcome.sound) return undefined;
-  const [row] = outcome.answer.rows;
-  const solutions = countOf(row?.get("n"));
-  const keys = countOf(row?.get("d"));
-  if (solutions === undefined || outcome.answer.rows.length !== 1) return undefined;
-  if (keys === undefined && run.dialect.countDistinct) return undefined;
-  return { solutions, keys, record: outcome.record };
-}
-
-/** A solution behind the last one that was counted gives away a count over only some of them, for little work. */
-async function lookBeyond(run: Run, family: Family, { solutions, record }: ListTotal): Promise<void> {
-  const outcome = await run.session.ask({ query: solutionQuery(family, solutions, run.dialect), rung: 2 });
-  if (outcome.ok && outcome.answer.rows.length > 0) caughtLying(run, solutions, record);
-}
-
-/** Whether a second way agrees that a list misses nothing. */
-async function isProven(run: Run, family: Family, listing: Listing): Promise<boolean> {
-  if (run.lies || !run.dialect.count) return false;
-  const keys = listed(run, family);
-  // Nothing at all is also what an endpoint gives that has lost its way in a query over everything.
-  if (keys.length === 0) return (await missing(run, family, keys)) === 0;
-  const total = run.listTotals.get(family.name);
-  if (total) {
-    const sum = listing.observation ? sumOf(listing.observation) : undefined;
-    if (!isCountedExactly(run, family) || (sum !== undefined && sum !== total.solutions)) return false;
-    return total.keys === undefined ? isExhausted(run, family, keys) : total.keys === keys.length;
-  }
-  return isCountedExactly(run, family) && isExhausted(run, family, keys);
-}
-
-function sumOf(observation: Observation): number | undefined {
-  let sum = 0;
-  for (const groups of observation.groups.values()) {
-    const solutions = solutionsOf(groups);
-    if (solutions === undefined) return undefined;
-    sum += solutions;
-  }
-  return sum;
-}
-
-/** A query for a key that is not listed finds none, and does find one that was left out on purpose. */
-async function isExhausted(run: Run, family: Family, keys: readonly string[]): Promise<boolean> {
-  if (keys.length > mostListed[family.key]) return false;
-  const none = await missing(run, family, keys);
-  if (none !== 0) return false;
-  for (const hidden of [keys.at(0), keys.at(-1)]) {
-    if (hidden === undefined) continue;
-    const found = await missing(
-      run,
-      family,
-      keys.filter((key) => key !== hidden),
-    );
-    if (found !== 1) return false;
-  }
-  return true;
-}
-
-async function missing(run: Run, family: Family, keys: readonly string[]): Promise<number | undefined> {
-  const outcome = await run.session.ask({ query: missingKeyQuery(family, keys, run.dialect), rung: 2 });
-  return outcome.ok && outcome.sound ? outcome.answer.rows.length : undefined;
 }

@@ -1,12 +1,11 @@
 import type * as RDF from "@rdfjs/types";
 import type { AskedAnswer } from "../catalog/asking.ts";
-import type { MeasurementRecord } from "../void/void-description.ts";
-import type { Family } from "./families.ts";
-import { isWritable } from "./iri-text.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { isWritable } from "../void/values.ts";
 
 /** One group of solutions of a key. */
 export interface Group {
-  /** IRIs of the family's detail variables, in their order. */
+  /** IRIs of the kind's detail variables, in their order. */
   readonly detail: readonly string[];
   /** Solutions; absent where aggregates do not work. */
   readonly n?: number;
@@ -19,11 +18,10 @@ export interface Group {
 /** The groups of one key, by their detail IRIs joined with spaces. */
 export type Groups = ReadonlyMap<string, Group>;
 
-/** One answer to a query of a family. */
+/** The groups that one answer holds. */
 export interface Observation {
   readonly groups: ReadonlyMap<string, Groups>;
   readonly record: number;
-  readonly rung: MeasurementRecord["rung"];
   /** Nothing in the answer itself speaks against its being whole: not partial, not late, not cut at a row cap. */
   readonly whole: boolean;
   /** As many rows as the endpoint may ever give: the rest was cut. */
@@ -36,13 +34,12 @@ export interface Observation {
   readonly durationMs: number;
 }
 
-/** Where an answer came from and how it must be read. */
-export interface Reading {
-  readonly family: Family;
+/** Where an answer came from and what it was asked for. */
+export interface AnswerContext {
+  readonly kind: FactKind;
   /** The key of a query that named only one. */
   readonly only?: string;
   readonly record: number;
-  readonly rung: MeasurementRecord["rung"];
   readonly sound: boolean;
   readonly cut: boolean;
   /** Whether groups carry counts. */
@@ -50,18 +47,18 @@ export interface Reading {
 }
 
 /** The groups in an answer; what may not be written into queries is left out and told in `flawed` and `skipped`. */
-export function readObservation(answer: AskedAnswer, reading: Reading): Observation {
+export function readObservation(answer: AskedAnswer, context: AnswerContext): Observation {
   const groups = new Map<string, Map<string, Group>>();
   const flawed = new Set<string>();
   let skipped = 0;
   for (const row of answer.rows) {
-    if (isNothing(row, reading)) continue;
-    const key = reading.only ?? iriOf(row.get(reading.family.key));
+    if (isNothing(row, context)) continue;
+    const key = context.only ?? iriOf(row.get(context.kind.key));
     if (key === undefined) {
       skipped++;
       continue;
     }
-    const group = groupOf(row, reading);
+    const group = groupOf(row, context);
     if (group === undefined) {
       flawed.add(key);
       continue;
@@ -74,10 +71,9 @@ export function readObservation(answer: AskedAnswer, reading: Reading): Observat
   }
   return {
     groups,
-    record: reading.record,
-    rung: reading.rung,
-    whole: reading.sound && !reading.cut,
-    cut: reading.cut,
+    record: context.record,
+    whole: context.sound && !context.cut,
+    cut: context.cut,
     flawed,
     skipped,
     rows: answer.rows.length,
@@ -86,14 +82,14 @@ export function readObservation(answer: AskedAnswer, reading: Reading): Observat
 }
 
 /** The one row with zeros that an aggregate over nothing gives. */
-function isNothing(row: ReadonlyMap<string, RDF.Term>, { family, only, counted }: Reading): boolean {
-  const bound = [...(only === undefined ? [family.key] : []), ...family.detail].some((name) => row.has(name));
+function isNothing(row: ReadonlyMap<string, RDF.Term>, { kind, only, counted }: AnswerContext): boolean {
+  const bound = [...(only === undefined ? [kind.key] : []), ...kind.detail].some((name) => row.has(name));
   return counted && !bound && countOf(row.get("n")) === 0;
 }
 
-function groupOf(row: ReadonlyMap<string, RDF.Term>, { family, counted }: Reading): Group | undefined {
-  const detail = family.detail.flatMap((name) => iriOf(row.get(name)) ?? []);
-  if (detail.length < family.detail.length) return undefined;
+function groupOf(row: ReadonlyMap<string, RDF.Term>, { kind, counted }: AnswerContext): Group | undefined {
+  const detail = kind.detail.flatMap((name) => iriOf(row.get(name)) ?? []);
+  if (detail.length < kind.detail.length) return undefined;
   if (!counted) return { detail };
   const n = countOf(row.get("n"));
   const ds = countOf(row.get("ds"));
@@ -124,4 +120,58 @@ export function solutionsOf(groups: Groups | undefined): number | undefined {
     sum += n;
   }
   return sum;
+}
+
+/**
+ * Whether an answer may have been cut at a row cap: it has as many rows as the endpoint is known to give, or, where
+ * that is not known, a number that people choose as a cap.
+ */
+export function isCut(rows: number, cap: number | undefined): boolean {
+  if (cap !== undefined) return rows >= cap;
+  return rows >= 100 && (rows % 100 === 0 || Number.isInteger(Math.log2(rows)) || rows % 1024 === 0);
+}
+
+/** How two answers about the same keys relate, key by key. */
+interface Comparison {
+  /** Keys of which both answers say the same. */
+  readonly agreed: readonly string[];
+  /** Keys of which they say different things: at least one of them is wrong, or the data changed. */
+  readonly differing: readonly string[];
+}
+
+const none: Groups = new Map();
+
+/** Compares the groups of `keys` in two answers; a key without groups agrees with itself. */
+export function compare(keys: readonly string[], one: Observation, other: Observation): Comparison {
+  const agreed: string[] = [];
+  const differing: string[] = [];
+  for (const key of keys) {
+    const same = sameGroups(one.groups.get(key) ?? none, other.groups.get(key) ?? none);
+    (same ? agreed : differing).push(key);
+  }
+  return { agreed, differing };
+}
+
+/** Whether two sets of groups are the same, counts included where both have them. */
+export function sameGroups(one: Groups, other: Groups): boolean {
+  if (one.size !== other.size) return false;
+  for (const [name, group] of one) {
+    const twin = other.get(name);
+    if (twin === undefined) return false;
+    if (!sameCount(group.n, twin.n) || !sameCount(group.ds, twin.ds) || !sameCount(group.do, twin.do)) return false;
+  }
+  return true;
+}
+
+const sameCount = (one: number | undefined, other: number | undefined): boolean =>
+  one === undefined || other === undefined || one === other;
+
+/** Sums of counts by the first detail IRI (a property), or one sum for kinds with a single detail variable. */
+export function sumsByFirst(groups: Groups, details: number): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const { detail, n } of groups.values()) {
+    const name = details > 1 ? (detail[0] ?? "") : "";
+    sums.set(name, (sums.get(name) ?? 0) + (n ?? 0));
+  }
+  return sums;
 }

@@ -1,10 +1,20 @@
 import type { Capabilities } from "../capabilities/capabilities.ts";
-import { countOf } from "./observation.ts";
-import { isWritable } from "./iri-text.ts";
-import { distrustDistinct, findRepeats } from "./distinct.ts";
-import { type Dialect, fewCountsQuery, graphsQuery, manyCountsQuery, probes, rowCapByData } from "./queries.ts";
-import type { Run } from "./run.ts";
+import { countOf, type Observation, solutionsOf } from "./observation.ts";
+import { isWritable } from "../void/values.ts";
+import {
+  type Dialect,
+  fewCountsQuery,
+  graphsQuery,
+  manyCountsQuery,
+  probes,
+  rowCapByData,
+  tripleCountsQueries,
+} from "./queries.ts";
+import { type Run, markInconsistent } from "./run.ts";
 import type { Outcome } from "./session.ts";
+import type { PropertyFact } from "./fact-base.ts";
+import { factKinds } from "./fact-kinds.ts";
+import { startList } from "./lists.ts";
 
 /**
  * Finds out what the endpoint understands and after how many rows its answers are cut, as far as the target does not say
@@ -35,13 +45,13 @@ async function knowsValues(run: Run, capabilities: Capabilities | undefined): Pr
   const told = verdictOf(capabilities?.constructs, "values");
   if (told === true && run.cap === undefined) run.uncapped = true;
   if (told !== undefined) return told;
-  const outcome = await run.session.ask({ query: probes.rowCap, rung: 1, maxRows: 2 * probes.rowCapRows });
+  const outcome = await run.session.ask({ query: probes.rowCap, level: 1, maxRows: 2 * probes.rowCapRows });
   const rows = outcome.ok ? outcome.answer.rows.length : 0;
   if (rows >= probes.rowCapRows) run.uncapped = run.cap === undefined;
   // Fewer rows are the cap, if the endpoint does VALUES at all.
   else if (rows >= leastCap) run.cap = Math.min(run.cap ?? rows, rows);
   else {
-    const small = await run.session.ask({ query: probes.values, rung: 1 });
+    const small = await run.session.ask({ query: probes.values, level: 1 });
     return small.ok && small.answer.rows.length === 3;
   }
   return true;
@@ -53,7 +63,7 @@ const leastCap = 20;
 /** COUNT and COUNT(DISTINCT): both show in one probe, unless it is more than the endpoint can do. */
 async function probeCounts(run: Run, capabilities: Capabilities | undefined): Promise<void> {
   const told = verdictOf(capabilities?.constructs, "aggregates");
-  const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), rung: 1 });
+  const many = told === false ? undefined : await run.session.ask({ query: manyCountsQuery(run.dialect), level: 1 });
   const [row] = many?.ok ? many.answer.rows : [];
   if (many && countOf(row?.get("n")) === probes.rowCapRows) {
     if (countOf(row?.get("u")) !== probes.rowCapRows / 2) distrustDistinct(run, many.record);
@@ -65,20 +75,20 @@ async function probeCounts(run: Run, capabilities: Capabilities | undefined): Pr
 }
 
 async function probeFewCounts(run: Run): Promise<void> {
-  const few = await run.session.ask({ query: fewCountsQuery(run.dialect), rung: 1 });
+  const few = await run.session.ask({ query: fewCountsQuery(run.dialect), level: 1 });
   const right = few.ok ? countOf(few.answer.rows[0]?.get("u")) === 2 : few.why !== "refused";
   if (!right) distrustDistinct(run, few.record);
 }
 
 async function counts(run: Run, told: boolean | undefined): Promise<boolean> {
   if (told === true) return true;
-  const outcome = told === undefined ? await run.session.ask({ query: probes.count, rung: 1 }) : undefined;
+  const outcome = told === undefined ? await run.session.ask({ query: probes.count, level: 1 }) : undefined;
   if (outcome && mayCount(outcome)) return true;
-  run.agenda.note({ what: noCounts, why: "refused", ...(outcome && { record: outcome.record }) });
+  run.todo.note({ what: noCounts, why: "refused", ...(outcome && { record: outcome.record }) });
   return false;
 }
 
-/** Only a refusal or a wrong answer says that aggregates do not work; the ladder copes with everything else. */
+/** Only a refusal or a wrong answer says that aggregates do not work; the strategies cope with everything else. */
 const mayCount = (outcome: Outcome): boolean =>
   outcome.ok ? countOf(outcome.answer.rows[0]?.get("n")) === 1 : outcome.why !== "refused";
 
@@ -86,7 +96,7 @@ const noCounts = "counts, and whether lists are complete";
 
 async function capByData(run: Run): Promise<void> {
   const limit = probes.rowCapRows + 1;
-  const outcome = await run.session.ask({ query: rowCapByData(run.dialect, limit), rung: 1, maxRows: 2 * limit });
+  const outcome = await run.session.ask({ query: rowCapByData(run.dialect, limit), level: 1, maxRows: 2 * limit });
   if (!outcome.ok) return;
   const rows = outcome.answer.rows.length;
   if (rows >= probes.rowCapRows) run.uncapped = true;
@@ -112,8 +122,8 @@ async function ownGraphs(run: Run): Promise<OwnGraphs> {
   const union: OwnGraphs = { graphs: [], together: Number.POSITIVE_INFINITY };
   const outcome = await graphsOf(run);
   if (!outcome.ok) {
-    const why = outcome.why === "too-large" ? "refused" : outcome.why;
-    run.agenda.note({ what: withoutSystemGraphs, why, record: outcome.record });
+    const why = outcome.tooLarge ? "refused" : outcome.why;
+    run.todo.note({ what: withoutSystemGraphs, why, record: outcome.record });
     return union;
   }
   const graphs = outcome.answer.rows.flatMap((row) => row.get("g")?.value ?? []);
@@ -121,7 +131,7 @@ async function ownGraphs(run: Run): Promise<OwnGraphs> {
   if (own.length === graphs.length && graphs.length < 2 * mostGraphs) return { graphs: [], together: own.length };
   if (own.length > 0 && own.length <= mostGraphs && graphs.length < 2 * mostGraphs && own.every(isWritable))
     return { graphs: own, together: own.length };
-  run.agenda.note({ what: withoutSystemGraphs, why: "refused", record: outcome.record });
+  run.todo.note({ what: withoutSystemGraphs, why: "refused", record: outcome.record });
   return union;
 }
 
@@ -131,7 +141,7 @@ const graphAttempts = 2;
 /** A Virtuoso that was busy, or read its graphs for the first time, may need more time than it gives a query. */
 async function graphsOf(run: Run): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs, run.dialect), rung: 1 });
+    const outcome = await run.session.ask({ query: graphsQuery(2 * mostGraphs, run.dialect), level: 1 });
     if (outcome.ok || outcome.why === "refused" || attempt === graphAttempts) return outcome;
   }
 }
@@ -139,6 +149,111 @@ async function graphsOf(run: Run): Promise<Outcome> {
 async function isVirtuoso(run: Run): Promise<boolean> {
   const { engine } = run.target;
   if (engine !== undefined) return engine === "virtuoso";
-  const outcome = await run.session.ask({ query: probes.virtuoso, rung: 5 });
+  const outcome = await run.session.ask({ query: probes.virtuoso, level: 5 });
   return outcome.ok && outcome.answer.boolean === true;
+}
+
+/** Name of the unknown fact that keeps across runs that COUNT(DISTINCT) is refused or wrong. */
+export const noDistinct = "distinct subjects and objects: COUNT(DISTINCT) is refused or wrong";
+
+/** Name of the fact that keeps across runs that the default graph gives a triple once for each graph that has it. */
+export const repeatedTriples = "which graphs a triple is from: it comes once for each of them";
+
+/** Counts of solutions are all that is believed from now on; what was counted by COUNT(DISTINCT) before is forgotten. */
+export function distrustDistinct(run: Run, record: number): void {
+  run.dialect = { ...run.dialect, countDistinct: false };
+  run.todo.note({ what: noDistinct, why: "refused", record });
+  const { base } = run;
+  for (const { properties } of [base, ...base.classes.values()]) for (const fact of properties.values()) forget(fact);
+}
+
+function forget(fact: PropertyFact): void {
+  delete fact.distinctSubjects;
+  delete fact.distinctObjects;
+}
+
+/**
+ * Finds out whether the same triple lies in several of so many graphs that are described together, so that it comes several
+ * times. It is taken to do so while nothing shows the contrary.
+ */
+async function findRepeats(run: Run, graphs: number): Promise<void> {
+  const { count, countDistinct } = run.dialect;
+  if (!count || graphs < 2) return;
+  const { all, once, record } = await countBoth(run);
+  const sizes = [...run.base.namedGraphs.values()].reduce((sum, graph) => sum + (graph.triples?.value ?? 0), 0);
+  const cut = run.inconsistent || all === undefined || all < sizes;
+  run.dialect = { ...run.dialect, repeats: cut || all !== once };
+  if (run.dialect.repeats || !countDistinct) return;
+  // Equal numbers are also what comes where DISTINCT is ignored.
+  const [, grouped] = tripleCountsQueries({ ...run.dialect, countDistinct: false });
+  const triples = (await countOnce(run, grouped)).value;
+  if (triples === undefined || triples === all) return;
+  distrustDistinct(run, record);
+  run.dialect = { ...run.dialect, repeats: true };
+}
+
+/**
+ * A class has as many solutions as distinct instances. Where an answer says otherwise, either a triple comes several
+ * times, or COUNT(DISTINCT) is wrong: finds out which. Whether the list must be made again.
+ */
+export async function settleDoubt(run: Run, classes: Observation | undefined): Promise<boolean> {
+  const { countDistinct, repeats } = run.dialect;
+  if (classes === undefined || !countDistinct) return false;
+  const doubtful = [...classes.groups].find(([, groups]) => [...groups.values()].some(({ n, ds }) => n !== ds));
+  const [key] = doubtful ?? classes.flawed;
+  if (typeof key !== "string") return false;
+  const { all, once, record } = await countBoth(run, key);
+  if (!repeats && (once === undefined || all !== once)) {
+    run.dialect = { ...run.dialect, repeats: true };
+    run.todo.note({ what: repeatedTriples, why: "refused", record });
+    return true;
+  }
+  // Each triple comes once, or should be counted once by now.
+  if (repeats && solutionsOf(classes.groups.get(key)) !== once) markInconsistent(run, 1, record);
+  distrustDistinct(run, record);
+  return true;
+}
+
+interface BothCounts {
+  readonly all: number | undefined;
+  readonly once: number | undefined;
+  readonly record: number;
+}
+
+/** Triples, or instances of a class, as often as they come and each of them once. */
+async function countBoth(run: Run, key?: string): Promise<BothCounts> {
+  const [all, once] = tripleCountsQueries(run.dialect, key);
+  const copies = await countOnce(run, all);
+  const single = await countOnce(run, once);
+  return { all: copies.value, once: single.value, record: single.record };
+}
+
+async function countOnce({ session }: Run, query: string): Promise<{ value: number | undefined; record: number }> {
+  const outcome = await session.ask({ query, level: 1 });
+  const row = outcome.ok && outcome.sound ? outcome.answer.rows[0] : undefined;
+  return { value: countOf(row?.get("n")), record: outcome.record };
+}
+
+/**
+ * Where the default graph is empty, the data are in named graphs: lists these with their sizes and lets everything that
+ * follows be asked of their union. Whether that is new, so that what was asked before must be asked again.
+ */
+export async function turnToNamedGraphs(run: Run): Promise<boolean> {
+  if (!run.todo.isOpen("graph list")) return false;
+  if (!(await isDefaultGraphEmpty(run))) {
+    run.todo.close("graph list");
+    return false;
+  }
+  const graphs = await startList(run, factKinds.graphs);
+  await graphs.finish();
+  run.dialect = { ...run.dialect, named: run.base.namedGraphs.size > 0 };
+  await findRepeats(run, run.base.namedGraphs.size);
+  return run.dialect.named;
+}
+
+/** An answer of no is believed only where nothing else has shown data. */
+async function isDefaultGraphEmpty({ base, dialect, session }: Run): Promise<boolean> {
+  if (base.classes.size > 0 || dialect.graphs.length > 0) return false;
+  const outcome = await session.ask({ query: probes.anything, level: 5 });
+  return outcome.ok && outcome.sound && outcome.answer.boolean === false;
 }

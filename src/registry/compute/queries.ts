@@ -1,6 +1,6 @@
-import { bindTable, product, type Table, valuesTable } from "../capabilities/tables.ts";
-import type { Family, FamilyVariable, Tally } from "./families.ts";
-import { written } from "./iri-text.ts";
+import { bindTable, product, type Table, valuesTable } from "../capabilities/probes.ts";
+import type { FactKind, GroupVariable, Tally } from "./fact-kinds.ts";
+import { written } from "../void/values.ts";
 
 /** What the endpoint understands, and which graphs are asked. */
 export interface Dialect {
@@ -18,13 +18,13 @@ export interface Dialect {
   readonly countDistinct: boolean;
 }
 
-/** Which solutions of a family are asked for. */
+/** Which solutions of a kind are asked for. */
 export interface Selection {
   /** Only these keys; absent: all. */
   readonly keys?: readonly string[];
   /** All keys but these. */
   readonly without?: readonly string[];
-  /** Only these properties (families of classes). */
+  /** Only these properties (kinds of facts about classes). */
   readonly properties?: readonly string[];
   /** Only subjects in this slice. */
   readonly slice?: Slice;
@@ -33,7 +33,7 @@ export interface Selection {
 }
 
 /** One of 16 slices of the subjects by the first hexadecimal digit of their MD5 sum, or the blank subjects. */
-export type Slice = (typeof subjectSlices)[number];
+type Slice = (typeof subjectSlices)[number];
 
 /** All slices: they are disjoint and cover every subject. */
 export const subjectSlices = [
@@ -61,17 +61,15 @@ function onlyKey(selection: Selection): string | undefined {
   return selection.keys?.length === 1 ? selection.keys[0] : undefined;
 }
 
-function pattern(family: Family, selection: Selection, dialect: Dialect): string {
+function pattern(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const { bounds = "" } = selection;
   const only = onlyKey(selection);
-  const key = only === undefined ? `?${family.key}` : written(only);
+  const key = only === undefined ? `?${kind.key}` : written(only);
   // VALUES first: some engines evaluate in the order of the text.
-  const triples = matched([family.head(key), ...family.joined], dialect);
-  const text = `${constraints(family, selection, dialect)}${triples}${family.tail}`;
+  const triples = matched([kind.head(key), ...kind.joined], dialect);
+  const text = `${constraints(kind, selection, dialect)}${triples}${kind.tail}`;
   if (!dialect.repeats) return bounds === "" ? text : `{ SELECT * WHERE { ${text}} ${bounds} } `;
-  const names = [family.head(only === undefined ? key : ""), ...family.joined, family.tail]
-    .join(" ")
-    .match(/\?[a-z]/gu);
+  const names = [kind.head(only === undefined ? key : ""), ...kind.joined, kind.tail].join(" ").match(/\?[a-z]/gu);
   // Virtuoso forgets bounds that stand around the only subquery.
   return `{ ${eachOnce([...new Set(names)].join(" "), text, dialect)} ${bounds}} `;
 }
@@ -82,13 +80,13 @@ function eachOnce(names: string, text: string, { countDistinct }: Dialect): stri
   return countDistinct ? `SELECT DISTINCT ${rows}` : `SELECT ${rows} GROUP BY ${names}`;
 }
 
-function constraints(family: Family, selection: Selection, dialect: Dialect): string {
+function constraints(kind: FactKind, selection: Selection, dialect: Dialect): string {
   const { keys, without, properties, slice } = selection;
   const only = onlyKey(selection);
   return [
-    family.key === "c" && keys === undefined ? "FILTER(isIRI(?c)) " : "",
-    keys && only === undefined ? among(family.key, keys, dialect) : "",
-    without && without.length > 0 ? `FILTER(?${family.key} NOT IN (${list(without, ", ")})) ` : "",
+    kind.key === "c" && keys === undefined ? "FILTER(isIRI(?c)) " : "",
+    keys && only === undefined ? among(kind.key, keys, dialect) : "",
+    without && without.length > 0 ? `FILTER(?${kind.key} NOT IN (${list(without, ", ")})) ` : "",
     properties ? among("p", properties, dialect) : "",
     slice === undefined ? "" : sliced(slice),
   ].join("");
@@ -107,8 +105,8 @@ const tallyTexts: Readonly<Record<Tally, string>> = {
   do: "(COUNT(DISTINCT ?o) AS ?do)",
 };
 
-function groupVariables(family: Family, selection: Selection): readonly FamilyVariable[] {
-  return onlyKey(selection) === undefined ? [family.key, ...family.detail] : family.detail;
+function groupVariables(kind: FactKind, selection: Selection): readonly GroupVariable[] {
+  return onlyKey(selection) === undefined ? [kind.key, ...kind.detail] : kind.detail;
 }
 
 const projected = (variables: readonly string[]): string => variables.map((variable) => `?${variable}`).join(" ");
@@ -116,79 +114,79 @@ const grouped = (variables: readonly string[]): string =>
   variables.length === 0 ? "" : ` GROUP BY ${projected(variables)}`;
 
 /**
- * The groups of a family (rungs 1 to 3): counted, or only listed where aggregates do not work. With a single key the
+ * The groups of a kind of facts (levels 1 to 3): counted, or only listed where aggregates do not work. With a single key the
  * answer has no column for it.
  */
-export function groupsQuery(family: Family, selection: Selection, dialect: Dialect): string {
-  const variables = groupVariables(family, selection);
-  const where = `${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }`;
+export function groupsQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
+  const variables = groupVariables(kind, selection);
+  const where = `${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }`;
   if (dialect.count) {
-    const told = family.tallies.filter((tally) => tally === "n" || dialect.countDistinct);
+    const told = kind.tallies.filter((tally) => tally === "n" || dialect.countDistinct);
     const tallies = told.map((tally) => tallyTexts[tally]).join(" ");
     return `SELECT ${projected(variables)} ${tallies}${where}${grouped(variables)}`;
   }
   return `SELECT DISTINCT ${projected(variables.length === 0 ? ["s"] : variables)}${where}${variables.length === 0 ? " LIMIT 1" : ""}`;
 }
 
-/** Solutions of a family for each key, the second way to its counts (SPORTAL QC2 for `classProperties`). */
-export function totalsQuery(family: Family, selection: Selection, dialect: Dialect): string {
-  const variables = onlyKey(selection) === undefined ? [family.key] : [];
-  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }${grouped(variables)}`;
+/** Solutions of a kind for each key, the second way to its counts (SPORTAL QC2 for `classProperties`). */
+export function totalsQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
+  const variables = onlyKey(selection) === undefined ? [kind.key] : [];
+  return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }${grouped(variables)}`;
 }
 
-/** All solutions and, as far as that works, distinct keys of a list family in one row: SPORTAL QB2, or QB1 and QB3. */
-export function listTotalQuery(family: Family, dialect: Dialect): string {
-  const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${family.key}) AS ?d)` : "";
-  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect)} WHERE { ${pattern(family, {}, dialect)} }`;
+/** All solutions and, as far as that works, distinct keys of a list in one row: SPORTAL QB2, or QB1 and QB3. */
+export function listTotalQuery(kind: FactKind, dialect: Dialect): string {
+  const keys = dialect.countDistinct ? ` (COUNT(DISTINCT ?${kind.key}) AS ?d)` : "";
+  return `SELECT (COUNT(*) AS ?n)${keys}${from(dialect)} WHERE { ${pattern(kind, {}, dialect)} }`;
 }
 
-/** Keys of a list family without counts. */
-export function keysQuery(family: Family, selection: Selection, dialect: Dialect): string {
-  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { ${pattern(family, selection, dialect)} }`;
+/** Keys of a list without counts. */
+export function keysQuery(kind: FactKind, selection: Selection, dialect: Dialect): string {
+  return `SELECT DISTINCT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, selection, dialect)} }`;
 }
 
 /** One key that is not in a list: no row says that the list misses none. */
-export function missingKeyQuery(family: Family, without: readonly string[], dialect: Dialect): string {
-  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { without, bounds: "LIMIT 1" }, dialect)}}`;
+export function missingKeyQuery(kind: FactKind, without: readonly string[], dialect: Dialect): string {
+  return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { without, bounds: "LIMIT 1" }, dialect)}}`;
 }
 
-/** One solution of a list family behind so many others. */
-export function solutionQuery(family: Family, offset: number, dialect: Dialect): string {
+/** One solution of a list behind so many others. */
+export function solutionQuery(kind: FactKind, offset: number, dialect: Dialect): string {
   const bounds = `OFFSET ${offset} LIMIT 1`;
-  return `SELECT ?${family.key}${from(dialect)} WHERE { ${pattern(family, { bounds }, dialect)}}`;
+  return `SELECT ?${kind.key}${from(dialect)} WHERE { ${pattern(kind, { bounds }, dialect)}}`;
 }
 
-/** Keys among the first solutions (rung 6). */
-export function sampledKeysQuery(family: Family, without: readonly string[], options: SampleOptions): string {
+/** Keys among the first solutions (level 6). */
+export function sampledKeysQuery(kind: FactKind, without: readonly string[], options: SampleOptions): string {
   const { dialect, limit } = options;
-  const some = pattern(family, { without, bounds: `LIMIT ${limit}` }, dialect);
-  return `SELECT DISTINCT ?${family.key}${from(dialect)} WHERE { ${some}}`;
+  const some = pattern(kind, { without, bounds: `LIMIT ${limit}` }, dialect);
+  return `SELECT DISTINCT ?${kind.key}${from(dialect)} WHERE { ${some}}`;
 }
 
 /** How many solutions or instances are looked at. */
-export interface SampleOptions {
+interface SampleOptions {
   readonly dialect: Dialect;
   readonly limit: number;
 }
 
-/** Groups of the first `limit` solutions of one key (rung 4): a lower bound of each. */
-export function limitedGroupsQuery(family: Family, key: string, options: SampleOptions): string {
+/** Groups of the first `limit` solutions of one key (level 4): a lower bound of each. */
+export function limitedGroupsQuery(kind: FactKind, key: string, options: SampleOptions): string {
   const { dialect, limit } = options;
-  const variables = family.detail;
-  const some = pattern(family, { keys: [key], bounds: `LIMIT ${limit}` }, dialect);
+  const variables = kind.detail;
+  const some = pattern(kind, { keys: [key], bounds: `LIMIT ${limit}` }, dialect);
   return `SELECT ${projected(variables)} (COUNT(*) AS ?n)${from(dialect)} WHERE { ${some}}${grouped(variables)}`;
 }
 
-/** Groups of the first `limit` instances of a class, or triples of a property (rung 6). */
-export function sampledGroupsQuery(family: Family, key: string, options: SampleOptions): string {
+/** Groups of the first `limit` instances of a class, or triples of a property (level 6). */
+export function sampledGroupsQuery(kind: FactKind, key: string, options: SampleOptions): string {
   const { dialect, limit } = options;
-  const head = matched([family.head(written(key))], dialect);
-  const inner = `SELECT ${family.key === "c" ? "?s" : "?s ?o"} WHERE { ${head}} LIMIT ${limit}`;
-  const rest = `${matched(family.joined, dialect)}${family.tail}`;
-  return `SELECT DISTINCT ${projected(family.detail)}${from(dialect)} WHERE { { ${inner} } ${rest}}`;
+  const head = matched([kind.head(written(key))], dialect);
+  const inner = `SELECT ${kind.key === "c" ? "?s" : "?s ?o"} WHERE { ${head}} LIMIT ${limit}`;
+  const rest = `${matched(kind.joined, dialect)}${kind.tail}`;
+  return `SELECT DISTINCT ${projected(kind.detail)}${from(dialect)} WHERE { { ${inner} } ${rest}}`;
 }
 
-/** Whether instances of a class have a property (rung 5). */
+/** Whether instances of a class have a property (level 5). */
 export function askProperty(key: string, property: string, dialect: Dialect): string {
   return `ASK${from(dialect)} { ${matched([`?s a ${written(key)}`, `?s ${written(property)} ?o`], dialect)}}`;
 }

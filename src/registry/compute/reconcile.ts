@@ -1,5 +1,5 @@
 import type { Count } from "../void/void-description.ts";
-import type { Agenda } from "./agenda.ts";
+import type { Todo } from "./todo.ts";
 import {
   type ClassFact,
   classFact,
@@ -14,9 +14,9 @@ import {
 /**
  * Makes the facts agree with each other. Whatever is seen anywhere belongs into the lists: one that lacked it was not
  * complete. A part that exceeds its whole shows that both were counted wrongly or at different times: neither stays, and
- * the agenda is told.
+ * `todo` notes it.
  */
-export function reconcile(base: FactBase, agenda: Pick<Agenda, "note">): void {
+export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
   for (const fact of base.classes.values()) {
     for (const [property, within] of fact.properties) {
       if (base.properties.has(property)) continue;
@@ -32,7 +32,7 @@ export function reconcile(base: FactBase, agenda: Pick<Agenda, "note">): void {
       classFact(base, iri, existing(object));
     }
   }
-  compareCounts(base, agenda);
+  compareCounts(base, todo);
   weaken(base);
 }
 
@@ -84,14 +84,14 @@ interface Place {
   readonly counts: Partial<Record<Scope, Counts>>;
 }
 
-function compareCounts(base: FactBase, agenda: Pick<Agenda, "note">): void {
+function compareCounts(base: FactBase, todo: Pick<Todo, "note">): void {
   for (const fact of base.classes.values()) addTriples(fact);
   const dataset: Counts = Object.fromEntries(base.totals);
   for (const place of placesIn(base, dataset)) {
     for (const [scope, part, of, whole] of rules) {
       if (scope !== place.scope) continue;
       const kept = compare(place, { scope, name: part }, { scope: of, name: whole });
-      if (!kept) agenda.note({ what: `${part}${place.name}, more than ${whole} of the ${of}`, why: "contradicted" });
+      if (!kept) todo.note({ what: `${part}${place.name}, more than ${whole} of the ${of}`, why: "contradicted" });
     }
   }
   for (const fact of base.classes.values()) {

@@ -1,21 +1,19 @@
 import type { Count, MeasurementRecord } from "../void/void-description.ts";
-import type { Agenda } from "./agenda.ts";
+import type { Todo } from "./todo.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { isCut } from "./evidence.ts";
+import { isCut, type Observation, readObservation, solutionsOf } from "./observation.ts";
 import type { FactBase } from "./fact-base.ts";
-import type { Family, FamilyName } from "./families.ts";
-import { type Observation, readObservation, solutionsOf } from "./observation.ts";
+import type { FactKind, FactKindName } from "./fact-kinds.ts";
 import { type Dialect, groupsQuery, type Selection } from "./queries.ts";
-import type { Session, Unanswered } from "./session.ts";
-import { StopRun } from "./stop-run.ts";
+import { type Session, type Unanswered, StopRun } from "./session.ts";
 
-/** The most that was seen of a key in one family. */
-export interface Best {
+/** The most that was seen of a key in one kind. */
+interface Best {
   readonly groups: number;
   readonly solutions: number;
 }
 
-/** All solutions of a list family and its distinct keys. */
+/** All solutions of a list and its distinct keys. */
 export interface ListTotal {
   readonly solutions: number;
   /** Undefined where only solutions can be counted. */
@@ -23,14 +21,14 @@ export interface ListTotal {
   readonly record: number;
 }
 
-/** One run of the describer and what it has learnt of its endpoint. */
+/** One run of the describer, and what it has learnt of its endpoint. */
 export interface Run {
   readonly target: DescribeTarget;
   readonly session: Session;
   readonly base: FactBase;
   /** What the publisher's description says: keys worth asking for, and a second way to what agrees with it. */
   readonly claims: FactBase;
-  readonly agenda: Agenda;
+  readonly todo: Todo;
   dialect: Dialect;
   /** Rows after which answers are cut; absent: unknown, or none. */
   cap: number | undefined;
@@ -44,19 +42,19 @@ export interface Run {
   rowsSeen: number;
   /** Keys that were counted slice by slice, which takes many queries. */
   sliced: number;
-  /** Two answers contradicted each other: nothing that is found from now on is called exact or complete. */
-  lies: boolean;
-  /** Work (solutions) above which an answer has been caught lacking some. */
-  lieWork: number;
+  /** Answers contradicted each other: nothing found from now on is called exact or complete. */
+  inconsistent: boolean;
+  /** Work (solutions) from which an answer is known to have lacked some. */
+  inconsistentFrom: number;
   /** Solutions that a count of the first ones looks at; shrinks while that is too much. */
   limit: number;
-  /** Weight from which single keys of a family have failed: heavier ones are not tried. */
-  readonly heavy: Map<FamilyName, number>;
-  /** Families whose global query failed or was cut. */
-  readonly tooMuch: Map<FamilyName, "failed" | "cut">;
-  /** Solutions and distinct keys of the list families, each counted in one row. */
-  readonly listTotals: Map<FamilyName, ListTotal>;
-  readonly best: Map<FamilyName, Map<string, Best>>;
+  /** Weight from which single keys of a kind have failed: heavier ones are not tried. */
+  readonly heavy: Map<FactKindName, number>;
+  /** Kinds whose query for all keys failed or was cut. */
+  readonly tooMuch: Map<FactKindName, "failed" | "cut">;
+  /** Solutions and distinct keys of the lists, each counted in one row. */
+  readonly listTotals: Map<FactKindName, ListTotal>;
+  readonly best: Map<FactKindName, Map<string, Best>>;
   /** Tells the caller how far the run is. */
   readonly progress: (stage: string, done: number, total: number) => void;
 }
@@ -64,34 +62,33 @@ export interface Run {
 /** Rows of one run; each may be a fact that is kept. */
 const mostRowsSeen = 2_000_000;
 
-/** Asks for the groups of a family and reads them. */
+/** Asks for the groups of a kind and reads them. */
 export async function observe(
   run: Run,
-  family: Family,
-  options: { readonly selection: Selection; readonly rung: MeasurementRecord["rung"] },
+  kind: FactKind,
+  options: { readonly selection: Selection; readonly level: MeasurementRecord["rung"] },
 ): Promise<Observation | Unanswered> {
-  const { selection, rung } = options;
-  const outcome = await run.session.ask({ query: groupsQuery(family, selection, run.dialect), rung });
+  const { selection, level } = options;
+  const outcome = await run.session.ask({ query: groupsQuery(kind, selection, run.dialect), level });
   if (!outcome.ok) return outcome;
   const { answer, record, sound } = outcome;
   run.rowsSeen += answer.rows.length;
   if (run.rowsSeen > mostRowsSeen) throw new StopRun("budget");
   const only = selection.keys?.length === 1 ? selection.keys[0] : undefined;
   const observation = readObservation(answer, {
-    family,
+    kind,
     ...(only !== undefined && { only }),
     record,
-    rung,
     sound,
-    cut: !hasAll(family, selection, answer.rows.length) && isCutFor(run, answer.rows.length),
+    cut: !hasAll(kind, selection, answer.rows.length) && isCutFor(run, answer.rows.length),
     counted: run.dialect.count,
   });
   return observation;
 }
 
 /** A row for each of the keys that were asked for: there can be no more. */
-function hasAll(family: Family, { keys }: Selection, rows: number): boolean {
-  return family.detail.length === 0 && keys !== undefined && rows === keys.length;
+function hasAll(kind: FactKind, { keys }: Selection, rows: number): boolean {
+  return kind.detail.length === 0 && keys !== undefined && rows === keys.length;
 }
 
 /** Whether an answer with so many rows may have been cut at this endpoint. */
@@ -106,37 +103,37 @@ export const isSeen = (outcome: Observation | Unanswered): outcome is Observatio
 /** Notes what an observation showed of a key; whether it is more than before. */
 export function improves(
   run: Run,
-  family: Family,
+  kind: FactKind,
   at: { readonly key: string; readonly observation: Observation },
 ): boolean {
   const groups = at.observation.groups.get(at.key);
   const seen: Best = { groups: groups?.size ?? 0, solutions: solutionsOf(groups) ?? 0 };
-  const ofFamily = run.best.get(family.name) ?? new Map<string, Best>();
-  run.best.set(family.name, ofFamily);
-  const before = ofFamily.get(at.key);
-  ofFamily.set(at.key, {
+  const ofKind = run.best.get(kind.name) ?? new Map<string, Best>();
+  run.best.set(kind.name, ofKind);
+  const before = ofKind.get(at.key);
+  ofKind.set(at.key, {
     groups: Math.max(seen.groups, before?.groups ?? 0),
     solutions: Math.max(seen.solutions, before?.solutions ?? 0),
   });
   return before !== undefined && (seen.groups > before.groups || seen.solutions > before.solutions);
 }
 
-/** Remembers that an answer about so much work lacked some of it. */
-export function caughtLying(run: Run, work: number, record: number): void {
-  run.lies = true;
-  run.lieWork = Math.min(run.lieWork, Math.max(1, work));
-  run.agenda.note({ what: silentLoss, why: "partial", record });
+/** An answer about so much work lacked some of it. */
+export function markInconsistent(run: Run, work: number, record: number): void {
+  run.inconsistent = true;
+  run.inconsistentFrom = Math.min(run.inconsistentFrom, Math.max(1, work));
+  run.todo.note({ what: inconsistentAnswers, why: "partial", record });
 }
 
 /** Name of the unknown fact that keeps an endpoint's contradictions across runs. */
-export const silentLoss = "answers that contradict each other without saying that they are partial";
+export const inconsistentAnswers = "answers that contradict each other without saying that they are partial";
 
 /** What a key weighs: solutions of its own pattern, as far as known. */
-export function weightIn({ base, claims }: Run, family: Family): (key: string) => number {
-  return (key) => (countOf(base, family, key) ?? countOf(claims, family, key))?.value ?? 1;
+export function weightIn({ base, claims }: Run, kind: FactKind): (key: string) => number {
+  return (key) => (countOf(base, kind, key) ?? countOf(claims, kind, key))?.value ?? 1;
 }
 
-function countOf({ classes, properties, namedGraphs }: FactBase, family: Family, key: string): Count | undefined {
-  if (family.key === "c") return classes.get(key)?.entities;
-  return (family.key === "p" ? properties : namedGraphs).get(key)?.triples;
+function countOf({ classes, properties, namedGraphs }: FactBase, kind: FactKind, key: string): Count | undefined {
+  if (kind.key === "c") return classes.get(key)?.entities;
+  return (kind.key === "p" ? properties : namedGraphs).get(key)?.triples;
 }

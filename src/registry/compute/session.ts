@@ -1,19 +1,18 @@
-import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { type Clock, sleep } from "../../clock.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/asking.ts";
 import type { MeasurementRecord } from "../void/void-description.ts";
-import { StopRun } from "./stop-run.ts";
-import { type Failure, failureOf } from "./failures.ts";
 
 /** One query of the description. */
-export interface Question {
+interface Question {
   readonly query: string;
-  readonly rung: MeasurementRecord["rung"];
+  readonly level: MeasurementRecord["rung"];
   readonly maxRows?: number;
 }
 
 /** A whole answer arrived, perhaps a partial one. */
-export interface Answered {
+interface Answered {
   readonly ok: true;
   readonly answer: AskedAnswer;
   readonly record: number;
@@ -24,7 +23,9 @@ export interface Answered {
 /** No answer came to this query; others may be answered. */
 export interface Unanswered {
   readonly ok: false;
-  readonly why: "timeout" | "refused" | "failed" | "too-large";
+  readonly why: "timeout" | "refused" | "failed";
+  /** Failed because the answer is larger than is taken in. */
+  readonly tooLarge: boolean;
   readonly record: number;
 }
 
@@ -46,23 +47,6 @@ export interface SessionOptions {
   readonly afterEach: () => Promise<void>;
 }
 
-/** Requests, decoded bytes and milliseconds of this run. */
-export interface Spent {
-  readonly requests: number;
-  readonly bytes: number;
-  readonly ms: number;
-}
-
-/** The conversation with one endpoint: one request at a time, within the budget, every request on record. */
-export interface Session {
-  /** @throws StopRun when the run must end: budget, repeated time-outs, endpoint gone, cancelled */
-  ask(question: Question): Promise<Outcome>;
-  readonly records: readonly MeasurementRecord[];
-  readonly spent: Spent;
-  /** Requests that are left. */
-  readonly requestsLeft: number;
-}
-
 const mostRows = 200_000;
 const mostBytes = 64 * 1024 * 1024;
 const mostRecords = 5000;
@@ -74,195 +58,183 @@ const attemptsPerQuery = 8;
 /** Below this a duration says nothing of a time limit. */
 const shortestLimitMs = 500;
 
-interface SessionState {
-  readonly records: MeasurementRecord[];
-  readonly startedMs: number;
-  requests: number;
-  bytes: number;
-  timeouts: number;
-  failures: number;
-  asked: boolean;
-  suspectedLimitMs: number;
-}
-
-/** Opens the conversation; its clock starts now. */
-export function openSession(options: SessionOptions): Session {
-  const { clock, budget } = options;
-  const state: SessionState = {
-    records: [...options.records],
-    startedMs: clock.now(),
-    requests: 0,
-    bytes: 0,
-    timeouts: 0,
-    failures: 0,
-    asked: false,
-    suspectedLimitMs: Number.POSITIVE_INFINITY,
-  };
-  return {
-    ask: (question) => converse(options, state, question),
-    records: state.records,
-    get spent() {
-      return { requests: state.requests, bytes: state.bytes, ms: clock.now() - state.startedMs };
-    },
-    get requestsLeft() {
-      return Math.max(0, budget.requests - state.requests);
-    },
-  };
-}
-
-async function converse(options: SessionOptions, state: SessionState, question: Question): Promise<Outcome> {
-  for (let attempt = 1; ; attempt++) {
-    await readyToAsk(options, state);
-    const outcome = await once(options, state, question);
-    if (!("waitMs" in outcome)) {
-      await options.afterEach();
-      return outcome;
-    }
-    if (attempt >= attemptsPerQuery) {
-      if (outcome.gone) throw new StopRun("unreachable");
-      return { ok: false, why: "failed", record: outcome.record };
-    }
-    const waitMs = outcome.waitMs * (outcome.told ? 1 : 2 ** (attempt - 1));
-    if (waitMs > Math.min(longestWaitMs, msLeft(options, state)))
-      throw new StopRun(outcome.gone ? "unreachable" : "busy");
-    await pause(options, waitMs);
-  }
-}
-
-const msLeft = ({ clock, budget }: SessionOptions, state: SessionState): number =>
-  budget.ms - (clock.now() - state.startedMs);
-
-async function readyToAsk(options: SessionOptions, state: SessionState): Promise<void> {
-  const { budget, signal, pauseMs } = options;
-  if (signal.aborted) throw new StopRun("cancelled");
-  if (
-    state.records.length >= mostRecords ||
-    state.requests >= budget.requests ||
-    state.bytes >= budget.bytes ||
-    msLeft(options, state) <= 0
-  )
-    throw new StopRun("budget");
-  if (state.timeouts >= timeoutsInARow || state.failures >= failuresInARow) throw new StopRun("timeouts");
-  if (state.asked && pauseMs > 0) await pause(options, pauseMs);
-  state.asked = true;
-}
-
 /** The endpoint is to be asked again later. */
 interface Postponed {
   readonly waitMs: number;
   /** The endpoint itself named the time. */
   readonly told: boolean;
-  /** It could not be reached at all. */
-  readonly gone: boolean;
+  readonly unreachable: boolean;
   readonly record: number;
 }
 
-async function once(options: SessionOptions, state: SessionState, question: Question): Promise<Outcome | Postponed> {
-  const { clock, endpoint, signal, asker } = options;
-  const startedMs = clock.now();
-  try {
-    const answer = await asker.ask({
-      endpoint,
-      query: question.query,
-      signal,
-      timeoutMs: Math.max(1, Math.min(options.queryTimeoutMs, msLeft(options, state))),
-      maxRows: question.maxRows ?? mostRows,
-      maxBytes: Math.max(1, Math.min(mostBytes, options.budget.bytes - state.bytes)),
-    });
-    return answered(options, state, { question, answer, startedMs });
-  } catch (thrown) {
-    const error = toFedwayError(thrown);
-    if (signal.aborted || error.code === "CANCELLED") throw new StopRun("cancelled", error);
-    if (error.code === "ADDRESS_REFUSED" || error.code === "INTERNAL") throw error;
-    return unanswered(options, state, { question, error, startedMs });
-  }
-}
-
-function answered(
-  options: SessionOptions,
-  state: SessionState,
-  {
-    question,
-    answer,
-    startedMs,
-  }: { readonly question: Question; readonly answer: AskedAnswer; readonly startedMs: number },
-): Answered {
-  const durationMs = options.clock.now() - startedMs;
-  const partial = answer.partial !== undefined || answer.httpStatus === 206;
-  state.requests += Math.max(1, answer.requests);
-  state.bytes += answer.bytes;
-  state.timeouts = 0;
-  state.failures = 0;
-  if (partial) suspectLimit(state, durationMs);
-  const record = note(state, {
-    question,
-    startedMs,
-    durationMs,
-    outcome: partial ? "partial" : "ok",
-    httpStatus: answer.httpStatus,
-  });
-  return { ok: true, answer, record, sound: !partial && durationMs < 0.8 * state.suspectedLimitMs };
-}
-
-function unanswered(
-  options: SessionOptions,
-  state: SessionState,
-  {
-    question,
-    error,
-    startedMs,
-  }: { readonly question: Question; readonly error: FedwayError; readonly startedMs: number },
-): Unanswered | Postponed {
-  const failure: Failure = failureOf(error);
-  const durationMs = options.clock.now() - startedMs;
-  state.requests += 1;
-  const record = note(state, {
-    question,
-    startedMs,
-    durationMs,
-    outcome: failure.outcome,
-    ...(error.details.upstreamStatus !== undefined && { httpStatus: error.details.upstreamStatus }),
-  });
-  if (failure.postpone) {
-    const { retryAfterMs } = error.details;
-    const told = retryAfterMs !== undefined;
-    return { waitMs: retryAfterMs ?? Math.max(1000, options.pauseMs), told, gone: failure.gone, record };
-  }
-  state.timeouts = failure.why === "timeout" ? state.timeouts + 1 : 0;
-  state.failures = failure.why === "failed" || failure.why === "timeout" ? state.failures + 1 : 0;
-  if (failure.why === "timeout" || failure.why === "failed") suspectLimit(state, durationMs);
-  return { ok: false, why: failure.why, record };
-}
-
-function suspectLimit(state: SessionState, durationMs: number): void {
-  if (durationMs >= shortestLimitMs) state.suspectedLimitMs = Math.min(state.suspectedLimitMs, durationMs);
-}
-
-interface Happening {
+/** A question that was sent. */
+interface Sent {
   readonly question: Question;
   readonly startedMs: number;
-  readonly durationMs: number;
-  readonly outcome: MeasurementRecord["outcome"];
-  readonly httpStatus?: number;
 }
 
-function note(state: SessionState, happening: Happening): number {
-  const { question, startedMs, durationMs, outcome, httpStatus } = happening;
-  const { query } = question;
-  const record: MeasurementRecord = {
-    rung: question.rung,
-    query: query.length > longestQueryText ? `${query.slice(0, longestQueryText)}…` : query,
-    durationMs: Math.round(durationMs),
-    at: new Date(startedMs).toISOString(),
-    outcome,
-    ...(httpStatus !== undefined && { httpStatus }),
-  };
-  state.records.push(record);
-  return state.records.length - 1;
+/** Asks one endpoint, one request at a time, within the budget, every request on record. Its clock starts at once. */
+export class Session {
+  readonly records: MeasurementRecord[];
+  readonly #options: SessionOptions;
+  readonly #startedMs: number;
+  #requests = 0;
+  #bytes = 0;
+  #timeouts = 0;
+  #failures = 0;
+  #asked = false;
+  #suspectedLimitMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.records = [...options.records];
+    this.#startedMs = options.clock.now();
+  }
+
+  /** Requests, decoded bytes and milliseconds of this run. */
+  get spent() {
+    return { requests: this.#requests, bytes: this.#bytes, ms: this.#options.clock.now() - this.#startedMs };
+  }
+
+  get requestsLeft(): number {
+    return Math.max(0, this.#options.budget.requests - this.#requests);
+  }
+
+  get #msLeft(): number {
+    return this.#options.budget.ms - this.spent.ms;
+  }
+
+  /** @throws StopRun when the run must end: budget, repeated time-outs, endpoint unreachable, cancelled */
+  async ask(question: Question): Promise<Outcome> {
+    for (let attempt = 1; ; attempt++) {
+      await this.#ready();
+      const outcome = await this.#askOnce(question);
+      if (!("waitMs" in outcome)) {
+        await this.#options.afterEach();
+        return outcome;
+      }
+      const { unreachable, record } = outcome;
+      if (attempt >= attemptsPerQuery) {
+        if (unreachable) throw new StopRun("unreachable");
+        return { ok: false, why: "failed", tooLarge: false, record };
+      }
+      const waitMs = outcome.waitMs * (outcome.told ? 1 : 2 ** (attempt - 1));
+      if (waitMs > Math.min(longestWaitMs, this.#msLeft)) throw new StopRun(unreachable ? "unreachable" : "busy");
+      await this.#pause(waitMs);
+    }
+  }
+
+  async #ready(): Promise<void> {
+    const { budget, signal, pauseMs } = this.#options;
+    if (signal.aborted) throw new StopRun("cancelled");
+    const isSpent = this.requestsLeft === 0 || this.#bytes >= budget.bytes || this.#msLeft <= 0;
+    if (isSpent || this.records.length >= mostRecords) throw new StopRun("budget");
+    if (this.#timeouts >= timeoutsInARow || this.#failures >= failuresInARow) throw new StopRun("timeouts");
+    if (this.#asked && pauseMs > 0) await this.#pause(pauseMs);
+    this.#asked = true;
+  }
+
+  async #askOnce(question: Question): Promise<Outcome | Postponed> {
+    const { clock, endpoint, signal, asker, queryTimeoutMs, budget } = this.#options;
+    const startedMs = clock.now();
+    try {
+      const answer = await asker.ask({
+        endpoint,
+        query: question.query,
+        signal,
+        timeoutMs: Math.max(1, Math.min(queryTimeoutMs, this.#msLeft)),
+        maxRows: question.maxRows ?? mostRows,
+        maxBytes: Math.max(1, Math.min(mostBytes, budget.bytes - this.#bytes)),
+      });
+      return this.#answered({ question, startedMs }, answer);
+    } catch (thrown) {
+      const error = toFedwayError(thrown);
+      if (signal.aborted || error.code === "CANCELLED") throw new StopRun("cancelled", error);
+      if (error.code === "ADDRESS_REFUSED" || error.code === "INTERNAL") throw error;
+      return this.#unanswered({ question, startedMs }, error);
+    }
+  }
+
+  #answered(sent: Sent, answer: AskedAnswer): Answered {
+    const partial = answer.partial !== undefined || answer.httpStatus === 206;
+    this.#requests += Math.max(1, answer.requests);
+    this.#bytes += answer.bytes;
+    this.#timeouts = 0;
+    this.#failures = 0;
+    const { record, durationMs } = this.#note(sent, partial ? "partial" : "ok", answer.httpStatus);
+    if (partial) this.#suspectLimit(durationMs);
+    return { ok: true, answer, record, sound: !partial && durationMs < 0.8 * this.#suspectedLimitMs };
+  }
+
+  #unanswered(sent: Sent, error: FedwayError): Unanswered | Postponed {
+    const { why, retry } = failures[error.code] ?? { why: "failed" };
+    const { upstreamStatus, retryAfterMs } = error.details;
+    this.#requests += 1;
+    const { record, durationMs } = this.#note(sent, why, upstreamStatus);
+    if (retry !== undefined) {
+      const waitMs = retryAfterMs ?? Math.max(1000, this.#options.pauseMs);
+      return { waitMs, told: retryAfterMs !== undefined, unreachable: retry === "unreachable", record };
+    }
+    const tooLarge = error.code === "ANSWER_TOO_LARGE";
+    const isFault = why !== "refused" && !tooLarge;
+    this.#timeouts = why === "timeout" ? this.#timeouts + 1 : 0;
+    this.#failures = isFault ? this.#failures + 1 : 0;
+    if (isFault) this.#suspectLimit(durationMs);
+    return { ok: false, why, tooLarge, record };
+  }
+
+  #suspectLimit(durationMs: number): void {
+    if (durationMs >= shortestLimitMs) this.#suspectedLimitMs = Math.min(this.#suspectedLimitMs, durationMs);
+  }
+
+  #note({ question, startedMs }: Sent, outcome: MeasurementRecord["outcome"], httpStatus: number | undefined) {
+    const durationMs = this.#options.clock.now() - startedMs;
+    const { query, level } = question;
+    this.records.push({
+      rung: level,
+      query: query.length > longestQueryText ? `${query.slice(0, longestQueryText)}…` : query,
+      durationMs: Math.round(durationMs),
+      at: new Date(startedMs).toISOString(),
+      outcome,
+      ...(httpStatus !== undefined && { httpStatus }),
+    });
+    return { record: this.records.length - 1, durationMs };
+  }
+
+  /** @throws StopRun "cancelled" when the signal aborts meanwhile */
+  async #pause(ms: number): Promise<void> {
+    const { clock, signal } = this.#options;
+    await sleep(ms, { clock, signal });
+    if (signal.aborted) throw new StopRun("cancelled");
+  }
 }
 
-/** @throws StopRun "cancelled" when the signal aborts meanwhile */
-async function pause({ clock, signal }: Pick<SessionOptions, "clock" | "signal">, ms: number): Promise<void> {
-  await sleep(ms, { clock, signal });
-  if (signal.aborted) throw new StopRun("cancelled");
+/** What an error means for the description; with `retry`, nothing is wrong with the query: it is asked again later. */
+interface Failure {
+  readonly why: Unanswered["why"];
+  readonly retry?: "busy" | "unreachable";
+}
+
+const failures: Partial<Record<ErrorCode, Failure>> = {
+  ENDPOINT_TIMEOUT: { why: "timeout" },
+  DEADLINE_EXCEEDED: { why: "timeout" },
+  ENDPOINT_REJECTED_QUERY: { why: "refused" },
+  ENDPOINT_REFUSED: { why: "refused" },
+  ENDPOINT_NOT_SPARQL: { why: "refused" },
+  ENDPOINT_REDIRECT: { why: "refused" },
+  ENDPOINT_RATE_LIMITED: { why: "failed", retry: "busy" },
+  ENDPOINT_BUSY: { why: "failed", retry: "busy" },
+  CIRCUIT_OPEN: { why: "failed", retry: "unreachable" },
+  ENDPOINT_UNREACHABLE: { why: "failed", retry: "unreachable" },
+};
+
+/** Ends a run from any depth before everything is known; never leaves the describer. */
+export class StopRun extends Error {
+  override readonly name = "StopRun";
+  readonly reason: "budget" | "timeouts" | "busy" | "unreachable" | "cancelled";
+
+  constructor(reason: StopRun["reason"], cause?: unknown) {
+    super(`The run ends: ${reason}`, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
 }

@@ -1,35 +1,35 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
-import { anchored } from "./anchors.ts";
-import type { Family } from "./families.ts";
-import type { Groups, Observation } from "./observation.ts";
-import { familyFacts } from "./family-facts.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { type Groups, type Observation, sumsByFirst } from "./observation.ts";
+import { kindFacts } from "./kind-facts.ts";
 import { improves, type Run } from "./run.ts";
+import type { FactBase, PropertyFact } from "./fact-base.ts";
 
 /** What is known already says of one key of an answer. */
 export function judgeKey(
   run: Run,
-  family: Family,
+  kind: FactKind,
   { key, observation }: { readonly key: string; readonly observation: Observation },
 ): "agrees" | "contradicts" | "unknown" {
   if (!run.dialect.count || observation.flawed.has(key)) return "unknown";
-  const verdict = anchored(run.base, family, { key, groups: observation.groups.get(key) ?? new Map() });
-  return verdict === "agrees" && run.lies ? "unknown" : verdict;
+  const verdict = compareWithKnown(run.base, kind, { key, groups: observation.groups.get(key) ?? new Map() });
+  return verdict === "agrees" && run.inconsistent ? "unknown" : verdict;
 }
 
 /** One answer about some keys. */
-export interface About {
+interface About {
   readonly keys: readonly string[];
   readonly observation: Observation;
 }
 
 /** Keeps what an answer shows at least; gives the keys of which it shows more than was seen before. */
-export function keepBounds(run: Run, family: Family, { keys, observation }: About): readonly string[] {
+export function keepBounds(run: Run, kind: FactKind, { keys, observation }: About): readonly string[] {
   const status: FactStatus = run.dialect.count ? "lowerBound" : "exists";
   const risen: string[] = [];
   for (const key of keys) {
     const groups = observation.groups.get(key);
-    record(run, family, { key, groups, status, record: observation.record });
-    if (improves(run, family, { key, observation })) risen.push(key);
+    record(run, kind, { key, groups, status, record: observation.record });
+    if (improves(run, kind, { key, observation })) risen.push(key);
   }
   return risen;
 }
@@ -40,28 +40,28 @@ export function keepBounds(run: Run, family: Family, { keys, observation }: Abou
  */
 export function accept(
   run: Run,
-  family: Family,
+  kind: FactKind,
   { key, observation }: { readonly key: string; readonly observation: Observation },
 ): void {
   if (observation.flawed.has(key)) {
-    giveUp(run, family, { key, why: "refused", record: observation.record });
+    giveUp(run, kind, { key, why: "refused", record: observation.record });
     return;
   }
   const { count } = run.dialect;
   const groups = observation.groups.get(key);
-  record(run, family, { key, groups, status: count ? "exact" : "exists", record: observation.record });
-  if (count) familyFacts[family.name].complete(run.base, key);
-  run.agenda.settle(family, key);
+  record(run, kind, { key, groups, status: count ? "exact" : "exists", record: observation.record });
+  if (count) kindFacts[kind.name].complete(run.base, key);
+  run.todo.settle(kind, key);
 }
 
 /** A key stays as it is: known in part. */
-export function giveUp(run: Run, family: Family, at: { readonly key: string } & Omit<UnknownFact, "what">): void {
+export function giveUp(run: Run, kind: FactKind, at: { readonly key: string } & Omit<UnknownFact, "what">): void {
   const { key, ...unknown } = at;
-  run.agenda.settle(family, key, unknown);
+  run.todo.settle(kind, key, unknown);
 }
 
 /** Groups of one key, and how they are known. */
-export interface Finding {
+interface Finding {
   readonly key: string;
   readonly groups: Groups | undefined;
   readonly status: FactStatus;
@@ -69,6 +69,63 @@ export interface Finding {
 }
 
 /** Puts the groups of a key into the facts. */
-export function record(run: Run, family: Family, { groups, ...found }: Finding): void {
-  for (const group of groups?.values() ?? []) familyFacts[family.name].record(run.base, { ...found, group });
+export function record(run: Run, kind: FactKind, { groups, ...found }: Finding): void {
+  for (const group of groups?.values() ?? []) kindFacts[kind.name].record(run.base, { ...found, group });
+}
+
+/** What facts that are exact already say of new groups: they fit, they lack something, or nothing is known. */
+type Verdict = "agrees" | "contradicts" | "unknown";
+
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/**
+ * Compares the groups of a key with what is known exactly from queries of another kind. Kinds of objects add up to the
+ * triples of their property, which proves the groups; the instances of a class are the subjects of its `rdf:type`
+ * triples, which can only refute them ("unknown" when it does not).
+ */
+export function compareWithKnown(
+  base: FactBase,
+  kind: FactKind,
+  found: { readonly key: string; readonly groups: Groups },
+): Verdict {
+  switch (kind.name) {
+    case "classProperties":
+      return instancesFit(base, found);
+    case "classDatatypes":
+      return sumsFit(base.classes.get(found.key)?.properties, found.groups);
+    case "propertyDatatypes": {
+      const property = base.properties.get(found.key);
+      return fits(property, sumsByFirst(found.groups, 1).get("") ?? 0);
+    }
+    default:
+      return "unknown";
+  }
+}
+
+function instancesFit(base: FactBase, { key, groups }: { readonly key: string; readonly groups: Groups }): Verdict {
+  const entities = base.classes.get(key)?.entities;
+  const typing = groups.get(rdfType);
+  // Every instance of a class has an rdf:type.
+  if (typing === undefined) return "contradicts";
+  if (entities?.status !== "exact" || typing.ds === undefined) return "unknown";
+  return typing.ds === entities.value ? "unknown" : "contradicts";
+}
+
+function sumsFit(properties: ReadonlyMap<string, PropertyFact> | undefined, groups: Groups): Verdict {
+  if (properties === undefined || properties.size === 0) return "unknown";
+  const sums = sumsByFirst(groups, 2);
+  if ([...sums.keys()].some((property) => !properties.has(property))) return "contradicts";
+  let verdict: Verdict = "agrees";
+  for (const [property, fact] of properties) {
+    const one = fits(fact, sums.get(property) ?? 0);
+    if (one === "contradicts") return one;
+    if (one === "unknown") verdict = one;
+  }
+  return verdict;
+}
+
+function fits(property: PropertyFact | undefined, sum: number): Verdict {
+  const triples = property?.triples;
+  if (triples?.status === "exact") return triples.value === sum ? "agrees" : "contradicts";
+  return triples?.status === "lowerBound" && triples.value > sum ? "contradicts" : "unknown";
 }

@@ -1,9 +1,8 @@
 import type { Count, Linkset, VoidDescription } from "../void/void-description.ts";
 import { longestName, prefixOf } from "./class-lines.ts";
 import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
-import { claimedLegend, countValue, countWriter, marksLegend } from "./count-text.ts";
-import { plainText } from "./plain-text.ts";
-import { viewTitle } from "./view-title.ts";
+import { claimedLegend, countValue, countWriter, marksLegend, viewTitle } from "./line-text.ts";
+import { plainText } from "./text.ts";
 
 const topClasses = 15;
 const mostValues = 12;

@@ -1,12 +1,11 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
-import { plainText } from "../schema/plain-text.ts";
-import { irisNamed } from "./exact-names.ts";
+import { plainText } from "../schema/text.ts";
+import { irisNamed, rankedEndpoints } from "./run-search.ts";
 import type { IndexState } from "./index-state.ts";
-import { rankedEndpoints } from "./run-search.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
 import { type Term, termKey } from "./term-table.ts";
-import { fold } from "./words.ts";
+import { fold } from "./text-index.ts";
 
 /** What an entry is compared with. */
 interface Listing {

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
-import { iriParts } from "../schema/iri-parts.ts";
+import { iriParts } from "../schema/text.ts";
 import type { Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import type { DescriptionNotes, SearchLimits } from "./search-index.ts";
 import {
@@ -25,7 +25,7 @@ export interface IndexedDescription {
 }
 
 /** An endpoint of the index; either part may come first. */
-export interface IndexedEndpoint {
+interface IndexedEndpoint {
   readonly entry?: CatalogEntry;
   readonly described?: IndexedDescription;
 }
@@ -40,7 +40,7 @@ export interface IndexState {
 }
 
 /** Weights of the fields of an endpoint's document. */
-export const endpointWeights = { id: 5, title: 4, keywords: 3, description: 2, notes: 1, terms: 0.5 } as const;
+const endpointWeights = { id: 5, title: 4, keywords: 3, description: 2, notes: 1, terms: 0.5 } as const;
 
 /** Fields that the operator wrote. */
 export const ownFields: readonly string[] = ["id", "title", "keywords", "description", "notes"];

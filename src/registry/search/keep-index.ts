@@ -1,12 +1,11 @@
 import { every, systemClock } from "../../clock.ts";
-import { createSearchIndex } from "./create-search-index.ts";
-import type { EndpointStatus, SearchIndex } from "./search-index.ts";
+import { createSearchIndex, type EndpointStatus, type SearchIndex } from "./search-index.ts";
 import type { EditableCatalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "../void/description-service.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What the index is kept up to date with. */
-export interface IndexedParts {
+interface IndexedParts {
   readonly store: Store;
   readonly catalog: EditableCatalog;
   readonly descriptions: DescriptionService;
@@ -15,7 +14,7 @@ export interface IndexedParts {
 }
 
 /** The search index with its life. */
-export interface KeptIndex {
+interface KeptIndex {
   /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
   refresh(): Promise<void>;
   /** Stores what has changed since the last snapshot and stops listening. */

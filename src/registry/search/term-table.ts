@@ -1,10 +1,8 @@
-import { iriParts, nameWords } from "../schema/iri-parts.ts";
-import { plainText } from "../schema/plain-text.ts";
-import { wellKnownPrefixes } from "../schema/well-known-prefixes.ts";
+import { iriParts, nameWords, plainText } from "../schema/text.ts";
+import { wellKnownPrefixes } from "../schema/prefixes.ts";
 import type { FactStatus } from "../void/void-description.ts";
 import type { TermUse } from "./search-index.ts";
-import type { TextDocument } from "./text-index.ts";
-import { fold } from "./words.ts";
+import { type TextDocument, fold } from "./text-index.ts";
 
 /** A class or property. */
 export interface Term {

@@ -1,8 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, prov, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { measured } from "./measured-terms.ts";
-import { createQuadWriter, type QuadWriter } from "./quad-writer.ts";
-import { createStatusNotes, type StatusNotes } from "./status-notes.ts";
+import { measured, createQuadWriter, type QuadWriter, createStatusNotes, type StatusNotes } from "./quad-writer.ts";
 import type {
   ClassPartition,
   Count,

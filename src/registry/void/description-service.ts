@@ -5,7 +5,7 @@ import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import type { DescribeBudget, Describer, DescribeTarget } from "../compute/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";
-import { emptyDescription } from "./empty-description.ts";
+import { emptyDescription } from "../compute/todo.ts";
 import type { WallClock } from "./retrieval-log.ts";
 import type { VoidDescription } from "./void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";
@@ -20,7 +20,7 @@ export interface Freshness {
 }
 
 /** What a run of the job gives. */
-export interface DescribeSummary {
+interface DescribeSummary {
   readonly id: string;
   readonly unfinished: boolean;
   readonly classes: number;
@@ -50,7 +50,7 @@ export interface DescriptionService {
 }
 
 /** How a description is asked for. */
-export interface DescribeRequest {
+interface DescribeRequest {
   /** Higher runs first; default 0. */
   readonly priority?: number;
   /** Start from nothing instead of going on with unfinished work. */

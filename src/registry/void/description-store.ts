@@ -4,7 +4,7 @@ import { checkDescription } from "./check-description.ts";
 import type { VoidDescription } from "./void-description.ts";
 
 /** What was loaded. */
-export interface LoadedDescription {
+interface LoadedDescription {
   readonly description?: VoidDescription;
   /** Grows with every change; absent when there is none. */
   readonly version?: number;
@@ -27,7 +27,7 @@ export interface DescriptionStore {
 }
 
 /** What a description store is built from. */
-export interface DescriptionStoreOptions {
+interface DescriptionStoreOptions {
   readonly store: Store;
   /** Characters of one stored description; default 32 Mi. */
   readonly maxLength?: number;

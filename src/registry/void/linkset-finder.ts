@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
-import { isWritable, namespaceOf, written } from "../compute/iri-text.ts";
+import { isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type Heard, Hunt, type LinkSearch } from "./link-hunt.ts";
-import { wholeNumberOf } from "./read-values.ts";
 import type { WallClock } from "./retrieval-log.ts";
 import type {
   Linkset,

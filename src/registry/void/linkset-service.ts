@@ -11,7 +11,7 @@ interface Payload {
 }
 
 /** What a run of the job gives. */
-export interface LinkSummary extends Payload {
+interface LinkSummary extends Payload {
   /** Properties that link them. */
   readonly linksets: number;
   readonly requests: number;
@@ -28,7 +28,7 @@ export interface LinksetService {
 }
 
 /** What the service works with. */
-export interface LinksetServiceOptions {
+interface LinksetServiceOptions {
   readonly catalog: Pick<Catalog, "byId">;
   readonly finder: LinksetFinder;
   readonly descriptions: Pick<DescriptionService, "get" | "put">;

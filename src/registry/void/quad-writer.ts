@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/data-factory.ts";
-import { rdf, xsd } from "../../rdf/vocabularies.ts";
+import { rdf, xsd, dqv, prov } from "../../rdf/vocabularies.ts";
+import type { FactStatus } from "./void-description.ts";
 
 /** Gathers triples about nodes that are named by IRI. */
 export interface QuadWriter {
@@ -18,18 +19,18 @@ export interface QuadWriter {
 }
 
 /** An IRI, or a blank node of the same writer. */
-export type Subject = string | RDF.BlankNode;
+type Subject = string | RDF.BlankNode;
 
 const decimalDigits = 6;
 
-const node = (subject: Subject): RDF.NamedNode | RDF.BlankNode =>
+const nodeOf = (subject: Subject): RDF.NamedNode | RDF.BlankNode =>
   typeof subject === "string" ? dataFactory.namedNode(subject) : subject;
 
 /** An empty writer; `undefined` values write nothing. */
 export function createQuadWriter(): QuadWriter {
   const quads: RDF.Quad[] = [];
   const add = (subject: Subject, predicate: string, object: RDF.NamedNode | RDF.BlankNode | RDF.Literal): void => {
-    quads.push(dataFactory.quad(node(subject), dataFactory.namedNode(predicate), object));
+    quads.push(dataFactory.quad(nodeOf(subject), dataFactory.namedNode(predicate), object));
   };
   const typed = (subject: Subject, predicate: string, [value, datatype]: readonly [string, string]): void => {
     add(subject, predicate, dataFactory.literal(value, dataFactory.namedNode(datatype)));
@@ -41,7 +42,7 @@ export function createQuadWriter(): QuadWriter {
       for (const type of types) add(subject, rdf.type, dataFactory.namedNode(type));
     },
     link(subject, predicate, object) {
-      if (object !== undefined) add(subject, predicate, node(object));
+      if (object !== undefined) add(subject, predicate, nodeOf(object));
     },
     text(subject, predicate, value) {
       if (value !== undefined) add(subject, predicate, dataFactory.literal(value));
@@ -56,6 +57,73 @@ export function createQuadWriter(): QuadWriter {
     flag: (subject, predicate, value) => typed(subject, predicate, [String(value), xsd.boolean]),
     time(subject, predicate, value) {
       if (value !== undefined) typed(subject, predicate, [value, xsd.dateTime]);
+    },
+  };
+}
+
+const namespace = "https://w3id.org/fedway/ns#";
+
+/** Fedway's own terms for how a description was found out; described in this folder's README. */
+export const measured = {
+  at: `${namespace}at`,
+  bytes: `${namespace}bytes`,
+  classesComplete: `${namespace}classesComplete`,
+  durationMs: `${namespace}durationMs`,
+  factStatus: `${namespace}factStatus`,
+  describedGraph: `${namespace}describedGraph`,
+  graphsComplete: `${namespace}graphsComplete`,
+  httpStatus: `${namespace}httpStatus`,
+  objectsComplete: `${namespace}objectsComplete`,
+  outcome: `${namespace}outcome`,
+  position: `${namespace}position`,
+  propertiesComplete: `${namespace}propertiesComplete`,
+  query: `${namespace}query`,
+  requests: `${namespace}requests`,
+  rung: `${namespace}rung`,
+  source: `${namespace}source`,
+  unfinished: `${namespace}unfinished`,
+  unknown: `${namespace}unknown`,
+  what: `${namespace}what`,
+  why: `${namespace}why`,
+} as const;
+
+/** Notes how statements are known; statements known alike share one measurement, which keeps documents small. */
+export interface StatusNotes {
+  add(node: string, predicate: string, known: { readonly status: FactStatus; readonly record: number }): void;
+  /** Writes all notes; call once. */
+  write(): void;
+  /** IRI of the request at a position of the description's records. */
+  requestIri(position: number): string;
+}
+
+/** The term under which a note names the property it speaks of. */
+export const noteSubject = `${rdf.namespace}predicate`;
+
+/** Notes for one document; measurements and requests are named below `base`. */
+export function createStatusNotes(writer: QuadWriter, base: string): StatusNotes {
+  const nodesByNote = new Map<string, string[]>();
+  const requestIri = (position: number): string => `${base}#request-${position + 1}`;
+  return {
+    requestIri,
+    add(node, predicate, { status, record }) {
+      const key = `${status} ${record} ${predicate}`;
+      const nodes = nodesByNote.get(key);
+      if (nodes === undefined) nodesByNote.set(key, [node]);
+      else nodes.push(node);
+    },
+    write() {
+      let position = 0;
+      for (const [key, nodes] of nodesByNote) {
+        const [status = "", record = "", predicate = ""] = key.split(" ");
+        position += 1;
+        const note = `${base}#measurement-${position}`;
+        writer.type(note, dqv.QualityMeasurement);
+        writer.link(note, dqv.isMeasurementOf, measured.factStatus);
+        writer.link(note, noteSubject, predicate);
+        writer.text(note, dqv.value, status);
+        writer.link(note, prov.wasGeneratedBy, requestIri(Number(record)));
+        for (const node of nodes) writer.link(note, dqv.computedOn, node);
+      }
     },
   };
 }

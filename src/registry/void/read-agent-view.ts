@@ -1,14 +1,11 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, dqv, foaf, prov, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { checkDescription } from "./check-description.ts";
-import { byCount, compareText } from "./compare-facts.ts";
-import { hasType } from "./dataset-parts.ts";
-import { measured } from "./measured-terms.ts";
-import { indexNodes, type NodeIndex, nodeKey } from "./node-index.ts";
+import { byCount, compareText, type FactStatus, type VoidDescription } from "./void-description.ts";
+import { hasType, indexNodes, type NodeIndex, nodeKey } from "./values.ts";
+import { measured, noteSubject } from "./quad-writer.ts";
+import { type Annotations, type Known, readCount, type VoidSource } from "./read-partitions.ts";
 import { readVoid } from "./read-void.ts";
-import { noteSubject } from "./status-notes.ts";
-import type { FactStatus, VoidDescription } from "./void-description.ts";
-import { type Annotations, type Known, readCount, type VoidSource } from "./void-source.ts";
 
 /**
  * The description that an agent view was written from.

@@ -9,7 +9,7 @@ export interface WallClock {
 }
 
 /** What one cascade works with. */
-export interface RetrievalOptions {
+interface RetrievalOptions {
   readonly asker: Asker;
   readonly clock: WallClock;
   readonly endpoint: AskedEndpoint;
@@ -17,7 +17,7 @@ export interface RetrievalOptions {
 }
 
 /** An answer or document, and the position of its record. */
-export interface Logged<T> {
+interface Logged<T> {
   readonly value: T;
   readonly record: number;
 }

@@ -1,8 +1,7 @@
 import type { RetrievalLog } from "./retrieval-log.ts";
-import { written } from "../compute/iri-text.ts";
+import { written, wholeNumberOf } from "./values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { VoidDescription } from "./void-description.ts";
-import { wholeNumberOf } from "./read-values.ts";
 
 /** One claim of a description, held against the data. */
 export interface SpotCheck {

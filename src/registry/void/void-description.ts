@@ -1,5 +1,5 @@
 /**
- * How well a fact is known, best first (registry ladder): counted; summed from additive slices; at least this much;
+ * How well a fact is known, best first: counted; summed from additive slices; at least this much;
  * seen by ASK; seen in a sample; told by the endpoint's own description and not contradicted by spot checks.
  */
 export type FactStatus = "exact" | "lowerBound" | "exists" | "sampled" | "claimed";
@@ -14,9 +14,9 @@ export interface Count {
 
 /** One request of a description, the provenance of facts (PROV, DQV). */
 export interface MeasurementRecord {
-  /** Rung of the ladder 1-6; 0: retrieved with a description. */
+  /** Level of the strategy, 1 (all keys at once) to 6 (a sample); 0: retrieved with a description. Stored under this name. */
   readonly rung: 0 | 1 | 2 | 3 | 4 | 5 | 6;
-  /** Query text; the document's URL for rung 0. */
+  /** Query text; the document's URL for level 0. */
   readonly query: string;
   /** HTTP status; absent when no answer came. */
   readonly httpStatus?: number;
@@ -146,3 +146,10 @@ export interface VoidDescription {
   /** Work done: requests sent, decoded bytes received, milliseconds. */
   readonly cost: { readonly requests: number; readonly bytes: number; readonly ms: number };
 }
+
+/** Code unit order. */
+export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** Descending, unknown last. */
+export const byCount = (one: Count | undefined, other: Count | undefined): number =>
+  (other?.value ?? -1) - (one?.value ?? -1);

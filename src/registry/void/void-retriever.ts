@@ -1,21 +1,19 @@
 import type * as RDF from "@rdfjs/types";
 import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
-import { chooseDataset, linkedDescriptions } from "./choose-dataset.ts";
-import { indexNodes } from "./node-index.ts";
-import { type OwnEndpoint, ownEndpoint } from "./own-endpoint.ts";
-import { isWritable } from "../compute/iri-text.ts";
-import { findStoredVoid, readStoredVoid } from "./read-stored-void.ts";
+import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
+import { indexNodes, isWritable } from "./values.ts";
+import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
+import { claimed } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
 import { createRetrievalLog, type RetrievalLog, type WallClock } from "./retrieval-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
 import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
-import { claimed } from "./void-source.ts";
 
 /** Steps of the cascade (registry method, section 3, steps 2-6), in the order in which they are tried. */
-export type RetrievalStep = "endpoint" | "well-known" | "default-graph" | "named-graph" | "linked";
+type RetrievalStep = "endpoint" | "well-known" | "default-graph" | "named-graph" | "linked";
 
 /** A description that was found and not used. */
-export interface RefusedDescription {
+interface RefusedDescription {
   readonly step: RetrievalStep;
   /** URL of the document, or IRI of the dataset. */
   readonly from: string;
@@ -40,7 +38,7 @@ export interface RetrievedVoid {
 }
 
 /** What is looked for. */
-export interface RetrievalTarget {
+interface RetrievalTarget {
   readonly endpoint: AskedEndpoint;
   /** IRI for a dataset that its publisher did not name; default `<endpoint url>#dataset`. */
   readonly dataset?: string;
@@ -53,7 +51,7 @@ export interface VoidRetriever {
 }
 
 /** What a retriever works with. */
-export interface VoidRetrieverOptions {
+interface VoidRetrieverOptions {
   readonly asker: Asker;
   readonly clock: WallClock;
 }

@@ -6,7 +6,7 @@ import type { Executor } from "../../../src/engine/executor.ts";
 import { createInProcessExecutor } from "../../../src/engine/in-process-executor.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import type { FederatedPlan } from "../../../src/plan/query-plan.ts";
-import { createCatalog } from "../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { resultFormats } from "../../../src/results/formats.ts";
 import { bytesOf } from "../../../src/results/gathered-body.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";

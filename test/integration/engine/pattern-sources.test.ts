@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { createPatternSources } from "../../../src/engine/sources/open-pattern-source.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import type { CanonicalAnswer } from "../../support/canonical-answer.ts";

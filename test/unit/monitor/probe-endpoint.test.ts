@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ErrorDetails, FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
-import type { EndpointView } from "../../../src/registry/capabilities/endpoint-view.ts";
+import type { EndpointView } from "../../../src/registry/capabilities/capabilities.ts";
 import { createEndpointProbe } from "../../../src/monitor/probe-endpoint.ts";
 import type { ProbeAnswer, ProbeRequest } from "../../../src/outbound/whole-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

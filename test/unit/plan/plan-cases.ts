@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { createPlanner, type PlannerOptions, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { Catalog, CatalogEntry, Federation } from "../../../src/registry/catalog/catalog.ts";
-import { createCatalog } from "../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 
 export const toEntry = catalogEntry;

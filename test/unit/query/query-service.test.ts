@@ -7,7 +7,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
 import type { QueryRequest, QueryService } from "../../../src/query/query-service.ts";
-import { createCatalog } from "../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 

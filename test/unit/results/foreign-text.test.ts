@@ -15,7 +15,17 @@ import { documentMediaType, answerMediaType, bareMediaType } from "../../../src/
 import { excerptOf, refusalError } from "../../../src/outbound/refusals.ts";
 import { parseRetryAfter } from "../../../src/outbound/conversation.ts";
 import { holding } from "../../support/held-loop.ts";
-import { floods, type NastyText, nastyJsonLd, nastyRdfXml, nastyRecords, nastyResultsJson, nastyResultsXml, nastyTurtle, repeated } from "../../support/nasty-texts.ts";
+import {
+  floods,
+  type NastyText,
+  nastyJsonLd,
+  nastyRdfXml,
+  nastyRecords,
+  nastyResultsJson,
+  nastyResultsXml,
+  nastyTurtle,
+  repeated,
+} from "../../support/nasty-texts.ts";
 
 /** The aim is 100 ms on an idle machine; this is what a busy one with a cold compiler may take. */
 const mostMs = 1000;

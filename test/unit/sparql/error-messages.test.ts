@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
-import { createCatalog } from "../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { tokenize } from "../../../src/sparql/tokens.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 

@@ -4,9 +4,9 @@ import { createComunicaEngine } from "../../../../src/engine/comunica/comunica-e
 import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
-import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
-import { createCapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
-import { createCatalog } from "../../../../src/registry/catalog/create-catalog.ts";
+import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
+import { createCapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
+import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import { createDocumentClient } from "../../../../src/outbound/documents.ts";
 import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";

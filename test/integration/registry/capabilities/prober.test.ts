@@ -1,10 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ProbedConstruct } from "../../../../src/registry/capabilities/capabilities.ts";
-import {
-  createCapabilityProber,
-  type CapabilityProberOptions,
-} from "../../../../src/registry/capabilities/create-prober.ts";
-import { endpointView } from "../../../../src/registry/capabilities/endpoint-view.ts";
+import { type ProbedConstruct, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
+import { createCapabilityProber, type CapabilityProberOptions } from "../../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";
 import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";

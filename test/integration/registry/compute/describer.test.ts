@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createDescriber } from "../../../../src/registry/compute/create-describer.ts";
-import type { DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
+import {
+  createDescriber,
+  type DescribeOptions,
+  type DescribeTarget,
+} from "../../../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { systemClock } from "../../../../src/clock.ts";
 import { compareWithTruth } from "../../../support/compare-with-truth.ts";

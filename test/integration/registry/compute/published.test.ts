@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createDescriber } from "../../../../src/registry/compute/create-describer.ts";
+import { createDescriber } from "../../../../src/registry/compute/describer.ts";
 import { agentView } from "../../../../src/registry/void/agent-view.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { createVoidRetriever } from "../../../../src/registry/void/void-retriever.ts";

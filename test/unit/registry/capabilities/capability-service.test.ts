@@ -7,7 +7,7 @@ import {
   createCapabilityService,
 } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capability-store.ts";
-import type { CapabilityProber } from "../../../../src/registry/capabilities/create-prober.ts";
+import type { CapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 

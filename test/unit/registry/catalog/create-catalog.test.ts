@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { createCatalog, looseKey, urlKeys } from "../../../../src/registry/catalog/create-catalog.ts";
+import { createCatalog, looseKey, urlKeys } from "../../../../src/registry/catalog/index-catalog.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 
 const entry = (id: string, url: string): CatalogEntry => catalogEntry(id, { url });

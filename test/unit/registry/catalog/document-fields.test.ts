@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { describeDocument } from "../../../../src/registry/catalog/describe-document.ts";
+import { readItem } from "../../../../src/registry/catalog/parse-entry.ts";
 import { type DocumentFields, documentOf, withFields } from "../../../../src/registry/catalog/document-fields.ts";
-import { parseDocument } from "../../../../src/registry/catalog/parse-document.ts";
+import { parseDocument } from "../../../../src/registry/catalog/document.ts";
 import { canonicalNTriples } from "../../../../src/rdf/canonical.ts";
 import { endpointTurtle } from "../../../support/catalog-folder.ts";
 
@@ -76,12 +76,12 @@ const whole: DocumentFields = {
 
 describe("a document from fields", () => {
   it("says them all", () => {
-    expect(describeDocument(documentOf("endpoint", whole)).value).toStrictEqual(whole);
+    expect(readItem(documentOf("endpoint", whole)).value).toStrictEqual(whole);
   });
 
   it("can be a file", () => {
     const file = { ...whole, interface: "file" } as const;
-    expect(describeDocument(documentOf("endpoint", file)).value).toStrictEqual(file);
+    expect(readItem(documentOf("endpoint", file)).value).toStrictEqual(file);
   });
 
   it("moves the URL with the interface", () => {
@@ -90,11 +90,11 @@ describe("a document from fields", () => {
       url: "https://b.example/sparql",
     });
     const value = { ...whole, interface: "sparql", url: "https://b.example/sparql" };
-    expect(describeDocument(back).value).toStrictEqual(value);
+    expect(readItem(back).value).toStrictEqual(value);
   });
 
   it("can be a federation", () => {
     const federation = { id: "f", title: "F", members: ["a"], memberKeywords: ["k"], memberQuery: "q" };
-    expect(describeDocument(documentOf("federation", federation)).value).toStrictEqual(federation);
+    expect(readItem(documentOf("federation", federation)).value).toStrictEqual(federation);
   });
 });

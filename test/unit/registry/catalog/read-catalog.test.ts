@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkCatalog } from "../../../../src/registry/catalog/check-catalog.ts";
-import { loadCatalog } from "../../../../src/registry/catalog/read-catalog.ts";
+import { loadCatalog } from "../../../../src/registry/catalog/read-files.ts";
 import { federationTurtle, shapesFile } from "../../../support/catalog-folder.ts";
 
 let dir = "";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { documentQuads, RdfBody } from "../../../../src/http/rdf-body.ts";
-import { identifyDocument } from "../../../../src/registry/catalog/uploaded-document.ts";
+import { identifyDocument } from "../../../../src/registry/catalog/document.ts";
 import { endpointTurtle, federationTurtle } from "../../../support/catalog-folder.ts";
 
 const parse = (turtle: string, base: string) => documentQuads(new RdfBody("text/turtle", turtle), base);

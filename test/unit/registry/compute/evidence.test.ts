@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { anchored } from "../../../../src/registry/compute/anchors.ts";
-import { compare, isCut } from "../../../../src/registry/compute/evidence.ts";
+import { compareWithKnown } from "../../../../src/registry/compute/verdicts.ts";
+import {
+  compare,
+  isCut,
+  type Group,
+  type Groups,
+  type Observation,
+} from "../../../../src/registry/compute/observation.ts";
 import {
   type ClassFact,
   emptyFacts,
@@ -9,8 +15,7 @@ import {
   newProperty,
   type PropertyFact,
 } from "../../../../src/registry/compute/fact-base.ts";
-import { families, objectKinds } from "../../../../src/registry/compute/families.ts";
-import type { Group, Groups, Observation } from "../../../../src/registry/compute/observation.ts";
+import { factKinds, objectKinds } from "../../../../src/registry/compute/fact-kinds.ts";
 import { reconcile } from "../../../../src/registry/compute/reconcile.ts";
 import type { Count, FactStatus } from "../../../../src/registry/void/void-description.ts";
 
@@ -20,7 +25,6 @@ const groups = (...all: Group[]): Groups => new Map(all.map((group) => [group.de
 const observation = (of: Record<string, Groups>): Observation => ({
   groups: new Map(Object.entries(of)),
   record: 0,
-  rung: 1,
   whole: true,
   cut: false,
   flawed: new Set(),
@@ -79,7 +83,7 @@ describe("mergedCount", () => {
   ])("of %j and %j is %j", (known, found, expected) => expect(mergedCount(known, found)).toEqual(expected));
 });
 
-describe("anchored", () => {
+describe("compareWithKnown", () => {
   const base = () => {
     const facts = emptyFacts();
     const property = { ...newProperty("exact", 0), triples: count(10) };
@@ -105,8 +109,8 @@ describe("anchored", () => {
     ["instances that lack one", "classProperties", groups({ detail: [rdfType], n: 5, ds: 3 }), "contradicts"],
     ["no rdf:type", "classProperties", groups({ detail: ["p"], n: 5, ds: 4 }), "contradicts"],
     ["object classes", "classObjectClasses", groups({ detail: ["p", "D"], n: 5 }), "unknown"],
-  ] as const)("by %s", (_name, family, found, verdict) => {
-    expect(anchored(base(), families[family], { key: "C", groups: found })).toBe(verdict);
+  ] as const)("by %s", (_name, kind, found, verdict) => {
+    expect(compareWithKnown(base(), factKinds[kind], { key: "C", groups: found })).toBe(verdict);
   });
 
   it.each([
@@ -114,14 +118,14 @@ describe("anchored", () => {
     [9, "contradicts"],
   ])("of a property by %i triples", (n, verdict) => {
     const found = groups({ detail: ["d"], n });
-    expect(anchored(base(), families.propertyDatatypes, { key: "p", groups: found })).toBe(verdict);
+    expect(compareWithKnown(base(), factKinds.propertyDatatypes, { key: "p", groups: found })).toBe(verdict);
   });
 
   it("says nothing about what is only a bound", () => {
     const facts = base();
     const property = facts.classes.get("C")?.properties.get("p");
     if (property) property.triples = count(9, "lowerBound");
-    expect(anchored(facts, families.classDatatypes, { key: "C", groups: kinds(4, 6) })).toBe("unknown");
+    expect(compareWithKnown(facts, factKinds.classDatatypes, { key: "C", groups: kinds(4, 6) })).toBe("unknown");
   });
 });
 

@@ -1,25 +1,24 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "rdf-data-factory";
 import { describe, expect, it } from "vitest";
-import { families } from "../../../../src/registry/compute/families.ts";
-import { isWritable, namespaceOf } from "../../../../src/registry/compute/iri-text.ts";
-import { countOf, type Reading, readObservation } from "../../../../src/registry/compute/observation.ts";
+import { factKinds } from "../../../../src/registry/compute/fact-kinds.ts";
+import { isWritable, namespaceOf } from "../../../../src/registry/void/values.ts";
+import { countOf, type AnswerContext, readObservation } from "../../../../src/registry/compute/observation.ts";
 
 const factory = new DataFactory();
-const reading: Reading = {
-  family: families.classProperties,
+const context: AnswerContext = {
+  kind: factKinds.classProperties,
   record: 7,
-  rung: 1,
   sound: true,
   cut: false,
   counted: true,
 };
 
-function read(rows: readonly Record<string, RDF.Term>[], options: Partial<Reading> = {}) {
+function read(rows: readonly Record<string, RDF.Term>[], options: Partial<AnswerContext> = {}) {
   const base = { variables: [], httpStatus: 200, mediaType: "", bytes: 1, durationMs: 1, requests: 1 };
   return readObservation(
     { ...base, rows: rows.map((row) => new Map(Object.entries(row))) },
-    { ...reading, ...options },
+    { ...context, ...options },
   );
 }
 

@@ -1,6 +1,6 @@
 import sparqljs from "sparqljs";
 import { describe, expect, it } from "vitest";
-import { families } from "../../../../src/registry/compute/families.ts";
+import { factKinds } from "../../../../src/registry/compute/fact-kinds.ts";
 import {
   askProperty,
   type Dialect,
@@ -59,23 +59,23 @@ function shouldParse(query: string): void {
 }
 
 describe("every query text", () => {
-  it("of every family, selection and dialect is SPARQL 1.1", () => {
+  it("of every kind, selection and dialect is SPARQL 1.1", () => {
     let texts = 0;
     for (const dialect of dialects) {
       const sample = { dialect, limit: 10 };
-      for (const family of Object.values(families)) {
-        const own = family.key === "c" ? [{ keys: [one], properties: [two] }] : [];
+      for (const kind of Object.values(factKinds)) {
+        const own = kind.key === "c" ? [{ keys: [one], properties: [two] }] : [];
         for (const selection of [...selections, ...own]) {
-          shouldParse(groupsQuery(family, selection, dialect));
+          shouldParse(groupsQuery(kind, selection, dialect));
           texts++;
         }
-        for (const query of [totalsQuery, keysQuery]) shouldParse(query(family, { keys: [one, two] }, dialect));
-        shouldParse(listTotalQuery(family, dialect));
-        shouldParse(solutionQuery(family, 7, dialect));
-        shouldParse(missingKeyQuery(family, [one], dialect));
-        shouldParse(sampledKeysQuery(family, [one], sample));
-        shouldParse(limitedGroupsQuery(family, one, sample));
-        if (family.detail.length > 0) shouldParse(sampledGroupsQuery(family, one, sample));
+        for (const query of [totalsQuery, keysQuery]) shouldParse(query(kind, { keys: [one, two] }, dialect));
+        shouldParse(listTotalQuery(kind, dialect));
+        shouldParse(solutionQuery(kind, 7, dialect));
+        shouldParse(missingKeyQuery(kind, [one], dialect));
+        shouldParse(sampledKeysQuery(kind, [one], sample));
+        shouldParse(limitedGroupsQuery(kind, one, sample));
+        if (kind.detail.length > 0) shouldParse(sampledGroupsQuery(kind, one, sample));
       }
       shouldParse(askProperty(one, two, dialect));
       for (const query of [...distinctNodesQueries("s", dialect), ...distinctNodesQueries("o", dialect)])
@@ -110,12 +110,12 @@ describe("query texts", () => {
     [{ without: [one] }, `FILTER(?c NOT IN (<${one}>))`],
     [{ keys: [one], slice: "a" as const }, 'SUBSTR(MD5(STR(?s)), 1, 1) = "a"'],
   ])("of %j hold %s", (selection, part) => {
-    expect(groupsQuery(families.classProperties, selection, plain)).toContain(part);
+    expect(groupsQuery(factKinds.classProperties, selection, plain)).toContain(part);
   });
 
   it("name graphs and use IN where VALUES does not work", () => {
     const dialect = { ...plain, count: false, values: false, graphs: ["http://g.example/1"] };
-    const query = groupsQuery(families.classProperties, { keys: [one, two] }, dialect);
+    const query = groupsQuery(factKinds.classProperties, { keys: [one, two] }, dialect);
     expect(query).toContain("FROM <http://g.example/1> WHERE");
     expect(query).toContain(`FILTER(?c IN (<${one}>, <${two}>))`);
     expect(query).not.toMatch(/VALUES|COUNT/u);
@@ -123,7 +123,7 @@ describe("query texts", () => {
 
   it("match each triple in a graph of its own, and count a triple of several graphs once", () => {
     const dialect = { ...plain, named: true, repeats: true };
-    const query = groupsQuery(families.classObjectClasses, { keys: [one] }, dialect);
+    const query = groupsQuery(factKinds.classObjectClasses, { keys: [one] }, dialect);
     expect(query).toBe(
       "SELECT ?p ?k (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?s ?p ?o ?k WHERE { " +
         `GRAPH ?g0 { ?s a <${one}> } GRAPH ?g1 { ?s ?p ?o } GRAPH ?g2 { ?o a ?k } FILTER(isIRI(?k)) } }  } GROUP BY ?p ?k`,
@@ -140,6 +140,6 @@ describe("query texts", () => {
     "http://x.example/\ud800",
     `http://x.example/${"a".repeat(3000)}`,
   ])("refuse the IRI %j", (iri) => {
-    expect(() => groupsQuery(families.classes, { keys: [iri] }, plain)).toThrow(RangeError);
+    expect(() => groupsQuery(factKinds.classes, { keys: [iri] }, plain)).toThrow(RangeError);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { AskedAnswer } from "../../../../src/registry/catalog/asking.ts";
-import { openSession, type Session, type SessionOptions } from "../../../../src/registry/compute/session.ts";
+import { Session, type SessionOptions } from "../../../../src/registry/compute/session.ts";
 import { type Clock, systemClock } from "../../../../src/clock.ts";
 
 /** What an endpoint does with one request: an answer, perhaps slow or partial, or an error. */
@@ -35,7 +35,7 @@ function stage(steps: readonly Step[], options: Partial<SessionOptions> = {}): S
       return systemClock.setTimeout(run, 0);
     },
   };
-  const session = openSession({
+  const session = new Session({
     asker: {
       fetchDocument: () => Promise.reject(new Error("not used")),
       ask({ query }) {
@@ -63,7 +63,7 @@ function answer({ partial, bytes = 10 }: { readonly partial?: string; readonly b
   return { ...base, bytes, ...(partial !== undefined && { partial }) };
 }
 
-const ask = (session: Session) => session.ask({ query: "ASK {}", rung: 1 });
+const ask = (session: Session) => session.ask({ query: "ASK {}", level: 1 });
 
 async function askTimes(session: Session, times: number): Promise<void> {
   for (let time = 0; time < times; time++) await ask(session);
@@ -128,10 +128,10 @@ describe("a session", () => {
     ["ENDPOINT_NOT_SPARQL", "refused"],
     ["ENDPOINT_FAILED", "failed"],
     ["ENDPOINT_BROKE_OFF", "failed"],
-    ["ANSWER_TOO_LARGE", "too-large"],
+    ["ANSWER_TOO_LARGE", "failed"],
   ])("takes %s for %s", async (code, why) => {
     const { session } = stage([{ code, upstreamStatus: 418 }]);
-    expect(await ask(session)).toEqual({ ok: false, why, record: 0 });
+    expect(await ask(session)).toEqual({ ok: false, why, tooLarge: code === "ANSWER_TOO_LARGE", record: 0 });
     expect(session.records[0]).toMatchObject({ httpStatus: 418 });
   });
 
@@ -164,7 +164,7 @@ describe("a session", () => {
 
   it("shortens the text of a query on record", async () => {
     const { session } = stage([{}]);
-    await session.ask({ query: "#".repeat(5000), rung: 2 });
+    await session.ask({ query: "#".repeat(5000), level: 2 });
     expect(session.records[0]?.query).toHaveLength(2001);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { describeInOneSentence } from "../../../../src/registry/schema/describe-in-one-sentence.ts";
+import { describeInOneSentence } from "../../../../src/registry/schema/one-sentence.ts";
 import type { ClassPartition, FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { classPartition, descriptionOf } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";

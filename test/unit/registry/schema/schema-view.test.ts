@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SchemaDetail, type SchemaRequest, schemaView } from "../../../../src/registry/schema/schema-view.ts";
-import { estimateTokens } from "../../../../src/registry/schema/token-estimate.ts";
+import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import {
   classPartition,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSearchIndex } from "../../../../src/registry/search/create-search-index.ts";
-import type { EntryFilter, EntryPage } from "../../../../src/registry/search/search-index.ts";
+import { createSearchIndex, type EntryFilter, type EntryPage } from "../../../../src/registry/search/search-index.ts";
 import {
   classPartition,
   descriptionOf,

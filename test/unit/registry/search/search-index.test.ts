@@ -1,8 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
-import { createSearchIndex } from "../../../../src/registry/search/create-search-index.ts";
-import type { HitKind, SearchIndex, SearchRequest } from "../../../../src/registry/search/search-index.ts";
+import {
+  createSearchIndex,
+  type HitKind,
+  type SearchIndex,
+  type SearchRequest,
+} from "../../../../src/registry/search/search-index.ts";
 import {
   classPartition,
   descriptionOf,

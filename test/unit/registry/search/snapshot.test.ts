@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSearchIndex } from "../../../../src/registry/search/create-search-index.ts";
-import type { SearchIndex } from "../../../../src/registry/search/search-index.ts";
+import { createSearchIndex, type SearchIndex } from "../../../../src/registry/search/search-index.ts";
 import { syntheticDescription, syntheticEntries } from "../../../support/synthetic-catalog.ts";
 
 const entries = syntheticEntries(10);

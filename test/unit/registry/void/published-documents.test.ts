@@ -1,7 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { describe, expect, it } from "vitest";
-import { catalogVoid } from "../../../../src/registry/void/catalog-void.ts";
-import { serviceDescription } from "../../../../src/registry/void/service-description.ts";
+import { catalogVoid, serviceDescription } from "../../../../src/registry/void/published-documents.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 

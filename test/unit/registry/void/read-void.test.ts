@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { chooseDataset } from "../../../../src/registry/void/choose-dataset.ts";
-import { indexNodes } from "../../../../src/registry/void/node-index.ts";
-import { ownEndpoint } from "../../../../src/registry/void/own-endpoint.ts";
+import { chooseDataset, ownEndpoint } from "../../../../src/registry/void/choose-dataset.ts";
+import { indexNodes } from "../../../../src/registry/void/values.ts";
+import { claimed } from "../../../../src/registry/void/read-partitions.ts";
 import { readVoid, type VoidFacts } from "../../../../src/registry/void/read-void.ts";
-import { claimed } from "../../../../src/registry/void/void-source.ts";
 import { dataFactory } from "../../../../src/rdf/data-factory.ts";
 import { fromTurtle } from "../../../support/rdf-text.ts";
 

@@ -1,0 +1,267 @@
+import { type Clock, systemClock } from "../../clock.ts";
+import type { ProbeClient } from "../../outbound/whole-answer.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
+import {
+  createProbeSession,
+  defaultBounds,
+  type ProbeBounds,
+  StopProbing,
+  type Asking,
+  type ProbeSession,
+} from "./session.ts";
+import type { RequestMethod } from "../../outbound/sparql-client.ts";
+import {
+  canary,
+  constructProbes,
+  formatProbes,
+  type Probe,
+  rowCapQuery,
+  serviceProbe,
+  urlProbe,
+  valuesProbe,
+  rowsOfProduct,
+  bindTable,
+  type Table,
+  valuesTable,
+} from "./probes.ts";
+import { outcomeOf } from "./judges.ts";
+
+/** How one run goes. */
+interface ProbeOptions {
+  readonly signal: AbortSignal;
+  /** The operator agrees that the endpoint is made to call itself by SERVICE. */
+  readonly serviceToItself?: boolean;
+  /** Called before each part of the run. */
+  readonly onProgress?: (progress: { readonly stage: string; readonly done: number; readonly total: number }) => void;
+}
+
+/** Finds out what endpoints can do. */
+export interface CapabilityProber {
+  /**
+   * Asks questions that touch no data and whose right answers are known, one at a time. An endpoint that does not
+   * answer is a result, too.
+   * @throws FedwayError `CANCELLED`
+   */
+  probe(endpoint: AskedEndpoint, options: ProbeOptions): Promise<Capabilities>;
+}
+
+/** What a prober is built from. */
+export interface CapabilityProberOptions {
+  readonly client: ProbeClient;
+  readonly clock?: Clock;
+  readonly bounds?: Partial<ProbeBounds>;
+}
+
+/** A prober over a probe client; `clock` is that client's own. */
+export function createCapabilityProber(options: CapabilityProberOptions): CapabilityProber {
+  const { client, clock = systemClock } = options;
+  const bounds = { ...defaultBounds, ...options.bounds };
+  return {
+    async probe(endpoint, { signal, serviceToItself = false, onProgress }) {
+      const probedAt = new Date(clock.now()).toISOString();
+      const session = createProbeSession({ client, clock, endpoint, signal, bounds });
+      const run = createProbeRun(session, endpoint);
+      const unfinished = !(await whole(run.parts(serviceToItself), onProgress));
+      return { endpoint: endpoint.url, probedAt, ...capabilitiesOf(run.findings), ...(unfinished && { unfinished }) };
+    },
+  };
+}
+
+type Parts = ReturnType<ReturnType<typeof createProbeRun>["parts"]>;
+
+/** False when the run ended early. */
+async function whole(parts: Parts, onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
+  try {
+    for (const [done, { stage, run }] of parts.entries()) {
+      onProgress?.({ stage, done, total: parts.length });
+      if ((await run()) === "unreachable") return true;
+    }
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof StopProbing) return false;
+    throw thrown;
+  }
+}
+
+function capabilitiesOf(findings: Findings): Omit<Capabilities, "endpoint" | "probedAt" | "unfinished"> {
+  const { rowCap, rowCapSilent, wholeRows, maxValuesRows, maxUrlBytes, service } = findings;
+  return {
+    reachable: findings.reachable,
+    constructs: Object.fromEntries(findings.constructs),
+    methods: findings.methods,
+    formats: findings.formats,
+    ...(rowCap !== undefined && { rowCap }),
+    ...(rowCapSilent !== undefined && { rowCapSilent }),
+    ...(wholeRows !== undefined && { wholeRows }),
+    ...(maxValuesRows !== undefined && { maxValuesRows }),
+    ...(maxUrlBytes !== undefined && { maxUrlBytes }),
+    ...(service !== undefined && { service }),
+  };
+}
+
+/** What has been found so far. */
+interface Findings {
+  reachable: boolean;
+  readonly constructs: Map<ProbedConstruct, ProbeOutcome>;
+  readonly methods: RequestMethod[];
+  readonly formats: string[];
+  rowCap?: number;
+  rowCapSilent?: boolean;
+  wholeRows?: number;
+  maxValuesRows?: number;
+  maxUrlBytes?: number;
+  service?: boolean;
+}
+
+/** One part of a run. */
+interface ProbePart {
+  readonly stage: string;
+  readonly run: () => Promise<"unreachable" | undefined>;
+}
+
+const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
+const blockSizes = [10, 100, 1_000, 10_000];
+/** The transport sends no longer URLs. */
+const urlSizes = [2_048, 8_192];
+
+/** The parts of a run over one session, and what they find. */
+function createProbeRun(session: ProbeSession, endpoint: AskedEndpoint) {
+  const findings: Findings = { reachable: false, constructs: new Map(), methods: [], formats: [] };
+  const run = new Run(session, endpoint, findings);
+  const parts = (serviceToItself: boolean): readonly ProbePart[] => [
+    { stage: "the canary", run: () => run.reach() },
+    { stage: "request methods", run: () => run.methods() },
+    ...constructProbes.map(({ construct, ...probe }) => ({
+      stage: `construct ${construct}`,
+      run: () => run.construct(construct, probe),
+    })),
+    { stage: "result formats", run: () => run.formats() },
+    { stage: "row cap", run: () => run.rowCap() },
+    { stage: "VALUES rows", run: () => run.valuesRows() },
+    { stage: "URL length", run: () => run.urlLength() },
+    ...(serviceToItself ? [{ stage: "SERVICE", run: () => run.service() }] : []),
+  ];
+  return { findings, parts };
+}
+
+class Run {
+  readonly #session: ProbeSession;
+  readonly #endpoint: AskedEndpoint;
+  readonly #findings: Findings;
+  #table: Table = valuesTable;
+
+  constructor(session: ProbeSession, endpoint: AskedEndpoint, findings: Findings) {
+    this.#session = session;
+    this.#endpoint = endpoint;
+    this.#findings = findings;
+  }
+
+  /** Asks and judges. */
+  async #try(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
+    const [method] = this.#findings.methods;
+    const given: Asking = { table: this.#table, ...(method !== undefined && { method }), ...asking };
+    return outcomeOf(await this.#session.ask(probe, given), probe.judge);
+  }
+
+  /** The same; what is not right counts only when the endpoint still answers afterwards. @throws StopProbing */
+  async #confirmed(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
+    const outcome = await this.#try(probe, asking);
+    if (outcome.verdict !== "right") await this.#stillThere();
+    return outcome;
+  }
+
+  async #stillThere(): Promise<void> {
+    const { verdict } = await this.#try(canary);
+    if (verdict !== "right") throw new StopProbing("The endpoint stopped answering.");
+  }
+
+  /** With VALUES, else without: an endpoint that lacks them is there all the same. */
+  async reach(): Promise<"unreachable" | undefined> {
+    const outcome = await this.#try(canary);
+    this.#findings.constructs.set("values", outcome);
+    if (outcome.verdict === "right") {
+      this.#findings.reachable = true;
+      return undefined;
+    }
+    if (outcome.verdict !== "failed") {
+      this.#table = bindTable;
+      this.#findings.reachable = (await this.#try(canary)).verdict === "right";
+    }
+    if (this.#findings.reachable) return undefined;
+    // A refusal of everything says nothing about VALUES.
+    this.#findings.constructs.set("values", { ...outcome, verdict: "failed" });
+    return "unreachable";
+  }
+
+  async methods(): Promise<undefined> {
+    const working: RequestMethod[] = [];
+    for (const method of methodOrder) {
+      if ((await this.#try(canary, { method })).verdict === "right") working.push(method);
+    }
+    this.#findings.methods.push(...working);
+  }
+
+  async construct(construct: ProbedConstruct, probe: Probe): Promise<undefined> {
+    this.#findings.constructs.set(construct, await this.#confirmed(probe));
+  }
+
+  async formats(): Promise<undefined> {
+    for (const probe of formatProbes) {
+      const { mediaType } = probe;
+      const judge: Probe["judge"] = (answer) =>
+        answer.format === mediaType ? probe.judge(answer) : `${answer.format} came`;
+      if ((await this.#confirmed({ ...probe, judge }, { accept: mediaType })).verdict === "right") {
+        this.#findings.formats.push(mediaType);
+      }
+    }
+  }
+
+  /** An endpoint that cuts answers cuts them at the same place again; one that ran out of time does not. */
+  async rowCap(): Promise<undefined> {
+    const first = await this.#productRows();
+    if (first === undefined) await this.#stillThere();
+    else if (first.rows === rowsOfProduct) this.#findings.wholeRows = rowsOfProduct;
+    else if ((await this.#productRows())?.rows === first.rows) {
+      this.#findings.rowCap = first.rows;
+      this.#findings.rowCapSilent = first.silent;
+    }
+    return undefined;
+  }
+
+  /** Rows of the large product, and whether nothing said that some are missing; undefined when they tell nothing. */
+  async #productRows(): Promise<{ readonly rows: number; readonly silent: boolean } | undefined> {
+    const [method] = this.#findings.methods;
+    const probe: Probe = { kind: "bindings", query: rowCapQuery, judge: () => undefined };
+    const asking = { table: this.#table, ...(method !== undefined && { method }), maxRows: rowsOfProduct };
+    const { answer } = await this.#session.ask(probe, asking);
+    if (answer === undefined || answer.rows.length === 0) return undefined;
+    const how = answer.partial?.how;
+    if (how !== undefined && how !== "virtuoso-maxrows" && how !== "row-cap") return undefined;
+    return { rows: answer.rows.length, silent: how === undefined };
+  }
+
+  async valuesRows(): Promise<undefined> {
+    const method = this.#findings.methods.find((one) => one !== "get");
+    if (method === undefined || this.#table !== valuesTable) return;
+    for (const count of blockSizes) {
+      if ((await this.#confirmed(valuesProbe(count), { method })).verdict !== "right") return;
+      this.#findings.maxValuesRows = count;
+    }
+  }
+
+  async urlLength(): Promise<undefined> {
+    if (!this.#findings.methods.includes("get")) return;
+    for (const bytes of urlSizes) {
+      const probe = urlProbe(this.#endpoint.url, bytes);
+      if ((await this.#confirmed(probe, { method: "get" })).verdict !== "right") return;
+      this.#findings.maxUrlBytes = bytes;
+    }
+  }
+
+  async service(): Promise<undefined> {
+    const { verdict } = await this.#confirmed(serviceProbe(this.#endpoint.url));
+    // A failure may have any cause; only an answer and a refusal tell.
+    if (verdict !== "failed") this.#findings.service = verdict === "right";
+  }
+}

@@ -1,0 +1,92 @@
+import type * as RDF from "@rdfjs/types";
+import { hash } from "node:crypto";
+import { canonicalNTriples } from "../../rdf/canonical.ts";
+import { parseTurtle } from "../../rdf/turtle.ts";
+import { writeTurtle } from "../../rdf/write-turtle.ts";
+import { dcat, dcterms, foaf } from "../../rdf/vocabularies.ts";
+import type { CatalogDocument, CatalogProblem } from "./catalog.ts";
+import type { UrlKey } from "./index-catalog.ts";
+import { type CatalogItem, readItem } from "./parse-entry.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { EntryProblem } from "./statements.ts";
+
+/** Bytes of one catalogue document, as a file or stored. */
+export const maxDocumentBytes = 1_000_000;
+/** Triples of one catalogue document. */
+export const maxDocumentQuads = 10_000;
+
+/** The triples of a catalogue document in Turtle. @throws FedwayError `ENDPOINT_MALFORMED` */
+export function parseDocument(turtle: string, baseUrl: string): RDF.Quad[] {
+  return parseTurtle(turtle, { baseIri: `${baseUrl}/`, maxBytes: maxDocumentBytes, maxQuads: maxDocumentQuads });
+}
+
+/** A catalogue document in Turtle, as one would write its file; this service's own IRIs are relative. */
+export function writeDocument(quads: readonly RDF.Quad[], baseUrl: string): string {
+  return writeTurtle(quads, undefined, { baseIri: `${baseUrl}/`, predicateOrder: usualOrder });
+}
+
+const usualOrder = [
+  dcterms.identifier,
+  dcterms.title,
+  dcterms.description,
+  dcat.endpointURL,
+  foaf.homepage,
+  dcterms.license,
+  dcat.keyword,
+];
+
+/** Changes with the triples, not with their order, labels or syntax. */
+export function etagOf(quads: readonly RDF.Quad[]): string {
+  return hash("sha256", canonicalNTriples(quads).join("\n"), "base64url").slice(0, 22);
+}
+
+/** Names a document among all of the catalogue. */
+export const documentKey = (kind: CatalogDocument["kind"], id: string): string => `${kind}/${id}`;
+
+/** Comparison key of an endpoint's URL. */
+export function keyOfItem(item: CatalogItem, keyOf: UrlKey): string | undefined {
+  return item.kind === "endpoint" ? (keyOf(item.value.url) ?? item.value.url) : undefined;
+}
+
+/**
+ * What a document is about, for requests that do not say where it goes.
+ * @throws FedwayError `ENTRY_INVALID` when it cannot be a catalogue document
+ */
+export function identifyDocument(quads: readonly RDF.Quad[]): Pick<CatalogDocument, "kind" | "id"> {
+  try {
+    const { kind, id } = readItem(quads);
+    return { kind, id };
+  } catch (problem) {
+    if (!(problem instanceof EntryProblem) && !(problem instanceof FedwayError)) throw problem;
+    throw new FedwayError("ENTRY_INVALID", reasonOf(problem));
+  }
+}
+
+/** What is wrong with a file, where it can be said with its line. */
+export function toProblem(file: string, problem: unknown, text = ""): CatalogProblem {
+  const line = lineOf(problem, text);
+  return Object.freeze({ file, reason: reasonOf(problem), ...(line !== undefined && { line }) });
+}
+
+/** The reason in words for the operator, without passwords and without what the program only knows for itself. */
+export function reasonOf(problem: unknown): string {
+  if (problem instanceof EntryProblem || problem instanceof FedwayError) return withoutPasswords(problem.message);
+  const code = problem instanceof Error && "code" in problem ? ` (${String(problem.code)})` : "";
+  return `The file cannot be read${code}.`;
+}
+
+/** Parsers quote what they stumble over, which may be a URL with a password. */
+const withoutPasswords = (message: string): string => message.replaceAll(/\/\/[^\s/"<>]{1,300}@/g, "//...@");
+
+/** Turtle syntax errors know their line; for the others, the last line that has the text they are about. */
+function lineOf(problem: unknown, text: string): number | undefined {
+  if (problem instanceof FedwayError) return problem.details.where?.line;
+  if (!(problem instanceof EntryProblem) || problem.about === undefined) return undefined;
+  return lineWith(problem.about, text);
+}
+
+/** The last line that has some text, 1-based. */
+export function lineWith(part: string, text: string): number | undefined {
+  const at = text.lastIndexOf(part);
+  return at === -1 ? undefined : text.slice(0, at).split("\n").length;
+}

@@ -1,0 +1,189 @@
+import type { Catalog, CatalogEntry, CatalogProblem, Federation } from "./catalog.ts";
+
+/** How the service itself is reached. */
+interface OwnAddresses {
+  /** Public URL of this service, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Other origins under which the service is reached, e.g. the listening address behind a proxy. */
+  readonly ownOrigins?: readonly string[];
+}
+
+export interface CatalogOptions extends OwnAddresses {
+  readonly federations?: readonly Federation[];
+  /** Ids of the entries that a search for a text finds; without it, words are looked for in the entries' texts. */
+  readonly search?: (text: string) => readonly string[];
+}
+
+/** What a catalogue is made of. */
+interface CatalogParts {
+  readonly version: number;
+  readonly entries: readonly CatalogEntry[];
+  readonly federations: readonly Federation[];
+  readonly problems: readonly CatalogProblem[];
+  readonly keyOf: UrlKey;
+  /** The key of an entry's URL; a catalogue that is rebuilt often remembers it. */
+  readonly keyOfEntry: (entry: CatalogEntry) => string | undefined;
+  readonly publicUrl: string;
+  readonly search?: CatalogOptions["search"];
+}
+
+/** The comparison key of a URL; undefined when it is no http(s) URL. */
+export type UrlKey = (url: string) => string | undefined;
+
+const ownRoute = /^\/endpoints\/([a-z0-9._-]{1,64})\/sparql$/;
+
+/**
+ * Indexes entries by id and by URL. URLs are compared after WHATWG normalisation of scheme, host and default port;
+ * path and query as written. All names of this service's own origin are equal. Of entries with equal id or URL the
+ * first one wins; those who read a catalogue report the others before they come here.
+ */
+export function createCatalog(
+  entries: readonly CatalogEntry[],
+  problems: readonly CatalogProblem[],
+  options: CatalogOptions,
+): Catalog {
+  const { federations = [], publicUrl, search } = options;
+  const keyOf = urlKeys(options);
+  const keyOfEntry = (entry: CatalogEntry): string | undefined => keyOf(entry.url);
+  return indexCatalog({ version: 1, entries, federations, problems, keyOf, keyOfEntry, publicUrl, search });
+}
+
+/** One state of the catalogue, frozen. */
+export function indexCatalog(parts: CatalogParts): Catalog {
+  const { keyOf, keyOfEntry, version } = parts;
+  const ids = firstById(parts.entries);
+  const federations = firstById(parts.federations);
+  const urls = new Map<string, CatalogEntry>();
+  for (const entry of ids.values()) {
+    const key = keyOfEntry(entry);
+    if (key !== undefined && !urls.has(key)) urls.set(key, entry);
+  }
+  const prefix = keyOf(parts.publicUrl)?.replace(/\/$/, "");
+  const ownEntry = (key: string): CatalogEntry | undefined => {
+    if (prefix === undefined || !key.startsWith(prefix)) return undefined;
+    const id = ownRoute.exec(key.slice(prefix.length))?.[1];
+    return id === undefined ? undefined : ids.get(id);
+  };
+  const entries = inIdOrder(ids);
+  return Object.freeze({
+    version,
+    entries,
+    federations: inIdOrder(federations),
+    problems: Object.freeze([...parts.problems]),
+    byId: (id: string) => ids.get(id),
+    byUrl: (url: string) => {
+      const key = keyOf(url);
+      return key === undefined ? undefined : (urls.get(key) ?? ownEntry(key));
+    },
+    federation: (id: string) => federations.get(id),
+    membersOf: createMembership(entries, parts.search),
+  });
+}
+
+function firstById<Named extends { readonly id: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
+  const found = new Map<string, Named>();
+  for (const each of all) if (!found.has(each.id)) found.set(each.id, each);
+  return found;
+}
+
+const inIdOrder = <Named extends { readonly id: string }>(all: ReadonlyMap<string, Named>): readonly Named[] =>
+  Object.freeze([...all.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1)));
+
+/** Makes URLs comparable: equal keys, same endpoint. */
+export function urlKeys(options: OwnAddresses): UrlKey {
+  const own = ownOrigins([options.publicUrl, ...(options.ownOrigins ?? [])]);
+  return (url) => {
+    const split = splitUrl(url);
+    if (split === undefined) return undefined;
+    return `${own.has(split.origin) ? "own:" : split.origin}${split.rest}`;
+  };
+}
+
+/** What a key has in common with those that very likely mean the same endpoint: another scheme, a slash at the end. */
+export const looseKey = (key: string): string => key.replace(/^https?:/, "").replace(/\/$/, "");
+
+/** Who belongs to a federation, among the entries of one state of the catalogue (in id order). */
+function createMembership(
+  entries: readonly CatalogEntry[],
+  search: ((text: string) => readonly string[]) | undefined,
+): Catalog["membersOf"] {
+  const find = search ?? ((text: string) => entries.filter((entry) => hasWords(entry, text)).map(({ id }) => id));
+  let byKeyword: ReadonlyMap<string, readonly string[]> | undefined;
+  return ({ members, memberKeywords, memberQuery }: Federation) => {
+    const ids = new Set(members);
+    if (memberKeywords.length > 0) byKeyword ??= indexKeywords(entries);
+    for (const keyword of memberKeywords) for (const id of byKeyword?.get(folded(keyword)) ?? []) ids.add(id);
+    if (memberQuery !== undefined) for (const id of find(memberQuery)) ids.add(id);
+    return Object.freeze(entries.filter(({ id }) => ids.has(id)));
+  };
+}
+
+/** Keywords are equal whatever their case. */
+function indexKeywords(entries: readonly CatalogEntry[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { id, keywords } of entries) {
+    for (const keyword of new Set(keywords.map(folded))) {
+      const known = found.get(keyword);
+      if (known === undefined) found.set(keyword, [id]);
+      else known.push(id);
+    }
+  }
+  return found;
+}
+
+const folded = (text: string): string => text.normalize("NFC").toLowerCase();
+
+/** Whether every word of a text occurs in what the entry says of itself. */
+function hasWords({ id, title, description = "", keywords }: CatalogEntry, text: string): boolean {
+  const said = folded([id, title, description, ...keywords].join(" "));
+  return folded(text)
+    .split(/\s+/)
+    .every((word) => said.includes(word));
+}
+
+const absolute = /^([a-z][a-z0-9+.-]{0,30}):\/\/([^/?#\\]*)([^\\]*)$/i;
+
+/** An http(s) IRI split where comparison rules differ: the origin is normalised, the rest is compared as written. */
+interface SplitUrl {
+  /** Scheme, host and non-default port as WHATWG URL writes them. */
+  readonly origin: string;
+  /** Path, query and fragment, verbatim; "/" when the IRI has none. */
+  readonly rest: string;
+}
+
+/** Splits an absolute http(s) IRI; undefined for anything else and for IRIs with userinfo. */
+export function splitUrl(iri: string): SplitUrl | undefined {
+  const parts = absolute.exec(iri);
+  const [, scheme, authority, rest] = parts ?? [];
+  if (scheme === undefined || authority === undefined || authority.includes("@")) return undefined;
+  const origin = originOf(`${scheme}://${authority}`);
+  return origin === undefined ? undefined : { origin, rest: rest === undefined || rest === "" ? "/" : rest };
+}
+
+/**
+ * All origins that mean this service: the given ones and, for a loopback host, the other names of loopback
+ * (`localhost`, `127.0.0.1`, `[::1]`) at the same port.
+ */
+function ownOrigins(urls: readonly string[]): ReadonlySet<string> {
+  const origins = new Set<string>();
+  for (const url of urls) {
+    const origin = originOf(url);
+    if (origin === undefined) continue;
+    for (const same of loopbackVariants(origin)) origins.add(same);
+  }
+  return origins;
+}
+
+const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
+
+function loopbackVariants(origin: string): readonly string[] {
+  const { hostname, protocol, port } = new URL(origin);
+  if (!loopbackHosts.includes(hostname)) return [origin];
+  return loopbackHosts.map((host) => `${protocol}//${host}${port === "" ? "" : `:${port}`}`);
+}
+
+function originOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin, protocol } = new URL(url);
+  return protocol === "http:" || protocol === "https:" ? origin : undefined;
+}

@@ -1,0 +1,250 @@
+import type * as RDF from "@rdfjs/types";
+import { dcat, fedway, rdf, dcterms, foaf, interfaces, skos, voidVocabulary } from "../../rdf/vocabularies.ts";
+import type { CatalogEntry, Federation, EndpointInterface } from "./catalog.ts";
+import {
+  EntryProblem,
+  statementsAbout,
+  choice,
+  count,
+  flag,
+  identifier,
+  iris,
+  link,
+  type Property,
+  quote,
+  requiredText,
+  single,
+  type Statements,
+  text,
+  texts,
+  values,
+  isCatalogId,
+} from "./statements.ts";
+import { splitUrl } from "./index-catalog.ts";
+
+/** What one catalogue document describes. */
+export type CatalogItem =
+  | { readonly kind: "endpoint"; readonly id: string; readonly value: CatalogEntry }
+  | { readonly kind: "federation"; readonly id: string; readonly value: Federation };
+
+/**
+ * The one endpoint or federation that a document describes.
+ * @throws EntryProblem with the reason, in words for the operator
+ */
+export function readItem(quads: readonly RDF.Quad[]): CatalogItem {
+  const { class: type, subject } = theOneThing(quads);
+  const statements = statementsAbout(subject, quads);
+  refuseWhatIsNotKept(quads);
+  if (type === dcat.DataService) {
+    const value = parseEntry(statements);
+    return { kind: "endpoint", id: value.id, value };
+  }
+  const value = parseFederation(statements);
+  return { kind: "federation", id: value.id, value };
+}
+
+interface TypedSubject {
+  readonly class: string;
+  readonly subject: RDF.Term;
+}
+
+function theOneThing(quads: readonly RDF.Quad[]): TypedSubject {
+  const found = new Map<string, TypedSubject>();
+  for (const { subject, predicate, object } of quads) {
+    if (predicate.value !== rdf.type || (object.value !== dcat.DataService && object.value !== fedway.Federation))
+      continue;
+    found.set(`${object.value} ${subject.termType} ${subject.value}`, { class: object.value, subject });
+  }
+  const [only] = found.values();
+  if (only === undefined) {
+    throw new EntryProblem("The document describes no dcat:DataService and no fedway:Federation.");
+  }
+  if (found.size > 1) {
+    throw new EntryProblem(
+      `The document describes ${found.size} services or federations; one document is one endpoint or federation.`,
+    );
+  }
+  return only;
+}
+
+/** RDF 1.2 has terms that JSON-LD 1.1 and RDF 1.1 readers lose; named graphs have no place in Turtle. */
+function refuseWhatIsNotKept(quads: readonly RDF.Quad[]): void {
+  for (const { subject, object, graph } of quads) {
+    if (graph.termType !== "DefaultGraph") throw new EntryProblem("The document has a named graph.");
+    const isTriple = subject.termType === "Quad" || object.termType === "Quad";
+    if (isTriple) throw new EntryProblem("The document has a triple term (RDF 1.2), which could not be kept.");
+    if (
+      object.termType === "Literal" &&
+      object.direction !== undefined &&
+      object.direction !== null &&
+      object.direction !== ""
+    ) {
+      throw new EntryProblem("The document has a text with a base direction (RDF 1.2), which could not be kept.");
+    }
+  }
+}
+
+const identifierProperty: Property = { iri: dcterms.identifier, name: "dcterms:identifier" };
+const titleProperty: Property = { iri: dcterms.title, name: "dcterms:title" };
+const descriptionProperty: Property = { iri: dcterms.description, name: "dcterms:description" };
+const endpointUrl: Property = { iri: dcat.endpointURL, name: "dcat:endpointURL" };
+const dataDump: Property = { iri: voidVocabulary.dataDump, name: "void:dataDump" };
+
+const requestMethods = ["post-form", "post-direct", "get"] as const;
+/** Engines by the names that the catalogue uses. */
+const engines = [
+  "virtuoso",
+  "blazegraph",
+  "qlever",
+  "fuseki",
+  "graphdb",
+  "oxigraph",
+  "rdf4j",
+  "stardog",
+  "allegrograph",
+  "neptune",
+  "marklogic",
+  "rdfox",
+  "anzograph",
+  "other",
+] as const;
+
+/** Identifier, title and description: what entries and federations have in common. */
+function parseNamed(statements: Statements): Pick<CatalogEntry, "id" | "title" | "description"> {
+  const description = text(statements, descriptionProperty);
+  return {
+    id: identifier(statements, identifierProperty),
+    title: requiredText(statements, titleProperty),
+    ...(description !== undefined && { description }),
+  };
+}
+
+/**
+ * The catalogue entry that the statements about a `dcat:DataService` describe.
+ * @throws EntryProblem with the reason, in words for the operator
+ */
+function parseEntry(statements: Statements): CatalogEntry {
+  refuseUnknownTerms(statements, entryTerms);
+  return Object.freeze({
+    ...parseNamed(statements),
+    ...location(statements),
+    ...links(statements),
+    ...dialect(statements),
+    keywords: texts(statements, { iri: dcat.keyword, name: "dcat:keyword" }),
+    notes: texts(statements, { iri: skos.note, name: "skos:note" }),
+    blocksService: flag(statements, { iri: fedway.blocksService, name: "fedway:blocksService" }),
+    needsUserAgent: flag(statements, { iri: fedway.needsUserAgent, name: "fedway:needsUserAgent" }),
+    pseudoServices: iris(statements, { iri: fedway.pseudoService, name: "fedway:pseudoService" }),
+    rawQueries: flag(statements, { iri: fedway.rawQueries, name: "fedway:rawQueries" }),
+  });
+}
+
+function links(statements: Statements): Pick<CatalogEntry, "homepage" | "license"> {
+  const landingPage = link(statements, { iri: dcat.landingPage, name: "dcat:landingPage" });
+  const homepage = link(statements, { iri: foaf.homepage, name: "foaf:homepage" }) ?? landingPage;
+  const license = link(statements, { iri: dcterms.license, name: "dcterms:license" });
+  return { ...(homepage !== undefined && { homepage }), ...(license !== undefined && { license }) };
+}
+
+function dialect(statements: Statements): Pick<CatalogEntry, "engine" | "rowCap" | "method"> {
+  const engine = choice(statements, { iri: fedway.engine, name: "fedway:engine" }, engines);
+  const rowCap = count(statements, { iri: fedway.rowCap, name: "fedway:rowCap" });
+  const method = choice(statements, { iri: fedway.requestMethod, name: "fedway:requestMethod" }, requestMethods);
+  return {
+    ...(engine !== undefined && { engine }),
+    ...(rowCap !== undefined && { rowCap }),
+    ...(method !== undefined && { method }),
+  };
+}
+
+const entryTerms: ReadonlySet<string> = new Set([
+  fedway.blocksService,
+  fedway.engine,
+  fedway.needsUserAgent,
+  fedway.pseudoService,
+  fedway.rawQueries,
+  fedway.requestMethod,
+  fedway.rowCap,
+]);
+
+/** A misspelt Fedway term would otherwise be a setting that silently does nothing. */
+function refuseUnknownTerms(statements: Statements, terms: ReadonlySet<string>): void {
+  for (const predicate of statements.keys()) {
+    if (!predicate.startsWith(fedway.namespace) || terms.has(predicate)) continue;
+    const name = predicate.slice(fedway.namespace.length);
+    throw new EntryProblem(`fedway:${name} is not a term of the Fedway vocabulary that belongs here.`, name);
+  }
+}
+
+/** Where the data is and how it is reached. */
+function location(statements: Statements): Pick<CatalogEntry, "url" | "interface"> {
+  const said = saidInterface(statements);
+  const hasUrl = values(statements, endpointUrl.iri).length > 0;
+  const property = hasUrl || values(statements, dataDump.iri).length === 0 ? endpointUrl : dataDump;
+  if (property === dataDump && said !== undefined) {
+    throw new EntryProblem(`dcat:endpointURL is missing: dcterms:conformsTo promises more than a file.`);
+  }
+  return { url: url(statements, property), interface: property === dataDump ? "file" : (said ?? "sparql") };
+}
+
+/** `dcterms:conformsTo`; other standards than these may stand there too. */
+function saidInterface(statements: Statements): EndpointInterface | undefined {
+  const said = new Set(
+    values(statements, dcterms.conformsTo).flatMap((term) => interfaceOf.get(bareIri(term.value)) ?? []),
+  );
+  if (said.size > 1) throw new EntryProblem("dcterms:conformsTo names two interfaces; one entry is one interface.");
+  const [only] = said;
+  return only;
+}
+
+const bareIri = (iri: string): string => iri.replace(/^http:/, "https:").replace(/\/$/, "");
+const interfaceOf: ReadonlyMap<string, EndpointInterface> = new Map([
+  [bareIri(interfaces.sparql), "sparql"],
+  [bareIri(interfaces.tpf), "tpf"],
+]);
+
+function url(statements: Statements, property: Property): string {
+  const { name } = property;
+  const term = single(statements, property);
+  if (term === undefined) throw new EntryProblem(`${name} is missing.`);
+  if (term.termType !== "NamedNode") throw new EntryProblem(`${name} is not an IRI.`, term.value);
+  const iri = term.value;
+  if (/^[^/]*\/\/[^/?#\\]*@/.test(iri)) {
+    // The value may hold a password, so it is not repeated.
+    throw new EntryProblem(`${name} has a user name or password in it.`, name);
+  }
+  const scheme = /^[^:]{0,30}/.exec(iri)?.[0]?.toLowerCase();
+  if (scheme !== "http" && scheme !== "https") {
+    throw new EntryProblem(`${name}${shown(iri)} is not an http or https URL.`, iri);
+  }
+  if (iri.includes("#")) throw new EntryProblem(`${name} has a fragment.`, iri);
+  if (splitUrl(iri) === undefined) throw new EntryProblem(`${name}${shown(iri)} is not a valid URL.`, iri);
+  return iri;
+}
+
+/** What might be a password is not repeated. */
+const shown = (iri: string): string => (iri.includes("@") ? "" : ` ${quote(iri)}`);
+
+const federationTerms: ReadonlySet<string> = new Set([fedway.member, fedway.memberKeyword, fedway.memberQuery]);
+
+/**
+ * The federation that the statements about a `fedway:Federation` describe.
+ * @throws EntryProblem with the reason, in words for the operator
+ */
+function parseFederation(statements: Statements): Federation {
+  refuseUnknownTerms(statements, federationTerms);
+  const members = texts(statements, { iri: fedway.member, name: "fedway:member" });
+  const notId = members.find((member) => !isCatalogId(member));
+  if (notId !== undefined) throw new EntryProblem(`fedway:member ${quote(notId)} is not an identifier.`, notId);
+  const memberKeywords = texts(statements, { iri: fedway.memberKeyword, name: "fedway:memberKeyword" });
+  const memberQuery = text(statements, { iri: fedway.memberQuery, name: "fedway:memberQuery" });
+  if (members.length === 0 && memberKeywords.length === 0 && memberQuery === undefined) {
+    throw new EntryProblem("None of fedway:member, fedway:memberKeyword and fedway:memberQuery is given.");
+  }
+  return Object.freeze({
+    ...parseNamed(statements),
+    members: Object.freeze([...new Set(members)]),
+    memberKeywords,
+    ...(memberQuery !== undefined && { memberQuery }),
+  });
+}

@@ -1,0 +1,137 @@
+import { hash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { Catalog, CatalogProblem } from "./catalog.ts";
+import { maxDocumentBytes, toProblem, documentKey, keyOfItem, parseDocument } from "./document.ts";
+import { type CatalogOptions, createCatalog, type UrlKey, urlKeys } from "./index-catalog.ts";
+import { type CatalogItem, readItem } from "./parse-entry.ts";
+import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
+import { EntryProblem } from "./statements.ts";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { FedwayError } from "../../errors/fedway-error.ts";
+
+/** Where the catalogue lies and what its relative URLs mean. */
+export interface LoadCatalogOptions {
+  /** Folders; their `*.ttl` files are read in name order, sub-folders are not. */
+  readonly dirs: readonly { readonly path: string }[];
+  /** Public URL of this service without a trailing slash; relative IRIs in the files are resolved against `{baseUrl}/`. */
+  readonly baseUrl: string;
+  /** Other origins under which the service itself is reached. */
+  readonly ownOrigins?: readonly string[];
+  /** See `CatalogOptions.search`. */
+  readonly search?: CatalogOptions["search"];
+}
+
+/** Files that are read before timers and sockets have their turn. */
+const filesPerTurn = 50;
+/** Characters that all files together may have, as they stay in memory. */
+const maxCharacters = 256_000_000;
+
+/**
+ * Reads catalogue files, one endpoint or federation a file; what is no entry becomes a problem.
+ * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or there are too many files
+ */
+export async function readCatalogFiles(options: LoadCatalogOptions, keyOf: UrlKey): Promise<CatalogFiles> {
+  const read = createTextReader();
+  const files: CatalogFile[] = [];
+  const problems: CatalogProblem[] = [];
+  const texts = new Map<string, string>();
+  let characters = 0;
+  for (const [index, file] of (await listCatalogFiles(options.dirs)).entries()) {
+    if (index % filesPerTurn === 0) await setImmediate();
+    let text: string | undefined;
+    try {
+      text = read(file);
+      characters += text.length;
+      if (characters > maxCharacters) throw new EntryProblem("The catalogue's files are too large together.");
+      texts.set(file, text);
+      files.push(toCatalogFile(file, readItem(parseDocument(text, options.baseUrl)), { text, keyOf }));
+    } catch (problem) {
+      problems.push(toProblem(file, problem, text));
+    }
+  }
+  return { files, problems, texts };
+}
+
+function toCatalogFile(file: string, item: CatalogItem, { text, keyOf }: FileReading): CatalogFile {
+  const urlKey = keyOfItem(item, keyOf);
+  return {
+    key: documentKey(item.kind, item.id),
+    file,
+    text,
+    item,
+    hash: hash("sha256", text, "base64url"),
+    ...(urlKey !== undefined && { urlKey }),
+  };
+}
+
+interface FileReading {
+  readonly text: string;
+  readonly keyOf: UrlKey;
+}
+
+/**
+ * Reads a catalogue that will not change. A file that cannot be used becomes a `CatalogProblem` and the others load; of
+ * two files with the same identifier or URL the first in reading order is kept.
+ * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or holds more than 20,000 files
+ */
+export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
+  const { baseUrl: publicUrl, ownOrigins, search } = options;
+  const addresses = { publicUrl, ...(ownOrigins && { ownOrigins }) };
+  const { entries, federations, problems } = resolveCatalog(await readCatalogFiles(options, urlKeys(addresses)), []);
+  return createCatalog(entries, problems, { ...addresses, federations, ...(search && { search }) });
+}
+
+const maxFiles = 20_000;
+
+/**
+ * The `*.ttl` files of the folders, in folder and name order; sub-folders are not looked into.
+ * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read or there are more than 20,000 files
+ */
+async function listCatalogFiles(dirs: readonly { readonly path: string }[]): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const { path } of dirs) {
+    const names = await readdir(path).catch((cause: unknown) => {
+      throw new FedwayError("CATALOG_INVALID", `The catalogue folder ${path} cannot be read.`, { cause });
+    });
+    const turtle = names.filter((name) => name.endsWith(".ttl")).toSorted();
+    files.push(...turtle.map((name) => join(path, name)));
+  }
+  if (files.length > maxFiles) {
+    throw new FedwayError("CATALOG_INVALID", `The catalogue has ${files.length} files; at most ${maxFiles} are read.`);
+  }
+  return files;
+}
+
+/**
+ * Reads one text after the other through one buffer: a catalogue of 20,000 small files would otherwise allocate 20 GB in
+ * passing. Never takes in more than the cap, even when a file grows while it is read. Synchronous, because thousands of
+ * small files take a tenth of the time that way; who reads many lets others have their turn in between.
+ */
+function createTextReader(): (path: string) => string {
+  const bytes = Buffer.alloc(maxDocumentBytes + 1);
+  return (path) => {
+    // Opening a named pipe would wait for somebody to write into it.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (!fstatSync(file).isFile()) throw new EntryProblem("This is not a file.");
+      let size = 0;
+      for (let read = -1; read !== 0 && size < bytes.length; size += read) {
+        read = readSync(file, bytes, size, bytes.length - size, null);
+      }
+      if (size > maxDocumentBytes) throw new EntryProblem("The file is larger than 1 MB.");
+      return decode(bytes.subarray(0, size));
+    } finally {
+      closeSync(file);
+    }
+  };
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new EntryProblem("The file is not UTF-8 text.");
+  }
+}

@@ -1,0 +1,268 @@
+import { type Batcher, createBatcher, type Weighed, weighed } from "./batches.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { type FailedKey, fallBack } from "./fallback.ts";
+import { markInconsistent, isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
+import { giveUp, judgeKey, keepBounds, accept } from "./verdicts.ts";
+import { countOf, iriOf, type Observation, solutionsOf } from "./observation.ts";
+import { totalsQuery } from "./queries.ts";
+
+/** An answer that took less is fast: the next batch may be larger. */
+const fastMs = 5000;
+
+/** Batches that are verified together: little is lost when a run ends in between. */
+const batchesPerRound = 16;
+
+/** Levels 2 and 3 for some keys: adaptive batches, single keys, and the fallback for those that fail. */
+export async function computeInBatches(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<void> {
+  const batcher = createBatcher(items, {
+    first: 10,
+    most: run.mostKeys,
+    text: run.mostText,
+    ...(run.cap !== undefined && { rows: run.cap }),
+    ...(run.inconsistent && { work: Math.max(1, run.inconsistentFrom / 2) }),
+  });
+  let done = 0;
+  for (let round = await askRound(run, kind, { batcher, items }); round; ) {
+    if (run.inconsistent) await searchOn(run, kind, { items, round });
+    else await verifyBatches(run, kind, round);
+    done += round.reduce((sum, { keys }) => sum + keys.length, 0);
+    run.progress(kind.phrase, done, items.length);
+    round = await askRound(run, kind, { batcher, items });
+  }
+}
+
+interface KeptBatch extends AnsweredBatch {
+  /** It showed more than answers before. */
+  readonly risen: boolean;
+}
+
+interface Round {
+  readonly batcher: Batcher;
+  readonly items: readonly Weighed[];
+}
+
+/** Some batches that were answered; undefined at the end. The sum over a list is only known when all of it is. */
+async function askRound(
+  run: Run,
+  kind: FactKind,
+  { batcher, items }: Round,
+): Promise<readonly KeptBatch[] | undefined> {
+  const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
+  const answered: KeptBatch[] = [];
+  for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+    const kept = await askBatch(run, kind, { keys, batcher, items });
+    if (kept) answered.push(kept);
+    if (answered.length >= most) break;
+  }
+  return answered.length === 0 ? undefined : answered;
+}
+
+/** At an endpoint that silently leaves things out: looks for more around what has shown more, and leaves it at that. */
+async function searchOn(
+  run: Run,
+  kind: FactKind,
+  { items, round }: { readonly items: readonly Weighed[]; readonly round: readonly KeptBatch[] },
+): Promise<void> {
+  const risen = round.flatMap(({ keys, risen: some }) => (some && keys.length > 1 ? keys : []));
+  if (risen.length > 0) await deepen(run, kind, { items, risen });
+  for (const { keys, observation } of round) {
+    for (const key of keys) giveUp(run, kind, { key, why: "partial", record: observation.record });
+  }
+}
+
+interface Batch {
+  readonly keys: readonly string[];
+  readonly batcher: Batcher;
+  readonly items: readonly Weighed[];
+}
+
+/** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
+async function askBatch(run: Run, kind: FactKind, { keys, batcher, items }: Batch): Promise<KeptBatch | undefined> {
+  const work = items.filter(({ key }) => keys.includes(key)).reduce((sum, { weight }) => sum + weight, 0);
+  const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
+    if (batcher.failed()) return;
+    const [key = ""] = keys;
+    await fallBack(run, kind, { key, why, ...(record !== undefined && { record }) });
+  };
+  if (keys.length === 1 && isTooHeavy(run, kind, work)) {
+    await fall("timeout");
+    return undefined;
+  }
+  const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+  if (!isSeen(outcome)) {
+    if (keys.length === 1) run.heavy.set(kind.name, work);
+    await fall(outcome.why, outcome.record);
+    return undefined;
+  }
+  const risen = keepBounds(run, kind, { keys, observation: outcome }).length > 0;
+  const contradicts = keys.some((key) => judgeKey(run, kind, { key, observation: outcome }) === "contradicts");
+  if (outcome.whole && contradicts) markInconsistent(run, work, outcome.record);
+  if (!outcome.whole || contradicts) {
+    await fall("partial", outcome.record);
+    return undefined;
+  }
+  batcher.answered(outcome.rows, outcome.durationMs < fastMs);
+  return { keys, observation: outcome, risen };
+}
+
+/** A lighter single key has failed before. */
+function isTooHeavy(run: Run, kind: FactKind, weight: number): boolean {
+  return weight > 1 && weight >= (run.heavy.get(kind.name) ?? Number.POSITIVE_INFINITY);
+}
+
+/** How often an endpoint that leaves things out is asked for the same keys in smaller batches. */
+const mostRounds = 3;
+
+/** Looks for what silent losses have hidden: smaller and smaller batches around the keys that have shown more. */
+async function deepen(
+  run: Run,
+  kind: FactKind,
+  { items, risen }: { readonly items: readonly Weighed[]; readonly risen: readonly string[] },
+): Promise<void> {
+  let wanted = new Set(risen);
+  let size = Math.max(1, Math.ceil(risen.length / 4));
+  for (let round = 0; round < mostRounds && wanted.size > 0; round++) {
+    const left = items.filter(({ key }) => wanted.has(key));
+    const work = left.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, left.length / size);
+    const batcher = createBatcher(left, { first: size, most: size, text: run.mostText, work: Math.max(1, work) });
+    wanted = new Set();
+    for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+      const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+      if (!isSeen(outcome)) {
+        batcher.failed();
+        continue;
+      }
+      const more = keepBounds(run, kind, { keys, observation: outcome });
+      if (more.length > 0 && keys.length > 1) for (const key of keys) wanted.add(key);
+      batcher.answered(outcome.rows, false);
+    }
+    size = Math.max(1, Math.ceil(size / 4));
+  }
+}
+
+/** A batch that was answered soundly. */
+interface AnsweredBatch {
+  readonly keys: readonly string[];
+  readonly observation: Observation;
+}
+
+/**
+ * Finds a second way to what batches have answered: facts known from other queries, or the number of solutions of each
+ * key, asked in batches of another size. What no second way agrees with stays a lower bound.
+ */
+async function verifyBatches(run: Run, kind: FactKind, batches: readonly AnsweredBatch[]): Promise<void> {
+  const open = new Map<string, Observation>();
+  for (const { keys, observation } of batches) {
+    for (const key of keys) {
+      if (judgeKey(run, kind, { key, observation }) === "agrees") accept(run, kind, { key, observation });
+      else open.set(key, observation);
+    }
+  }
+  if (open.size === 0) return;
+  if (addsUp(run, kind, open)) {
+    for (const [key, observation] of open) accept(run, kind, { key, observation });
+    return;
+  }
+  if (!run.dialect.count) {
+    for (const [key, observation] of open) accept(run, kind, { key, observation });
+    return;
+  }
+  const totals = await askTotals(run, kind, { open, batches });
+  judgeByTotals(run, kind, { open, totals });
+}
+
+interface Totals {
+  readonly open: ReadonlyMap<string, Observation>;
+  readonly totals: ReadonlyMap<string, number>;
+}
+
+function judgeByTotals(run: Run, kind: FactKind, { open, totals }: Totals): void {
+  const agreed = new Set<string>();
+  for (const [key, observation] of open) {
+    const total = totals.get(key);
+    const solutions = solutionsOf(observation.groups.get(key));
+    if (total === undefined || solutions === undefined) continue;
+    if (total === solutions) agreed.add(key);
+    else markInconsistent(run, solutions, observation.record);
+  }
+  for (const [key, observation] of open) {
+    if (agreed.has(key) && !run.inconsistent) accept(run, kind, { key, observation });
+    else giveUp(run, kind, { key, why: "partial", record: observation.record });
+  }
+}
+
+/** Whether the keys of a list have together as many solutions as the whole list was counted to have. */
+function addsUp(run: Run, kind: FactKind, open: ReadonlyMap<string, Observation>): boolean {
+  const total = run.listTotals.get(kind.name);
+  if (total === undefined || run.inconsistent || open.size < 2) return false;
+  let sum = 0;
+  for (const [key, observation] of open) sum += solutionsOf(observation.groups.get(key)) ?? 0;
+  return sum === total.solutions;
+}
+
+interface Open {
+  readonly open: ReadonlyMap<string, Observation>;
+  readonly batches: readonly AnsweredBatch[];
+}
+
+/** Solutions of each key: for all keys at once where only rows were too many, else in batches of half the size. */
+async function askTotals(run: Run, kind: FactKind, { open, batches }: Open): Promise<ReadonlyMap<string, number>> {
+  const items = weighed(open.keys(), weightIn(run, kind));
+  const usual = Math.max(1, Math.floor(open.size / Math.max(1, batches.length)));
+  const byRows = run.tooMuch.get(kind.name) === "cut";
+  const first = byRows ? items.length : Math.max(1, Math.floor(usual / 2));
+  const most = byRows ? Math.min(run.mostKeys, Math.max(1, (run.cap ?? Number.POSITIVE_INFINITY) - 1)) : first;
+  const batcher = createBatcher(items, {
+    first: Math.min(first, most),
+    most,
+    text: run.mostText,
+    ...totalsWork(items, { byRows, batches }),
+  });
+  const totals = new Map<string, number>();
+  for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+    const found = await askSomeTotals(run, kind, keys);
+    if (found === undefined) {
+      batcher.failed();
+      continue;
+    }
+    for (const [key, total] of found) totals.set(key, total);
+    batcher.answered(found.size, false);
+    run.progress(`${kind.phrase}, checked`, totals.size, items.length);
+  }
+  return totals;
+}
+
+function totalsWork(
+  items: readonly Weighed[],
+  { byRows, batches }: { readonly byRows: boolean; readonly batches: readonly AnsweredBatch[] },
+): { readonly work?: number } {
+  if (byRows) return {};
+  const all = items.reduce((sum, { weight }) => sum + weight, 0);
+  return { work: all / Math.max(1, batches.length) / 2 };
+}
+
+async function askSomeTotals(
+  run: Run,
+  kind: FactKind,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const outcome = await run.session.ask({
+    query: totalsQuery(kind, { keys }, run.dialect),
+    level: keys.length === 1 ? 3 : 2,
+  });
+  if (
+    !outcome.ok ||
+    !outcome.sound ||
+    (outcome.answer.rows.length < keys.length && isCutFor(run, outcome.answer.rows.length))
+  )
+    return undefined;
+  const totals = new Map<string, number>();
+  for (const row of outcome.answer.rows) {
+    const key = keys.length === 1 ? keys[0] : iriOf(row.get(kind.key));
+    const total = countOf(row.get("n"));
+    if (key !== undefined && total !== undefined) totals.set(key, total);
+  }
+  // A key without solutions has no row.
+  for (const key of keys) if (!totals.has(key)) totals.set(key, 0);
+  return totals;
+}

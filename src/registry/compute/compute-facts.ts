@@ -1,0 +1,165 @@
+import { type Weighed, weighed, verificationParts } from "./batches.ts";
+import { computeInBatches } from "./batch-strategy.ts";
+import { keysOf } from "./fact-base.ts";
+import type { FactKind } from "./fact-kinds.ts";
+import { type Observation, solutionsOf, compare } from "./observation.ts";
+import { missingKeys } from "./todo.ts";
+import { markInconsistent, isSeen, observe, type Run, weightIn } from "./run.ts";
+import { accept, judgeKey, keepBounds, giveUp } from "./verdicts.ts";
+import { isAsClaimed } from "./description-builder.ts";
+import { kindFacts } from "./kind-facts.ts";
+
+/**
+ * Computes one kind of facts: one query for all keys, checked by parts; then batches for the keys that this leaves.
+ * `first` is an answer for all keys that is there already.
+ */
+export async function computeFacts(run: Run, kind: FactKind, first?: Observation): Promise<void> {
+  // A list without counts is made when its keys are listed.
+  if (kind.detail.length === 0 && !run.dialect.count) return;
+  const items = weighed(missingKeys(run.base, kind, run.todo), weightIn(run, kind));
+  if (items.length > 0) {
+    const whole = first ?? (await askWhole(run, kind, items));
+    const left = whole === undefined ? items : await judgeWhole(run, kind, { whole, items });
+    if (left.length > 0) await computeInBatches(run, kind, left);
+  }
+}
+
+/** Level 1, unless a lighter kind has already shown that it asks too much. */
+async function askWhole(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<Observation | undefined> {
+  if (isTooHeavyAtOnce(run, kind, items)) return undefined;
+  const keys = items.map(({ key }) => key);
+  // A resumed run asks for the keys that are left; one key needs no query over all of them.
+  const isRest = keys.length < keysOf(run.base, kind).size;
+  if (isRest && keys.length > run.mostKeys) return undefined;
+  const outcome = await observe(run, kind, { selection: isRest ? { keys } : {}, level: isRest ? 2 : 1 });
+  if (isSeen(outcome)) {
+    if (!outcome.whole) run.tooMuch.set(kind.name, outcome.cut ? "cut" : "failed");
+    return outcome;
+  }
+  run.tooMuch.set(kind.name, outcome.tooLarge ? "cut" : "failed");
+  return undefined;
+}
+
+function isTooHeavyAtOnce(run: Run, kind: FactKind, items: readonly Weighed[]): boolean {
+  const work = items.reduce((sum, { weight }) => sum + weight, 0);
+  if (run.inconsistent && work >= run.inconsistentFrom) return true;
+  const heavier: Partial<Record<FactKind["name"], readonly FactKind["name"][]>> = {
+    classObjectClasses: ["classProperties"],
+    classDatatypes: ["classProperties"],
+    propertyObjectClasses: ["properties"],
+    propertyDatatypes: ["properties"],
+  };
+  return (heavier[kind.name] ?? []).some((lighter) => run.tooMuch.has(lighter));
+}
+
+interface Whole {
+  readonly whole: Observation;
+  readonly items: readonly Weighed[];
+}
+
+/** Keeps what a whole answer says and finds evidence for it; gives the keys that need smaller queries. */
+async function judgeWhole(run: Run, kind: FactKind, { whole, items }: Whole): Promise<readonly Weighed[]> {
+  keepBounds(run, kind, { keys: items.map(({ key }) => key), observation: whole });
+  if (!whole.whole) return items;
+  const open: Weighed[] = [];
+  for (const item of items) {
+    const verdict = judgeKey(run, kind, { key: item.key, observation: whole });
+    if (verdict === "contradicts") {
+      const work = items.reduce((sum, { weight }) => sum + weight, 0);
+      markInconsistent(run, work, whole.record);
+      return items;
+    }
+    if (verdict === "unknown") open.push(item);
+    else accept(run, kind, { key: item.key, observation: whole });
+  }
+  return open.length === 0 ? [] : verifyWhole(run, kind, { whole, items: open });
+}
+
+/**
+ * Asks for the groups of an answer once more in parts of very different size. When all of them say the same, the answer is
+ * exact; when one says something else, none of the answers can be trusted, and all keys are given back.
+ */
+async function verifyWhole(
+  run: Run,
+  kind: FactKind,
+  { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
+): Promise<readonly Weighed[]> {
+  const weights = new Map(items.map(({ key, weight }) => [key, solutionsOf(whole.groups.get(key)) || weight]));
+  const sorted = items
+    .map(({ key }) => ({ key, weight: weights.get(key) ?? 1 }))
+    .toSorted((one, other) => one.weight - other.weight);
+  const agreed = new Set<string>();
+  const unproven: { readonly keys: readonly string[]; readonly record: number }[] = [];
+  let differing = 0;
+  // Where an engine has stopped half-way, it is the last group that shows it.
+  const doubtful = [...whole.groups.keys()].at(-1);
+  const limits = { most: mostIn(run, kind), text: run.mostText, ...(doubtful !== undefined && { doubtful }) };
+  const isClaimed = claimedOf(run, kind, { whole, items });
+  const parts = [
+    ...verificationParts(
+      sorted.filter(({ key }) => isClaimed(key)),
+      { ...limits, halvings: 1 },
+    ),
+    ...verificationParts(
+      sorted.filter(({ key }) => !isClaimed(key)),
+      limits,
+    ),
+  ];
+  for (const keys of parts) {
+    const part = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
+    if (!isSeen(part) || !part.whole) {
+      unproven.push({ keys, record: part.record });
+      continue;
+    }
+    const comparison = compare(keys, whole, part);
+    if (comparison.differing.length > 0) {
+      keepBounds(run, kind, { keys, observation: part });
+      // The largest part that saw more than the whole did tells how much work is too much.
+      differing = Math.max(
+        differing,
+        keys.reduce((sum, key) => sum + (weights.get(key) ?? 1), 0),
+      );
+      markInconsistent(run, differing, part.record);
+      run.inconsistentFrom = differing;
+    }
+    for (const key of comparison.agreed) agreed.add(key);
+  }
+  if (differing > 0) return items;
+  for (const { keys, record } of unproven) {
+    for (const key of keys) {
+      // The light key on its own is in another part as well.
+      agreed.delete(key);
+      giveUp(run, kind, { key, why: "partial", record });
+    }
+  }
+  settleAgreed(run, kind, { whole, agreed });
+  return [];
+}
+
+/** Keys of which the publisher claims just what the answer says: two parts will do for those. */
+function claimedOf(
+  { claims }: Run,
+  kind: FactKind,
+  { whole, items }: { readonly whole: Observation; readonly items: readonly Weighed[] },
+): (key: string) => boolean {
+  const agrees = (key: string): boolean => isAsClaimed(claims, kind, { key, observation: whole });
+  // A key of which nothing is claimed agrees with an answer that has nothing of it only where others agree as well.
+  const isTold = items.some(({ key }) => kindFacts[kind.name].size(claims, key) > 0 && agrees(key));
+  return isTold ? agrees : () => false;
+}
+
+function settleAgreed(
+  run: Run,
+  kind: FactKind,
+  { whole, agreed }: { readonly whole: Observation; readonly agreed: ReadonlySet<string> },
+): void {
+  for (const key of agreed) {
+    if (run.inconsistent) giveUp(run, kind, { key, why: "partial", record: whole.record });
+    else accept(run, kind, { key, observation: whole });
+  }
+}
+
+/** Keys in one part: of a list each gives a row, which must not be cut. */
+function mostIn(run: Run, kind: FactKind): number {
+  return kind.detail.length === 0 ? Math.min(run.mostKeys, run.cap ?? run.mostKeys) : run.mostKeys;
+}

@@ -1,0 +1,149 @@
+import type { Count } from "../void/void-description.ts";
+import type { Task } from "./todo.ts";
+import { distrustDistinct } from "./probing.ts";
+import { mergedCount } from "./fact-base.ts";
+import { isWritable, namespaceOf } from "../void/values.ts";
+import { countOf } from "./observation.ts";
+import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
+import { isCutFor, type Run } from "./run.ts";
+
+const sampleSize = 1000;
+const mostLanguages = 1000;
+const mostNamespaces = 500;
+
+/** Counts of nodes (T3), languages and namespaces (T4). */
+export async function computeDatasetFacts(run: Run): Promise<void> {
+  await countNodes(run, "distinct subjects", "s");
+  await countNodes(run, "distinct objects", "o");
+  await findLanguages(run);
+  await findNamespaces(run);
+}
+
+/** SPORTAL QB4 and QB5. */
+async function countNodes(run: Run, task: Task, variable: "s" | "o"): Promise<void> {
+  if (!run.todo.isOpen(task)) return;
+  const name = variable === "s" ? "distinctSubjects" : "distinctObjects";
+  if (run.dialect.countDistinct && run.dialect.count) await countTwice(run, task, { name, variable });
+  if (!run.todo.isOpen(task)) return;
+  if (run.dialect.count) await countRows(run, task, { name, variable });
+  else run.todo.close(task, { why: "refused" });
+}
+
+interface Nodes {
+  readonly name: NodeCount;
+  readonly variable: "s" | "o";
+}
+
+/** Exact when two shapes of the query agree; leaves the task open when COUNT(DISTINCT) turns out to be wrong. */
+async function countTwice(run: Run, task: Task, { name, variable }: Nodes): Promise<void> {
+  const [first, second] = distinctNodesQueries(variable, run.dialect);
+  const one = await countOnce(run, first);
+  if (one.value === undefined) {
+    keepAtLeast(run, name);
+    run.todo.close(task, { why: one.why ?? "failed", record: one.record });
+    return;
+  }
+  const other = await countOnce(run, second);
+  const { value = 0 } = other;
+  const whole = one.sound && other.sound && isTrusted(run);
+  if (whole && value !== one.value) {
+    // Nothing was cut, so that one of the two shapes is wrong. What was counted by the first is not believed any more.
+    distrustDistinct(run, one.record);
+    return;
+  }
+  const status = whole ? "exact" : "lowerBound";
+  keepNodes(run, name, { value: Math.max(one.value, value), status, record: one.record });
+  run.todo.close(task, whole ? undefined : { why: "partial", record: other.record });
+}
+
+/** Without COUNT(DISTINCT) there is no second way. */
+async function countRows(run: Run, task: Task, { name, variable }: Nodes): Promise<void> {
+  const [, query] = distinctNodesQueries(variable, run.dialect);
+  const { value, why = "refused", record } = await countOnce(run, query);
+  if (value !== undefined) keepNodes(run, name, { value, status: "lowerBound", record });
+  run.todo.close(task, { why, record });
+}
+
+type NodeCount = "distinctSubjects" | "distinctObjects";
+
+function keepNodes(run: Run, name: NodeCount, count: Count): void {
+  // "At least none" says nothing.
+  if (count.status === "lowerBound" && count.value === 0) return;
+  run.base.totals.set(name, mergedCount(run.base.totals.get(name), count));
+}
+
+/** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
+const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.get("triples")?.status === "exact";
+
+interface CountedOnce {
+  readonly value?: number;
+  readonly sound: boolean;
+  readonly why?: "timeout" | "refused" | "failed";
+  readonly record: number;
+}
+
+async function countOnce(run: Run, query: string): Promise<CountedOnce> {
+  const outcome = await run.session.ask({ query, level: 1 });
+  if (!outcome.ok) return { sound: false, why: outcome.why, record: outcome.record };
+  const [row] = outcome.answer.rows;
+  const value = outcome.answer.rows.length === 1 ? countOf(row?.get("n")) : undefined;
+  return { ...(value !== undefined && { value }), sound: outcome.sound, record: outcome.record };
+}
+
+/** No fewer nodes than any property has. */
+function keepAtLeast(run: Run, name: NodeCount): void {
+  for (const property of run.base.properties.values()) {
+    const count = property[name];
+    if (count) keepNodes(run, name, { ...count, status: "lowerBound" });
+  }
+}
+
+async function findLanguages(run: Run): Promise<void> {
+  const { todo, base } = run;
+  if (!todo.isOpen("languages")) return;
+  const all = await askLanguages(run);
+  if (all.whole) {
+    todo.close("languages");
+    return;
+  }
+  if (base.languages.size === 0) await askLanguages(run, 10 * sampleSize);
+  todo.close("languages", { why: all.why, record: all.record });
+}
+
+async function askLanguages(
+  run: Run,
+  limit?: number,
+): Promise<{
+  readonly whole: boolean;
+  readonly why: "timeout" | "refused" | "failed" | "partial";
+  readonly record: number;
+}> {
+  const outcome = await run.session.ask({
+    query: languagesQuery(run.dialect, limit),
+    level: limit === undefined ? 1 : 6,
+  });
+  if (!outcome.ok) return { whole: false, why: outcome.why, record: outcome.record };
+  const whole = outcome.sound && !isCutFor(run, outcome.answer.rows.length);
+  // What only the publisher named is gone.
+  if (whole && limit === undefined) run.base.languages.clear();
+  for (const row of outcome.answer.rows) {
+    const tag = row.get("l")?.value.toLowerCase() ?? "";
+    if (/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/u.test(tag) && run.base.languages.size < mostLanguages)
+      run.base.languages.add(tag);
+  }
+  return { whole, why: "partial", record: outcome.record };
+}
+
+/** Namespaces of what is listed, which costs nothing, and of a sample of subjects. */
+async function findNamespaces(run: Run): Promise<void> {
+  const { todo, base } = run;
+  if (!todo.isOpen("namespaces")) return;
+  const add = (iri: string): void => {
+    const namespace = isWritable(iri) ? namespaceOf(iri) : undefined;
+    if (namespace !== undefined && base.namespaces.size < mostNamespaces) base.namespaces.add(namespace);
+  };
+  for (const iri of [...base.classes.keys(), ...base.properties.keys()]) add(iri);
+  const outcome = await run.session.ask({ query: subjectsQuery(run.dialect, sampleSize), level: 6 });
+  if (outcome.ok) for (const row of outcome.answer.rows) add(row.get("s")?.value ?? "");
+  todo.close("namespaces", outcome.ok ? undefined : { why: "failed", record: outcome.record });
+}

@@ -1,0 +1,142 @@
+/** Kinds of facts, each computed by one shape of query. */
+export type FactKindName =
+  | "graphs"
+  | "classes"
+  | "properties"
+  | "classProperties"
+  | "classObjectClasses"
+  | "classDatatypes"
+  | "propertyObjectClasses"
+  | "propertyDatatypes";
+
+/** Grouping variables: class, property, class or kind of the object, graph. */
+export type GroupVariable = "c" | "p" | "k" | "g";
+
+/** What is counted of each group: solutions, distinct subjects, distinct objects. */
+export type Tally = "n" | "ds" | "do";
+
+/** One kind of facts: for each key (a class, a property or a named graph) the groups of solutions that belong to it. */
+export interface FactKind {
+  readonly name: FactKindName;
+  /** What its keys are. */
+  readonly key: "c" | "p" | "g";
+  /** Further grouping variables. */
+  readonly detail: readonly GroupVariable[];
+  /** The triple pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
+  readonly head: (key: string) => string;
+  /** The other triple patterns. */
+  readonly joined: readonly string[];
+  /** FILTER and BIND behind them. */
+  readonly tail: string;
+  readonly tallies: readonly Tally[];
+  /** Name of the facts in `UnknownFact.what`, before " of <key>". */
+  readonly phrase: string;
+}
+
+const langString = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>";
+
+/** What stands for objects that have no datatype, so that the groups of a property add up to its triples. */
+export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind:blank" } as const;
+
+const kindOfObject =
+  `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${langString}), ` +
+  `IF(isBlank(?o), <${objectKinds.blank}>, <${objectKinds.iri}>)) AS ?k)`;
+const typed = (key: string): string => `?s a ${key}`;
+const linked = (key: string): string => `?s ${key} ?o`;
+
+/** The kinds, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
+export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
+  /** Named graphs and their sizes, where the default graph is empty. */
+  graphs: {
+    name: "graphs",
+    key: "g",
+    detail: [],
+    head: (key) => `GRAPH ${key} { ?s ?p ?o }`,
+    joined: [],
+    tail: "",
+    tallies: ["n"],
+    phrase: "triples of graph",
+  },
+  /** SPORTAL QC1 and QC5. */
+  classes: {
+    name: "classes",
+    key: "c",
+    detail: [],
+    head: typed,
+    joined: [],
+    tail: "",
+    tallies: ["n", "ds"],
+    phrase: "entities",
+  },
+  /** SPORTAL QD1 to QD4. */
+  properties: {
+    name: "properties",
+    key: "p",
+    detail: [],
+    head: linked,
+    joined: [],
+    tail: "",
+    tallies: ["n", "ds", "do"],
+    phrase: "triples of property",
+  },
+  /** SPORTAL QE1 to QE4. */
+  classProperties: {
+    name: "classProperties",
+    key: "c",
+    detail: ["p"],
+    head: typed,
+    joined: ["?s ?p ?o"],
+    tail: "",
+    tallies: ["n", "ds", "do"],
+    phrase: "properties",
+  },
+  /** SPORTAL QF10 within each class. */
+  classObjectClasses: {
+    name: "classObjectClasses",
+    key: "c",
+    detail: ["p", "k"],
+    head: typed,
+    joined: ["?s ?p ?o", "?o a ?k"],
+    tail: "FILTER(isIRI(?k)) ",
+    tallies: ["n"],
+    phrase: "object classes",
+  },
+  /** Datatypes (void-ext) within each class, and kinds of the other objects. */
+  classDatatypes: {
+    name: "classDatatypes",
+    key: "c",
+    detail: ["p", "k"],
+    head: typed,
+    joined: ["?s ?p ?o"],
+    tail: `${kindOfObject} `,
+    tallies: ["n"],
+    phrase: "datatypes",
+  },
+  /** SPORTAL QF10. */
+  propertyObjectClasses: {
+    name: "propertyObjectClasses",
+    key: "p",
+    detail: ["k"],
+    head: linked,
+    joined: ["?o a ?k"],
+    tail: "FILTER(isIRI(?k)) ",
+    tallies: ["n"],
+    phrase: "object classes of property",
+  },
+  /** Datatypes (void-ext) of each property. */
+  propertyDatatypes: {
+    name: "propertyDatatypes",
+    key: "p",
+    detail: ["k"],
+    head: linked,
+    joined: [],
+    tail: `${kindOfObject} `,
+    tallies: ["n"],
+    phrase: "datatypes of property",
+  },
+};
+
+/** `UnknownFact.what` of one key; of all keys without one. */
+export function factName(kind: FactKind, key?: string): string {
+  return key === undefined ? `${kind.phrase}: all` : `${kind.phrase} of <${key}>`;
+}

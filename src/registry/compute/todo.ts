@@ -1,0 +1,185 @@
+import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-description.ts";
+import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
+import { type FactBase, keysOf } from "./fact-base.ts";
+import { kindFacts } from "./kind-facts.ts";
+import type { AskedEndpoint } from "../catalog/asking.ts";
+
+/** Work beside the kinds of facts. */
+export type Task =
+  | "graph list"
+  | "class list"
+  | "property list"
+  | "distinct subjects"
+  | "distinct objects"
+  | "languages"
+  | "namespaces";
+
+const tasks: readonly Task[] = [
+  "graph list",
+  "class list",
+  "property list",
+  "distinct subjects",
+  "distinct objects",
+  "languages",
+  "namespaces",
+];
+
+/** What is still to be found out. It is part of a checkpoint in the form of unknown facts whose reason is "budget". */
+export interface Todo {
+  isOpen(task: Task): boolean;
+  /** The task is over; `unknown` says what it could not find out. */
+  close(task: Task, unknown?: Omit<UnknownFact, "what">): void;
+  /** The keys, of those given, that a kind has not dealt with. */
+  open(kind: FactKind, keys: Iterable<string>): readonly string[];
+  /** A key of a kind is dealt with; `unknown` says why not all of it is known. */
+  settle(kind: FactKind, key: string, unknown?: Omit<UnknownFact, "what">): void;
+  /** The kind needs nothing more, whatever keys there are. */
+  closeKind(kind: FactKind): void;
+  /** Something else that could not be found out. */
+  note(fact: UnknownFact): void;
+  has(what: string): boolean;
+  readonly hasTasks: boolean;
+  /** Work is left. */
+  readonly unfinished: boolean;
+  /** What is not known, work that is left included. */
+  unknown(): readonly UnknownFact[];
+}
+
+const mostUnknown = 2000;
+
+/** Everything to do; or, with an earlier description, what it leaves to do. */
+export function createTodo(known: VoidDescription | undefined): Todo {
+  const earlier = known !== undefined && known.source !== "retrieved" ? readEarlier(known) : undefined;
+  const facts = new Map<string, UnknownFact>(earlier?.facts);
+  const openTasks = new Set<string>(tasks.filter((task) => earlier === undefined || earlier.work.has(task)));
+  const closedKinds = new Set<FactKindName>();
+  const settled = new Map<FactKindName, Set<string>>();
+  const seen = new Map<FactKindName, readonly string[]>();
+  const isSettled = (kind: FactKind, key: string): boolean =>
+    settled.get(kind.name)?.has(key) === true || (earlier !== undefined && wasSettled(earlier, kind, key));
+  const openKeys = (kind: FactKind): readonly string[] | undefined =>
+    seen.get(kind.name)?.filter((key) => !isSettled(kind, key));
+  const put = (fact: UnknownFact): void => {
+    if (facts.size < mostUnknown || facts.has(fact.what)) facts.set(fact.what, fact);
+  };
+  return {
+    isOpen: (task) => openTasks.has(task),
+    close(task, unknown) {
+      openTasks.delete(task);
+      if (unknown) put({ what: task, ...unknown });
+    },
+    open(kind, keys) {
+      if (closedKinds.has(kind.name)) return [];
+      seen.set(kind.name, [...keys]);
+      return openKeys(kind) ?? [];
+    },
+    settle(kind, key, unknown) {
+      const keys = settled.get(kind.name) ?? new Set();
+      settled.set(kind.name, keys.add(key));
+      if (unknown) put({ what: factName(kind, key), ...unknown });
+    },
+    closeKind: (kind) => void closedKinds.add(kind.name),
+    note: put,
+    has: (what) => facts.has(what),
+    get hasTasks() {
+      return openTasks.size > 0;
+    },
+    get unfinished() {
+      return openTasks.size > 0 || closedKinds.size < Object.keys(factKinds).length;
+    },
+    unknown() {
+      const open = Object.values(factKinds).filter(({ name }) => !closedKinds.has(name));
+      const left = [...openTasks, ...open.flatMap((kind) => workOf(kind, openKeys(kind)))];
+      return [...facts.values(), ...left.map((what) => ({ what, why: "budget" }) as const)];
+    },
+  };
+}
+
+/** Names of work that is left, key by key where that is short enough, so that the next run asks for nothing twice. */
+function workOf(kind: FactKind, keys: readonly string[] | undefined): readonly string[] {
+  if (keys === undefined || keys.length > mostUnknown) return [factName(kind)];
+  return keys.map((key) => factName(kind, key));
+}
+
+/** What an earlier description has dealt with. */
+interface Earlier {
+  /** Names of what it left to do. */
+  readonly work: ReadonlySet<string>;
+  /** What it could not find out and what is not asked for again. */
+  readonly facts: ReadonlyMap<string, UnknownFact>;
+  readonly classes: ReadonlySet<string>;
+  readonly properties: ReadonlySet<string>;
+}
+
+function readEarlier(known: VoidDescription): Earlier {
+  const work = new Set<string>();
+  const facts = new Map<string, UnknownFact>();
+  for (const fact of known.unknown) {
+    if (isWork(known, fact)) work.add(fact.what);
+    else facts.set(fact.what, fact);
+  }
+  return {
+    work,
+    facts,
+    classes: new Set(known.classPartitions.filter(wasSeen).map((partition) => partition.class)),
+    properties: new Set(known.propertyPartitions.filter(wasSeen).map(({ property }) => property)),
+  };
+}
+
+/** What only the publisher names may be found later. */
+const wasSeen = ({ status }: { readonly status: FactStatus }): boolean => status !== "claimed";
+
+/** A key that the earlier run knew and did not leave to do. */
+function wasSettled(earlier: Earlier, kind: FactKind, key: string): boolean {
+  const what = factName(kind, key);
+  if (earlier.facts.has(what)) return true;
+  const keys = kind.key === "c" ? earlier.classes : earlier.properties;
+  return keys.has(key) && !earlier.work.has(what) && !earlier.work.has(factName(kind));
+}
+
+/**
+ * Whether an unknown fact of a description is work for the next run: what an unfinished one had no budget for, or what
+ * went wrong in a finished one. What an endpoint refused, or answered only in part, is not asked for again.
+ */
+function isWork(known: VoidDescription, fact: UnknownFact): boolean {
+  return fact.why === "budget" || (!known.unfinished && (fact.why === "timeout" || fact.why === "failed"));
+}
+
+/** The keys of a kind about which something is missing: not dealt with, not proven, not told by the publisher. */
+export function missingKeys(base: FactBase, kind: FactKind, todo: Todo): readonly string[] {
+  return todo.open(kind, keysOf(base, kind).keys()).filter((key) => !kindFacts[kind.name].isKnown(base, key));
+}
+
+/** Whether a run would ask for nothing. */
+export function isNothingMissing(base: FactBase, kinds: readonly FactKind[], todo: Todo): boolean {
+  return !todo.hasTasks && kinds.every((kind) => missingKeys(base, kind, todo).length === 0);
+}
+
+/** What an empty description is about. */
+interface EmptyFrame extends Pick<VoidDescription, "dataset" | "startedAt" | "finishedAt"> {
+  readonly endpoint: AskedEndpoint;
+}
+
+/** A description of which nothing is known yet and everything is left to do. */
+export function emptyDescription({ endpoint, dataset, startedAt, finishedAt }: EmptyFrame): VoidDescription {
+  return {
+    endpoint: endpoint.url,
+    ...(endpoint.id !== undefined && { id: endpoint.id }),
+    dataset,
+    source: "computed",
+    startedAt,
+    finishedAt,
+    unfinished: true,
+    classPartitions: [],
+    classesComplete: false,
+    propertyPartitions: [],
+    propertiesComplete: false,
+    languages: [],
+    namespaces: [],
+    linksets: [],
+    // A description without work that is left would be taken for a finished one.
+    unknown: createTodo(undefined).unknown(),
+    records: [],
+    cost: { requests: 0, bytes: 0, ms: 0 },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Characters that end lines, are invisible, or change the direction of text (Unicode Cc, Cf, Cs, Zl, Zp): nothing that
+ * was read from an endpoint may reshape a line of ours.
+ */
+const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const unsafeInIri = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Zs}<>"{}|^`\\]/gu;
+
+/** Foreign text on one line: unsafe characters become spaces, runs of spaces one, at most `most` characters. */
+export function plainText(text: string, most: number): string {
+  const line = text
+    .slice(0, most * 4)
+    .replace(unsafe, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  if (line.length <= most) return line;
+  // A surrogate pair is never cut in two.
+  const end = /[\uD800-\uDBFF]/.test(line.charAt(most - 2)) ? most - 2 : most - 1;
+  return `${line.slice(0, end)}…`;
+}
+
+/** `<iri>`; what no IRI may hold, and what cannot be seen, as `\uXXXX` (SPARQL 1.1, section 19.2). */
+export function bracketedIri(iri: string): string {
+  return `<${iri.replace(unsafeInIri, escaped)}>`;
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff
+    ? `\\U${code.toString(16).toUpperCase().padStart(8, "0")}`
+    : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** An IRI cut into the namespace and the name in it. */
+interface IriParts {
+  readonly namespace: string;
+  /** Empty when the IRI ends in its separator. */
+  readonly local: string;
+}
+
+/** Cuts after the last `#`, else after the last `/`, else after the last `:`; percent escapes stay as they are. */
+export function iriParts(iri: string): IriParts {
+  const hash = iri.lastIndexOf("#");
+  const at = hash === -1 ? Math.max(iri.lastIndexOf("/"), iri.lastIndexOf(":")) : hash;
+  return { namespace: iri.slice(0, at + 1), local: iri.slice(at + 1) };
+}
+
+const longestLabel = 120;
+const wordPattern = /\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{N}+|\p{L}+/gu;
+
+/**
+ * The words of a name, as written: split at case changes, digits and everything that is neither letter nor digit
+ * (`HTTPServer_url2` gives HTTP, Server, url, 2). At most the first 120 characters are looked at.
+ */
+export function nameWords(name: string): readonly string[] {
+  return name.slice(0, longestLabel).match(wordPattern) ?? [];
+}
