@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type AdminToken, offerToken, openAdminToken } from "./app/admin-token.ts";
+import { type AdminToken, offerToken, openAdminToken, startMessage } from "./app/admin-token.ts";
 import { steadyClock } from "./clock.ts";
 import { createLog } from "./app/create-log.ts";
-import { type Clients, openClients } from "./app/open-clients.ts";
-import { openEvaluators } from "./app/open-evaluators.ts";
+import { type Clients, localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
 import { measured, openJobs } from "./app/open-jobs.ts";
 import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
-import { createOpened, type Opened } from "./app/opened.ts";
-import { openHosting } from "./app/open-hosting.ts";
+import { createOpened, type Opened, createServiceLife } from "./app/service-life.ts";
 import { openRegistry, type Registry } from "./app/open-registry.ts";
 import { type HostedShards, hostShards, openShards, type Shards } from "./app/shards.ts";
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
-import { createServiceLife } from "./app/service-life.ts";
-import { startMessage } from "./app/start-message.ts";
 import { type StateWatch, watchState } from "./app/watch-state.ts";
 import type { Config } from "./config/config.ts";
 import { packageVersion } from "./config/version.ts";
@@ -22,7 +18,6 @@ import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
-import type { HostedEndpoint } from "./hosting/hosted-endpoint.ts";
 import type { HttpLog } from "./http/http-deps.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobQueue } from "./jobs/job-queue.ts";
@@ -35,7 +30,6 @@ import type { Catalog } from "./registry/catalog/catalog.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
-import type { LocalDispatch } from "./outbound/sparql-client.ts";
 
 /** The whole service, wired. */
 export interface App {
@@ -280,18 +274,4 @@ function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): vo
   throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
     next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
   });
-}
-
-/** This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public URL. */
-function localDispatch(
-  { publicUrl }: Config,
-  examples: ExampleFederation | undefined,
-  shards: HostedShards,
-): LocalDispatch {
-  const hosted = new Map<string, HostedEndpoint>();
-  for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
-  return (url) => {
-    const endpoint = hosted.get(url);
-    return endpoint ? (query) => endpoint.query(query) : shards.local(url);
-  };
 }

@@ -14,8 +14,7 @@ import { createAddressGuard } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { steadyClock } from "../clock.ts";
 import { createMeter, type Meter } from "./meter.ts";
-import { openClients } from "./open-clients.ts";
-import { openHosting } from "./open-hosting.ts";
+import { openClients, openHosting } from "./open-clients.ts";
 
 type Target = DescribeTarget & { readonly dataset: string };
 

@@ -1,3 +1,7 @@
+import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.ts";
+import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
+import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import type { HostedShards } from "./shards.ts";
 import type { Config } from "../config/config.ts";
 import { packageVersion } from "../config/version.ts";
 import { createRequestSpans } from "../telemetry/request-spans.ts";
@@ -15,6 +19,8 @@ import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
 import { createAsker, type TransportAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
+import type { Logger } from "pino";
+import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
 
 /** Everything that leaves the service goes through these. */
 export interface Clients {
@@ -26,7 +32,7 @@ export interface Clients {
 }
 
 /** Who hears of what goes out. */
-export interface ClientObservers {
+interface ClientObservers {
   readonly metrics?: Metrics;
   readonly tracer?: Tracer | undefined;
   /** Hears of every query to an endpoint but the monitor's own. */
@@ -73,3 +79,52 @@ function observerOf({ metrics, tracer, onTraffic }: ClientObservers): TransportO
     ...(tracer && { onRequest: createRequestSpans(tracer) }),
   };
 }
+
+/** What the evaluators are wired with. */
+interface EvaluatorParts {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clients: Clients;
+}
+
+/** The processes that evaluate federated queries, under the limits of the configuration. */
+export function openEvaluators({ config: { limits }, log, metrics, clients }: EvaluatorParts): Evaluators {
+  const evaluators = createEvaluators({
+    processes: limits.evaluators,
+    memoryMb: limits.evaluatorMemoryMb,
+    maxRunning: limits.maxEvaluations,
+    limits: { maxSolutions: limits.maxSolutions, maxHeldBytes: limits.maxHeldBytes },
+    world: { client: clients.sparql, documents: clients.documents, now: steadyClock.now },
+    onEnd({ reason, detail }) {
+      metrics.observeEvaluatorEnd(reason);
+      log.error({ reason, detail }, "an evaluator process ended; another one takes its place");
+    },
+  });
+  metrics.watchEvaluators(() => evaluators.usage);
+  return evaluators;
+}
+
+/** This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public URL. */
+export function localDispatch(
+  { publicUrl }: Config,
+  examples: ExampleFederation | undefined,
+  shards: HostedShards,
+): LocalDispatch {
+  const hosted = new Map<string, HostedEndpoint>();
+  for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
+  return (url) => {
+    const endpoint = hosted.get(url);
+    return endpoint ? (query) => endpoint.query(query) : shards.local(url);
+  };
+}
+
+/** The one pool of all endpoints that this process hosts, examples and shards. */
+export const openHosting = ({ limits }: Pick<Config, "limits">): EndpointPool =>
+  createEndpointPool({
+    timeoutMs: limits.hostedTimeoutMs,
+    totalMb: limits.hostedTotalMb,
+    maxAnswerBytes: 64 * 1024 * 1024,
+    maxWaiting: 256,
+    maxPerClient: 32,
+  });

@@ -5,6 +5,8 @@ import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { existsSync } from "node:fs";
+import { backupDatabase, type BackupReport } from "../store/sqlite/backup.ts";
 
 /** The service's state, wherever it is kept. */
 export interface State {
@@ -58,4 +60,23 @@ function unreachable(error: unknown): unknown {
     ...error.details,
     next: "Nothing was started. Check REDIS_URL, and that Redis runs there and lets this account in.",
   });
+}
+
+/**
+ * Copies the database of the data folder into a new file, also while a service uses it.
+ * @throws FedwayError `REQUEST_INVALID` when there is nothing to copy here or the file exists, `STORE_FAILED`
+ */
+export async function backupState({ dataDir, redisUrl }: Config, file: string): Promise<BackupReport> {
+  if (redisUrl !== undefined) {
+    throw new FedwayError("REQUEST_INVALID", "The state is kept in Redis (REDIS_URL), not in the data folder.", {
+      next: "Use Redis' own means: redis-cli --rdb <file>, or BGSAVE and a copy of the dump.",
+    });
+  }
+  const database = join(dataDir, databaseFile);
+  if (!existsSync(database)) {
+    throw new FedwayError("REQUEST_INVALID", `The data folder ${dataDir} holds no database yet.`, {
+      next: "Name the service's data folder with FEDWAY_DATA_DIR.",
+    });
+  }
+  return backupDatabase(database, file);
 }

@@ -45,7 +45,7 @@ const io: CliIo = {
     return checkCatalogFiles(configOf(), folders);
   },
   async backup(file) {
-    const { backupState } = await import("../app/backup-state.ts");
+    const { backupState } = await import("../app/open-state.ts");
     return backupState(configOf(), file);
   },
   async shards() {

@@ -2,8 +2,13 @@ import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AdminToken, knownAdminToken, offerToken, openAdminToken } from "../../../src/app/admin-token.ts";
-import { startMessage } from "../../../src/app/start-message.ts";
+import {
+  type AdminToken,
+  knownAdminToken,
+  offerToken,
+  openAdminToken,
+  startMessage,
+} from "../../../src/app/admin-token.ts";
 import { loadConfig } from "../../../src/config/load-config.ts";
 import { holdDataFolder } from "../../../src/store/data-folder.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOpened } from "../../../src/app/opened.ts";
+import { createOpened } from "../../../src/app/service-life.ts";
 
 describe("what was opened", () => {
   it("is closed in reverse order, one after the other", async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { createOpened } from "../../../src/app/opened.ts";
-import { createServiceLife, type ServiceLife, type ServiceLifeOptions } from "../../../src/app/service-life.ts";
+import {
+  createOpened,
+  createServiceLife,
+  type ServiceLife,
+  type ServiceLifeOptions,
+} from "../../../src/app/service-life.ts";
 
 type Step = Exclude<keyof ServiceLifeOptions, "opened">;
 
