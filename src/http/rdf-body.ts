@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { type FormatWish, negotiateFormat } from "../results/negotiation.ts";
+import { type FormatParameters as FormatWish, negotiateFormat } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 

@@ -2,18 +2,9 @@ import type { ServerResponse } from "node:http";
 import { finished, type Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { toFedwayError } from "../errors/fedway-error.ts";
-import { type GatheredBody, isWhole, piecesOf } from "../results/gathered-body.ts";
-import { ChunkMemory, giveBack, isReceived } from "../results/received-memory.ts";
+import { type GatheredBody, isWhole, piecesOf, ChunkMemory, giveBack, isReceived } from "../results/gathered-body.ts";
 import { promisify } from "node:util";
-import {
-  type BrotliCompress,
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  type Gzip,
-  gzip,
-} from "node:zlib";
+import { type BrotliCompress, brotliCompress, constants, createBrotliCompress, createGzip, type Gzip, gzip } from "node:zlib";
 
 /** A body on its way to the client. */
 interface OutgoingAnswer {

@@ -1,7 +1,8 @@
 import { type ErrorDetails, FedwayError, type FaultKind } from "../errors/fedway-error.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 import type { AnswerKind } from "../results/model.ts";
-import { headerOf, type ResponseHeaders, bareMediaType, isOtherKind } from "./media-types.ts";
+import { bareMediaType } from "../results/negotiation.ts";
+import { headerOf, type ResponseHeaders, isOtherKind } from "./media-types.ts";
 
 /** A response that is not the answer: another status than 200 or 206, or a media type that is no answer. */
 export interface Refusal {

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type AnswerDecoder, asMalformed, type Pause } from "./decoder.ts";
-import { nextTurn } from "./turns.ts";
 
 /** Caps of one answer. */
 export interface ParseLimits {
@@ -71,7 +70,7 @@ export function createPause(source: ByteSource, check: () => void = () => undefi
 }
 
 /** How the bytes of an answer become items. */
-export interface ItemReading<T> {
+interface ItemReading<T> {
   readonly source: ByteSource;
   readonly decoder: AnswerDecoder<T>;
   readonly pause: Pause;
@@ -120,3 +119,112 @@ export class ItemReader<T> {
 }
 
 const tooLarge = (message: string): FedwayError => new FedwayError("ANSWER_TOO_LARGE", message, { fault: "too-large" });
+
+/** Where the items of a stream come from. */
+interface ItemSource<T> {
+  /** The next items (none: ask again), or undefined after the last one. */
+  next(): Promise<readonly T[] | undefined>;
+  /** Lets go of what feeds the stream; called exactly once, at the end, on failure or when the consumer leaves. */
+  release(): Promise<void>;
+}
+
+/**
+ * A single-use stream of items that arrive in batches. Unlike an async generator it releases its source also when
+ * `return` comes before the first `next`; a `return` while a `next` is under way ends that one, too.
+ */
+export function createItemStream<T>(source: ItemSource<T>): AsyncIterableIterator<T> {
+  return new ItemStream(source);
+}
+
+class ItemStream<T> implements AsyncIterableIterator<T> {
+  readonly #source: ItemSource<T>;
+  #batch: readonly T[] = [];
+  #at = 0;
+  #done = false;
+  /** Ends the `next` that is waiting for the source. */
+  #leave: () => void = () => undefined;
+
+  constructor(source: ItemSource<T>) {
+    this.#source = source;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#at < this.#batch.length) {
+      this.#at += 1;
+      return Promise.resolve({ done: false, value: this.#batch[this.#at - 1]! });
+    }
+    if (this.#done) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => {
+      this.#leave = () => resolve({ done: true, value: undefined });
+      this.#refill().then(resolve, reject);
+    });
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#leave();
+    await this.#finish();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #refill(): Promise<IteratorResult<T>> {
+    try {
+      for (let items = await this.#source.next(); items !== undefined; items = await this.#source.next()) {
+        if (this.#done) break;
+        if (items.length === 0) continue;
+        this.#batch = items;
+        this.#at = 1;
+        return { done: false, value: items[0]! };
+      }
+    } catch (error) {
+      await this.#finish().catch(() => undefined);
+      throw error;
+    }
+    await this.#finish();
+    return { done: true, value: undefined };
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#done) return;
+    this.#done = true;
+    this.#batch = [];
+    await this.#source.release();
+  }
+}
+
+/** Milliseconds that all parsers together may hold one turn of the event loop. */
+const shareMs = 10;
+
+/** When parsers began to work in this turn; undefined before. */
+let beganMs: number | undefined;
+/** Those whose turn comes, one in each turn of the loop. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Lets the event loop have its turn between two steps of a long piece of work. Gives undefined while this turn has time
+ * left, so that the work goes on at once; else a promise of a later turn. Those that wait are served in order, so
+ * many parsers at once hold the loop no longer than one.
+ */
+function nextTurn(): Promise<void> | undefined {
+  const nowMs = performance.now();
+  if (beganMs === undefined) {
+    beganMs = nowMs;
+    setImmediate(begin);
+    return undefined;
+  }
+  if (nowMs - beganMs < shareMs) return undefined;
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+  });
+}
+
+function begin(): void {
+  const first = waiting.shift();
+  beganMs = first === undefined ? undefined : performance.now();
+  if (first === undefined) return;
+  setImmediate(begin);
+  first();
+}

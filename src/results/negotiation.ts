@@ -2,7 +2,7 @@ import { type ResultFormat, resultFormats } from "./formats.ts";
 import type { AnswerKind } from "./model.ts";
 
 /** What a client said about the format it wants. */
-export interface FormatWish {
+export interface FormatParameters {
   /** Accept header (RFC 9110, section 12.5.1). */
   readonly accept?: string;
   /** Short name or media type from a request parameter; wins over `accept`. */
@@ -65,30 +65,47 @@ const readingWeights: Readonly<Record<FormatName, number>> = {
 
 const byName = new Map(resultFormats.map((format) => [format.name, format]));
 
-/** What a response of this media type is, as an answer of this kind; parameters and case are ignored. */
-export function formatOf(mediaType: string, kind: AnswerKind): ResultFormat | undefined {
-  const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const own = resultFormats.find((format) => format.mediaType === bare);
-  const alias = aliases[kind].get(bare);
-  const format = own ?? (alias === undefined ? undefined : byName.get(alias));
-  return format?.kinds.includes(kind) ? format : undefined;
+function formatsByMediaType(kind: AnswerKind): ReadonlyMap<string, ResultFormat> {
+  const formats = resultFormats.filter(({ kinds }) => kinds.includes(kind));
+  const named = (name: FormatName): readonly ResultFormat[] => formats.filter((format) => format.name === name);
+  return new Map([
+    ...[...aliases[kind]].flatMap(([type, name]) => named(name).map((format) => [type, format] as const)),
+    ...formats.map((format) => [format.mediaType, format] as const),
+  ]);
 }
 
+const byMediaType: Readonly<Record<AnswerKind, ReadonlyMap<string, ResultFormat>>> = {
+  bindings: formatsByMediaType("bindings"),
+  boolean: formatsByMediaType("boolean"),
+  quads: formatsByMediaType("quads"),
+};
+
+/** Media type of a Content-Type value: lower case, without parameters; empty when there is none. */
+export const bareMediaType = (contentType = ""): string => (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+
+/** What a response of this media type is, as an answer of this kind; parameters and case are ignored. */
+export const formatOf = (contentType: string | undefined, kind: AnswerKind): ResultFormat | undefined =>
+  byMediaType[kind].get(bareMediaType(contentType));
+
 /**
- * The format to answer with; undefined when nothing that Fedway can write is wanted. Without a wish: JSON for tuples,
+ * The format to answer with; undefined when nothing that Fedway can write is wanted. When nothing is asked for: JSON for tuples,
  * Turtle for graphs. Among equally wanted formats those named outright win over those under a wildcard, then the
  * order of `resultFormats` decides.
  */
-export function negotiateFormat(kind: AnswerKind, wish: FormatWish): ResultFormat | undefined {
-  const writable = resultFormats.filter((format) => format.writable && format.kinds.includes(kind));
-  const name = wish.format?.trim() ?? "";
-  if (name !== "") return writable.find((format) => format === namedFormat(name, kind));
-  const ranges = parseAccept(wish.accept ?? "");
+export function negotiateFormat(
+  kind: AnswerKind,
+  { accept = "", format = "" }: FormatParameters,
+): ResultFormat | undefined {
+  const writable = resultFormats.filter((known) => known.writable && known.kinds.includes(kind));
+  const name = format.trim();
+  if (name !== "") return writable.find((candidate) => candidate === namedFormat(name, kind));
+  const ranges = parseAccept(accept);
   if (ranges.size === 0) return writable[0];
   let best: { readonly format: ResultFormat; readonly wanted: Wanted } | undefined;
-  for (const format of writable) {
-    const wanted = wantedness(format, kind, ranges);
-    if (wanted.quality > 0 && (best === undefined || isMoreWanted(wanted, best.wanted))) best = { format, wanted };
+  for (const candidate of writable) {
+    const wanted = wantedness(candidate, kind, ranges);
+    const isBest = wanted.quality > 0 && (best === undefined || isMoreWanted(wanted, best.wanted));
+    if (isBest) best = { format: candidate, wanted };
   }
   return best?.format;
 }

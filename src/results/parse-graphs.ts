@@ -1,10 +1,16 @@
-import { EventEmitter } from "node:events";
 import type * as RDF from "@rdfjs/types";
+import { EventEmitter } from "node:events";
 import { DataFactory, Parser } from "n3";
 import { type IActiveTag, RdfXmlParser } from "rdfxml-streaming-parser";
-import { asMalformed, createUtf8Reader, type GraphDecoder, type GraphDecoderOptions, malformed } from "./decoder.ts";
+import {
+  asMalformed,
+  createUtf8Reader,
+  type GraphDecoder,
+  type GraphDecoderOptions,
+  malformed,
+  QuadTransform,
+} from "./decoder.ts";
 import { JsonLdDecoder } from "./parse-json-ld.ts";
-import { QuadTransform } from "./quad-transform.ts";
 import { XmlScanner } from "./scan-xml.ts";
 
 /** Turtle and N-Triples; what n3 has recognised comes out with each chunk. */

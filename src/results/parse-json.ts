@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, asMalformed, malformed, type Pause, type TupleDecoder, variablesOf } from "./decoder.ts";
-import { HeldJson, jsonText } from "./held-json.ts";
+import { HeldJson, jsonText } from "./json-structure.ts";
 import type { Bindings } from "./model.ts";
 import { JsonScanner } from "./scan-json.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, tripleFromParts } from "./terms.ts";

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
-import { blankNodeFromLabel, literalFromParts, nodeFromIri } from "./terms.ts";
-import { termFromText } from "./term-syntax.ts";
+import { blankNodeFromLabel, literalFromParts, nodeFromIri, termFromText } from "./terms.ts";
 
 /** What tells CSV and TSV apart. */
 interface RecordSyntax {

@@ -1,14 +1,21 @@
+import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { malformed, type Pause, type TupleDecoder } from "./decoder.ts";
+import { malformed, type Pause, type TupleDecoder, type GraphDecoder, type GraphDecoderOptions } from "./decoder.ts";
 import type { ResultFormat } from "./formats.ts";
-import { ByteSource, createPause, ItemReader, type ParseLimits } from "./item-reader.ts";
+import { ByteSource, createPause, ItemReader, type ParseLimits, createItemStream } from "./item-reader.ts";
 import type { AnswerKind, Bindings, QueryResult } from "./model.ts";
 import { formatOf } from "./negotiation.ts";
-import { parseGraph } from "./parse-graph.ts";
 import { createJsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
 import { createXmlDecoder } from "./parse-xml.ts";
-import { createItemStream } from "./row-stream.ts";
+import { DataFactory } from "n3";
+import { boundedFactory } from "../rdf/bounded-factory.ts";
+import {
+  createJsonLdDecoder,
+  createNTriplesDecoder,
+  createRdfXmlDecoder,
+  createTurtleDecoder,
+} from "./parse-graphs.ts";
 
 /** What is known about the bytes of an answer. */
 export interface ParseOptions {
@@ -87,4 +94,51 @@ async function parseBoolean(
   const value = decoder.head?.boolean;
   if (value === undefined) throw malformed("The endpoint answered with rows where a boolean was expected.");
   return { kind: "boolean", value };
+}
+
+/** The formats that hold graphs. */
+type GraphFormat = Exclude<ResultFormat["name"], "json" | "xml" | "csv" | "tsv">;
+
+/** What is known about the bytes of a graph. */
+interface GraphParseOptions {
+  readonly format: GraphFormat;
+  readonly baseIri?: string;
+  readonly limits?: ParseLimits;
+  /** Called between the steps; throws to end the parse. */
+  readonly check?: () => void;
+}
+
+const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => GraphDecoder>> = {
+  turtle: createTurtleDecoder,
+  ntriples: createNTriplesDecoder,
+  jsonld: createJsonLdDecoder,
+  rdfxml: createRdfXmlDecoder,
+};
+
+/**
+ * The triples of a foreign document, as it arrives: the one way by which such documents are parsed. It parses in small
+ * steps with the event loop's turns between them, whatever the document holds.
+ */
+function parseGraph(source: ByteSource, options: GraphParseOptions): AsyncIterableIterator<RDF.Quad> {
+  const pause = createPause(source, options.check);
+  const factory = boundedFactory(DataFactory);
+  const { baseIri } = options;
+  const decoder = decoders[options.format]({ factory, pause, ...(baseIri !== undefined && { baseIri }) });
+  const bounded: GraphDecoder = {
+    push: (bytes) => {
+      factory.allow(bytes.length);
+      return decoder.push(bytes);
+    },
+    end: () => decoder.end(),
+  };
+  const reader = new ItemReader({ source, decoder: bounded, pause, limits: options.limits });
+  const next = async (): Promise<readonly RDF.Quad[] | undefined> => {
+    const quads = await reader.next();
+    if (quads !== undefined && quads.length > 0) factory.taken();
+    if (quads?.some((quad) => quad.graph.termType !== "DefaultGraph") === true) {
+      throw malformed("The endpoint's answer has triples in a named graph.");
+    }
+    return quads;
+  };
+  return createItemStream({ next, release: () => source.release() });
 }

@@ -1,7 +1,7 @@
+import { bareMediaType } from "./negotiation.ts";
 import { createCsvScanner, createTsvScanner } from "./scan-records.ts";
 import { createJsonScanner } from "./scan-json.ts";
-import { createNTriplesScanner } from "./scan-ntriples.ts";
-import { createTurtleScanner } from "./scan-turtle.ts";
+import { createNTriplesScanner, createTurtleScanner } from "./scan-triples.ts";
 import { createXmlScanner } from "./scan-xml.ts";
 
 /** What a scanner knows once the last byte has passed. */
@@ -49,6 +49,5 @@ function createBlindScanner(): AnswerScanner {
  * @param mediaType parameters and case are ignored
  */
 export function createAnswerScanner(mediaType: string): AnswerScanner {
-  const bare = (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  return (factories.get(bare) ?? createBlindScanner)();
+  return (factories.get(bareMediaType(mediaType)) ?? createBlindScanner)();
 }

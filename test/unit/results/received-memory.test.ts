@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { GatheredBody } from "../../../src/results/gathered-body.ts";
-import { ChunkMemory, giveBack, isReceived } from "../../../src/results/received-memory.ts";
+import { GatheredBody, ChunkMemory, giveBack, isReceived } from "../../../src/results/gathered-body.ts";
 
 /** Memory as a read of a connection has it. */
 const read = (bytes = 65_536): Buffer => Buffer.from(new ArrayBuffer(bytes)).fill(1);

@@ -1,7 +1,6 @@
 import { DataFactory } from "n3";
 import { describe, expect, test } from "vitest";
-import { termFromText } from "../../../src/results/term-syntax.ts";
-import { safeLabel, termToText } from "../../../src/results/terms.ts";
+import { termFromText, safeLabel, termToText } from "../../../src/results/terms.ts";
 import { blankNode, literal, namedNode, nastyTerms, quad } from "../../support/result-terms.ts";
 
 describe("termToText", () => {
