@@ -140,7 +140,7 @@ async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowled
   const clients = openClients(config, local, {
     metrics,
     tracer: tracing,
-    onTraffic: (report) => monitoring?.monitor.witness(report),
+    onTraffic: (report) => monitoring?.monitor.observeTraffic(report),
   });
   opened.add(() => clients.close());
   const onFault = faultLog(log, "background work failed");

@@ -1,220 +1,23 @@
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Monitor, MonitorEvent, MonitorReader, Score } from "./monitor.ts";
 import { randomUUID } from "node:crypto";
-import { type Announcer, createAnnouncer, createRecorder, type Recorder } from "./recorder.ts";
-import { createHealthBook, type HealthBook } from "./health-repository.ts";
-import { createHealthReader } from "./health-reader.ts";
-import type { HealthRules, IncidentNotice } from "./health-record.ts";
-import { createHeartbeatBook, type HeartbeatBook } from "./heartbeat.ts";
-import { createIncidentBook, type IncidentBook } from "./incident-repository.ts";
-import { every, type Clock } from "../clock.ts";
-import { createMaintenanceBook, type MaintenanceBook } from "./maintenance.ts";
-import { createProbeQueue, type ProbeQueue, createProber, type Prober } from "./prober.ts";
-import { createTurnClaims, createTurnTable } from "./turns.ts";
-import { createUpkeep, type Upkeep } from "./housekeeping.ts";
-import { createWitness, type Witness } from "./traffic-observer.ts";
-import type { Store } from "../store/store.ts";
+import { type Clock, every } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog, EditableCatalog } from "../registry/catalog/catalog.ts";
+import type { FollowOptions } from "../store/mirror.ts";
+import type { Store } from "../store/store.ts";
+import { createHealthReader } from "./health-reader.ts";
+import type { IncidentNotice } from "./health-record.ts";
+import { createHealthRepository } from "./health-repository.ts";
+import { createHeartbeat } from "./heartbeat.ts";
 import type { History } from "./history.ts";
+import { createHousekeeping } from "./housekeeping.ts";
+import { createIncidentRepository } from "./incident-repository.ts";
+import { createMaintenance } from "./maintenance.ts";
+import type { Monitor, MonitorEvent, Score } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
-
-/** A monitor that does nothing before it is started. */
-export function createMonitor(options: MonitorOptions): Monitor {
-  const parts = createParts(options);
-  const { catalog, clock, settings } = options;
-  const { reader, maintenance, upkeep, witness, listeners, closing } = parts;
-  let stopListening: (() => void) | undefined;
-  let stopLoops: (() => Promise<void>) | undefined;
-  return {
-    ...reader,
-    kinds: [upkeep.kind],
-    schedules: [upkeep.schedule],
-    load: () => parts.refresh(),
-    async start() {
-      await parts.refresh();
-      if (closing.signal.aborted) return;
-      stopLoops = parts.startLoops();
-      if (settings.enabled) stopListening = catalog.onChange?.(() => parts.probeNew());
-    },
-    witness(report) {
-      if (settings.enabled && !closing.signal.aborted) witness.report(report);
-    },
-    async addMaintenance(window) {
-      if (catalog.byId(window.endpoint) === undefined) {
-        throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${window.endpoint.slice(0, 64)}".`);
-      }
-      return maintenance.add(window, clock.now());
-    },
-    removeMaintenance: (id) => maintenance.remove(id),
-    async remove(endpoint) {
-      for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
-      await upkeep.forget(endpoint);
-    },
-    onEvent(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      stopListening?.();
-      closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
-      await stopLoops?.();
-      await parts.queue.close();
-      await parts.recorder.close();
-      listeners.clear();
-    },
-  };
-}
-
-const settleEveryMs = 30_000;
-/** A probe with its retry takes about one minute; what is silent for less says nothing. */
-const leastStaleMs = 120_000;
-/** New endpoints that are probed at once; more have their turn within an interval. */
-const mostNew = 20;
-const newEveryMs = 5_000;
-
-/** What all parts of one monitor share. */
-interface Core extends Omit<MonitorOptions, "onFault" | "owner"> {
-  readonly owner: string;
-  readonly staleMs: number;
-  readonly rules: HealthRules;
-  readonly closing: AbortController;
-  readonly listeners: Set<(event: MonitorEvent) => void>;
-  readonly now: () => number;
-  readonly emit: (event: MonitorEvent) => void;
-  readonly onFault: (error: unknown) => void;
-  readonly book: HealthBook;
-  readonly incidents: IncidentBook;
-  readonly maintenance: MaintenanceBook;
-  readonly heartbeat: HeartbeatBook;
-}
-
-/** The parts of one monitor. */
-interface Parts extends Pick<Core, "catalog" | "book" | "maintenance" | "closing" | "listeners" | "onFault"> {
-  readonly reader: MonitorReader;
-  readonly recorder: Recorder;
-  readonly queue: ProbeQueue;
-  readonly prober: Prober;
-  readonly upkeep: Upkeep;
-  readonly witness: Witness;
-  /** Begins the work that goes on by itself; what is returned ends it, and resolves when nothing of it is under way. */
-  readonly startLoops: () => () => Promise<void>;
-  /** Calls for probes of endpoints that nothing is known of yet. */
-  readonly probeNew: () => void;
-  /** Takes in what is stored. @throws FedwayError `STORE_FAILED` */
-  readonly refresh: () => Promise<void>;
-}
-
-/** Puts the parts together; nothing happens yet. */
-function createParts(options: MonitorOptions): Parts {
-  const core = createCore(options);
-  const { book, emit, maintenance, heartbeat, now, onFault, settings, store } = core;
-  const { tell, work, probe, onDropped, atOnce, score } = options;
-  const announcer = createAnnouncer({ ...core, tell });
-  const recorder = createRecorder({ ...core, announcer, emit });
-  const queue = createProbeQueue({ now, ...(onDropped && { onDropped }), ...(atOnce !== undefined && { atOnce }) });
-  const { everyMs } = settings;
-  const claims = createTurnClaims({ store, table: createTurnTable(settings), everyMs });
-  const { signal } = core.closing;
-  const prober = createProber({ ...core, claims, queue, probe, recorder, everyMs, probes: work, signal });
-  const reader = createHealthReader({ ...core, score });
-  const witness = createWitness({
-    now,
-    stateOf: (endpoint) => reader.health(endpoint)?.state,
-    callForProbe: (endpoint) => void prober.early(endpoint).catch(onFault),
-    keep: (endpoint, observation) => recorder.keep(endpoint, observation),
-  });
-  const refresh = async (): Promise<void> => {
-    await book.refresh();
-    await maintenance.refresh();
-    await heartbeat.refresh();
-  };
-  const probeNew = createNewcomers(core, prober);
-  const upkeep = createUpkeep({ ...core, announcer });
-  const startLoops = (): (() => Promise<void>) => beginLoops(core, { prober, announcer, upkeep, refresh, probeNew });
-  return { ...core, reader, recorder, queue, prober, upkeep, witness, startLoops, refresh, probeNew };
-}
-
-function createCore(options: MonitorOptions): Core {
-  const { clock, settings, store } = options;
-  const now = (): number => clock.now();
-  const onFault = (error: unknown): void => options.onFault?.(error);
-  const staleMs = Math.max(3 * settings.everyMs, leastStaleMs);
-  const listeners = new Set<(event: MonitorEvent) => void>();
-  return {
-    ...options,
-    owner: options.owner ?? randomUUID(),
-    staleMs,
-    rules: { incidentAfter: settings.incidentAfter, recoveredAfter: settings.recoveredAfter, staleMs },
-    closing: new AbortController(),
-    listeners,
-    now,
-    emit: (event) => emitTo(listeners, event, onFault),
-    onFault,
-    book: createHealthBook(store),
-    incidents: createIncidentBook({ store, now }),
-    maintenance: createMaintenanceBook(store),
-    heartbeat: createHeartbeatBook({ store, enabled: settings.enabled, quietMs: staleMs }),
-  };
-}
-
-interface LoopWork {
-  readonly prober: Prober;
-  readonly announcer: Announcer;
-  readonly upkeep: Upkeep;
-  readonly refresh: () => Promise<void>;
-  readonly probeNew: () => void;
-}
-
-function beginLoops(core: Core, { prober, announcer, upkeep, refresh, probeNew }: LoopWork): () => Promise<void> {
-  const { clock, settings, work, soleOwner, tickMs = 1_000, refreshMs = 5_000, onFault } = core;
-  const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });
-  const probes = work && settings.enabled;
-  const read = async (): Promise<void> => {
-    await refresh();
-    if (probes) await prober.takeWishes();
-  };
-  const loops = [
-    // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
-    ...(work ? [loop(settleEveryMs, () => upkeep.closeGone())] : []),
-    ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => probeNew())] : []),
-    ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
-    ...(soleOwner ? [] : [loop(refreshMs, read)]),
-  ];
-  return async () => {
-    await Promise.all(loops.map((each) => each.stop()));
-  };
-}
-
-/**
- * Calls for probes of endpoints that nothing is known of yet, which need not wait for their turn: once each, and a few
- * at a time, as a catalogue may be large and new.
- */
-function createNewcomers({ catalog, book, onFault }: Core, prober: Prober): () => void {
-  let called = new Set<string>();
-  return () => {
-    const unknown = catalog.entries.filter(({ id, url }) => book.get(id)?.url !== url);
-    called = called.intersection(new Set(unknown.map(({ id, url }) => `${id} ${url}`)));
-    const next = unknown.filter(({ id, url }) => !called.has(`${id} ${url}`)).slice(0, mostNew);
-    for (const { id, url } of next) {
-      called.add(`${id} ${url}`);
-      prober.early(id).catch(onFault);
-    }
-  };
-}
-
-function emitTo(
-  listeners: ReadonlySet<(event: MonitorEvent) => void>,
-  event: MonitorEvent,
-  onFault: (error: unknown) => void,
-): void {
-  for (const listener of listeners) {
-    try {
-      listener(event);
-    } catch (error) {
-      onFault(error);
-    }
-  }
-}
+import { createProbeQueue, createProber, type Prober } from "./prober.ts";
+import { createAnnouncer, createRecorder } from "./recorder.ts";
+import { createTrafficObserver } from "./traffic-observer.ts";
+import { createTurnClaims, createTurnTable } from "./turns.ts";
 
 /** When endpoints are probed and what follows; `MonitorConfig` of the configuration fits. */
 interface MonitorSettings {
@@ -254,8 +57,172 @@ export interface MonitorOptions {
   readonly owner?: string;
   /** Milliseconds between two looks for turns; default 1,000. */
   readonly tickMs?: number;
-  /** Milliseconds between two looks at what other processes wrote; default 5,000. */
+  /** Milliseconds between two full looks at what is stored, which find what no change told of; default 60,000. */
   readonly refreshMs?: number;
   /** Probes under way at once; default 32. */
   readonly atOnce?: number;
+}
+
+const settleEveryMs = 30_000;
+/** A probe with its retry takes about one minute; what is silent for less says nothing. */
+const leastStaleMs = 120_000;
+/** New endpoints that are probed at once; more have their turn within an interval. */
+const mostNew = 20;
+const newEveryMs = 5_000;
+
+/** A monitor that does nothing before it is started. */
+export function createMonitor(options: MonitorOptions): Monitor {
+  const parts = createParts(options);
+  const { catalog, clock, settings } = options;
+  const { reader, maintenance, housekeeping, traffic, listeners, closing } = parts;
+  let stopListening: (() => void) | undefined;
+  let stopLoops: (() => Promise<void>) | undefined;
+  return {
+    ...reader,
+    kinds: [housekeeping.kind],
+    schedules: [housekeeping.schedule],
+    load: () => parts.refresh(),
+    async start() {
+      await parts.refresh();
+      if (closing.signal.aborted) return;
+      stopLoops = beginLoops(parts);
+      if (settings.enabled) stopListening = catalog.onChange?.(() => parts.probeNew());
+    },
+    observeTraffic(report) {
+      if (settings.enabled && !closing.signal.aborted) traffic.report(report);
+    },
+    async addMaintenance(window) {
+      if (catalog.byId(window.endpoint) === undefined) {
+        throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${window.endpoint.slice(0, 64)}".`);
+      }
+      return maintenance.add(window, clock.now());
+    },
+    removeMaintenance: (id) => maintenance.remove(id),
+    async remove(endpoint) {
+      for (const { id } of maintenance.list(clock.now(), endpoint)) await maintenance.remove(id);
+      await housekeeping.forget(endpoint);
+    },
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      stopListening?.();
+      closing.abort(new FedwayError("CANCELLED", "The service is shutting down."));
+      await stopLoops?.();
+      await parts.queue.close();
+      await parts.recorder.close();
+      listeners.clear();
+    },
+  };
+}
+
+/** Puts the parts together; nothing happens yet. */
+function createParts(options: MonitorOptions) {
+  const core = createCore(options);
+  const { records, emit, maintenance, heartbeat, now, onFault, settings, store } = core;
+  const { everyMs } = settings;
+  const announcer = createAnnouncer({ ...core, tell: options.tell });
+  const recorder = createRecorder({ ...core, announcer, emit });
+  const queue = createProbeQueue({ ...options, now });
+  const prober = createProber({
+    ...core,
+    claims: createTurnClaims({ store, table: createTurnTable(settings), everyMs }),
+    queue,
+    recorder,
+    everyMs,
+    probes: options.work,
+    signal: core.closing.signal,
+  });
+  const reader = createHealthReader({ ...core, score: options.score });
+  const traffic = createTrafficObserver({
+    now,
+    stateOf: (endpoint) => reader.health(endpoint)?.state,
+    callForProbe: (endpoint) => void prober.early(endpoint).catch(onFault),
+    keep: (endpoint, observation) => recorder.keep(endpoint, observation),
+  });
+  const mirrors = [records, maintenance.mirror, heartbeat.mirror] as const;
+  const refresh = async (): Promise<void> => {
+    for (const mirror of mirrors) await mirror.refresh();
+  };
+  const housekeeping = createHousekeeping({ ...core, announcer });
+  const probeNew = createNewcomers(core, prober);
+  return { ...core, announcer, reader, recorder, queue, prober, housekeeping, traffic, mirrors, refresh, probeNew };
+}
+
+function createCore(options: MonitorOptions) {
+  const { clock, settings, store } = options;
+  const now = (): number => clock.now();
+  const onFault = (error: unknown): void => options.onFault?.(error);
+  const staleMs = Math.max(3 * settings.everyMs, leastStaleMs);
+  const listeners = new Set<(event: MonitorEvent) => void>();
+  return {
+    ...options,
+    owner: options.owner ?? randomUUID(),
+    staleMs,
+    rules: { incidentAfter: settings.incidentAfter, recoveredAfter: settings.recoveredAfter, staleMs },
+    closing: new AbortController(),
+    listeners,
+    now,
+    emit: (event: MonitorEvent) => emitTo(listeners, event, onFault),
+    onFault,
+    records: createHealthRepository(store),
+    incidents: createIncidentRepository({ store, now }),
+    maintenance: createMaintenance(store),
+    heartbeat: createHeartbeat({ store, enabled: settings.enabled, quietMs: staleMs }),
+  };
+}
+
+/** Begins the work that goes on by itself; what is returned ends it, and resolves when nothing of it is under way. */
+function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> {
+  const { announcer, housekeeping, prober, clock, settings, work, soleOwner, tickMs = 1_000, onFault } = parts;
+  const loop = (ms: number, turn: () => Promise<void>) => every(ms, turn, { clock, onFault });
+  const probes = work && settings.enabled;
+  const loops = [
+    // First of all, as it looks for the heartbeat of others, and the next one gives this process's own.
+    ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
+    ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
+    ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
+    ...(soleOwner ? [] : followOthers(parts, probes)),
+  ];
+  return async () => {
+    await Promise.all(loops.map((each) => each.stop()));
+  };
+}
+
+/** Takes in what other processes write, and the probes that they ask for. */
+function followOthers({ mirrors, prober, clock, onFault, refreshMs }: ReturnType<typeof createParts>, probes: boolean) {
+  const options: FollowOptions = { clock, onFault, ...(refreshMs !== undefined && { lookEveryMs: refreshMs }) };
+  return [...mirrors.map((mirror) => mirror.follow(options)), ...(probes ? [prober.followRequests(options)] : [])];
+}
+
+/**
+ * Calls for probes of endpoints that nothing is known of yet, which need not wait for their turn: once each, and a few
+ * at a time, as a catalogue may be large and new.
+ */
+function createNewcomers({ catalog, records, onFault }: ReturnType<typeof createCore>, prober: Prober): () => void {
+  let called = new Set<string>();
+  return () => {
+    const unknown = catalog.entries.filter(({ id, url }) => records.get(id)?.url !== url);
+    called = called.intersection(new Set(unknown.map(({ id, url }) => `${id} ${url}`)));
+    const next = unknown.filter(({ id, url }) => !called.has(`${id} ${url}`)).slice(0, mostNew);
+    for (const { id, url } of next) {
+      called.add(`${id} ${url}`);
+      prober.early(id).catch(onFault);
+    }
+  };
+}
+
+function emitTo(
+  listeners: ReadonlySet<(event: MonitorEvent) => void>,
+  event: MonitorEvent,
+  onFault: (error: unknown) => void,
+): void {
+  for (const listener of listeners) {
+    try {
+      listener(event);
+    } catch (error) {
+      onFault(error);
+    }
+  }
 }

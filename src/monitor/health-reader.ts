@@ -1,20 +1,20 @@
 import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { HealthBook } from "./health-repository.ts";
+import type { HealthRepository } from "./health-repository.ts";
 import type { HealthRecord } from "./health-record.ts";
-import type { HeartbeatBook } from "./heartbeat.ts";
+import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
 import { hourSummaries } from "./hour-buckets.ts";
-import { type IncidentBook, createIncidentReader } from "./incident-repository.ts";
-import type { MaintenanceBook } from "./maintenance.ts";
+import { type IncidentRepository, createIncidentReader } from "./incident-repository.ts";
+import type { MaintenanceRepository } from "./maintenance.ts";
 import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
 
 /** What a reader reads from. */
 export interface HealthReaderOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
-  readonly book: HealthBook;
-  readonly incidents: Pick<IncidentBook, "get" | "list">;
-  readonly maintenance: Pick<MaintenanceBook, "untilMs" | "list">;
-  readonly heartbeat: Pick<HeartbeatBook, "view">;
+  readonly records: HealthRepository;
+  readonly incidents: Pick<IncidentRepository, "get" | "list">;
+  readonly maintenance: Pick<MaintenanceRepository, "untilMs" | "list">;
+  readonly heartbeat: Pick<HeartbeatRepository, "view">;
   readonly history: Pick<History, "windows" | "days">;
   readonly score: ((endpoint: string) => Promise<Score | undefined>) | undefined;
   readonly now: () => number;
@@ -27,12 +27,12 @@ const longStripMs = 90 * 24 * 3_600_000;
 
 /** The read side of a monitor. */
 export function createHealthReader(options: HealthReaderOptions): MonitorReader {
-  const { catalog, book, incidents, maintenance, heartbeat, history, now } = options;
+  const { catalog, records, incidents, maintenance, heartbeat, history, now } = options;
   const hoursOf = rememberedHours();
   const stateIn = (record: HealthRecord) =>
     options.settings.enabled ? known(record, now(), options.staleMs) : formerly(record);
   const healthOf = (entry: CatalogEntry): EndpointHealth => {
-    const record = book.get(entry.id);
+    const record = records.get(entry.id);
     const until = maintenance.untilMs(entry.id, now());
     return {
       endpoint: entry.id,
@@ -47,7 +47,7 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     return entry && healthOf(entry);
   };
   return {
-    ...createIncidentReader({ book, incidents }),
+    ...createIncidentReader(records, incidents),
     health,
     all: () => catalog.entries.map(healthOf),
     heartbeat: () => heartbeat.view(now()),

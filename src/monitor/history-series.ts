@@ -1,3 +1,5 @@
+import { type Static, Type } from "typebox";
+import { createCollection } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
 import type { Observation } from "./monitor.ts";
 import { decodeTally, encodeTally, isFaultKind, parseRecord, type Tally } from "./tally.ts";
@@ -19,10 +21,8 @@ export interface TimeRange {
 }
 
 /** Up to where the history of an endpoint is summarised: the ends, outside, of the last hour and of the last day. */
-export interface RolledUpTo {
-  readonly hour: number;
-  readonly day: number;
-}
+const rolledSchema = Type.Object({ hour: Type.Number(), day: Type.Number() });
+export type RolledUpTo = Readonly<Static<typeof rolledSchema>>;
 
 /** The series of observations and tallies of endpoints, and how far they were rolled up. */
 export interface HistorySeries {
@@ -47,10 +47,11 @@ export interface HistorySeriesOptions {
   readonly onDropped?: (endpoint: string, reason: string) => void;
 }
 
-const keyOf = (grain: Grain | "raw" | "rolled", endpoint: string): string => `monitor/${grain}/${endpoint}`;
+const keyOf = (grain: Grain | "raw", endpoint: string): string => `monitor/${grain}/${endpoint}`;
 
 /** Series under `monitor/raw/`, `monitor/hour/` and `monitor/day/`. */
 export function createHistorySeries({ store, onDropped }: HistorySeriesOptions): HistorySeries {
+  const rolled = createCollection({ store, prefix: "monitor/rolled/", schema: rolledSchema });
   const tallies: HistorySeries["tallies"] = async (endpoint, grain, range) => {
     const found = new Map<number, Tally>();
     if (range.fromMs >= range.toMs) return found;
@@ -92,16 +93,14 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions):
       if (points.length > 0) await store.append(keyOf(grain, endpoint), points, { retentionMs: retentionMs[grain] });
     },
     async rolledUpTo(endpoint) {
-      const document = await store.get(keyOf("rolled", endpoint));
-      const { hour, day } = (document && parseRecord(document.value)) ?? {};
-      return typeof hour === "number" && typeof day === "number" ? { hour, day } : undefined;
+      return rolled.get(endpoint);
     },
     async setRolledUpTo(endpoint, to) {
-      await store.put(keyOf("rolled", endpoint), JSON.stringify(to));
+      await rolled.put(endpoint, to);
     },
     async remove(endpoint) {
       for (const kind of ["raw", "hour", "day"] as const) await store.dropSeries(keyOf(kind, endpoint));
-      await store.delete(keyOf("rolled", endpoint));
+      await rolled.delete(endpoint);
     },
   };
 }

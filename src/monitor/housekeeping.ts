@@ -1,35 +1,21 @@
 import type { JobKind, JobSchedule } from "../jobs/job-queue.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { Announcer } from "./recorder.ts";
-import { type HealthBook, newNotices } from "./health-repository.ts";
+import { type HealthRepository, newNotices } from "./health-repository.ts";
 import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
-import type { HeartbeatBook } from "./heartbeat.ts";
+import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
-import type { IncidentBook } from "./incident-repository.ts";
+import type { IncidentRepository } from "./incident-repository.ts";
 import type { Incident, MonitorEvent } from "./monitor.ts";
 
-/** Keeps what is stored in order. */
-export interface Upkeep {
-  readonly kind: JobKind;
-  readonly schedule: JobSchedule;
-  /** Forgets an endpoint: its incident is closed, state and history go. @throws FedwayError `STORE_FAILED` */
-  forget(endpoint: string): Promise<void>;
-  /**
-   * Closes the incidents of endpoints that left the catalogue while nobody looked; their records stay for a day. As another
-   * process may have them in its catalogue, a silent deployment is waited for, or the silence about the endpoint.
-   * @throws FedwayError `STORE_FAILED`
-   */
-  closeGone(): Promise<void>;
-}
-
-/** What upkeep works with. */
-export interface UpkeepOptions {
+/** What housekeeping works with. */
+interface HousekeepingOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
-  readonly book: HealthBook;
-  readonly incidents: IncidentBook;
+  readonly records: HealthRepository;
+  readonly incidents: IncidentRepository;
   readonly history: Pick<History, "rollUp" | "remove">;
-  readonly announcer: Pick<Announcer, "settle">;
-  readonly heartbeat: Pick<HeartbeatBook, "view">;
+  readonly announcer: Announcer;
+  readonly heartbeat: HeartbeatRepository;
   readonly now: () => number;
   readonly emit: (event: MonitorEvent) => void;
   readonly onFault: (error: unknown) => void;
@@ -45,40 +31,46 @@ const everyMs = 3_600_000;
 const goneAfterMs = 24 * 3_600_000;
 /** Heartbeats come every ten seconds while anybody probes. */
 const silentMs = 60_000;
-const orphanAfterMs = 600_000;
-const mostOrphans = 1_000;
+const lostAfterMs = 600_000;
+const mostLost = 1_000;
 
 /** Roll-ups, old incidents, and endpoints that have left the catalogue. */
-export function createUpkeep(options: UpkeepOptions): Upkeep {
-  const { book, catalog, history, incidents, now } = options;
+export function createHousekeeping(options: HousekeepingOptions) {
+  const { records, catalog, history, incidents, now } = options;
   const forget = (endpoint: string): Promise<void> => forgetEndpoint(options, endpoint);
   const run: JobKind["run"] = async (_payload, { signal, progress }) => {
     const ids = catalog.entries.map(({ id }) => id);
     progress({ stage: "summing up", done: 0, total: ids.length });
     await history.rollUp(ids, now(), signal);
     progress({ stage: "removing", done: ids.length, total: ids.length });
-    const gone = [...book.entries()]
+    const gone = [...records.entries()]
       .filter(([id, { last }]) => catalog.byId(id) === undefined && now() - (last?.atMs ?? 0) > goneAfterMs)
       .map(([id]) => id);
     for (const id of gone) {
       signal.throwIfAborted();
       await forget(id);
     }
-    const orphans = await closeOrphans(options);
-    return { summedUp: ids.length, gone: gone.length, orphans, pruned: await incidents.prune(signal) };
+    const lost = await closeLost(options);
+    return { summedUp: ids.length, gone: gone.length, orphans: lost, pruned: await incidents.prune(signal) };
   };
   return {
-    kind: { name, validate: () => undefined, run },
-    schedule: { name, kind: name, payload: {}, everyMs },
+    kind: { name, validate: () => undefined, run } satisfies JobKind,
+    schedule: { name, kind: name, payload: {}, everyMs } satisfies JobSchedule,
+    /** Forgets an endpoint: its incident is closed, state and history go. @throws FedwayError `STORE_FAILED` */
     forget,
+    /**
+     * Closes the incidents of endpoints that left the catalogue while nobody looked; their records stay for a day. As another
+     * process may have them in its catalogue, a silent deployment is waited for, or the silence about the endpoint.
+     * @throws FedwayError `STORE_FAILED`
+     */
     closeGone: () => closeGone(options),
   };
 }
 
-async function forgetEndpoint(options: UpkeepOptions, endpoint: string): Promise<void> {
-  const { book, announcer, emit, history, now } = options;
+async function forgetEndpoint(options: HousekeepingOptions, endpoint: string): Promise<void> {
+  const { records, announcer, emit, history, now } = options;
   const atMs = now();
-  const change = await book.change(endpoint, (record) => {
+  const change = await records.change(endpoint, (record) => {
     if (record === undefined || isBlank(record)) return undefined;
     return leftRecord(endpoint, record, { url: record.url, atMs, by: "removed" });
   });
@@ -86,15 +78,15 @@ async function forgetEndpoint(options: UpkeepOptions, endpoint: string): Promise
   await history.remove(endpoint);
   // What cannot be told now keeps the record until it can.
   await announcer.settle(endpoint);
-  const left = book.get(endpoint);
-  if (left !== undefined && left.outbox.length === 0) await book.remove(endpoint, left);
+  const left = records.get(endpoint);
+  if (left !== undefined && left.outbox.length === 0) await records.delete(endpoint, left);
 }
 
-async function closeGone(options: UpkeepOptions): Promise<void> {
-  const { book, announcer, emit, now, onFault } = options;
+async function closeGone(options: HousekeepingOptions): Promise<void> {
+  const { records, announcer, emit, now, onFault } = options;
   const atMs = now();
   for (const id of openAndGone(options)) {
-    const change = await book.change(id, (record) => record && withdrawnRecord(id, record, atMs));
+    const change = await records.change(id, (record) => record && withdrawnRecord(id, record, atMs));
     const notices = newNotices(change);
     for (const notice of notices) emit(notice);
     // What cannot be told now stays in the outbox, and the others are not to wait for it.
@@ -103,11 +95,11 @@ async function closeGone(options: UpkeepOptions): Promise<void> {
 }
 
 /** Endpoints with an open incident that are in nobody's catalogue. From memory. */
-function openAndGone(options: UpkeepOptions): readonly string[] {
-  const { book, catalog, now, staleMs } = options;
+function openAndGone(options: HousekeepingOptions): readonly string[] {
+  const { records, catalog, now, staleMs } = options;
   const alone = isAlone(options);
   const gone: string[] = [];
-  for (const [id, { open, last }] of book.entries()) {
+  for (const [id, { open, last }] of records.entries()) {
     if (open === undefined || catalog.byId(id) !== undefined) continue;
     if (alone || Math.abs(now() - (last?.atMs ?? 0)) > staleMs) gone.push(id);
   }
@@ -115,19 +107,19 @@ function openAndGone(options: UpkeepOptions): readonly string[] {
 }
 
 /** Nobody else probes on this store: what this process does not have in its catalogue, nobody has. */
-function isAlone({ soleOwner, heartbeat, now }: UpkeepOptions): boolean {
+function isAlone({ soleOwner, heartbeat, now }: HousekeepingOptions): boolean {
   const { lastMs } = heartbeat.view(now());
   return soleOwner || lastMs === undefined || Math.abs(now() - lastMs) > silentMs;
 }
 
 /** Incidents that no endpoint's state knows of, as after a loss of parts of the store: nobody else would close them. */
-async function closeOrphans({ book, incidents, now }: UpkeepOptions): Promise<number> {
-  const isOrphan = ({ id, endpoint, openedMs, closedMs }: Incident): boolean => {
-    const record = book.get(endpoint);
+async function closeLost({ records, incidents, now }: HousekeepingOptions): Promise<number> {
+  const isLost = ({ id, endpoint, openedMs, closedMs }: Incident): boolean => {
+    const record = records.get(endpoint);
     const known = record?.open?.id === id || record?.outbox.some(({ incident }) => incident.id === id) === true;
-    return closedMs === undefined && !known && now() - openedMs > orphanAfterMs;
+    return closedMs === undefined && !known && now() - openedMs > lostAfterMs;
   };
-  const orphans = await incidents.list({ limit: mostOrphans, fits: isOrphan });
-  for (const orphan of orphans) await incidents.write({ ...orphan, closedMs: now(), closedBy: "removed" });
-  return orphans.length;
+  const lost = await incidents.list({ limit: mostLost, fits: isLost });
+  for (const incident of lost) await incidents.write({ ...incident, closedMs: now(), closedBy: "removed" });
+  return lost.length;
 }

@@ -202,7 +202,7 @@ export interface Monitor extends MonitorReader {
   /** Takes in what is stored, and begins to probe unless this process leaves that to others. */
   start(): Promise<void>;
   /** Must not throw; cheap, as it is called with every proxied query. */
-  witness(report: TrafficReport): void;
+  observeTraffic(report: TrafficReport): void;
   /** @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID` */
   addMaintenance(window: Omit<MaintenanceWindow, "id">): Promise<MaintenanceWindow>;
   /** False when there is no such window. */

@@ -1,36 +1,28 @@
+import { every } from "../clock.ts";
+import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import { isOwnHost } from "../outbound/address-guard.ts";
 import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
-import type { HeartbeatBook } from "./heartbeat.ts";
-import type { MaintenanceBook } from "./maintenance.ts";
+import type { HeartbeatRepository } from "./heartbeat.ts";
+import type { MaintenanceRepository } from "./maintenance.ts";
 import type { Observation } from "./monitor.ts";
 import type { EndpointProbe, Finding } from "./probe-endpoint.ts";
 import type { Recorder } from "./recorder.ts";
 import type { TurnClaims } from "./turns.ts";
 
 /** Makes the probes whose turn it is, and those that are called for. */
-export interface Prober {
-  /** Claims what is due and puts it into the queue. @throws FedwayError `STORE_FAILED` */
-  tick(): Promise<void>;
-  /**
-   * A probe before its turn, by one process of the deployment and at most once in 30 s; one that leaves probing to others
-   * passes the wish on. @throws FedwayError `STORE_FAILED`
-   */
-  early(endpoint: string): Promise<void>;
-  /** Takes up the wishes of such processes. @throws FedwayError `STORE_FAILED` */
-  takeWishes(): Promise<void>;
-}
+export type Prober = ReturnType<typeof createProber>;
 
 /** What a prober works with. */
 interface ProberOptions {
   readonly catalog: Pick<Catalog, "entries" | "byId">;
-  readonly store: Pick<Store, "acquire" | "put" | "list" | "delete">;
+  readonly store: Pick<Store, "acquire" | "put" | "list" | "delete" | "watch">;
   readonly claims: TurnClaims;
   readonly queue: ProbeQueue;
   readonly probe: EndpointProbe;
-  readonly recorder: Pick<Recorder, "probed">;
-  readonly maintenance: Pick<MaintenanceBook, "untilMs">;
-  readonly heartbeat: Pick<HeartbeatBook, "beat">;
+  readonly recorder: Recorder;
+  readonly maintenance: MaintenanceRepository;
+  readonly heartbeat: HeartbeatRepository;
   readonly owner: string;
   readonly now: () => number;
   readonly everyMs: number;
@@ -42,12 +34,14 @@ interface ProberOptions {
 }
 
 const earlyEveryMs = 30_000;
-const wishPrefix = "monitor/wanted/";
-const wishTtlMs = 60_000;
-const mostWishes = 200;
+/** Probes that processes which leave probing to others ask for; what is stored is who asked. */
+const requestPrefix = "monitor/wanted/";
+const requestTtlMs = 60_000;
+const mostRequests = 200;
+const lookEveryMs = 60_000;
 
 /** A prober; nothing happens by itself. */
-export function createProber(options: ProberOptions): Prober {
+export function createProber(options: ProberOptions) {
   const { catalog, store, queue, now, everyMs, owner, signal } = options;
   const idsOf = memoised((entries: readonly CatalogEntry[]) => entries.map(({ id }) => id));
   const enqueue = (endpoint: string, source: "turn" | "early"): void => {
@@ -61,21 +55,39 @@ export function createProber(options: ProberOptions): Prober {
       run: () => probeNow(options, endpoint, source),
     });
   };
+  const takeRequests = async (): Promise<void> => {
+    for (const { key, version } of await store.list(requestPrefix, { limit: mostRequests })) {
+      if (await store.delete(key, { ifVersion: version })) enqueue(key.slice(requestPrefix.length), "early");
+    }
+  };
   return {
-    async tick() {
+    /** Claims what is due and puts it into the queue. @throws FedwayError `STORE_FAILED` */
+    async tick(): Promise<void> {
       const turns = await options.claims.claim(idsOf(catalog.entries), now());
       for (const { endpoint } of turns) enqueue(endpoint, "turn");
       await options.heartbeat.beat(now());
     },
-    async early(endpoint) {
+    /**
+     * A probe before its turn, by one process of the deployment and at most once in 30 s; one that leaves probing to
+     * others asks them. @throws FedwayError `STORE_FAILED`
+     */
+    async early(endpoint: string): Promise<void> {
       if (!(await store.acquire(`monitor/early/${endpoint}`, owner, earlyEveryMs))) return;
       if (options.probes) enqueue(endpoint, "early");
-      else await store.put(wishPrefix + endpoint, owner, { ttlMs: wishTtlMs });
+      else await store.put(requestPrefix + endpoint, owner, { ttlMs: requestTtlMs });
     },
-    async takeWishes() {
-      for (const { key, version } of await store.list(wishPrefix, { limit: mostWishes })) {
-        if (await store.delete(key, { ifVersion: version })) enqueue(key.slice(wishPrefix.length), "early");
-      }
+    /** Makes the probes that such processes ask for. */
+    followRequests({ clock, onFault, lookEveryMs: everyLookMs = lookEveryMs }: FollowOptions) {
+      const stopWatching = store.watch(requestPrefix, (change) => {
+        if (change?.version !== 0) takeRequests().catch((error: unknown) => signal.aborted || onFault(error));
+      });
+      const looking = every(everyLookMs, takeRequests, { clock, onFault, firstAfterMs: everyLookMs });
+      return {
+        async stop(): Promise<void> {
+          stopWatching();
+          await looking.stop();
+        },
+      };
     },
   };
 }
@@ -185,7 +197,7 @@ export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
     }
     return undefined;
   };
-  const pump = (): void => {
+  const startNext = (): void => {
     while (running.size < atOnce) {
       const probe = next();
       if (probe === undefined) return;
@@ -193,7 +205,7 @@ export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
         running.delete(run);
         if ((hosts.get(probe.host)?.length ?? 0) > 0) ready.add(probe.host);
         else hosts.delete(probe.host);
-        pump();
+        startNext();
       });
       running.add(run);
     }
@@ -215,7 +227,7 @@ export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
         hosts.set(probe.host, [probe]);
         ready.add(probe.host);
       } else probes.push(probe);
-      pump();
+      startNext();
       return true;
     },
     async close() {

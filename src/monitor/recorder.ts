@@ -1,6 +1,7 @@
 import { toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
-import { type HealthBook, type HealthChange, newNotices } from "./health-repository.ts";
+import { type HealthRepository, newNotices } from "./health-repository.ts";
+import type { Change } from "../store/collection.ts";
 import {
   blankRecord,
   type HealthRecord,
@@ -9,32 +10,22 @@ import {
   probedRecord,
   type IncidentNotice,
 } from "./health-record.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
 import type { Store } from "../store/store.ts";
-import type { IncidentBook } from "./incident-repository.ts";
+import type { IncidentRepository } from "./incident-repository.ts";
 
 /** Takes in observations: state, incidents, history. */
-export interface Recorder {
-  /** Takes in what a probe of the endpoint at this URL found. Never rejects: while the store fails it is tried again. */
-  probed(target: ProbedEndpoint, observation: Observation): Promise<void>;
-  /** Keeps an observation in the history and does nothing else with it. */
-  keep(endpoint: string, observation: Observation): void;
-  /** Tries what is left a last time. */
-  close(): Promise<void>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
-/** Which endpoint was probed. */
-interface ProbedEndpoint {
-  readonly id: string;
-  readonly url: string;
-}
+type ProbedEndpoint = Pick<CatalogEntry, "id" | "url">;
 
 /** What a recorder works with. */
 interface RecorderOptions {
-  readonly book: Pick<HealthBook, "change">;
+  readonly records: HealthRepository;
   readonly history: Pick<History, "record" | "remove">;
-  readonly announcer: Pick<Announcer, "settle">;
+  readonly announcer: Announcer;
   readonly rules: HealthRules;
   readonly clock: Clock;
   readonly emit: (event: MonitorEvent) => void;
@@ -48,7 +39,7 @@ const mostWaiting = 2_000;
 const mostKeeping = 64;
 
 /** A recorder; `close` it before the store. */
-export function createRecorder(options: RecorderOptions): Recorder {
+export function createRecorder(options: RecorderOptions) {
   const { clock, history, onFault } = options;
   const closing = new AbortController();
   const waiting = new Set<Promise<void>>();
@@ -73,7 +64,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 
   return {
-    async probed(target, observation) {
+    /** Takes in what a probe of the endpoint at this URL found. Never rejects: while the store fails it is tried again. */
+    async probed(target: ProbedEndpoint, observation: Observation): Promise<void> {
       const step = stepsOf(options, target, observation);
       if (await done(step)) return;
       if (waiting.size >= mostWaiting) {
@@ -84,7 +76,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const later = retry(step).finally(() => waiting.delete(later));
       waiting.add(later);
     },
-    keep(endpoint, observation) {
+    /** Keeps an observation in the history and does nothing else with it. */
+    keep(endpoint: string, observation: Observation): void {
       if (keeping >= mostKeeping || closing.signal.aborted) return;
       keeping += 1;
       history
@@ -94,7 +87,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
           keeping -= 1;
         });
     },
-    async close() {
+    /** Tries what is left a last time. */
+    async close(): Promise<void> {
       closing.abort();
       await Promise.all(waiting);
     },
@@ -124,7 +118,7 @@ function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: 
 }
 
 interface Applied {
-  change?: HealthChange;
+  change?: Change<HealthRecord>;
   /** The endpoint had another URL: what its history tells is not of this one. */
   moved: boolean;
 }
@@ -135,10 +129,13 @@ interface Applying {
   readonly state: Applied;
 }
 
-function apply({ book, rules }: RecorderOptions, { target, observation, state }: Applying): Promise<HealthChange> {
+function apply(
+  { records, rules }: RecorderOptions,
+  { target, observation, state }: Applying,
+): Promise<Change<HealthRecord>> {
   const { id, url } = target;
   const { atMs, source } = observation;
-  return book.change(id, (record) => {
+  return records.change(id, (record) => {
     // The store had taken it all the same, though it said otherwise.
     if (record?.last?.atMs === atMs && record.last.source === source && record.url === url) return undefined;
     state.moved = record !== undefined && record.url !== url;
@@ -161,17 +158,12 @@ function recordFor(
  * written in the same step as the change itself, and leave it when everything is done: nothing is lost with a process, and
  * what was told may be told again.
  */
-export interface Announcer {
-  /** Empties the outbox of an endpoint. @throws what the store or `tell` throws; the notices then stay */
-  settle(endpoint: string): Promise<void>;
-  /** Does so for those that another process, or an earlier try, has left behind. */
-  settleOld(): Promise<void>;
-}
+export type Announcer = ReturnType<typeof createAnnouncer>;
 
 /** What an announcer works with. */
 interface AnnouncerOptions {
-  readonly book: HealthBook;
-  readonly incidents: Pick<IncidentBook, "write">;
+  readonly records: HealthRepository;
+  readonly incidents: IncidentRepository;
   readonly store: Pick<Store, "acquire">;
   readonly owner: string;
   readonly now: () => number;
@@ -190,32 +182,34 @@ const atMs = ({ incident }: IncidentNotice): number => incident.closedMs ?? inci
 
 const nameOf = ({ kind, incident }: IncidentNotice): string => `${kind} ${incident.id}`;
 
-/** An announcer over the outboxes of a book. */
-export function createAnnouncer(options: AnnouncerOptions): Announcer {
-  const { book, incidents, store, owner, now, tell, soleOwner, onFault } = options;
+/** An announcer over the outboxes of these records. */
+export function createAnnouncer(options: AnnouncerOptions) {
+  const { records, incidents, store, owner, now, tell, soleOwner, onFault } = options;
   const underWay = new Set<string>();
   const settle = async (endpoint: string): Promise<void> => {
     if (underWay.has(endpoint)) return;
     underWay.add(endpoint);
     try {
-      for (let notices = outboxOf(book, endpoint); notices.length > 0; notices = outboxOf(book, endpoint)) {
+      for (let notices = outboxOf(records, endpoint); notices.length > 0; notices = outboxOf(records, endpoint)) {
         for (const notice of notices) {
           await incidents.write(notice.incident);
           await tell?.(notice);
         }
-        await book.change(endpoint, (record) => record && withoutNotices(record, notices));
+        await records.change(endpoint, (record) => record && withoutNotices(record, notices));
       }
     } finally {
       underWay.delete(endpoint);
     }
   };
   return {
+    /** Empties the outbox of an endpoint. @throws what the store or `tell` throws; the notices then stay */
     settle,
-    async settleOld() {
+    /** Does so for those that another process, or an earlier try, has left behind. */
+    async settleOld(): Promise<void> {
       const nowMs = now();
       const isOld = (notice: IncidentNotice): boolean => soleOwner || Math.abs(nowMs - atMs(notice)) >= patienceMs;
-      for (const endpoint of book.withNotices()) {
-        if (!outboxOf(book, endpoint).some(isOld)) continue;
+      for (const [endpoint, { outbox }] of records.entries()) {
+        if (!outbox.some(isOld)) continue;
         try {
           const free = soleOwner || (await store.acquire(`monitor/settle/${endpoint}`, owner, patienceMs));
           if (free) await settle(endpoint);
@@ -227,7 +221,8 @@ export function createAnnouncer(options: AnnouncerOptions): Announcer {
   };
 }
 
-const outboxOf = (book: HealthBook, endpoint: string): readonly IncidentNotice[] => book.get(endpoint)?.outbox ?? [];
+const outboxOf = (records: HealthRepository, endpoint: string): readonly IncidentNotice[] =>
+  records.get(endpoint)?.outbox ?? [];
 
 function withoutNotices(record: HealthRecord, notices: readonly IncidentNotice[]): HealthRecord | undefined {
   const told = new Set(notices.map(nameOf));

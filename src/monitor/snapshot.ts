@@ -1,3 +1,5 @@
+import { type Static, Type } from "typebox";
+import { createCollection } from "../store/collection.ts";
 import type { CatalogEntry, Catalog } from "../registry/catalog/catalog.ts";
 import type {
   EndpointHealth,
@@ -11,7 +13,6 @@ import type {
 } from "./monitor.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Store } from "../store/store.ts";
-import { parseRecord } from "./tally.ts";
 
 /** One window of a snapshot. */
 interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
@@ -124,12 +125,14 @@ const incidentOf = ({ fault, id, openedMs, startedMs }: Incident): NonNullable<S
 });
 
 /** What is kept of a published snapshot to judge the next one by. */
-interface SnapshotFigures {
-  readonly generated: string;
-  readonly endpoints: number;
+const figuresSchema = Type.Object({
+  generated: Type.String(),
+  endpoints: Type.Number(),
   /** Ids of those that were up. */
-  readonly up: readonly string[];
-}
+  up: Type.Array(Type.String()),
+});
+
+type SnapshotFigures = Static<typeof figuresSchema>;
 
 /** The figures of a snapshot. */
 export const figuresOf = ({ endpoints, generated }: Snapshot): SnapshotFigures => ({
@@ -174,7 +177,7 @@ export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefi
 export interface PublishOptions {
   readonly catalog: Pick<Catalog, "entries">;
   readonly monitor: Pick<MonitorReader, "availability" | "heartbeat" | "health" | "incident" | "score">;
-  readonly store: Pick<Store, "get" | "put">;
+  readonly store: Store;
   readonly clock: { now(): number };
   /** Of Fedway. */
   readonly version: string;
@@ -182,7 +185,6 @@ export interface PublishOptions {
   readonly publicUrl: string;
 }
 
-const key = "monitor/snapshot";
 /** Endpoints whose records are read at once. */
 const together = 16;
 
@@ -205,14 +207,15 @@ export async function publishSnapshot(
   }
   const heartbeat = monitor.heartbeat();
   const snapshot = buildSnapshot({ version, publicUrl, nowMs: clock.now(), heartbeat, records });
-  const previous = await store.get(key);
-  const reasons = judgeSnapshot(snapshot, previous && figures(previous.value));
+  // One document, the only one of its collection.
+  const published = createCollection({ store, prefix: "monitor/snapshot", schema: figuresSchema });
+  const reasons = judgeSnapshot(snapshot, await published.get(""));
   if (reasons.length > 0 && !reviewed) {
     throw new FedwayError("SNAPSHOT_IMPLAUSIBLE", `The snapshot is not plausible. ${reasons.join(" ")}`, {
       next: "Review the state of the endpoints and of the monitor, then repeat with reviewed.",
     });
   }
-  await store.put(key, JSON.stringify(figuresOf(snapshot)));
+  await published.put("", figuresOf(snapshot));
   return snapshot;
 }
 
@@ -230,11 +233,4 @@ async function recordOf(entry: CatalogEntry, monitor: PublishOptions["monitor"])
 async function openIncident(endpoint: string, monitor: PublishOptions["monitor"]): Promise<Incident | undefined> {
   const id = monitor.health(endpoint)?.incident;
   return id === undefined ? undefined : monitor.incident(id);
-}
-
-/** Undefined when they cannot be read: then there is nothing to compare with. */
-function figures(text: string): SnapshotFigures | undefined {
-  const { endpoints, generated, up } = parseRecord(text) ?? {};
-  if (typeof endpoints !== "number" || typeof generated !== "string" || !Array.isArray(up)) return undefined;
-  return { endpoints, generated, up: up.filter((id: unknown) => typeof id === "string") };
 }

@@ -1,14 +1,8 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { HealthState, Observation, TrafficReport } from "./monitor.ts";
 
-/** What proxied traffic tells, weighed. */
-export interface Witness {
-  /** Cheap and without errors: it is called with every proxied query. */
-  report(report: TrafficReport): void;
-}
-
-/** What a witness works with. */
-export interface WitnessOptions {
+/** What a traffic observer works with. */
+interface TrafficObserverOptions {
   readonly now: () => number;
   /** Undefined for what is not in the catalogue. */
   readonly stateOf: (endpoint: string) => HealthState | undefined;
@@ -50,8 +44,8 @@ const mostGood = 1;
 const mostBad = 3;
 const mostEndpoints = 10_000;
 
-/** A witness that has seen nothing yet. */
-export function createWitness({ now, stateOf, callForProbe, keep }: WitnessOptions): Witness {
+/** Weighs what proxied traffic tells of endpoints; has seen nothing yet. */
+export function createTrafficObserver({ now, stateOf, callForProbe, keep }: TrafficObserverOptions) {
   const seen = new Map<string, Seen>();
   const of = (endpoint: string): Seen => {
     const known = seen.get(endpoint);
@@ -70,7 +64,8 @@ export function createWitness({ now, stateOf, callForProbe, keep }: WitnessOptio
   };
 
   return {
-    report({ endpoint, outcome, ms }) {
+    /** Cheap and without errors: it is called with every proxied query. */
+    report({ endpoint, outcome, ms }: TrafficReport): void {
       const isFault = transportFaults.has(outcome);
       const lives = signsOfLife.has(outcome);
       if (!isFault && !lives && !keptFaults.has(outcome)) return;

@@ -1,6 +1,7 @@
+import { type Static, Type } from "typebox";
+import { createCollection } from "../store/collection.ts";
 import { randomUUID } from "node:crypto";
 import type { Store } from "../store/store.ts";
-import { parseRecord } from "./tally.ts";
 
 /** When an endpoint is to be probed. */
 interface Turn {
@@ -120,19 +121,22 @@ export interface TurnClaims {
 
 /** What claims are made of. */
 interface TurnClaimsOptions {
-  readonly store: Pick<Store, "get" | "put">;
+  readonly store: Store;
   readonly table: TurnTable;
   readonly everyMs: number;
 }
 
-interface Claimed {
-  readonly untilMs: number;
+const claimSchema = Type.Object({
+  untilMs: Type.Integer(),
   /** Names the claim, so that its maker knows it again when the store's answer was lost. */
-  readonly claim: string;
-  readonly version: number;
-}
+  claim: Type.String(),
+});
 
-const key = "monitor/turns";
+type Claimed = Static<typeof claimSchema> & { readonly version: number };
+
+/** A document that somebody else wrote counts as one that claims nothing; it is written over. */
+const noClaim = { untilMs: Number.NEGATIVE_INFINITY, claim: "" };
+
 /** Clocks of two processes, or one clock before and after it was set, may be apart so far without anything being done. */
 const leastSkewMs = 60_000;
 
@@ -140,9 +144,11 @@ const leastSkewMs = 60_000;
 export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions): TurnClaims {
   let held: Claimed | undefined;
   let unsure: { readonly claim: string; readonly span: Span } | undefined;
+  // One document, the only one of its collection.
+  const claims = createCollection({ store, prefix: "monitor/turns", schema: claimSchema });
   const read = async (): Promise<Claimed | undefined> => {
-    const document = await store.get(key);
-    return document && claimedOf(document.value, document.version);
+    const found = await claims.getVersioned("");
+    return found && { ...(found.document ?? noClaim), version: found.version };
   };
 
   /** The turns of a claim of ours whose success was in doubt. */
@@ -161,11 +167,10 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions): 
       const turns = table(ids, span);
       if (turns.length === 0 && !isWorthWriting(held, nowMs, everyMs)) return [];
       const claim = randomUUID();
-      const value = JSON.stringify({ untilMs: span.toMs, claim });
       const ifVersion = held?.version ?? 0;
       held = undefined;
       unsure = { claim, span };
-      const version = await store.put(key, value, { ifVersion });
+      const version = await claims.put("", { untilMs: span.toMs, claim }, { ifVersion });
       unsure = undefined;
       if (version === undefined) return [];
       held = { untilMs: span.toMs, claim, version };
@@ -192,11 +197,4 @@ function isWorthWriting(held: Claimed | undefined, nowMs: number, everyMs: numbe
 function latest(turns: readonly Turn[]): readonly Turn[] {
   const byEndpoint = new Map(turns.map((turn) => [turn.endpoint, turn]));
   return byEndpoint.size === turns.length ? turns : [...byEndpoint.values()];
-}
-
-/** A document that somebody else wrote counts as one that claims nothing; it is written over. */
-function claimedOf(value: string, version: number): Claimed {
-  const { untilMs, claim } = parseRecord(value) ?? {};
-  const readable = Number.isSafeInteger(untilMs) && typeof claim === "string";
-  return { untilMs: readable ? Number(untilMs) : Number.NEGATIVE_INFINITY, claim: String(claim), version };
 }

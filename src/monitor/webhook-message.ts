@@ -1,3 +1,4 @@
+import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
 import type { FaultCounts } from "./monitor.ts";
 import type { Incident, MonitorEvent, Observation } from "./monitor.ts";
@@ -88,35 +89,26 @@ export function deliveryId({ kind, incident }: IncidentEvent, receiver: string):
   return `${name}.${kind === "incident-opened" ? "opened" : "closed"}.${receiver}`;
 }
 
+/** The parts of a message that are read again; the rest is sent as it was kept. */
+const messageSchema = Type.Unsafe<WebhookMessage>(
+  Type.Object({
+    type: Type.String(),
+    timestamp: Type.String(),
+    data: Type.Object({ id: Type.String(), endpoint: Type.Object({ id: Type.String() }) }),
+  }),
+);
+
 /** Payload of a job that delivers a webhook; shown to readers of jobs, so it names the receiver without its URL. */
-export interface DeliveryPayload {
+export const deliverySchema = Type.Object({
   /** Of the delivery, constant; also of the job. */
-  readonly id: string;
-  readonly receiver: string;
-  readonly message: WebhookMessage;
+  id: Type.String(),
+  receiver: Type.String(),
+  message: messageSchema,
   /** How often it was asked for again after it had been given up; 0 when absent. */
-  readonly round?: number;
-}
+  round: Type.Optional(Type.Number()),
+});
 
-const isRecord = (value: unknown): value is Readonly<Partial<Record<string, unknown>>> =>
-  typeof value === "object" && value !== null;
-
-/** Every part of a message that is read again; the rest is sent as it was kept. */
-function isMessage(value: unknown): value is WebhookMessage {
-  if (!isRecord(value) || typeof value["type"] !== "string" || typeof value["timestamp"] !== "string") return false;
-  const { data } = value;
-  if (!isRecord(data) || typeof data["id"] !== "string") return false;
-  const { endpoint } = data;
-  return isRecord(endpoint) && typeof endpoint["id"] === "string";
-}
-
-/** A payload that was kept as JSON; undefined when it is something else. */
-export function readDeliveryPayload(value: unknown): DeliveryPayload | undefined {
-  if (!isRecord(value)) return undefined;
-  const { id, receiver, message, round } = value;
-  if (typeof id !== "string" || typeof receiver !== "string" || !isMessage(message)) return undefined;
-  return { id, receiver, message, ...(typeof round === "number" && { round }) };
-}
+export type Delivery = Readonly<Static<typeof deliverySchema>>;
 
 /** What is signed. */
 interface SignedMessage {

@@ -2,19 +2,38 @@ import { type ErrorDetails, type FaultKind, FedwayError, toFedwayError } from ".
 import type { Job, JobContext, JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { Store } from "../store/store.ts";
 import { systemClock, sleep } from "../clock.ts";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { createCollection } from "../store/collection.ts";
 import type { WebhookClient } from "../outbound/webhook-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
-import { createDeadLetters, type DeadLetter, type DeadLetters } from "./dead-letters.ts";
 import {
+  type Delivery,
+  deliverySchema,
   deliveryId,
   type IncidentEvent,
   receiverOf,
   webhookMessage,
-  type DeliveryPayload,
-  readDeliveryPayload,
   createWebhookSigner,
   type WebhookSigner,
 } from "./webhook-message.ts";
+
+/** A delivery that was given up. */
+export interface DeadLetter {
+  /** Of the delivery. */
+  readonly id: string;
+  readonly type: string;
+  /** Id of the incident, and of its endpoint. */
+  readonly incident: string;
+  readonly endpoint: string;
+  /** Names the receiver without its URL. */
+  readonly receiver: string;
+  /** ISO 8601. */
+  readonly givenUpAt: string;
+  readonly attempts: number;
+  /** Why, in one sentence. */
+  readonly reason: string;
+}
 
 /** How one delivery went: `failed` ones are tried again, `dead` ones are given up. */
 export type DeliveryOutcome = "delivered" | "failed" | "dead";
@@ -63,7 +82,7 @@ const retryMs = [250, 1_000, 5_000];
 const dayMs = 24 * 3_600_000;
 
 interface Context extends WebhookServiceOptions {
-  readonly letters: DeadLetters;
+  readonly letters: ReturnType<typeof createDeadLetters>;
   readonly sign: WebhookSigner | undefined;
   readonly urlsByReceiver: ReadonlyMap<string, string>;
 }
@@ -81,7 +100,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   const urlsByReceiver = new Map(urls.map((url) => [receiverOf(url), url]));
   const sign = secret === undefined ? undefined : createWebhookSigner(secret);
   const context: Context = { ...options, letters, sign, urlsByReceiver };
-  const enqueue = (payload: DeliveryPayload): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
+  const enqueue = (payload: Delivery): Promise<Job> => jobs.enqueue(kindName, payload, { id: payload.id });
   return {
     kinds: [
       {
@@ -107,10 +126,12 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
   };
 }
 
-function payloadOf(value: unknown): DeliveryPayload {
-  const payload = readDeliveryPayload(value);
-  if (payload === undefined) throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a webhook's message.`);
-  return payload;
+const isDelivery = Compile(deliverySchema);
+
+function payloadOf(value: unknown): Delivery {
+  if (!isDelivery.Check(value))
+    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a webhook's message.`);
+  return value;
 }
 
 /** How the receiver took it; without a status it did not answer. */
@@ -124,7 +145,7 @@ interface Reply {
 }
 
 /** Runs one delivery. The result is what readers of the job see. */
-async function deliver(payload: DeliveryPayload, job: JobContext, context: Context): Promise<object> {
+async function deliver(payload: Delivery, job: JobContext, context: Context): Promise<object> {
   const { letters, observe, sign, store, urlsByReceiver } = context;
   const url = urlsByReceiver.get(payload.receiver);
   if (url === undefined || sign === undefined)
@@ -153,7 +174,8 @@ async function removeLetter(id: string, { signal }: JobContext, context: Context
   const { letters, pause: wait = (ms, until) => sleep(ms, { clock: systemClock, signal: until }) } = context;
   for (const ms of retryMs) {
     try {
-      return await letters.remove(id);
+      await letters.remove(id);
+      return;
     } catch {
       await wait(ms, signal);
     }
@@ -171,13 +193,13 @@ async function isLast({ refused, status }: Reply, attempt: number, refusals: () 
   return refused && (await refusals()) >= mostRefusals;
 }
 
-interface Delivery {
+interface Target {
   readonly url: string;
-  readonly payload: DeliveryPayload;
+  readonly payload: Delivery;
   readonly sign: WebhookSigner;
 }
 
-async function post({ url, payload, sign }: Delivery, job: JobContext, context: Context): Promise<Reply> {
+async function post({ url, payload, sign }: Target, job: JobContext, context: Context): Promise<Reply> {
   const { clock, send, timeoutMs = defaultTimeoutMs } = context;
   const body = JSON.stringify(payload.message);
   const headers = sign({ id: payload.id, timestampS: Math.floor(clock.now() / 1000), body });
@@ -198,3 +220,40 @@ async function post({ url, payload, sign }: Delivery, job: JobContext, context: 
 }
 
 const because = (fault: FaultKind | undefined): string => (fault === undefined ? "" : ` (${fault})`);
+
+const keptMs = 30 * dayMs;
+const mostLetters = 1000;
+/** Letters between two looks at how many there are. */
+const stride = 50;
+
+const letterSchema = Type.Object({
+  givenUpAt: Type.String(),
+  attempts: Type.Number(),
+  reason: Type.String(),
+  payload: deliverySchema,
+});
+
+/** Deliveries that were given up, kept for 30 days, the latest 1,000 (and a few more for a while). */
+function createDeadLetters({ store, clock }: Pick<WebhookServiceOptions, "store" | "clock">) {
+  const letters = createCollection({ store, prefix: "webhook/dead/", schema: letterSchema });
+  const newestFirst = async (): Promise<readonly DeadLetter[]> => {
+    const found: DeadLetter[] = [];
+    for await (const [, { payload, ...end }] of letters.entries()) {
+      const { id, receiver, message } = payload;
+      const { type, data } = message;
+      found.push({ id, type, incident: data.id, endpoint: data.endpoint.id, receiver, ...end });
+    }
+    return found.toSorted((left, right) => Date.parse(right.givenUpAt) - Date.parse(left.givenUpAt));
+  };
+  return {
+    async put(payload: Delivery, end: Pick<DeadLetter, "attempts" | "reason">): Promise<void> {
+      const givenUpAt = new Date(clock.now()).toISOString();
+      await letters.put(payload.id, { givenUpAt, ...end, payload }, { ttlMs: keptMs });
+      if ((await store.increment("webhook/given-up", 1)) % stride !== 0) return;
+      for (const { id } of (await newestFirst()).slice(mostLetters)) await letters.delete(id);
+    },
+    list: async () => (await newestFirst()).slice(0, mostLetters),
+    payload: async (id: string) => (await letters.get(id))?.payload,
+    remove: (id: string) => letters.delete(id),
+  };
+}

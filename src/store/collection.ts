@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { DocumentChange, PutOptions, Store } from "./store.ts";
+import type { DocumentChange, PutOptions, Store, StoredDocument } from "./store.ts";
 
 /** A document with the version that a compare-and-set needs. */
 export interface Versioned<Document> {
@@ -110,6 +110,20 @@ export function createCollection(
   return new StoredCollection(options, codec);
 }
 
+/** All documents under a prefix, whatever their text is, in key order and page by page. */
+export async function* documentsUnder(
+  store: Pick<Store, "list">,
+  prefix: string,
+  pageSize = defaultPageSize,
+): AsyncGenerator<StoredDocument> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.list(prefix, { limit: pageSize, ...(after !== undefined && { after }) });
+    yield* page;
+    after = page.at(-1)?.key;
+    if (page.length < pageSize) return;
+  }
+}
+
 class StoredCollection implements Collection<unknown> {
   readonly #options: CollectionOptions<TSchema>;
   readonly #decode: Decoder;
@@ -151,16 +165,11 @@ class StoredCollection implements Collection<unknown> {
     idPrefix = "",
     known?: (id: string) => Versioned<unknown> | undefined,
   ): AsyncGenerator<readonly [string, Versioned<unknown>]> {
-    const { store, prefix, pageSize = defaultPageSize } = this.#options;
-    for (let after: string | undefined; ; ) {
-      const page = await store.list(prefix + idPrefix, { limit: pageSize, ...(after !== undefined && { after }) });
-      for (const found of page) {
-        const id = found.key.slice(prefix.length);
-        const before = known?.(id);
-        yield [id, before?.version === found.version ? before : await this.#read(id, found)];
-      }
-      after = page.at(-1)?.key;
-      if (page.length < pageSize) return;
+    const { store, prefix, pageSize } = this.#options;
+    for await (const found of documentsUnder(store, prefix + idPrefix, pageSize)) {
+      const id = found.key.slice(prefix.length);
+      const before = known?.(id);
+      yield [id, before?.version === found.version ? before : await this.#read(id, found)];
     }
   }
 

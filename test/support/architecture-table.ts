@@ -66,10 +66,10 @@ export const modules: readonly Module[] = [
     name: "monitor",
     imports: [
       ...whole("registry", "outbound"),
-      { module: "store", files: ["store.ts"] },
+      { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
     ],
-    packages: [],
+    packages: ["typebox"],
   },
   {
     name: "plan",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMaintenanceBook } from "../../../src/monitor/maintenance.ts";
+import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { start } from "./http-fixture.ts";
@@ -9,7 +9,7 @@ const headers = { "Content-Type": "application/json" };
 
 /** Announces a window where the windows are really kept. */
 async function announce(wish: object): Promise<{ readonly status: number; readonly body: object }> {
-  const book = createMaintenanceBook(createMemoryStore());
+  const book = createMaintenance(createMemoryStore());
   const endpoints = [{ id: "alpha", url: "https://alpha.example/sparql" }];
   const monitor = {
     ...createFakeMonitor({ endpoints, nowMs }),

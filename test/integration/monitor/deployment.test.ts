@@ -132,7 +132,7 @@ describe("several processes", () => {
     probes = [];
     events = [];
     down.add("e5");
-    for (let n = 0; n < 10; n += 1) reader.witness({ endpoint: "e5", outcome: "connect", ms: 10 });
+    for (let n = 0; n < 10; n += 1) reader.observeTraffic({ endpoint: "e5", outcome: "connect", ms: 10 });
     await clock.advance(6_000);
     expect(probes.filter(({ endpoint }) => endpoint === "e5").length).toBeGreaterThanOrEqual(1);
     expect(earlyProbes()).toHaveLength(1);
@@ -147,7 +147,8 @@ describe("several processes", () => {
     events = [];
     down.add("e1");
     for (let second = 0; second < 29; second += 1) {
-      for (const one of all) for (let n = 0; n < 5; n += 1) one.witness({ endpoint: "e1", outcome: "reset", ms: 3 });
+      for (const one of all)
+        for (let n = 0; n < 5; n += 1) one.observeTraffic({ endpoint: "e1", outcome: "reset", ms: 3 });
       await clock.advance(1_000);
     }
     expect(earlyProbes()).toHaveLength(1);
@@ -237,7 +238,7 @@ describe("a store that fails", () => {
     const broken: Store = new Proxy(store, {
       get(target, name: keyof Store) {
         const method: unknown = target[name];
-        if (typeof method !== "function") return method;
+        if (typeof method !== "function" || name === "watch") return method;
         return async (...args: unknown[]): Promise<unknown> => {
           if (state.broken) throw new FedwayError("STORE_FAILED", "The store is away.");
           return Reflect.apply(method, target, args);
@@ -431,7 +432,7 @@ it("switched off, it calls nothing down that was down before", async () => {
 
 it("switched off, it probes nothing and says so", async () => {
   const monitor = await start("one", { settings: { ...settings, enabled: false } });
-  monitor.witness({ endpoint: "e1", outcome: "ok", ms: 1 });
+  monitor.observeTraffic({ endpoint: "e1", outcome: "ok", ms: 1 });
   await clock.advance(3 * settings.everyMs);
   expect(probes).toEqual([]);
   expect(monitor.heartbeat()).toEqual({ enabled: false, gaps: [], alive: true });

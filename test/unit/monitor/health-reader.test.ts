@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthBook, type HealthBook } from "../../../src/monitor/health-repository.ts";
+import { createHealthRepository, type HealthRepository } from "../../../src/monitor/health-repository.ts";
 import { createHealthReader } from "../../../src/monitor/health-reader.ts";
 import { blankRecord, probedRecord } from "../../../src/monitor/health-record.ts";
-import { createIncidentBook, type IncidentBook } from "../../../src/monitor/incident-repository.ts";
+import { createIncidentRepository, type IncidentRepository } from "../../../src/monitor/incident-repository.ts";
 import type { MonitorReader, Observation } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
@@ -11,22 +11,22 @@ const rules = { incidentAfter: 1, recoveredAfter: 1, staleMs: 600_000 };
 const entries = ["a", "b", "c"].map((id) => catalogEntry(id));
 const startMs = Date.parse("2026-03-01T00:00:00Z");
 let nowMs = startMs;
-let book: HealthBook;
-let stored: IncidentBook;
+let records: HealthRepository;
+let stored: IncidentRepository;
 let reader: MonitorReader;
 
 beforeEach(() => {
   nowMs = startMs;
   const store = createMemoryStore();
-  book = createHealthBook(store);
-  stored = createIncidentBook({ store, now: () => nowMs });
+  records = createHealthRepository(store);
+  stored = createIncidentRepository({ store, now: () => nowMs });
   reader = readerOver(stored);
 });
 
-function readerOver(incidents: Pick<IncidentBook, "get" | "list">): MonitorReader {
+function readerOver(incidents: Pick<IncidentRepository, "get" | "list">): MonitorReader {
   return createHealthReader({
     catalog: { entries, byId: (id) => entries.find((entry) => entry.id === id) },
-    book,
+    records,
     incidents,
     maintenance: { untilMs: () => undefined, list: () => [] },
     heartbeat: { view: () => ({ enabled: true, gaps: [], alive: true }) },
@@ -44,15 +44,15 @@ async function probe(id: string, outcome: "good" | "bad"): Promise<void> {
   const frame = { atMs: nowMs, ms: 5, tries: 1, source: "turn" } as const;
   const observation: Observation =
     outcome === "good" ? { ...frame, ok: true } : { ...frame, ok: false, fault: "connect" };
-  await book.change(id, (record) =>
+  await records.change(id, (record) =>
     probedRecord(id, { record: record ?? blankRecord(`http://${id}.example/sparql`), observation }, rules),
   );
 }
 
 /** Works the outbox off, as the announcer does. */
 async function settle(id: string): Promise<void> {
-  for (const { incident } of book.get(id)?.outbox ?? []) await stored.write(incident);
-  await book.change(id, (record) => record && { ...record, outbox: [] });
+  for (const { incident } of records.get(id)?.outbox ?? []) await stored.write(incident);
+  await records.change(id, (record) => record && { ...record, outbox: [] });
 }
 
 /** Endpoints and states of the incidents that are listed. */

@@ -8,7 +8,7 @@ const rules = { everyMs: 900_000, jitter: 0.1 };
 const startMs = Date.parse("2026-03-01T00:00:00Z");
 const ids = Array.from({ length: 40 }, (_, n) => `endpoint-${n}`);
 
-const claimsOver = (store: Pick<Store, "get" | "put">): TurnClaims =>
+const claimsOver = (store: Store): TurnClaims =>
   createTurnClaims({ store, table: createTurnTable(rules), everyMs: rules.everyMs });
 
 /** Claims every 10 s up to a time; gives the moments of all turns that were won. */
@@ -101,8 +101,8 @@ describe("time that was lost", () => {
 });
 
 describe("a store that fails", () => {
-  const failing = (store: Store, when: { fails: "before" | "after" | "never" }): Pick<Store, "get" | "put"> => ({
-    get: (key) => store.get(key),
+  const failing = (store: Store, when: { fails: "before" | "after" | "never" }): Store => ({
+    ...store,
     async put(key, value, options) {
       if (when.fails === "before") throw new FedwayError("STORE_FAILED", "Nothing was written.");
       const version = await store.put(key, value, options);

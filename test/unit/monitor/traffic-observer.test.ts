@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HealthState, Observation, TrafficReport } from "../../../src/monitor/monitor.ts";
-import { createWitness } from "../../../src/monitor/traffic-observer.ts";
+import { createTrafficObserver } from "../../../src/monitor/traffic-observer.ts";
 
 const faults = ["dns", "connect", "tls", "timeout", "reset", "http-5xx"] as const;
 
@@ -8,14 +8,14 @@ function setting(state: HealthState | undefined) {
   const clock = { nowMs: 1_000_000 };
   const called: number[] = [];
   const kept: Observation[] = [];
-  const witness = createWitness({
+  const observer = createTrafficObserver({
     now: () => clock.nowMs,
     stateOf: (endpoint) => (endpoint === "people" ? state : undefined),
     callForProbe: () => called.push(clock.nowMs),
     keep: (_, observation) => kept.push(observation),
   });
   const see = (outcome: TrafficReport["outcome"], endpoint = "people"): void =>
-    witness.report({ endpoint, outcome, ms: 12 });
+    observer.report({ endpoint, outcome, ms: 12 });
   return { see, clock, called, kept };
 }
 

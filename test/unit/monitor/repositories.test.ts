@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHealthBook } from "../../../src/monitor/health-repository.ts";
+import { createHealthRepository } from "../../../src/monitor/health-repository.ts";
 import { blankRecord, type HealthRecord } from "../../../src/monitor/health-record.ts";
-import { createHeartbeatBook } from "../../../src/monitor/heartbeat.ts";
-import { createIncidentBook } from "../../../src/monitor/incident-repository.ts";
-import { createMaintenanceBook } from "../../../src/monitor/maintenance.ts";
+import { createHeartbeat } from "../../../src/monitor/heartbeat.ts";
+import { createIncidentRepository } from "../../../src/monitor/incident-repository.ts";
+import { createMaintenance } from "../../../src/monitor/maintenance.ts";
 import type { Incident, MaintenanceWindow } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -15,27 +15,29 @@ beforeEach(() => {
 const nowMs = Date.parse("2026-03-01T00:00:00Z");
 const hourMs = 3_600_000;
 
-describe("the book of health", () => {
+describe("health records", () => {
   const counted = (record: HealthRecord | undefined): HealthRecord => {
     const base = record ?? blankRecord("http://a.example/");
     return { ...base, streak: base.streak + 1 };
   };
 
   it("loses no change of several processes", async () => {
-    const books = Array.from({ length: 4 }, () => createHealthBook(store));
-    await Promise.all(books.flatMap((book) => Array.from({ length: 10 }, () => book.change("a", counted))));
-    await books[0]?.refresh();
-    expect(books[0]?.get("a")?.streak).toBe(40);
+    const repositories = Array.from({ length: 4 }, () => createHealthRepository(store));
+    await Promise.all(
+      repositories.flatMap((repository) => Array.from({ length: 10 }, () => repository.change("a", counted))),
+    );
+    await repositories[0]?.refresh();
+    expect(repositories[0]?.get("a")?.streak).toBe(40);
   });
 
   it("sees what others wrote, removed and wrote anew after the store was emptied", async () => {
-    const [mine, theirs] = [createHealthBook(store), createHealthBook(store)];
+    const [mine, theirs] = [createHealthRepository(store), createHealthRepository(store)];
     await theirs.change("a", counted);
     await theirs.change("b", counted);
     await mine.refresh();
     expect(Array.from(mine.entries(), ([id]) => id)).toEqual(["a", "b"]);
     const a = theirs.get("a") ?? expect.fail("gone");
-    await theirs.remove("a", a);
+    await theirs.delete("a", a);
     await mine.refresh();
     expect(mine.get("a")).toBeUndefined();
     await store.delete("monitor/health/b");
@@ -54,7 +56,7 @@ describe("the book of health", () => {
         return found;
       },
     };
-    const mine = createHealthBook(slow);
+    const mine = createHealthRepository(slow);
     await mine.change("a", counted);
     await mine.refresh();
     expect([mine.get("a")?.streak, mine.get("new")?.streak]).toEqual([2, 1]);
@@ -62,21 +64,11 @@ describe("the book of health", () => {
 
   it("a damaged record is as good as none and is written over", async () => {
     await store.put("monitor/health/a", "{");
-    const book = createHealthBook(store);
-    await book.refresh();
-    expect(book.get("a")).toBeUndefined();
-    await book.change("a", counted);
+    const repository = createHealthRepository(store);
+    await repository.refresh();
+    expect(repository.get("a")).toBeUndefined();
+    await repository.change("a", counted);
     expect((await store.get("monitor/health/a"))?.value).toContain('"streak":1');
-  });
-
-  it("names those with something to tell", async () => {
-    const book = createHealthBook(store);
-    await book.change("a", counted);
-    const notice = { kind: "incident-opened", incident: incident(1) } as const;
-    await book.change("b", (record) => ({ ...counted(record), outbox: [notice] }));
-    expect(book.withNotices()).toEqual(["b"]);
-    await book.change("b", (record) => ({ ...counted(record), outbox: [] }));
-    expect(book.withNotices()).toEqual([]);
   });
 });
 
@@ -88,14 +80,14 @@ function incident(n: number, more: Partial<Incident> = {}): Incident {
   return { ...base, faults: { dns: 1 }, evidence: [], ...more };
 }
 
-describe("the book of incidents", () => {
+describe("incidents", () => {
   const all = () => true;
 
   it("lists the newest first, of all and of one endpoint", async () => {
-    const book = createIncidentBook({ store, now: () => nowMs });
-    for (let n = 0; n < 450; n += 1) await book.write(incident(n));
+    const repository = createIncidentRepository({ store, now: () => nowMs });
+    for (let n = 0; n < 450; n += 1) await repository.write(incident(n));
     const moments = async (endpoint: string | undefined, limit: number) =>
-      (await book.list({ ...(endpoint !== undefined && { endpoint }), limit, fits: all })).map(
+      (await repository.list({ ...(endpoint !== undefined && { endpoint }), limit, fits: all })).map(
         ({ startedMs }) => (startedMs - nowMs) / 1_000,
       );
     expect(await moments(undefined, 3)).toEqual([449, 448, 447]);
@@ -105,20 +97,20 @@ describe("the book of incidents", () => {
   });
 
   it("one that is closed stays closed", async () => {
-    const book = createIncidentBook({ store, now: () => nowMs });
+    const repository = createIncidentRepository({ store, now: () => nowMs });
     const closed = incident(1, { closedMs: nowMs + 5_000, closedBy: "recovered" });
-    await book.write(closed);
-    await book.write(incident(1));
-    expect(await book.get(closed.id)).toEqual(closed);
-    expect(await book.get("nonsense")).toBeUndefined();
+    await repository.write(closed);
+    await repository.write(incident(1));
+    expect(await repository.get(closed.id)).toEqual(closed);
+    expect(await repository.get("nonsense")).toBeUndefined();
   });
 
   it("beyond a number the oldest go, but none that is open", async () => {
-    const book = createIncidentBook({ store, now: () => nowMs, mostKept: 5 });
+    const repository = createIncidentRepository({ store, now: () => nowMs, mostKept: 5 });
     for (let n = 0; n < 10; n += 1)
-      await book.write(incident(n, n === 2 ? {} : { closedMs: nowMs, closedBy: "recovered" }));
-    expect(await book.prune(new AbortController().signal)).toBe(4);
-    const left = await book.list({ limit: 100, fits: all });
+      await repository.write(incident(n, n === 2 ? {} : { closedMs: nowMs, closedBy: "recovered" }));
+    expect(await repository.prune(new AbortController().signal)).toBe(4);
+    const left = await repository.list({ limit: 100, fits: all });
     expect(left.map(({ startedMs }) => (startedMs - nowMs) / 1_000)).toEqual([9, 8, 7, 6, 5, 2]);
     expect(await store.list("monitor/incident-of/")).toHaveLength(6);
   });
@@ -126,13 +118,13 @@ describe("the book of incidents", () => {
   it("they go two years after their end", async () => {
     let storeMs = nowMs;
     const timed = createMemoryStore({ clock: { now: () => storeMs } });
-    const book = createIncidentBook({ store: timed, now: () => storeMs });
-    await book.write(incident(1, { closedMs: nowMs }));
-    await book.write(incident(2));
+    const repository = createIncidentRepository({ store: timed, now: () => storeMs });
+    await repository.write(incident(1, { closedMs: nowMs }));
+    await repository.write(incident(2));
     storeMs += 2 * 365 * 24 * hourMs - 1;
-    expect(await book.list({ limit: 10, fits: all })).toHaveLength(2);
+    expect(await repository.list({ limit: 10, fits: all })).toHaveLength(2);
     storeMs += 2;
-    expect((await book.list({ limit: 10, fits: all })).map(({ endpoint }) => endpoint)).toEqual(["even"]);
+    expect((await repository.list({ limit: 10, fits: all })).map(({ endpoint }) => endpoint)).toEqual(["even"]);
   });
 });
 
@@ -145,25 +137,25 @@ describe("maintenance", () => {
   });
 
   it("holds from its beginning to its end, of several the longest", async () => {
-    const book = createMaintenanceBook(store);
-    await book.add(window(nowMs, nowMs + hourMs), nowMs);
-    await book.add(window(nowMs + 10, nowMs + 3 * hourMs, { reason: "disks" }), nowMs);
-    expect(book.untilMs("a", nowMs - 1)).toBeUndefined();
-    expect(book.untilMs("a", nowMs)).toBe(nowMs + hourMs);
-    expect(book.untilMs("a", nowMs + 10)).toBe(nowMs + 3 * hourMs);
-    expect(book.untilMs("a", nowMs + 3 * hourMs)).toBeUndefined();
-    expect(book.untilMs("b", nowMs + 10)).toBeUndefined();
-    expect(book.list(nowMs + 2 * hourMs).map(({ reason }) => reason)).toEqual(["disks"]);
+    const repository = createMaintenance(store);
+    await repository.add(window(nowMs, nowMs + hourMs), nowMs);
+    await repository.add(window(nowMs + 10, nowMs + 3 * hourMs, { reason: "disks" }), nowMs);
+    expect(repository.untilMs("a", nowMs - 1)).toBeUndefined();
+    expect(repository.untilMs("a", nowMs)).toBe(nowMs + hourMs);
+    expect(repository.untilMs("a", nowMs + 10)).toBe(nowMs + 3 * hourMs);
+    expect(repository.untilMs("a", nowMs + 3 * hourMs)).toBeUndefined();
+    expect(repository.untilMs("b", nowMs + 10)).toBeUndefined();
+    expect(repository.list(nowMs + 2 * hourMs).map(({ reason }) => reason)).toEqual(["disks"]);
   });
 
   it("is seen and removed by other processes", async () => {
-    const [mine, theirs] = [createMaintenanceBook(store), createMaintenanceBook(store)];
+    const [mine, theirs] = [createMaintenance(store), createMaintenance(store)];
     const { id } = await theirs.add(window(nowMs, Date.now() + hourMs), nowMs);
     expect(mine.list(nowMs)).toEqual([]);
-    await mine.refresh();
+    await mine.mirror.refresh();
     expect(mine.list(nowMs, "a").map((one) => one.id)).toEqual([id]);
     expect([await mine.remove(id), await mine.remove(id), await mine.remove("../x")]).toEqual([true, false, false]);
-    await theirs.refresh();
+    await theirs.mirror.refresh();
     expect(theirs.list(nowMs)).toEqual([]);
   });
 
@@ -176,56 +168,57 @@ describe("maintenance", () => {
     ["has too long a reason", window(nowMs, nowMs + 1, { reason: "x".repeat(301) })],
     ["has half a character as its reason", window(nowMs, nowMs + 1, { reason: "\ud83d" })],
   ])("one that %s is refused", async (_, given) => {
-    await expect(createMaintenanceBook(store).add(given, nowMs)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+    await expect(createMaintenance(store).add(given, nowMs)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
     expect(await store.list("monitor/")).toEqual([]);
   });
 
   it("an endpoint has at most a hundred", async () => {
-    const book = createMaintenanceBook(store);
-    for (let n = 0; n < 100; n += 1) await book.add(window(nowMs, nowMs + hourMs), nowMs);
-    await expect(book.add(window(nowMs, nowMs + hourMs), nowMs)).rejects.toMatchObject({ code: "REQUEST_INVALID" });
-    await expect(book.add(window(nowMs, nowMs + hourMs, { endpoint: "b" }), nowMs)).resolves.toBeDefined();
+    const repository = createMaintenance(store);
+    for (let n = 0; n < 100; n += 1) await repository.add(window(nowMs, nowMs + hourMs), nowMs);
+    await expect(repository.add(window(nowMs, nowMs + hourMs), nowMs)).rejects.toMatchObject({
+      code: "REQUEST_INVALID",
+    });
+    await expect(repository.add(window(nowMs, nowMs + hourMs, { endpoint: "b" }), nowMs)).resolves.toBeDefined();
   });
 });
 
 describe("the heartbeat", () => {
-  const bookOf = (of: Pick<Store, "get" | "put">, enabled = true) =>
-    createHeartbeatBook({ store: of, enabled, quietMs: hourMs });
+  const heartbeatOver = (of: Store, enabled = true) => createHeartbeat({ store: of, enabled, quietMs: hourMs });
 
   it("nobody has probed yet: not alive, unless it is switched off", () => {
-    expect(bookOf(store).view(nowMs)).toEqual({ enabled: true, gaps: [], alive: false });
-    expect(bookOf(store, false).view(nowMs)).toEqual({ enabled: false, gaps: [], alive: true });
+    expect(heartbeatOver(store).view(nowMs)).toEqual({ enabled: true, gaps: [], alive: false });
+    expect(heartbeatOver(store, false).view(nowMs)).toEqual({ enabled: false, gaps: [], alive: true });
   });
 
   it("is written at most every ten seconds", async () => {
     let writes = 0;
-    const book = bookOf({
-      get: (key) => store.get(key),
+    const heartbeat = heartbeatOver({
+      ...store,
       put(...args) {
         writes += 1;
         return store.put(...args);
       },
     });
-    for (let ms = 0; ms <= 60_000; ms += 1_000) await book.beat(nowMs + ms);
+    for (let ms = 0; ms <= 60_000; ms += 1_000) await heartbeat.beat(nowMs + ms);
     expect(writes).toBe(7);
-    expect(book.view(nowMs + 60_000)).toEqual({ enabled: true, lastMs: nowMs + 60_000, gaps: [], alive: true });
+    expect(heartbeat.view(nowMs + 60_000)).toEqual({ enabled: true, lastMs: nowMs + 60_000, gaps: [], alive: true });
   });
 
   it("remembers when nobody probed, for 90 days", async () => {
-    const book = bookOf(store);
-    await book.beat(nowMs);
-    expect(book.view(nowMs + hourMs + 1).alive).toBe(false);
-    await book.beat(nowMs + hourMs);
-    await book.beat(nowMs + 3 * hourMs);
-    const other = bookOf(store);
-    await other.refresh();
+    const heartbeat = heartbeatOver(store);
+    await heartbeat.beat(nowMs);
+    expect(heartbeat.view(nowMs + hourMs + 1).alive).toBe(false);
+    await heartbeat.beat(nowMs + hourMs);
+    await heartbeat.beat(nowMs + 3 * hourMs);
+    const other = heartbeatOver(store);
+    await other.mirror.refresh();
     const gap = { fromMs: nowMs + hourMs, toMs: nowMs + 3 * hourMs };
     expect(other.view(nowMs + 3 * hourMs)).toEqual({ enabled: true, lastMs: gap.toMs, gaps: [gap], alive: true });
     expect(other.view(gap.toMs + 90 * 24 * hourMs).gaps).toEqual([]);
   });
 
   it("two processes write one heartbeat", async () => {
-    const [one, two] = [bookOf(store), bookOf(store)];
+    const [one, two] = [heartbeatOver(store), heartbeatOver(store)];
     await one.beat(nowMs);
     await two.beat(nowMs + 5_000);
     await two.beat(nowMs + 20_000);
@@ -234,28 +227,28 @@ describe("the heartbeat", () => {
   });
 
   it("goes on when the clock was set back", async () => {
-    const book = bookOf(store);
-    await book.beat(nowMs + 100 * hourMs);
-    await book.beat(nowMs);
-    expect(book.view(nowMs)).toEqual({ enabled: true, lastMs: nowMs, gaps: [], alive: true });
+    const heartbeat = heartbeatOver(store);
+    await heartbeat.beat(nowMs + 100 * hourMs);
+    await heartbeat.beat(nowMs);
+    expect(heartbeat.view(nowMs)).toEqual({ enabled: true, lastMs: nowMs, gaps: [], alive: true });
   });
 
   it("keeps no more than a thousand gaps", async () => {
     const gaps = Array.from({ length: 1_000 }, (_, n) => ({ fromMs: nowMs - 2_000 + n, toMs: nowMs - 1_000 + n }));
     await store.put("monitor/heartbeat", JSON.stringify({ lastMs: nowMs, gaps }));
-    const book = bookOf(store);
-    await book.refresh();
-    await book.beat(nowMs + 2 * hourMs);
-    const kept = book.view(nowMs + 2 * hourMs).gaps;
+    const heartbeat = heartbeatOver(store);
+    await heartbeat.mirror.refresh();
+    await heartbeat.beat(nowMs + 2 * hourMs);
+    const kept = heartbeat.view(nowMs + 2 * hourMs).gaps;
     expect(kept).toEqual([...gaps.slice(1), { fromMs: nowMs, toMs: nowMs + 2 * hourMs }]);
   });
 
   it("a damaged document is written over", async () => {
     await store.put("monitor/heartbeat", '{"lastMs":"x","gaps":[1,{"fromMs":1}]}');
-    const book = bookOf(store);
-    await book.refresh();
-    expect(book.view(nowMs)).toEqual({ enabled: true, gaps: [], alive: false });
-    await book.beat(nowMs);
-    expect(book.view(nowMs).lastMs).toBe(nowMs);
+    const heartbeat = heartbeatOver(store);
+    await heartbeat.mirror.refresh();
+    expect(heartbeat.view(nowMs)).toEqual({ enabled: true, gaps: [], alive: false });
+    await heartbeat.beat(nowMs);
+    expect(heartbeat.view(nowMs).lastMs).toBe(nowMs);
   });
 });
