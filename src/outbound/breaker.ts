@@ -3,8 +3,8 @@ import type { Clock } from "../clock.ts";
 /** Closed: requests pass. Open: none passes. Half-open: one trial decides. */
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** Whose word changed a state: that of requests of this process, or a sign from outside. */
-export type BreakerWitness = "own" | "outside";
+/** What changed a state: requests of this process, or a sign from outside. */
+export type BreakerSource = "own" | "outside";
 
 /** How a request speaks for its endpoint's health; "none" when it says nothing (4xx, cancelled). */
 export type HealthSign = "good" | "fault" | "none";
@@ -25,35 +25,18 @@ export interface BreakerOptions {
   readonly coolDownMs: number;
   readonly maxCoolDownMs: number;
   readonly clock: Clock;
-  onState?(state: BreakerState, by: BreakerWitness): void;
-}
-
-/** Leaves a failing endpoint alone for a while, then lets a single request find out whether it has recovered. */
-export interface Breaker {
-  readonly state: BreakerState;
-  /** When the latest cool-down ends, on the clock. */
-  readonly openUntilMs: number;
-  /** Why it is held open, in public words; undefined when it opened by its own faults. */
-  readonly reason: string | undefined;
-  /** Milliseconds until a request may be tried; 0 when one may now. Takes no permission. */
-  waitMs(): number;
-  /** A permission, which must be given back with `leave`; undefined while none is given. */
-  enter(): Admission | undefined;
-  /** A permission for a request that is sent in any state; a good one closes, a bad one speaks when a trial was due. */
-  pass(): Admission;
-  leave(admission: Admission, sign: HealthSign): void;
-  /** Opens until this moment, then lets one trial through as ever; never shortens a cool-down. */
-  holdOpen(untilMs: number, reason?: string): void;
-  /** The endpoint is known to work again. */
-  close(): void;
+  onState?(state: BreakerState, by: BreakerSource): void;
 }
 
 const passing: Admission = { trial: false };
 const passingBy: Admission = { trial: false, past: true };
 
-class CircuitBreaker implements Breaker {
+/** Leaves a failing endpoint alone for a while, then lets a single request find out whether it has recovered. */
+export class Breaker {
   state: BreakerState = "closed";
+  /** When the latest cool-down ends, on the clock. */
   openUntilMs = 0;
+  /** Why it is held open, in public words; undefined when it opened by its own faults. */
   reason: string | undefined;
   readonly #options: BreakerOptions;
   #faults = 0;
@@ -65,12 +48,14 @@ class CircuitBreaker implements Breaker {
     this.#coolDownMs = options.coolDownMs;
   }
 
+  /** Milliseconds until a request may be tried; 0 when one may now. Takes no permission. */
   waitMs(): number {
     if (this.state === "closed") return 0;
     if (this.state === "open") return Math.max(0, this.openUntilMs - this.#options.clock.now());
     return this.#trial === undefined ? 0 : this.#options.coolDownMs;
   }
 
+  /** A permission, which must be given back with `leave`; undefined while none is given. */
   enter(): Admission | undefined {
     if (this.state === "closed") return passing;
     if (this.waitMs() > 0) return undefined;
@@ -79,6 +64,7 @@ class CircuitBreaker implements Breaker {
     return this.#trial;
   }
 
+  /** A permission for a request that is sent in any state; a good one closes, a bad one speaks when a trial was due. */
   pass(): Admission {
     return passingBy;
   }
@@ -96,6 +82,7 @@ class CircuitBreaker implements Breaker {
     // Other requests from before the opening end late; only a closed breaker learns from them.
   }
 
+  /** Opens until this moment, then lets one trial through as ever; never shortens a cool-down. */
   holdOpen(untilMs: number, reason?: string): void {
     if (untilMs <= this.#options.clock.now()) return;
     this.#openUntil(untilMs);
@@ -103,6 +90,7 @@ class CircuitBreaker implements Breaker {
     this.#become("open", "outside");
   }
 
+  /** The endpoint is known to work again. */
   close(): void {
     this.#recover("outside");
   }
@@ -132,7 +120,7 @@ class CircuitBreaker implements Breaker {
     this.openUntilMs = this.state === "open" ? Math.max(this.openUntilMs, momentMs) : momentMs;
   }
 
-  #recover(by: BreakerWitness): void {
+  #recover(by: BreakerSource): void {
     this.#faults = 0;
     this.#coolDownMs = this.#options.coolDownMs;
     this.#trial = undefined;
@@ -140,13 +128,9 @@ class CircuitBreaker implements Breaker {
     this.#become("closed", by);
   }
 
-  #become(next: BreakerState, by: BreakerWitness): void {
+  #become(next: BreakerState, by: BreakerSource): void {
     if (next === this.state) return;
     this.state = next;
     this.#options.onState?.(next, by);
   }
-}
-
-export function createBreaker(options: BreakerOptions): Breaker {
-  return new CircuitBreaker(options);
 }

@@ -10,7 +10,7 @@ import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { outcomeName, refusalOutcome, type TransportObserver } from "./observer.ts";
 import { type Refusal, refusalError } from "./refusals.ts";
-import { createScheduler, type Scheduler } from "./scheduler.ts";
+import { Scheduler } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./sparql-client.ts";
 import { Task } from "./task.ts";
 
@@ -193,7 +193,7 @@ const concurrency = 4;
 
 async function inSlot<T>(origin: string, { task, network, slots }: Fetching, work: () => Promise<T>): Promise<T> {
   const queueLimit = Number.POSITIVE_INFINITY;
-  const scheduler = slots.get(origin) ?? createScheduler({ concurrency, queueLimit, clock: network.clock });
+  const scheduler = slots.get(origin) ?? new Scheduler({ concurrency, queueLimit, clock: network.clock });
   slots.set(origin, scheduler);
   let settle: (() => void) | undefined;
   const waiter = { deadlineMs: task.deadlineMs, granted: (): void => settle?.(), heldBack: (): void => {} };

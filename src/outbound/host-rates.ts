@@ -24,22 +24,6 @@ export interface HostRateOptions extends HostRate {
   readonly clock: Clock;
 }
 
-/** A token bucket with a bounded first-in, first-out queue for every host. */
-export interface HostRates {
-  /** Milliseconds until a request may be sent that joins the host's queue behind `ahead` more requests. */
-  waitMs(host: string, ahead: number): number;
-  /**
-   * "now": a token is taken. "queued": `granted` follows before the waiter's deadline. "refused": the queue is full
-   * or the wait would last beyond the deadline.
-   */
-  take(host: string, waiter: TurnWaiter): "now" | "queued" | "refused";
-  /** Takes a waiter out of the queue. */
-  drop(host: string, waiter: TurnWaiter): void;
-  /** Buckets remembered. */
-  readonly size: number;
-  close(): void;
-}
-
 /** What all buckets of one client share. */
 interface Pace {
   /** Milliseconds in which one token comes back. */
@@ -55,7 +39,6 @@ class TokenBucket {
   readonly #pace: Pace;
   /** The moment at which the bucket is full again; what lies between now and then is the tokens that are missing. */
   #fullAtMs = 0;
-  // A Set keeps insertion order and drops from the middle in constant time.
   readonly #queue = new Set<TurnWaiter>();
   #timer: Timer | undefined;
 
@@ -94,7 +77,7 @@ class TokenBucket {
   }
 
   close(): void {
-    if (this.#timer !== undefined) this.#pace.clock.clearTimeout(this.#timer);
+    this.#pace.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#queue.clear();
   }
@@ -128,46 +111,66 @@ class TokenBucket {
   }
 }
 
-/** Token buckets by host; a host is forgotten when it has not been asked for longest. */
-export function createHostRates({ perSecond, burst, queueLimit, maxHosts, clock }: HostRateOptions): HostRates {
-  const intervalMs = 1000 / perSecond;
-  // The hundredth absorbs rounding errors.
-  const slackMs = (Math.max(1, burst) - 1) * intervalMs + 0.01;
-  const pace: Pace = { intervalMs, slackMs, queueLimit, clock };
-  // Insertion order is order of use: a bucket that is used moves to the end.
-  const buckets = new Map<string, TokenBucket>();
+/** A token bucket with a bounded first-in, first-out queue for every host; the longest unused one is forgotten. */
+export class HostRates {
+  readonly #pace: Pace;
+  readonly #maxHosts: number;
+  /** Insertion order is order of use: a bucket that is used moves to the end. */
+  readonly #buckets = new Map<string, TokenBucket>();
 
-  const forget = (dispensable: (bucket: TokenBucket) => boolean): boolean => {
-    for (const [host, bucket] of buckets) {
+  constructor({ perSecond, burst, queueLimit, maxHosts, clock }: HostRateOptions) {
+    const intervalMs = 1000 / perSecond;
+    // The hundredth absorbs rounding errors.
+    const slackMs = (Math.max(1, burst) - 1) * intervalMs + 0.01;
+    this.#pace = { intervalMs, slackMs, queueLimit, clock };
+    this.#maxHosts = maxHosts;
+  }
+
+  /** Milliseconds until a request may be sent that joins the host's queue behind `ahead` more requests. */
+  waitMs(host: string, ahead: number): number {
+    return (this.#buckets.get(host) ?? new TokenBucket(this.#pace)).waitMs(ahead);
+  }
+
+  /**
+   * "now": a token is taken. "queued": `granted` follows before the waiter's deadline. "refused": the queue is full
+   * or the wait would last beyond the deadline.
+   */
+  take(host: string, waiter: TurnWaiter): "now" | "queued" | "refused" {
+    const known = this.#buckets.get(host);
+    if (known === undefined) this.#makeRoom();
+    else this.#buckets.delete(host);
+    const bucket = known ?? new TokenBucket(this.#pace);
+    this.#buckets.set(host, bucket);
+    return bucket.take(waiter);
+  }
+
+  /** Takes a waiter out of the queue. */
+  drop(host: string, waiter: TurnWaiter): void {
+    this.#buckets.get(host)?.drop(waiter);
+  }
+
+  /** Buckets remembered. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  close(): void {
+    for (const bucket of this.#buckets.values()) bucket.close();
+    this.#buckets.clear();
+  }
+
+  /** A full bucket is as good as none; the memory of an emptier one is given up only when there is no other. */
+  #makeRoom(): void {
+    if (this.#buckets.size < this.#maxHosts) return;
+    if (!this.#forget(({ full }) => full)) this.#forget(() => true);
+  }
+
+  #forget(dispensable: (bucket: TokenBucket) => boolean): boolean {
+    for (const [host, bucket] of this.#buckets) {
       if (bucket.busy || !dispensable(bucket)) continue;
-      buckets.delete(host);
+      this.#buckets.delete(host);
       return true;
     }
     return false;
-  };
-  const makeRoom = (): void => {
-    if (buckets.size < maxHosts) return;
-    // A full bucket is as good as none; the memory of an emptier one is given up only when there is no other.
-    if (!forget(({ full }) => full)) forget(() => true);
-  };
-
-  return {
-    waitMs: (host, ahead) => (buckets.get(host) ?? new TokenBucket(pace)).waitMs(ahead),
-    take(host, waiter) {
-      const known = buckets.get(host);
-      if (known === undefined) makeRoom();
-      else buckets.delete(host);
-      const bucket = known ?? new TokenBucket(pace);
-      buckets.set(host, bucket);
-      return bucket.take(waiter);
-    },
-    drop: (host, waiter) => buckets.get(host)?.drop(waiter),
-    get size() {
-      return buckets.size;
-    },
-    close() {
-      for (const bucket of buckets.values()) bucket.close();
-      buckets.clear();
-    },
-  };
+  }
 }

@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
-import { createHostRates, type HostRate, type HostRates } from "./host-rates.ts";
+import { type HostRate, HostRates } from "./host-rates.ts";
 import type { Task } from "./task.ts";
 
 /** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */
@@ -85,7 +85,7 @@ export function openNetwork(options: NetworkOptions): Network {
   const { clock = systemClock, hostRate, maxHosts = defaultHosts, hostQueue = defaultHostQueue } = options;
   const guard = createAddressGuard(options.allowAddresses);
   const limited = hostRate !== undefined && hostRate.perSecond > 0;
-  const hostRates = limited ? createHostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
+  const hostRates = limited ? new HostRates({ ...hostRate, queueLimit: hostQueue, maxHosts, clock }) : undefined;
   const tasks = new Set<Task>();
   const connections = openConnections(options, guard);
   let closed = false;

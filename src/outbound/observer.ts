@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError, type FaultKind } from "../errors/fedway-error.ts";
-import type { BreakerState, BreakerWitness, HealthSign } from "./breaker.ts";
+import type { BreakerState, BreakerSource, HealthSign } from "./breaker.ts";
 import type { AnswerEnd } from "./sparql-client.ts";
 
 /** How one query ended, for metrics. */
@@ -52,7 +52,7 @@ export interface BreakerReport {
   /** When its cool-down ends, on the client's clock; only of an open one. */
   readonly openUntilMs?: number;
   /** "own": requests of this process showed it. "outside": `holdOpen` or `close` did. */
-  readonly by: BreakerWitness;
+  readonly by: BreakerSource;
 }
 
 /** Hears of every query, every HTTP request and every circuit breaker; must not throw. */

@@ -1,18 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import {
-  type Breaker,
-  type BreakerState,
-  type BreakerWitness,
-  createBreaker,
-  type HealthSign,
-} from "../../../src/outbound/breaker.ts";
+import { Breaker, type BreakerState, type BreakerSource, type HealthSign } from "../../../src/outbound/breaker.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { healthSign } from "../../../src/outbound/observer.ts";
 
 let states: BreakerState[];
-let witnesses: BreakerWitness[];
+let witnesses: BreakerSource[];
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -25,7 +19,7 @@ afterEach(() => {
 });
 
 const make = (): Breaker =>
-  createBreaker({
+  new Breaker({
     faults: 3,
     coolDownMs: 100,
     maxCoolDownMs: 300,

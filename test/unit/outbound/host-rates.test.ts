@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
-import {
-  createHostRates,
-  type HostRateOptions,
-  type HostRates,
-  type TurnWaiter,
-} from "../../../src/outbound/host-rates.ts";
+import { type HostRateOptions, HostRates, type TurnWaiter } from "../../../src/outbound/host-rates.ts";
 
 let log: string[];
 
@@ -20,7 +15,7 @@ afterEach(() => {
 
 // A token every 100 ms, three at once.
 const make = (more: Partial<HostRateOptions> = {}): HostRates =>
-  createHostRates({ perSecond: 10, burst: 3, queueLimit: 100, maxHosts: 100, clock: systemClock, ...more });
+  new HostRates({ perSecond: 10, burst: 3, queueLimit: 100, maxHosts: 100, clock: systemClock, ...more });
 const waiter = (name: string, deadlineMs = 100_000): TurnWaiter => ({
   deadlineMs,
   granted: () => log.push(`${name} ${Date.now()}`),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
-import { createScheduler, type Scheduler, type Waiter } from "../../../src/outbound/scheduler.ts";
+import { Scheduler, type Waiter } from "../../../src/outbound/endpoint-states.ts";
 
 let log: string[];
 
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 const make = (concurrency: number, queueLimit = 10): Scheduler =>
-  createScheduler({ concurrency, queueLimit, clock: systemClock });
+  new Scheduler({ concurrency, queueLimit, clock: systemClock });
 const waiter = (name: string, deadlineMs = 100_000): Waiter => ({
   deadlineMs,
   granted: () => log.push(`${name} granted at ${Date.now()}`),
