@@ -6,7 +6,7 @@ import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import type { DescribeBudget, Describer, DescribeTarget } from "../compute/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import { emptyDescription } from "../compute/todo.ts";
-import type { WallClock } from "./retrieval-log.ts";
+import type { WallClock } from "./request-log.ts";
 import type { VoidDescription } from "./void-description.ts";
 import type { RetrievedVoid, VoidRetriever } from "./void-retriever.ts";
 

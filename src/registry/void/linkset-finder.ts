@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/asking.ts";
 import { isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Heard, Hunt, type LinkSearch } from "./link-hunt.ts";
-import type { WallClock } from "./retrieval-log.ts";
+import { type Logged, RequestLog, type WallClock } from "./request-log.ts";
 import type {
   Linkset,
   MeasurementRecord,
@@ -25,6 +24,13 @@ export interface FoundLinksets {
   readonly linksets: readonly Linkset[];
   readonly records: readonly MeasurementRecord[];
   readonly unknown: readonly UnknownFact[];
+}
+
+/** Circumstances of one search. */
+export interface LinkSearch {
+  readonly signal: AbortSignal;
+  /** Requests to both endpoints together; default 100. */
+  readonly maxRequests?: number;
 }
 
 /** Finds links between described endpoints: objects of the one that are subjects at the other. */
@@ -48,20 +54,55 @@ const linkingProperties =
 /** Creates the finder; it keeps no state between searches. */
 export function createLinksetFinder(options: { readonly asker: Asker; readonly clock: WallClock }): LinksetFinder {
   return {
-    async find(from, to, search) {
-      const hunt = new Hunt(options, search);
-      const namespaces = await subjectNamespaces(hunt, to);
+    async find(from, to, bounds) {
+      const search = new Search({ ...options, ...bounds, endpoint: from.endpoint });
+      const namespaces = await subjectNamespaces(search, to);
       const linksets: Linkset[] = [];
       for (const { property } of linkCandidates(from.description)) {
-        if (namespaces.size === 0 || hunt.spent) break;
-        const linkset = await linksetOf(hunt, { from, to, property, namespaces });
+        if (namespaces.size === 0 || search.isSpent) break;
+        const linkset = await linksetOf(search, { from, to, property, namespaces });
         if (linkset !== undefined) linksets.push(linkset);
       }
-      if (hunt.spent) hunt.unknown.push({ what: `links to ${to.endpoint.id}`, why: "budget" });
-      return { linksets, records: hunt.records, unknown: hunt.unknown };
+      if (search.isSpent) search.unknown.push({ what: `links to ${to.endpoint.id}`, why: "budget" });
+      return { linksets, records: search.records, unknown: search.unknown };
     },
   };
 }
+
+const limits = { timeoutMs: 10_000, maxRows: 1000 };
+
+/** The requests of one search, and what they could not find out. */
+class Search {
+  readonly unknown: UnknownFact[] = [];
+  readonly #log: RequestLog;
+
+  constructor(options: LinkSearch & { asker: Asker; clock: WallClock; endpoint: AskedEndpoint }) {
+    this.#log = new RequestLog({ ...options, level: 6, maxRequests: options.maxRequests ?? 100, limits });
+  }
+
+  get isSpent(): boolean {
+    return this.#log.isSpent;
+  }
+
+  get records(): readonly MeasurementRecord[] {
+    return this.#log.records;
+  }
+
+  /** Something that was not looked into; told once. */
+  note(fact: UnknownFact): void {
+    if (!this.unknown.some(({ what }) => what === fact.what)) this.unknown.push(fact);
+  }
+
+  /** Undefined when the budget is spent or the endpoint failed, which is recorded. */
+  async ask(endpoint: AskedEndpoint, query: string, what: string): Promise<Answer | undefined> {
+    const answer = await this.#log.ask(query, endpoint);
+    const { failure } = this.#log;
+    if (failure !== undefined) this.unknown.push({ what, ...failure });
+    return answer;
+  }
+}
+
+type Answer = Logged<AskedAnswer>;
 
 /** The description with links to one endpoint put in the place of older ones to the same. */
 export function withLinksets(description: VoidDescription, targetId: string, found: FoundLinksets): VoidDescription {
@@ -103,14 +144,14 @@ function linkCandidates({ propertyPartitions }: VoidDescription): readonly Prope
     .slice(0, mostProperties);
 }
 
-const irisOf = ({ answer }: Heard, variable: string): readonly string[] =>
-  answer.rows.flatMap((row) => writableIri(row.get(variable)));
+const irisOf = ({ value }: Answer, variable: string): readonly string[] =>
+  value.rows.flatMap((row) => writableIri(row.get(variable)));
 
 const writableIri = (term: RDF.Term | undefined): readonly string[] =>
   term?.termType === "NamedNode" && isWritable(term.value) ? [term.value] : [];
 
 /** Namespaces that subjects at the endpoint have: those of its description, and of a sample of its largest classes. */
-async function subjectNamespaces(hunt: Hunt, { endpoint, description }: LinkSide): Promise<ReadonlySet<string>> {
+async function subjectNamespaces(search: Search, { endpoint, description }: LinkSide): Promise<ReadonlySet<string>> {
   const namespaces = new Set(description.namespaces);
   const classes = description.classPartitions.filter((one) => isWritable(one.class)).slice(0, sampledClasses);
   const patterns = classes.map((one) => `?s ${written(rdf.type)} ${written(one.class)}`);
@@ -119,8 +160,8 @@ async function subjectNamespaces(hunt: Hunt, { endpoint, description }: LinkSide
   for (const pattern of patterns.length === 0 ? ["?s ?p ?o"] : patterns) {
     const where = `${matched([pattern], scope)}FILTER(isIRI(?s))`;
     const query = `SELECT DISTINCT ?s${fromGraphs(scope)} WHERE { ${where} } LIMIT ${limit}`;
-    const heard = await hunt.ask(endpoint, query, `namespaces of ${endpoint.id}`);
-    for (const iri of heard === undefined ? [] : irisOf(heard, "s")) {
+    const found = await search.ask(endpoint, query, `namespaces of ${endpoint.id}`);
+    for (const iri of found === undefined ? [] : irisOf(found, "s")) {
       const namespace = namespaceOf(iri);
       if (namespace !== undefined) namespaces.add(namespace);
     }
@@ -135,35 +176,35 @@ interface Question {
   readonly namespaces: ReadonlySet<string>;
 }
 
-async function linksetOf(hunt: Hunt, question: Question): Promise<Linkset | undefined> {
+async function linksetOf(search: Search, question: Question): Promise<Linkset | undefined> {
   const { from, to, property, namespaces } = question;
   const what = `links by <${property}> to ${to.endpoint.id}`;
   const scope = scopeOf(from.description);
   const where = `${matched([`?s ${written(property)} ?o`], scope)}FILTER(isIRI(?o))`;
   const query = `SELECT DISTINCT ?s ?o${fromGraphs(scope)} WHERE { ${where} } LIMIT ${sampleLinks + 1}`;
-  const sample = await hunt.ask(from.endpoint, query, what);
+  const sample = await search.ask(from.endpoint, query, what);
   if (sample === undefined) return undefined;
   // Each link once, also where the endpoint makes nothing of DISTINCT.
   const links = new Map(
-    sample.answer.rows.map((row) => [`${row.get("s")?.value} ${row.get("o")?.value}`, row.get("o")]),
+    sample.value.rows.map((row) => [`${row.get("s")?.value} ${row.get("o")?.value}`, row.get("o")]),
   );
   const objects = [...links.values()].flatMap(writableIri);
   if (objects.length === 0) return undefined;
   // Whether there are links at all is told by namespaces; how many, only by all objects: not all namespaces are known.
   if (!objects.some((iri) => namespaces.has(namespaceOf(iri) ?? ""))) {
-    hunt.note({ what: `links to ${to.endpoint.id} by objects in namespaces not seen there`, why: "partial" });
+    search.note({ what: `links to ${to.endpoint.id} by objects in namespaces not seen there`, why: "partial" });
     return undefined;
   }
-  const present = await subjectsAmong(hunt, { to, what, objects: [...new Set(objects)] });
+  const present = await subjectsAmong(search, { to, what, objects: [...new Set(objects)] });
   if (present === undefined) return undefined;
   const value = objects.filter((iri) => present.iris.has(iri)).length;
   if (value === 0) return undefined;
   const link = { property, targetEndpoint: to.endpoint.id, targetDataset: to.description.dataset };
   if (!present.counted) return { ...link, status: "exists", record: present.record };
-  const { rows, partial } = sample.answer;
+  const { rows, partial } = sample.value;
   const isWhole = rows.length <= sampleLinks && objects.length === links.size && partial === undefined && present.whole;
   const pattern = `{ SELECT DISTINCT ?s ?o WHERE { ${where} } }`;
-  const agrees = isWhole && (await countAt(hunt, from, { pattern, counted: "*", what })) === links.size;
+  const agrees = isWhole && (await countAt(search, from, { pattern, counted: "*", what })) === links.size;
   const status = agrees ? "exact" : "lowerBound";
   return { ...link, status, record: present.record, triples: { value, status, record: present.record } };
 }
@@ -184,7 +225,7 @@ interface PresenceQuestion {
   readonly what: string;
 }
 
-async function subjectsAmong(hunt: Hunt, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+async function subjectsAmong(search: Search, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
   const iris = new Set<string>();
   let record: number | undefined;
   let whole = true;
@@ -195,27 +236,27 @@ async function subjectsAmong(hunt: Hunt, { to, objects, what }: PresenceQuestion
       .map(written)
       .join(" ");
     const pattern = `VALUES ?o { ${values} } ${matched(["?o ?p ?x"], scope)}`;
-    const heard = await hunt.ask(to.endpoint, `SELECT DISTINCT ?o${fromGraphs(scope)} WHERE { ${pattern}}`, what);
-    if (heard === undefined && at === 0) return askSingly(hunt, { to, objects, what });
-    const listed = heard === undefined ? [] : irisOf(heard, "o");
+    const found = await search.ask(to.endpoint, `SELECT DISTINCT ?o${fromGraphs(scope)} WHERE { ${pattern}}`, what);
+    if (found === undefined && at === 0) return askSingly(search, { to, objects, what });
+    const listed = found === undefined ? [] : irisOf(found, "o");
     for (const iri of listed) iris.add(iri);
-    record ??= heard?.record;
-    const agreed = heard !== undefined && heard.answer.partial === undefined;
-    const counted = agreed ? await countAt(hunt, to, { pattern, counted: "DISTINCT ?o", what }) : undefined;
+    record ??= found?.record;
+    const agreed = found !== undefined && found.value.partial === undefined;
+    const counted = agreed ? await countAt(search, to, { pattern, counted: "DISTINCT ?o", what }) : undefined;
     whole &&= counted === listed.length;
   }
   return record === undefined ? undefined : { iris, record, counted: true, whole };
 }
 
 /** For endpoints without VALUES. */
-async function askSingly(hunt: Hunt, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
+async function askSingly(search: Search, { to, objects, what }: PresenceQuestion): Promise<Presence | undefined> {
   const scope = scopeOf(to.description);
   for (const iri of objects.slice(0, singleAsks)) {
     const query = `ASK${fromGraphs(scope)} { ${matched([`${written(iri)} ?p ?x`], scope)}}`;
-    const heard = await hunt.ask(to.endpoint, query, what);
-    if (heard === undefined) return undefined;
-    const { record } = heard;
-    if (heard.answer.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
+    const found = await search.ask(to.endpoint, query, what);
+    if (found === undefined) return undefined;
+    const { record } = found;
+    if (found.value.boolean === true) return { iris: new Set([iri]), record, counted: false, whole: false };
   }
   return undefined;
 }
@@ -227,12 +268,12 @@ interface CountQuestion {
 }
 
 async function countAt(
-  hunt: Hunt,
+  search: Search,
   { endpoint, description }: LinkSide,
   { pattern, counted, what }: CountQuestion,
 ): Promise<number | undefined> {
   const graphs = fromGraphs(scopeOf(description));
-  const heard = await hunt.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n)${graphs} WHERE { ${pattern} }`, what);
-  const term = heard?.answer.rows[0]?.get("n");
-  return term === undefined || heard?.answer.partial !== undefined ? undefined : wholeNumberOf(term);
+  const found = await search.ask(endpoint, `SELECT (COUNT(${counted}) AS ?n)${graphs} WHERE { ${pattern} }`, what);
+  const term = found?.value.rows[0]?.get("n");
+  return term === undefined || found?.value.partial !== undefined ? undefined : wholeNumberOf(term);
 }

@@ -1,4 +1,4 @@
-import type { RetrievalLog } from "./retrieval-log.ts";
+import type { RequestLog } from "./request-log.ts";
 import { written, wholeNumberOf } from "./values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { VoidDescription } from "./void-description.ts";
@@ -30,7 +30,7 @@ const anywhere = (pattern: string): string => `{ ${pattern} } UNION { GRAPH ?g {
  * Checks up to three claims: that the largest class exists, a count of a class and one of a property; where these are not
  * counted, the existence of the largest property, or the number of triples. Without claims: none.
  */
-export async function spotCheck(log: RetrievalLog, claims: Claims): Promise<readonly SpotCheck[]> {
+export async function spotCheck(log: RequestLog, claims: Claims): Promise<readonly SpotCheck[]> {
   const checks: SpotCheck[] = [];
   const [largest] = claims.classPartitions;
   const property = claims.propertyPartitions[0] ?? largest?.properties[0];
@@ -57,7 +57,7 @@ export function verdictOf(checks: readonly SpotCheck[]): { readonly trusted: boo
   return { trusted: true };
 }
 
-async function existence(log: RetrievalLog, claim: string, pattern: string): Promise<SpotCheck> {
+async function existence(log: RequestLog, claim: string, pattern: string): Promise<SpotCheck> {
   const answer = await log.ask(`ASK { ${anywhere(pattern)} }`);
   const value = answer?.value.boolean;
   if (value === true) return { claim, verdict: "confirmed" };
@@ -102,7 +102,7 @@ function allTriples({ classPartitions, propertyPartitions, triples }: Claims): r
   return [{ claim: `${triples.value} triples`, value: triples.value, query }];
 }
 
-async function counted(log: RetrievalLog, { claim, value, query }: CountClaim): Promise<SpotCheck> {
+async function counted(log: RequestLog, { claim, value, query }: CountClaim): Promise<SpotCheck> {
   const answer = await log.ask(query);
   const term = answer?.value.rows[0]?.get("n");
   const actual = term === undefined ? undefined : wholeNumberOf(term);

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/data-factory.ts";
 import { voidExt, voidVocabulary as v, dcat, foaf, rdf } from "../../rdf/vocabularies.ts";
-import type { RetrievalLog } from "./retrieval-log.ts";
+import type { RequestLog } from "./request-log.ts";
 import { iriOf, written } from "./values.ts";
 
 type Row = ReadonlyMap<string, RDF.Term>;
@@ -11,7 +11,7 @@ const mostDatasets = 3;
 
 /** Datasets in the endpoint's data that are said to be its own, those that name it first. */
 export async function findStoredVoid(
-  log: RetrievalLog,
+  log: RequestLog,
   spellings: readonly string[],
   where: "default" | "named",
 ): Promise<readonly StoredVoid[]> {
@@ -52,7 +52,7 @@ const readings: readonly (readonly [name: ReadingName, after: ReadingName])[] = 
 ];
 
 /** Reads a description in pages; undefined when not even the dataset's own statements came. */
-export async function readStoredVoid(log: RetrievalLog, stored: StoredVoid): Promise<ReadBack | undefined> {
+export async function readStoredVoid(log: RequestLog, stored: StoredVoid): Promise<ReadBack | undefined> {
   const rebuilt = rebuild(stored);
   let record: number | undefined;
   for (const [name, after] of readings) {
@@ -65,12 +65,12 @@ export async function readStoredVoid(log: RetrievalLog, stored: StoredVoid): Pro
 
 /** Reads page after page until one is not full; the record of the first. */
 async function readPages(
-  log: RetrievalLog,
+  log: RequestLog,
   rebuilt: Rebuilt,
   pageOf: (page: number) => { readonly name: ReadingName; readonly query: string },
 ): Promise<number | undefined> {
   let record: number | undefined;
-  for (let page = 0; page < mostPages && !log.gone; page += 1) {
+  for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
     const { name, query } = pageOf(page);
     const answer = await log.ask(query);
     if (answer === undefined) break;

@@ -5,7 +5,7 @@ import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
 import { claimed } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
-import { createRetrievalLog, type RetrievalLog, type WallClock } from "./retrieval-log.ts";
+import { RequestLog, type WallClock } from "./request-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
 import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
 
@@ -66,13 +66,17 @@ interface Found {
 }
 
 const mostLinks = 4;
+/** Bounds of one cascade, and of each attempt in it (registry method, section 3). */
+const maxRequests = 60;
+const limits = { timeoutMs: 5_000, maxRows: 5_000 };
 
 /** Creates the retriever; it keeps no state between endpoints. */
 export function createVoidRetriever({ asker, clock }: VoidRetrieverOptions): VoidRetriever {
   return {
     async retrieve(target, { signal }) {
       const startedAt = new Date(clock.now()).toISOString();
-      const log = createRetrievalLog({ asker, clock, endpoint: target.endpoint, signal });
+      const { endpoint } = target;
+      const log = new RequestLog({ asker, clock, endpoint, signal, level: 0, maxRequests, limits });
       const cascade = new Cascade(log, target.endpoint.url);
       await cascade.run();
       const { best, quarantined, contradicted } = cascade;
@@ -115,13 +119,13 @@ class Cascade {
   readonly quarantined: RefusedDescription[] = [];
   readonly contradicted: RefusedDescription[] = [];
   best: Accepted | undefined;
-  readonly #log: RetrievalLog;
+  readonly #log: RequestLog;
   readonly #url: string;
   #own: OwnEndpoint;
   #links: readonly string[] = [];
   readonly #seen = new Set<string>();
 
-  constructor(log: RetrievalLog, url: string) {
+  constructor(log: RequestLog, url: string) {
     this.#log = log;
     this.#url = url;
     this.#own = ownEndpoint(url);
@@ -157,7 +161,7 @@ class Cascade {
   }
 
   async #fromData(step: "default-graph" | "named-graph"): Promise<void> {
-    if (this.#log.gone) return;
+    if (this.#log.unreachable) return;
     const where = step === "named-graph" ? "named" : "default";
     for (const stored of await findStoredVoid(this.#log, this.#own.spellings, where)) {
       const read = await readStoredVoid(this.#log, stored);
