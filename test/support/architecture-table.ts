@@ -57,10 +57,10 @@ export const modules: readonly Module[] = [
     name: "registry",
     imports: [
       ...whole("rdf", "outbound"),
-      { module: "store", files: ["store.ts"] },
+      { module: "store", files: ["store.ts", "collection.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
     ],
-    packages: ["minisearch", "rdf-validate-shacl"],
+    packages: ["lru-cache", "minisearch", "rdf-validate-shacl", "typebox"],
   },
   {
     name: "monitor",

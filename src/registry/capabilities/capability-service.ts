@@ -3,7 +3,7 @@ import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
-import type { CapabilityStore } from "./capability-store.ts";
+import type { Collection } from "../../store/collection.ts";
 import type { CapabilityProber } from "./prober.ts";
 import type { DocumentCanary } from "./document-canary.ts";
 
@@ -49,7 +49,7 @@ export interface CapabilityServiceOptions {
   readonly prober: CapabilityProber;
   /** Looks at endpoints that do not speak SPARQL. */
   readonly documentCanary: DocumentCanary;
-  readonly capabilities: CapabilityStore;
+  readonly capabilities: Collection<Capabilities>;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly clock: { now(): number };
   /** Milliseconds after which an endpoint is probed again; default 7 days. */
@@ -96,7 +96,7 @@ export function createCapabilityService(options: CapabilityServiceOptions): Capa
     },
     refresh: () => state.refresh(),
     async remove(id) {
-      await options.capabilities.remove(id);
+      await options.capabilities.delete(id);
       state.take(id, undefined);
     },
     onChange(listener) {
@@ -134,7 +134,7 @@ class State {
   }
 
   async load(id: string): Promise<Capabilities | undefined> {
-    return this.#current(id, await this.#options.capabilities.load(id));
+    return this.#current(id, await this.#options.capabilities.get(id));
   }
 
   view(id: string): EndpointView | undefined {
@@ -150,9 +150,10 @@ class State {
   }
 
   async refresh(): Promise<void> {
-    const all = await this.#options.capabilities.loadAll();
     const known: KnownEndpoints = new Map();
-    for (const [id, capabilities] of all) known.set(id, { capabilities, view: endpointView(capabilities) });
+    for await (const [id, capabilities] of this.#options.capabilities.entries()) {
+      known.set(id, { capabilities, view: endpointView(capabilities) });
+    }
     if (fingerprint(known) !== fingerprint(this.#known)) this.version += 1;
     this.#known = known;
   }
@@ -188,7 +189,7 @@ class State {
     const earlier = await this.load(id);
     const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
     if (stored) {
-      await this.#options.capabilities.save(id, found);
+      await this.#options.capabilities.put(id, found);
       this.take(id, found);
     }
     const lacks = [...(endpointView(found)?.lacks ?? [])];

@@ -1,14 +1,5 @@
-import {
-  type Check,
-  checkList,
-  checkObject,
-  either,
-  flag,
-  instant,
-  limited,
-  optional,
-  quantity,
-} from "./check-values.ts";
+import { type TSchema, Type } from "typebox";
+import { Compile } from "typebox/compile";
 import type { VoidDescription } from "./void-description.ts";
 
 const longestIri = 2048;
@@ -18,113 +9,129 @@ const mostPartitions = 200_000;
 const mostNames = 10_000;
 const mostRecords = 100_000;
 
-const iri = limited(longestIri);
-const text = limited(longestText);
-const status = either("exact", "lowerBound", "exists", "sampled", "claimed");
+/** A non-empty text of at most so many UTF-16 code units. */
+export const text = (most: number) =>
+  Type.Refine(
+    Type.String(),
+    (value) => value !== "" && value.length <= most,
+    () => `must have 1 to ${most} characters`,
+  );
 
-/** A position of the records. */
-const recordOf =
-  (records: number): Check =>
-  (value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= 0 && value < records
-      ? undefined
-      : "points to no record";
+/** A finite number from 0 on. */
+export const quantity = Type.Number({ minimum: 0 });
 
-const endings = either("ok", "partial", "timeout", "refused", "failed");
-const reasons = either("timeout", "refused", "budget", "partial", "failed", "contradicted");
+/** An ISO 8601 moment. */
+export const instant = Type.Refine(
+  Type.String(),
+  (value) => value.length <= 40 && !Number.isNaN(Date.parse(value)),
+  () => "must be a moment",
+);
 
-const record = checkObject({
-  rung: either(0, 1, 2, 3, 4, 5, 6),
-  query: limited(longestQuery),
-  httpStatus: optional(quantity),
+/** An object with these members and no others. */
+export const exactly = <Members extends Record<string, TSchema>>(members: Members) =>
+  Type.Object(members, { additionalProperties: false });
+
+const list = <Item extends TSchema>(item: Item, maxItems: number) => Type.Array(item, { maxItems });
+
+const iri = text(longestIri);
+const known = {
+  status: Type.Enum(["exact", "lowerBound", "exists", "sampled", "claimed"]),
+  record: Type.Integer({ minimum: 0 }),
+};
+const count = Type.Optional(exactly({ value: quantity, ...known }));
+const objects = list(exactly({ iri, ...known, triples: count }), mostPartitions);
+const properties = list(
+  exactly({
+    property: iri,
+    ...known,
+    triples: count,
+    distinctSubjects: count,
+    distinctObjects: count,
+    objectClasses: objects,
+    datatypes: objects,
+    objectsComplete: Type.Boolean(),
+  }),
+  mostPartitions,
+);
+const classes = list(
+  exactly({ class: iri, ...known, entities: count, triples: count, properties, propertiesComplete: Type.Boolean() }),
+  mostPartitions,
+);
+const linkset = exactly({
+  property: iri,
+  subjectClass: Type.Optional(iri),
+  objectClass: Type.Optional(iri),
+  targetEndpoint: Type.Optional(text(64)),
+  targetDataset: Type.Optional(iri),
+  triples: count,
+  ...known,
+});
+const unknown = exactly({
+  what: text(longestText),
+  why: Type.Enum(["timeout", "refused", "budget", "partial", "failed", "contradicted"]),
+  record: Type.Optional(known.record),
+});
+const record = exactly({
+  rung: Type.Enum([0, 1, 2, 3, 4, 5, 6]),
+  query: text(longestQuery),
+  httpStatus: Type.Optional(quantity),
   durationMs: quantity,
   at: instant,
-  outcome: endings,
+  outcome: Type.Enum(["ok", "partial", "timeout", "refused", "failed"]),
 });
+const graphs = list(exactly({ graph: iri, ...known, triples: count }), mostNames);
 
-/** The checks of everything that points into `records`. */
-function factChecks(records: number): Readonly<Record<string, Check>> {
-  const known = { status, record: recordOf(records) };
-  const count = checkObject({ value: quantity, ...known });
-  const objects = checkList(checkObject({ iri, ...known, triples: optional(count) }), mostPartitions);
-  const properties = checkList(
-    checkObject({
-      property: iri,
-      ...known,
-      triples: optional(count),
-      distinctSubjects: optional(count),
-      distinctObjects: optional(count),
-      objectClasses: objects,
-      datatypes: objects,
-      objectsComplete: flag,
-    }),
-    mostPartitions,
-  );
-  const classes = checkObject({
-    class: iri,
-    ...known,
-    entities: optional(count),
-    triples: optional(count),
-    properties,
-    propertiesComplete: flag,
-  });
-  const linkset = checkObject({
-    property: iri,
-    subjectClass: optional(iri),
-    objectClass: optional(iri),
-    targetEndpoint: optional(limited(64)),
-    targetDataset: optional(iri),
-    triples: optional(count),
-    ...known,
-  });
-  const graph = checkObject({ graph: iri, ...known, triples: optional(count) });
-  return {
-    namedGraphs: optional(checkObject({ list: checkList(graph, mostNames), complete: flag })),
-    triples: optional(count),
-    classes: optional(count),
-    properties: optional(count),
-    distinctSubjects: optional(count),
-    distinctObjects: optional(count),
-    classPartitions: checkList(classes, mostPartitions),
-    classesComplete: flag,
+const validator = Compile(
+  exactly({
+    endpoint: iri,
+    id: Type.Optional(text(64)),
+    dataset: iri,
+    source: Type.Enum(["retrieved", "computed", "mixed"]),
+    retrievedFrom: Type.Optional(iri),
+    startedAt: instant,
+    finishedAt: instant,
+    unfinished: Type.Boolean(),
+    title: Type.Optional(text(longestText)),
+    description: Type.Optional(text(longestText)),
+    license: Type.Optional(iri),
+    citation: Type.Optional(text(longestText)),
+    origin: Type.Optional(iri),
+    triples: count,
+    classes: count,
+    properties: count,
+    distinctSubjects: count,
+    distinctObjects: count,
+    classPartitions: classes,
+    classesComplete: Type.Boolean(),
     propertyPartitions: properties,
-    propertiesComplete: flag,
-    linksets: checkList(linkset, mostPartitions),
-    unknown: checkList(checkObject({ what: text, why: reasons, record: optional(recordOf(records)) }), mostPartitions),
-  };
-}
-
-const frameChecks: Readonly<Record<string, Check>> = {
-  endpoint: iri,
-  id: optional(limited(64)),
-  dataset: iri,
-  source: either("retrieved", "computed", "mixed"),
-  retrievedFrom: optional(iri),
-  startedAt: instant,
-  finishedAt: instant,
-  unfinished: flag,
-  title: optional(text),
-  description: optional(text),
-  license: optional(iri),
-  citation: optional(text),
-  origin: optional(iri),
-  languages: checkList(limited(80), mostNames),
-  namespaces: checkList(iri, mostNames),
-  graphs: optional(checkList(iri, mostNames)),
-  records: checkList(record, mostRecords),
-  cost: checkObject({ requests: quantity, bytes: quantity, ms: quantity }),
-};
+    propertiesComplete: Type.Boolean(),
+    languages: list(text(80), mostNames),
+    namespaces: list(iri, mostNames),
+    graphs: Type.Optional(list(iri, mostNames)),
+    namedGraphs: Type.Optional(exactly({ list: graphs, complete: Type.Boolean() })),
+    linksets: list(linkset, mostPartitions),
+    unknown: list(unknown, mostPartitions),
+    records: list(record, mostRecords),
+    cost: exactly({ requests: quantity, bytes: quantity, ms: quantity }),
+  }),
+);
 
 /**
  * A description from outside the process (storage, a document), checked throughout; unknown members are refused.
  * @returns the same value, or the reason why it is none
  */
 export function checkDescription(value: unknown): VoidDescription | { readonly reason: string } {
-  const records =
-    typeof value === "object" && value !== null && "records" in value && Array.isArray(value.records)
-      ? value.records.length
-      : 0;
-  const check = checkObject({ ...frameChecks, ...factChecks(records) });
-  const passes = (one: unknown): one is VoidDescription => check(one) === undefined;
-  return passes(value) ? value : { reason: check(value) ?? "" };
+  if (!validator.Check(value)) {
+    const [error] = validator.Errors(value);
+    return { reason: `${error?.instancePath.slice(1) || "it"} ${error?.message ?? "is no description"}` };
+  }
+  const { records } = value;
+  return pointsBeyond(value, records.length) ? { reason: "a record points to no record" } : value;
+}
+
+/** Whether any fact comes from a request that is not on record. */
+function pointsBeyond(value: unknown, records: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if ("record" in value && typeof value.record === "number" && value.record >= records) return true;
+  return Object.values(value).some((part) => pointsBeyond(part, records));
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import { checkDescription } from "./check-description.ts";
@@ -44,17 +45,23 @@ const format = 1;
 const main = (id: string): string => `description/${id}`;
 const work = (id: string): string => `description-work/${id}`;
 
+interface Parsed {
+  readonly version: number;
+  readonly description: VoidDescription;
+  readonly length: number;
+}
+
 /** A store of descriptions under `description/` and `description-work/`. */
 export function createDescriptionStore(options: DescriptionStoreOptions): DescriptionStore {
   const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi, workTtlMs = 30 * dayMs } = options;
-  const parsed = createParsedCache(cacheLength);
+  const parsed = new LRUCache<string, Parsed>({ maxSize: cacheLength, sizeCalculation: ({ length }) => length });
 
   const load = async (key: string): Promise<LoadedDescription> => {
     const document = await store.get(key);
     if (document === undefined) return {};
     const { version, value } = document;
-    const known = parsed.get(key, version);
-    if (known !== undefined) return { description: known, version };
+    const known = parsed.get(key);
+    if (known?.version === version) return { description: known.description, version };
     const description = read(value);
     if ("reason" in description) {
       await store.delete(key, { ifVersion: version });
@@ -105,40 +112,4 @@ function read(value: string): VoidDescription | { readonly reason: string } {
   }
   if (document.format !== format) return { reason: "it has a format of another version" };
   return checkDescription(document.description);
-}
-
-interface Parsed {
-  readonly version: number;
-  readonly description: VoidDescription;
-  readonly length: number;
-}
-
-/** Parsed descriptions, those that were used last; bounded by the length of their texts. */
-function createParsedCache(maxLength: number) {
-  const entries = new Map<string, Parsed>();
-  let length = 0;
-  const drop = (key: string): void => {
-    length -= entries.get(key)?.length ?? 0;
-    entries.delete(key);
-  };
-  return {
-    get(key: string, version: number): VoidDescription | undefined {
-      const entry = entries.get(key);
-      if (entry === undefined || entry.version !== version) return undefined;
-      // Insertion order is order of use.
-      entries.delete(key);
-      entries.set(key, entry);
-      return entry.description;
-    },
-    set(key: string, entry: Parsed): void {
-      drop(key);
-      if (entry.length > maxLength) return;
-      entries.set(key, entry);
-      length += entry.length;
-      for (const oldest of entries.keys()) {
-        if (length <= maxLength) break;
-        drop(oldest);
-      }
-    },
-  };
 }

@@ -73,36 +73,36 @@ describe("a damaged one is dropped, with the reason", () => {
     ["another format", '{"format":2,"description":{}}', /another version/u],
   ])("%s", (_name, value, reason) => shouldDrop(value, reason));
   it.each([
-    ["no endpoint", without("endpoint"), /^endpoint is no text/u],
+    ["no endpoint", without("endpoint"), /required properties endpoint/u],
     ["no records", { ...sampleDescription, records: [] }, /record points to no record/u],
-    ["no lists", without("classPartitions"), /^classPartitions is no list/u],
-    ["unknown members", { ...sampleDescription, extra: 1 }, /unknown member "extra"/u],
+    ["no lists", without("classPartitions"), /required properties classPartitions/u],
+    ["unknown members", { ...sampleDescription, extra: 1 }, /^extra schema is false/u],
     [
       "an unknown status",
       { ...sampleDescription, triples: { value: 1, status: "sure", record: 0 } },
-      /status is none of/u,
+      /^triples\/status must be equal to one of/u,
     ],
     [
       "a negative count",
       { ...sampleDescription, triples: { value: -1, status: "exact", record: 0 } },
-      /value is no quantity/u,
+      /^triples\/value must be >= 0/u,
     ],
     [
       "a count that is text",
       { ...sampleDescription, triples: { value: "1", status: "exact", record: 0 } },
-      /value is no quantity/u,
+      /^triples\/value must be number/u,
     ],
-    ["no moment", { ...sampleDescription, finishedAt: "yesterday" }, /^finishedAt is no moment/u],
+    ["no moment", { ...sampleDescription, finishedAt: "yesterday" }, /^finishedAt must be a moment/u],
     [
       "a partition that is null",
       { ...sampleDescription, classPartitions: [null] },
-      /^classPartitions\[0\] is no object/u,
+      /^classPartitions\/0 must be object/u,
     ],
     [
       "a deep fault",
       { ...sampleDescription, classPartitions: [{ ...person, properties: [{ property: "" }] }] },
-      /properties\[0\] property is no text/u,
+      /^classPartitions\/0\/properties\/0 must have required/u,
     ],
-    ["an array", [], /is no object/u],
+    ["an array", [], /must be object/u],
   ])("%s", (_name, description, reason) => shouldDropDescription(description, reason));
 });
