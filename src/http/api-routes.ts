@@ -18,7 +18,7 @@ import {
 } from "./schemas.ts";
 import { sendJson } from "./common-headers.ts";
 import { createTableSender } from "./send-table.ts";
-import { endpointUnknown } from "./sparql-routes.ts";
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
 /** The answers of a route of the JSON API, for its documentation; what is sent is typed by the use case. */
 export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });

@@ -25,7 +25,7 @@ import type { SendProblem } from "./problem-reply.ts";
 import { documentFormat, etagHeader, graphFormat, sendDocument, requestedFormat } from "./rdf-body.ts";
 import { IdPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { endpointUnknown } from "./sparql-routes.ts";
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import { documentUnknown } from "../registry/catalog/check-write.ts";
 
 /** What the routes of the catalogue work with. */

@@ -20,7 +20,7 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { IdPath } from "./schemas.ts";
-import { endpointUnknown } from "./sparql-routes.ts";
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
 const tags = ["Descriptions"];
 

@@ -1,3 +1,4 @@
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import swagger from "@fastify/swagger";
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
@@ -25,7 +26,6 @@ import {
   addHostedRoute,
   addQueryRoutes,
   addShardRoute,
-  endpointUnknown,
   idOf,
   routedUrl,
   shardOf,

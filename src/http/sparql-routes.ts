@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import { descriptionUrl } from "../registry/void/published-documents.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
@@ -92,16 +93,6 @@ function parameter(params: unknown, name: string): string {
 export const idOf = ({ params }: FastifyRequest): string => parameter(params, "id");
 
 const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
-
-/** The error for an id that is not there, with the ids that are like it. */
-export function endpointUnknown(id: string, known: readonly string[]): FedwayError {
-  const endpoints = nearest(id, known);
-  const shown = shortened(id);
-  return new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${shown}".`, {
-    endpoints,
-    next: endpoints.length > 0 ? `Did you mean "${endpoints[0]}"?` : "GET /api/endpoints lists all of them.",
-  });
-}
 
 function federationUnknown(id: string, known: readonly string[]): FedwayError {
   const [like] = nearest(id, known);

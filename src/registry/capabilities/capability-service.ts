@@ -2,6 +2,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { CapabilityProber } from "./prober.ts";
@@ -169,9 +170,7 @@ class State {
 
   #entry(id: string): CatalogEntry {
     const entry = this.#options.catalog.byId(id);
-    if (entry === undefined) {
-      throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`);
-    }
+    if (entry === undefined) throw endpointUnknown(id);
     return entry;
   }
 

@@ -7,7 +7,7 @@ import { type UrlKey, looseKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";
 import { EntryProblem, quote } from "./statements.ts";
-import { nearest } from "../../errors/nearest.ts";
+import { endpointUnknown } from "./endpoint-unknown.ts";
 
 /** What a document has to pass before it is written. */
 export interface DocumentRules {
@@ -139,10 +139,10 @@ export function checkCondition(change: CatalogWrite, existing: CatalogDocument |
 /** The error of a document that is not there. */
 export function documentUnknown(kind: CatalogDocument["kind"], id: string, catalog: Catalog): FedwayError {
   if (kind === "federation") return new FedwayError("FEDERATION_UNKNOWN", `There is no federation "${id}".`);
-  const ids = catalog.entries.map((entry) => entry.id);
-  return new FedwayError("ENDPOINT_UNKNOWN", `There is no endpoint "${id}" in the catalogue.`, {
-    endpoints: nearest(id, ids),
-  });
+  return endpointUnknown(
+    id,
+    catalog.entries.map((entry) => entry.id),
+  );
 }
 
 /** Which entries have which URLs. */

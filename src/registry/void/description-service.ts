@@ -3,6 +3,7 @@ import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts
 import type { AskedEndpoint } from "../catalog/asking.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import type { DescribeBudget, Describer, DescribeTarget } from "../compute/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";
 import { emptyDescription } from "../compute/todo.ts";
@@ -163,9 +164,7 @@ interface RunOptions extends DescriptionServiceOptions {
 
 function targetOf(options: DescriptionServiceOptions, id: string): DescribeTarget & { readonly dataset: string } {
   const entry = options.catalog.byId(id);
-  if (entry === undefined) {
-    throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`);
-  }
+  if (entry === undefined) throw endpointUnknown(id);
   const endpoint = (options.endpointOf ?? bySparql)(entry);
   if (endpoint === undefined) {
     throw new FedwayError(

@@ -1,6 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import type { DescriptionService } from "./description-service.ts";
 import { type LinkSide, type LinksetFinder, withLinksets } from "./linkset-finder.ts";
 
@@ -52,7 +53,7 @@ function payloadOf(payload: unknown): Payload {
 
 async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: string): Promise<LinkSide> {
   const entry = catalog.byId(id);
-  if (!entry) throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id}".`);
+  if (!entry) throw endpointUnknown(id);
   const description = await descriptions.get(id);
   if (description) {
     const { url, method } = entry;
