@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type AdminToken, offerToken, openAdminToken, startMessage } from "./app/admin-token.ts";
 import { steadyClock } from "./clock.ts";
-import { createLog } from "./app/create-log.ts";
+import { createLog } from "./telemetry/log.ts";
 import { type Clients, localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
 import { measured, openJobs } from "./app/open-jobs.ts";
 import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
@@ -21,7 +21,7 @@ import { createExampleFederation, type ExampleFederation } from "./hosting/examp
 import type { HttpLog } from "./http/http-deps.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobQueue } from "./jobs/job-queue.ts";
-import { countFailures } from "./telemetry/count-failures.ts";
+import { countFailures } from "./telemetry/work-metrics.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";

@@ -4,15 +4,9 @@ import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { HostedShards } from "./shards.ts";
 import type { Config } from "../config/config.ts";
 import { packageVersion } from "../config/version.ts";
-import { createRequestSpans } from "../telemetry/request-spans.ts";
-import type { Tracer } from "../telemetry/tracing.ts";
+import { createRequestSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import {
-  createSparqlClient,
-  type GuardedSparqlClient,
-  openClientNetwork,
-  type SparqlClientOptions,
-} from "../outbound/client.ts";
+import { createSparqlClient, type GuardedSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient, type DocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, TransportObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";

@@ -1,7 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import { type Count, GatheredCount, GatheredTimes, type Gathering, type Timer } from "./gathered.ts";
 
-export type { Count, Timer } from "./gathered.ts";
+/** A child of a histogram. */
+export interface Timer {
+  /** Seconds; what is no number is not counted. */
+  observe(seconds: number): void;
+}
+
+/** A child of a counter. */
+export interface Count {
+  inc(by?: number): void;
+}
 
 /** What an instrument is called. Label values come from closed sets or are catalogue ids. */
 export interface InstrumentName {
@@ -34,11 +42,6 @@ export class Series<Child> {
     for (const label of labels) branch = branch.below.get(label) ?? grow(branch, label);
     branch.child ??= this.#make(branch.labels);
     return branch.child;
-  }
-
-  /** Those that are there. */
-  *children(): Iterable<Child> {
-    for (const { child } of branchesOf(this.#root)) if (child !== undefined) yield child;
   }
 
   /** Values of the first label that have children. */
@@ -104,9 +107,12 @@ const seriesOf = <Of, Child = Of>(metric: Labelled<Of>, wrap: (child: Of) => Chi
     (labels) => metric.remove(...labels),
   );
 
-function handOn(series: Series<Gathering>): void {
-  for (const child of series.children()) child.handOn();
-}
+/** prom-client throws at what is no number. */
+const finite = (child: Timer): Timer => ({
+  observe(duration) {
+    if (Number.isFinite(duration)) child.observe(duration);
+  },
+});
 
 /** Instruments on `registry`. */
 export function createInstruments(registry: Registry): Instruments {
@@ -118,16 +124,8 @@ export function createInstruments(registry: Registry): Instruments {
     registers,
   });
   return {
-    timers(name) {
-      const metric: Histogram = new Histogram({ ...configured(name), buckets: seconds, collect: () => handOn(series) });
-      const series: Series<GatheredTimes> = seriesOf<Timer, GatheredTimes>(metric, (child) => new GatheredTimes(child));
-      return series;
-    },
-    counts(name) {
-      const metric: Counter = new Counter({ ...configured(name), collect: () => handOn(series) });
-      const series: Series<GatheredCount> = seriesOf<Count, GatheredCount>(metric, (child) => new GatheredCount(child));
-      return series;
-    },
+    timers: (name) => seriesOf<Timer>(new Histogram({ ...configured(name), buckets: seconds }), finite),
+    counts: (name) => seriesOf<Count>(new Counter(configured(name)), (child) => child),
     levels: (name) => seriesOf<Level>(new Gauge(configured(name)), (child) => child),
     count: (name) => new Counter(configured(name)),
     reading(name, read) {

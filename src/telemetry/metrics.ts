@@ -1,10 +1,10 @@
 import { setImmediate as othersTurn } from "node:timers/promises";
-import { Registry } from "prom-client";
+import { Registry, collectDefaultMetrics, Counter, Gauge } from "prom-client";
 import { createInstruments } from "./instruments.ts";
 import { createMonitorMetrics, type MonitorMetrics } from "./monitor-metrics.ts";
-import { addProcessMetrics, type BuildInfo } from "./process-metrics.ts";
 import { createTrafficMetrics, type TrafficMetrics, unlisted } from "./traffic-metrics.ts";
 import { createWorkMetrics, type WorkMetrics } from "./work-metrics.ts";
+import { performance } from "node:perf_hooks";
 
 /** The registry and every instrument of the service. Labels come from closed sets or are catalogue ids. */
 export interface Metrics extends TrafficMetrics, MonitorMetrics, WorkMetrics {
@@ -24,7 +24,7 @@ export interface Metrics extends TrafficMetrics, MonitorMetrics, WorkMetrics {
 }
 
 /** Beside what the process is: the clock of durations, and the longest wait for what is read at a scrape (default 1,000). */
-export interface MetricsOptions extends Partial<BuildInfo> {
+interface MetricsOptions extends Partial<BuildInfo> {
   readonly now?: () => number;
   readonly patienceMs?: number;
 }
@@ -72,4 +72,36 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       isListed = listed;
     },
   };
+}
+
+/** What a process says of itself. */
+interface BuildInfo {
+  readonly version: string;
+  /** What this process does: `all`, `web` or `worker`. */
+  readonly role: string;
+}
+
+/** The process: memory, CPU, event loop, garbage collection, and what was built. */
+function addProcessMetrics(registry: Registry, { version, role }: BuildInfo): void {
+  collectDefaultMetrics({ register: registry });
+  const build = new Gauge({
+    name: "fedway_build_info",
+    help: "1, with the versions of Fedway and Node and the role of the process",
+    labelNames: ["version", "node", "role"],
+    registers: [registry],
+  });
+  build.labels(version, process.versions.node, role).set(1);
+  // Counted, not divided: a rate is right however many servers scrape, and over any window.
+  const loop: Counter<"state"> = new Counter({
+    name: "fedway_event_loop_seconds_total",
+    help: "Time of the event loop, active and idle",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      const { active, idle } = performance.eventLoopUtilization();
+      loop.reset();
+      loop.labels("active").inc(active / 1000);
+      loop.labels("idle").inc(idle / 1000);
+    },
+  });
 }

@@ -15,9 +15,11 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
-import { createExportAgents } from "./export-agents.ts";
-import { parseTraceparent } from "./trace-parent.ts";
 import type { AttributeValue, Span, SpanContext, SpanOptions, Tracing } from "./tracing.ts";
+import { Agent as HttpAgent, type ClientRequestArgs } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** Where traces go. Times in milliseconds. */
 export interface OtlpTracingOptions {
@@ -133,4 +135,73 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   const timer = setTimeout(resolve, ms);
   await Promise.race([work.catch(() => {}), late]);
   clearTimeout(timer);
+}
+
+/** Agents for a client whose own time limit is that of silence. */
+export interface ExportAgents {
+  /** The agent of a protocol, `http:` or `https:`. */
+  readonly of: (protocol: string) => HttpAgent;
+  /** Ends every connection and lets no other begin. */
+  close(): void;
+}
+
+/** Agents whose connections serve one request each and end after `lifeMs`, however slowly an answer drips. */
+export function createExportAgents(lifeMs: number): ExportAgents {
+  const sockets = new Set<Socket | Duplex>();
+  const agents: HttpAgent[] = [];
+  let closed = false;
+
+  const limit = (socket: Socket | Duplex): void => {
+    const timer = setTimeout(() => socket.destroy(new Error("the collector took too long")), lifeMs);
+    timer.unref();
+    sockets.add(socket);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      sockets.delete(socket);
+    });
+  };
+  const limited = <Agent extends HttpAgent>(agent: Agent): Agent => {
+    const connect = agent.createConnection.bind(agent);
+    agent.createConnection = (options: ClientRequestArgs, callback) => {
+      if (closed) throw new Error("closed");
+      const socket = connect(options, callback);
+      if (socket) limit(socket);
+      return socket;
+    };
+    agents.push(agent);
+    return agent;
+  };
+  return {
+    of: (protocol) =>
+      limited(protocol === "https:" ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false })),
+    close() {
+      closed = true;
+      for (const socket of sockets) socket.destroy();
+      for (const agent of agents) agent.destroy();
+    },
+  };
+}
+
+/** A span of another process. */
+export interface RemoteParent {
+  /** 32 hexadecimal digits, not all 0. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits, not all 0. */
+  readonly spanId: string;
+  /** The other process records it; a child is recorded when its parent is. */
+  readonly sampled: boolean;
+}
+
+const shape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
+const zeros = /^0+$/;
+
+/**
+ * Reads a `traceparent` header (W3C Trace Context, section 3.2); undefined when it is not exactly right. Versions to come
+ * may add fields at the end.
+ */
+export function parseTraceparent(text: string): RemoteParent | undefined {
+  const [, version, traceId = "0", spanId = "0", flags = "0", more] = shape.exec(text) ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (zeros.test(traceId) || zeros.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

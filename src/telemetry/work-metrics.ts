@@ -1,10 +1,10 @@
 import type { Instruments, Readings } from "./instruments.ts";
 
 /** How a run of a job ended: `interrupted` ones were cancelled, or run again elsewhere. */
-export type JobOutcome = "done" | "failed" | "interrupted";
+type JobOutcome = "done" | "failed" | "interrupted";
 
 /** How a delivery of a webhook ended: `failed` ones are tried again, `dead` ones are given up. */
-export type WebhookOutcome = "delivered" | "failed" | "dead";
+type WebhookOutcome = "delivered" | "failed" | "dead";
 
 /** A handler of jobs. */
 type Handler<Payload, Context, Result> = (payload: Payload, context: Context) => Promise<Result>;
@@ -28,10 +28,10 @@ export interface WorkMetrics {
 }
 
 /** Why an evaluator process ended. */
-export type EvaluatorEndReason = "memory" | "stalled" | "killed" | "exit";
+type EvaluatorEndReason = "memory" | "stalled" | "killed" | "exit";
 
 /** Evaluations under way and waiting, and what all processes have in memory. */
-export interface EvaluatorUsage {
+interface EvaluatorUsage {
   readonly running: number;
   readonly waiting: number;
   readonly residentBytes: number;
@@ -43,7 +43,7 @@ const webhookOutcomes: readonly WebhookOutcome[] = ["delivered", "failed", "dead
 const openStates = ["waiting", "running"] as const;
 
 /** The clock, and the longest wait for what is read at a scrape, in milliseconds. */
-export interface WorkTimes {
+interface WorkTimes {
   readonly now: () => number;
   readonly patienceMs: number;
 }
@@ -124,3 +124,32 @@ async function inTime<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/** Codes of errors that mean the storage failed. */
+const failed = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "code" in error && error.code === "STORE_FAILED";
+
+/** The same port; `onFailure` hears of every call whose promise rejects with the code `STORE_FAILED`. */
+export function countFailures<Port extends object>(port: Port, onFailure: () => void): Port {
+  const wrapped = new Map<string | symbol, unknown>();
+  const count = (error: unknown): never => {
+    if (failed(error)) onFailure();
+    throw error;
+  };
+  const wrap =
+    (method: (...args: unknown[]) => unknown) =>
+    (...args: unknown[]): unknown => {
+      const result = Reflect.apply(method, port, args);
+      return result instanceof Promise ? result.catch(count) : result;
+    };
+  return new Proxy(port, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (!isMethod(value)) return value;
+      if (!wrapped.has(key)) wrapped.set(key, wrap(value));
+      return wrapped.get(key);
+    },
+  });
+}
+
+const isMethod = (value: unknown): value is (...args: unknown[]) => unknown => typeof value === "function";

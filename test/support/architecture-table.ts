@@ -35,7 +35,7 @@ export const modules: readonly Module[] = [
   { name: "clock.ts", imports: [], packages: [] },
   // Threads and child processes, and who waits for them.
   { name: "workers", imports: [], packages: [] },
-  { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*"] },
+  { name: "telemetry", imports: [], packages: ["prom-client", "@opentelemetry/*", "pino"] },
   { name: "rdf", imports: [], packages: ["n3"] },
   { name: "sparql", imports: whole("rdf"), packages: ["sparqljs"] },
   {

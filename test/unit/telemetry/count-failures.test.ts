@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { countFailures } from "../../../src/telemetry/count-failures.ts";
+import { countFailures } from "../../../src/telemetry/work-metrics.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 
 class Port {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRequestSpans } from "../../../src/telemetry/request-spans.ts";
-import type { SpanOptions, Tracer } from "../../../src/telemetry/tracing.ts";
+import { createRequestSpans, type SpanOptions, type Tracer } from "../../../src/telemetry/tracing.ts";
 
 function recording() {
   const seen: {

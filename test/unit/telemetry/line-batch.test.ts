@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { LineBatch } from "../../../src/app/line-batch.ts";
+import { LineBatch } from "../../../src/telemetry/log.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

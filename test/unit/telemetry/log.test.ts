@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createLog, createMask, type LogSettings } from "../../../src/app/create-log.ts";
+import { createLog, createMask, type LogSettings } from "../../../src/telemetry/log.ts";
 
 const settings: LogSettings = {
-  log: { level: "info", queries: false },
+  log: { level: "info" },
   adminToken: 'admin"token\\0123456',
   redisUrl: "redis://user:p%40ss%2Fword@redis:6379/0",
   monitor: {
@@ -59,6 +59,6 @@ it.each([
   ["warn", false],
   ["silent", false],
 ] as const)("with the level %s it wants lines of requests: %s", (level, wanted) => {
-  const { http } = createLog({ ...settings, log: { level, queries: false } });
+  const { http } = createLog({ ...settings, log: { level } });
   expect(http.request !== undefined).toBe(wanted);
 });
