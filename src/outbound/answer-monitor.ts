@@ -4,7 +4,7 @@ import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, SparqlRequest, PartialReason } from "./sparql-client.ts";
 import { headerOf, type ResponseHeaders } from "./media-types.ts";
 
-/** What a monitor is told about an answer. */
+/** What is known of an answer before its first byte. */
 interface MonitorOptions {
   readonly scanner: AnswerScanner;
   /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */

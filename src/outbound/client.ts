@@ -5,23 +5,10 @@ import type { BreakerOptions } from "./breaker.ts";
 import { Call, type CallContext } from "./call.ts";
 import { converse, type ConversationContext, type RetryOptions } from "./conversation.ts";
 import { type Breakers, EndpointStates, metricName } from "./endpoint-states.ts";
+import { answerLocally } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { TransportObserver } from "./observer.ts";
-import type {
-  EndpointTarget,
-  LocalDispatch,
-  SparqlAnswer,
-  SparqlClient,
-  SparqlRequest,
-  LocalAnswer,
-  LocalQuery,
-} from "./sparql-client.ts";
-import { finished } from "node:stream/promises";
-import { setImmediate } from "node:timers/promises";
-import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
-import type { AttemptContext } from "./attempt.ts";
-import { answerMediaType } from "./media-types.ts";
-import { refusalError } from "./refusals.ts";
+import type { EndpointTarget, LocalDispatch, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
 interface BreakerLimits extends Pick<BreakerOptions, "faults" | "coolDownMs" | "maxCoolDownMs"> {
@@ -50,7 +37,7 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** A SPARQL client whose circuit breakers can be told what others know. */
+/** A SPARQL client whose circuit breakers can be opened and closed from outside. */
 export interface GuardedSparqlClient extends SparqlClient {
   readonly breakers: Breakers;
 }
@@ -178,92 +165,4 @@ function refusedTarget(
     requests: 0,
   });
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
-}
-
-type Handler = (query: LocalQuery) => Promise<LocalAnswer>;
-
-/** A syntax error of an endpoint in this process is a rejection by that endpoint, as it would be over HTTP. */
-function asEndpointError(thrown: unknown): FedwayError {
-  const error = toFedwayError(thrown);
-  if (error.code !== "QUERY_SYNTAX" && error.code !== "UPDATE_REFUSED") return error;
-  return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
-}
-
-function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
-  call.check();
-  call.sent();
-  const { query, kind, accept, defaultGraphs, namedGraphs, client, signal } = call.request;
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    call.underWay = { abort: reject };
-  });
-  const answered = handler({
-    query,
-    kind,
-    accept,
-    client,
-    signal,
-    timeoutMs: Math.max(1, call.leftMs),
-    ...(defaultGraphs === undefined ? {} : { defaultGraphs }),
-    ...(namedGraphs === undefined ? {} : { namedGraphs }),
-  });
-  // Nobody reads an answer that comes too late.
-  interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});
-  return Promise.race([answered, interrupted]);
-}
-
-/** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
-async function answerLocally(call: Call, handler: Handler, context: AttemptContext): Promise<SparqlAnswer> {
-  const { network, scanner, maxAnswerBytes } = context;
-  const { kind, maxBytes } = call.request;
-  const startedMs = network.clock.now();
-  let answer: LocalAnswer;
-  try {
-    answer = await ask(call, handler);
-  } catch (thrown) {
-    throw asEndpointError(thrown);
-  }
-  const { body, stream } = answer;
-  try {
-    const mediaType = answerMediaType(answer.mediaType, kind);
-    if (mediaType === undefined) {
-      throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
-    }
-    const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
-    if (body.length > cap) throw answerTooLarge(cap);
-    const { request } = call;
-    const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
-    const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
-    if (outcome instanceof FedwayError) throw outcome;
-    call.check();
-    call.wireBytes = body.length;
-    call.finish(outcome);
-    const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome);
-    // A reader of the body need not look at `end`.
-    end.catch(() => {});
-    return {
-      status: 200,
-      mediaType,
-      contentEncoding: "identity",
-      body: stream ?? body,
-      firstByteMs: network.clock.now() - startedMs,
-      requests: call.requests,
-      whole: stream === undefined ? outcome : undefined,
-      end,
-    };
-  } catch (error) {
-    stream?.destroy();
-    throw error;
-  }
-}
-
-const turnBytes = 4_194_304;
-
-/** Looks through a large body with room for others in between. */
-async function seeInTurns(monitor: AnswerMonitor, body: Buffer): Promise<FedwayError | undefined> {
-  for (let at = 0; at < body.length; at += turnBytes) {
-    if (at > 0) await setImmediate();
-    const error = monitor.see(body.subarray(at, at + turnBytes));
-    if (error !== undefined) return error;
-  }
-  return undefined;
 }

@@ -13,7 +13,7 @@ export interface SharedBreakersOptions {
   readonly pollMs?: number;
   /** Endpoints that each process answers itself fail in that process only, and are not shared. */
   readonly isLocal?: (url: string) => boolean;
-  /** Told of the first failure of the store, and again only after it has worked meanwhile. */
+  /** Called with the first of several failures of the store in a row. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -26,7 +26,7 @@ interface Notice {
    * endpoint works again.
    */
   readonly openMs: number;
-  /** When that was, on the clock of the process that wrote it; not told by earlier versions. */
+  /** When that was, on the clock of the process that wrote it; absent in notices of earlier versions. */
   readonly atMs?: number;
   /** Of the process that wrote it. */
   readonly from: string;
@@ -98,7 +98,7 @@ class BreakerSharing {
     void this.#looking.stop();
   }
 
-  /** What was adopted is not told again, and a trial that is under way tells nothing yet. */
+  /** Ignores what was adopted from others, and trials, which are not decided yet. */
   #hear({ url, id, state, openUntilMs, by }: BreakerReport): void {
     const { clock, isLocal } = this.#options;
     if (by === "outside" || state === "half-open" || isLocal?.(url) === true) return;

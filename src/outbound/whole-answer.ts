@@ -132,8 +132,8 @@ function limitOf(query: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** What is read of one answer. */
-interface Reading {
+/** A parsed answer; what its form does not have is empty. */
+interface Parsed {
   readonly rows: readonly ReadonlyMap<string, RDF.Term>[];
   readonly variables: readonly string[];
   readonly quads: readonly RDF.Quad[];
@@ -153,18 +153,18 @@ async function readWhole(
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.
   answer.end.catch(() => undefined);
   const check = parseCheck(bounds, clock.now);
-  let reading: Reading;
+  let parsed: Parsed;
   try {
-    reading = await parse(decodedBody(answer), { mediaType, kind, limits: { maxRows }, check });
+    parsed = await parse(decodedBody(answer), { mediaType, kind, limits: { maxRows }, check });
   } catch (error) {
     throw withStatus(error, status);
   }
   const end = await answer.end;
   const partial = answer.partial ?? end.partial;
-  return { ...reading, answer, partial, bytes: end.decodedBytes, durationMs: clock.now() - startedMs };
+  return { ...parsed, answer, partial, bytes: end.decodedBytes, durationMs: clock.now() - startedMs };
 }
 
-async function parse(bytes: AsyncIterable<Uint8Array>, options: ParseOptions): Promise<Reading> {
+async function parse(bytes: AsyncIterable<Uint8Array>, options: ParseOptions): Promise<Parsed> {
   const result = await parseAnswer(bytes, options);
   if (result.kind === "boolean") return { rows: [], variables: [], quads: [], boolean: result.value };
   const rows: ReadonlyMap<string, RDF.Term>[] = [];

@@ -26,7 +26,7 @@ export interface Entrant {
  */
 export interface Admission {
   /**
-   * Undefined when the query may run now, otherwise a promise of that. Whoever was let in calls `leave` once.
+   * Undefined when the query may run now, otherwise a promise of that. A query that was let in calls `leave` once.
    * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
    */
   enter(entrant: Entrant): Promise<void> | undefined;

@@ -36,7 +36,7 @@ interface QueryServiceOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-/** Creates the use case over a planner and the two ways to execute a plan; whoever does closes it at the end. */
+/** Creates the use case over a planner and the two ways to execute a plan; the caller closes it. */
 export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
   const { planner, limits, metrics, now, sharedStore: store } = options;
   const runs = new WeakMap<Error, string>();

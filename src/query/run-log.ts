@@ -19,9 +19,9 @@ interface RunLogOptions {
   readonly now: () => number;
   /** Part of every id, so that other processes know whose run it is. */
   readonly name?: string | undefined;
-  /** Told of every run that begins or ends, by its place. */
+  /** Called with the place of every run that begins or ends. */
   readonly onChange?: ((place: number) => void) | undefined;
-  /** Told of every finished run, once. */
+  /** Called once for every finished run. */
   readonly onFinish: (run: Run, durationMs: number) => void;
 }
 

@@ -7,7 +7,7 @@ import type { RunRecord } from "./query-service.ts";
 export interface SharedRuns {
   /** Names this process in the ids of its runs. */
   readonly name: string;
-  /** Told of each run that begins or ends, by its place in the log. */
+  /** To be called with the place in the log of each run that begins or ends. */
   changed(place: number): void;
   /** A run of another process. @throws FedwayError `STORE_FAILED` */
   find(id: string): Promise<RunRecord | undefined>;
@@ -68,7 +68,7 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
     return places.length;
   };
   const turn = async (): Promise<void> => {
-    // Whoever opened the store counts its failures.
+    // The store counts its own failures.
     const pages = await writePages().catch(() => Number.POSITIVE_INFINITY);
     timer = undefined;
     if (unwritten.size > 0) wake(pages > fewPages ? writeLaterMs : writeAfterMs);

@@ -15,7 +15,7 @@ export interface RunStarterOptions {
   readonly admission: Admission;
   readonly limits: { readonly timeoutMs: number };
   readonly onPlan: (cached: boolean) => void;
-  /** Told which run an error belongs to. */
+  /** Called with the error of a failed run. */
   readonly onFailure: (error: FedwayError, run: string) => void;
   readonly now: () => number;
   /** Makes one span of each run; absent: none. */
@@ -96,7 +96,7 @@ function hashOf(plan: QueryPlan, text: string): string {
 const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: RunStarterOptions): number =>
   Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
 
-/** As `Admission.enter`; `startRun` comes next. */
+/** `Admission.enter` for a request; `startRun` comes next. */
 export const enterQueue = (request: QueryRequest, options: RunStarterOptions): Promise<void> | undefined =>
   options.admission.enter({
     characters: request.text.length,
@@ -104,7 +104,7 @@ export const enterQueue = (request: QueryRequest, options: RunStarterOptions): P
     signal: request.signal,
   });
 
-/** Comes once after `enterQueue`; whoever hears of the run's end calls `admission.leave`. @throws FedwayError what the planner throws */
+/** Plans a query that was let in and opens its run; the log's `onFinish` calls `admission.leave`. @throws FedwayError what the planner throws */
 export function startRun(request: QueryRequest, options: RunStarterOptions): StartedRun {
   try {
     return new StartedRun(request, options);

@@ -70,7 +70,7 @@ export function createPause(source: ByteSource, check: () => void = () => undefi
 }
 
 /** How the bytes of an answer become items. */
-interface ItemReading<T> {
+interface ItemReaderOptions<T> {
   readonly source: ByteSource;
   readonly decoder: AnswerDecoder<T>;
   readonly pause: Pause;
@@ -79,22 +79,22 @@ interface ItemReading<T> {
 
 /** Feeds a decoder in small steps and holds the limits. */
 export class ItemReader<T> {
-  readonly #reading: ItemReading<T>;
+  readonly #options: ItemReaderOptions<T>;
   readonly #maxRows: number;
   readonly #maxTermBytes: number;
   #rows = 0;
   #idleBytes = 0;
   #ended = false;
 
-  constructor(reading: ItemReading<T>) {
-    this.#reading = reading;
-    this.#maxRows = reading.limits?.maxRows ?? Number.POSITIVE_INFINITY;
-    this.#maxTermBytes = reading.limits?.maxTermBytes ?? defaultMaxTermBytes;
+  constructor(options: ItemReaderOptions<T>) {
+    this.#options = options;
+    this.#maxRows = options.limits?.maxRows ?? Number.POSITIVE_INFINITY;
+    this.#maxTermBytes = options.limits?.maxTermBytes ?? defaultMaxTermBytes;
   }
 
   async next(): Promise<readonly T[] | undefined> {
     if (this.#ended) return undefined;
-    const { source, pause } = this.#reading;
+    const { source, pause } = this.#options;
     const piece = await source.next();
     this.#ended = piece === undefined;
     await pause();
@@ -109,7 +109,7 @@ export class ItemReader<T> {
   }
 
   async #decode(piece: Uint8Array | undefined): Promise<readonly T[]> {
-    const { decoder } = this.#reading;
+    const { decoder } = this.#options;
     try {
       return piece === undefined ? await decoder.end() : await decoder.push(piece);
     } catch (error) {

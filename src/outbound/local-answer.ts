@@ -1,0 +1,97 @@
+import { finished } from "node:stream/promises";
+import { setImmediate } from "node:timers/promises";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
+import type { AttemptContext } from "./attempt.ts";
+import type { Call } from "./call.ts";
+import { answerMediaType } from "./media-types.ts";
+import { refusalError } from "./refusals.ts";
+import type { LocalAnswer, LocalQuery, SparqlAnswer } from "./sparql-client.ts";
+
+type Handler = (query: LocalQuery) => Promise<LocalAnswer>;
+
+/** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
+export async function answerLocally(call: Call, handler: Handler, context: AttemptContext): Promise<SparqlAnswer> {
+  const { network, scanner, maxAnswerBytes } = context;
+  const { kind, maxBytes } = call.request;
+  const startedMs = network.clock.now();
+  let answer: LocalAnswer;
+  try {
+    answer = await ask(call, handler);
+  } catch (thrown) {
+    throw asEndpointError(thrown);
+  }
+  const { body, stream } = answer;
+  try {
+    const mediaType = answerMediaType(answer.mediaType, kind);
+    if (mediaType === undefined) {
+      throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
+    }
+    const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
+    if (body.length > cap) throw answerTooLarge(cap);
+    const { request } = call;
+    const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
+    const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
+    if (outcome instanceof FedwayError) throw outcome;
+    call.check();
+    call.wireBytes = body.length;
+    call.finish(outcome);
+    const end = stream === undefined ? Promise.resolve(outcome) : finished(stream).then(() => outcome);
+    // A reader of the body need not look at `end`.
+    end.catch(() => {});
+    return {
+      status: 200,
+      mediaType,
+      contentEncoding: "identity",
+      body: stream ?? body,
+      firstByteMs: network.clock.now() - startedMs,
+      requests: call.requests,
+      whole: stream === undefined ? outcome : undefined,
+      end,
+    };
+  } catch (error) {
+    stream?.destroy();
+    throw error;
+  }
+}
+
+/** A syntax error of an endpoint in this process is a rejection by that endpoint, as it would be over HTTP. */
+function asEndpointError(thrown: unknown): FedwayError {
+  const error = toFedwayError(thrown);
+  if (error.code !== "QUERY_SYNTAX" && error.code !== "UPDATE_REFUSED") return error;
+  return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
+}
+
+function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
+  call.check();
+  call.sent();
+  const { query, kind, accept, defaultGraphs, namedGraphs, client, signal } = call.request;
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    call.underWay = { abort: reject };
+  });
+  const answered = handler({
+    query,
+    kind,
+    accept,
+    client,
+    signal,
+    timeoutMs: Math.max(1, call.leftMs),
+    ...(defaultGraphs === undefined ? {} : { defaultGraphs }),
+    ...(namedGraphs === undefined ? {} : { namedGraphs }),
+  });
+  // Nobody reads an answer that comes too late.
+  interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});
+  return Promise.race([answered, interrupted]);
+}
+
+const turnBytes = 4_194_304;
+
+/** Checks a large body in turns of the event loop. */
+async function seeInTurns(monitor: AnswerMonitor, body: Buffer): Promise<FedwayError | undefined> {
+  for (let at = 0; at < body.length; at += turnBytes) {
+    if (at > 0) await setImmediate();
+    const error = monitor.see(body.subarray(at, at + turnBytes));
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
