@@ -16,6 +16,7 @@ import type {
   MediatorQueryOperation,
 } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
+import { withFreshVariables } from "./variable-names.ts";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext } from "@comunica/core";
 import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
@@ -72,7 +73,7 @@ export function createEngineInstance(sizes: BlockSizes): EngineInstance {
   const engine = new QueryEngineBase(init);
   return {
     async parse(query) {
-      const context = new ActionContext({ [KeysInitQuery.dataFactory.name]: dataFactory });
+      const context = new ActionContext({ [KeysInitQuery.dataFactory.name]: withFreshVariables(dataFactory) });
       const queryFormat = { language: "sparql", version: "1.1" };
       const { operation, baseIRI } = await parser.mediate({ context, query, queryFormat });
       return { operation, base: baseIRI };

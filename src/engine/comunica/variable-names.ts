@@ -1,10 +1,12 @@
+import type { ComunicaDataFactory } from "@comunica/types";
+
 /**
  * Comunica keeps variables in objects, which have names of their own: `?constructor` would be found where it is not, and
  * `?__proto__` overwrites what all objects share, for every later query of the process. Such variables have other names
- * inside. A prefix more each time keeps all names apart.
+ * inside. So have those that could be taken for variables that Comunica or this engine makes.
  */
 const prefix = "fedway_";
-const taken = `(?:${prefix})*(?:${Object.getOwnPropertyNames(Object.prototype).join("|")})`;
+const taken = `(?:${Object.getOwnPropertyNames(Object.prototype).join("|")}|var\\d+|${prefix}.*)`;
 const isTaken = new RegExp(`^${taken}$`);
 const isInner = new RegExp(`^${prefix}${taken}$`);
 
@@ -13,3 +15,13 @@ export const innerName = (name: string): string => (isTaken.test(name) ? prefix 
 
 /** The query's name of a variable inside Comunica. */
 export const outerName = (name: string): string => (isInner.test(name) ? name.slice(prefix.length) : name);
+
+/**
+ * The factory of terms for one query's algebra. Comunica names the variables that it makes `var0`, `var1` and so on, and begins
+ * again behind each subselect, so that two path sequences shared a variable: each of them is a new one here.
+ */
+export function withFreshVariables(factory: ComunicaDataFactory): ComunicaDataFactory {
+  let count = 0;
+  const variable = (name: string) => factory.variable(/^var\d+$/.test(name) ? `${prefix}fresh${count++}` : name);
+  return Object.assign(Object.create(factory) as ComunicaDataFactory, { variable });
+}

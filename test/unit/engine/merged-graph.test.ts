@@ -70,6 +70,18 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
     ["a path from a variable to itself", "SELECT ?x { ?x :knows+ ?x }"],
     ["zero-length paths from nodes of the graph", "SELECT * { ?x :name ?n . ?x :knows? ?y }"],
     ["zero-length paths between any nodes", "SELECT (COUNT(*) AS ?n) { ?x :knows* ?y }"],
+    [
+      "two sequences of paths with a subselect between",
+      "SELECT * { ?x :knows/:name ?n { SELECT ?x { ?x :knows ?z } } ?y :address/:city ?c }",
+    ],
+    [
+      "variables with the names of Comunica's own",
+      "SELECT ?var0 (COUNT(?var1) AS ?var2) { ?x :knows/:name ?var0 . ?x :knows/:name ?var1 } GROUP BY ?var0",
+    ],
+    [
+      "variables with the names of the engine's own",
+      "SELECT ?fedway_0 ?fedway_fresh0 { ?x :knows/:name ?fedway_0 . ?x :knows+/:name ?fedway_fresh0 }",
+    ],
     ["two paths beside VALUES", "SELECT * { VALUES ?v { 1 2 } { ?x :knows+ ?y } { ?y :knows* ?z } }"],
     ["a nested path", "SELECT ?x ?y { ?x (:knows/^:knows)+ ?y }"],
     ["a nested path with alternatives", "SELECT ?x ?y { ?x :name ?n . ?x (:knows|:address/:city)* ?y }"],
