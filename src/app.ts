@@ -12,8 +12,7 @@ import { type HostedShards, hostShards, openShards, type Shards } from "./app/sh
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
 import { type StateWatch, watchState } from "./app/watch-state.ts";
-import type { Config } from "./config/config.ts";
-import { packageVersion } from "./config/version.ts";
+import { type Config, packageVersion } from "./config/config.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";

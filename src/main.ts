@@ -1,5 +1,5 @@
 import type { App } from "./app.ts";
-import { loadConfig } from "./config/load-config.ts";
+import { loadConfig } from "./config/config.ts";
 import { toFedwayError } from "./errors/fedway-error.ts";
 
 let app: App | undefined;

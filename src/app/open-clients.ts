@@ -2,8 +2,7 @@ import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { HostedShards } from "./shards.ts";
-import type { Config } from "../config/config.ts";
-import { packageVersion } from "../config/version.ts";
+import { type Config, packageVersion } from "../config/config.ts";
 import { createRequestSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createSparqlClient, type GuardedSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import type { Config } from "../config/config.ts";
-import { packageVersion } from "../config/version.ts";
+import { type Config, packageVersion } from "../config/config.ts";
 import type { JobKind, JobQueue, JobSchedule } from "../jobs/job-queue.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { KnownAvailability } from "../plan/plan-request.ts";

@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import type { Config } from "../config/config.ts";
-import { configReference, loadConfig } from "../config/load-config.ts";
-import { packageVersion } from "../config/version.ts";
+import { type Config, configReference, loadConfig, packageVersion } from "../config/config.ts";
 import type { CliIo } from "./cli-io.ts";
 import { runCli } from "./program.ts";
 

@@ -1,109 +1,115 @@
-/** Everything the environment decides, in one frozen value. Durations in milliseconds, sizes in bytes. */
-export interface Config {
-  /** `HOST` */
-  readonly host: string;
-  /** `PORT`; 0 picks a free one. */
-  readonly port: number;
-  /** `FEDWAY_METRICS_PORT`: port of `/metrics` alone; undefined: on `PORT` with all else. */
-  readonly metricsPort: number | undefined;
-  /** `FEDWAY_CATALOG`: folder of Turtle files, one endpoint a file. */
-  readonly catalogDir: string;
-  /** `FEDWAY_DATA_DIR`: folder of the service's state, held by one process. */
-  readonly dataDir: string;
-  /** `REDIS_URL`: keeps the state there instead; undefined: in the data folder. */
-  readonly redisUrl: string | undefined;
-  /** `FEDWAY_ADMIN_TOKEN`: bearer token of changes; undefined: the first start makes one; "off": they are open to all. */
-  readonly adminToken: string | undefined;
-  /** `FEDWAY_PUBLIC_URL` without a trailing slash; default `http://HOST:PORT` (127.0.0.1 when HOST is a wildcard). */
+import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+import type { Setting, SettingTree } from "./setting-parsers.ts";
+import { settings } from "./settings.ts";
+import { readFileSync } from "node:fs";
+
+/** What settings are read as. */
+type Values<Tree> = {
+  readonly [Name in keyof Tree]: Tree[Name] extends Setting<infer Value> ? Value : Values<Tree[Name]>;
+};
+
+/** Everything the environment decides, in one frozen value; `settings.ts` tells what each part means. Durations in milliseconds. */
+export type Config = Omit<Values<typeof settings>, "publicUrl"> & {
+  /** Without a trailing slash. */
   readonly publicUrl: string;
-  /** `FEDWAY_CORS_ORIGINS`: origins whose pages may read answers; "*" is any. */
-  readonly corsOrigins: "*" | readonly string[];
-  /** `FEDWAY_EXAMPLES`: host the example federation. */
-  readonly examples: boolean;
-  /** `FEDWAY_SHARDS`: folders of finished shards, beside those in the data folder. */
-  readonly shards: readonly string[];
-  /** `FEDWAY_EGRESS`: which SERVICE targets are allowed. */
-  readonly egress: "catalog" | "public";
-  /** `FEDWAY_ALLOW_ADDRESSES`: CIDRs that may be dialled although they are not global. */
-  readonly allowAddresses: readonly string[];
-  /** `FEDWAY_TRUST_PROXY`: number of proxies, or CIDRs, whose forwarding headers are believed. */
-  readonly trustProxy: boolean | number | readonly string[];
-  /** `FEDWAY_CONTACT`: address or URL in the outbound User-Agent. */
-  readonly contact: string | undefined;
-  /** `ROLE`: `web` answers requests, `worker` runs jobs and probes; both share their state in Redis. */
-  readonly role: "all" | "web" | "worker";
-  /** `FEDWAY_DRAIN_MS`: time between "not ready" and the end of listening. */
-  readonly drainMs: number;
-  readonly monitor: MonitorConfig;
-  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: base URL of a collector; undefined: no traces. */
-  readonly otlpEndpoint: string | undefined;
-  readonly limits: Limits;
-  readonly log: LogConfig;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Read = (setting: Setting<unknown>) => unknown;
+
+const isSetting = (part: Setting<unknown> | SettingTree): part is Setting<unknown> =>
+  typeof part["parse"] === "function";
+
+function allOf(tree: SettingTree): readonly Setting<unknown>[] {
+  return Object.values(tree).flatMap((part) => (isSetting(part) ? [part] : allOf(part)));
 }
 
-/** Probes, incidents and who is told of them. */
-export interface MonitorConfig {
-  /** `FEDWAY_MONITOR` */
-  readonly enabled: boolean;
-  /** `FEDWAY_PROBE_EVERY_MS` */
-  readonly everyMs: number;
-  /** `FEDWAY_PROBE_JITTER` as a share, 0 to 0.5. */
-  readonly jitter: number;
-  /** `FEDWAY_INCIDENT_AFTER`: faults in a row. */
-  readonly incidentAfter: number;
-  /** `FEDWAY_RECOVERED_AFTER`: good probes in a row. */
-  readonly recoveredAfter: number;
-  /** `FEDWAY_WEBHOOKS` */
-  readonly webhooks: readonly string[];
-  /** `FEDWAY_WEBHOOK_SECRET`; there whenever there are webhooks. */
-  readonly webhookSecret: string | undefined;
+/** The same tree with values in the place of settings. */
+function valuesOf<Tree extends SettingTree>(tree: Tree, read: Read): Values<Tree>;
+function valuesOf(tree: SettingTree, read: Read): unknown {
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, part]) => [name, isSetting(part) ? read(part) : valuesOf(part, read)]),
+  );
 }
 
-/** `FEDWAY_*` limits. */
-export interface Limits {
-  /** `FEDWAY_TIMEOUT_MS`: one deadline a query. */
-  readonly timeoutMs: number;
-  /** `FEDWAY_MAX_ROWS`: rows of `/api/query`. */
-  readonly maxRows: number;
-  /** `FEDWAY_MAX_SOLUTIONS`: solutions that one federated query may take in; its joins may make four times as many. */
-  readonly maxSolutions: number;
-  /** `FEDWAY_MAX_HELD_BYTES`: most that the operators of one federated query may hold at once, estimated. */
-  readonly maxHeldBytes: number;
-  /** `FEDWAY_EVALUATORS`: processes that evaluate federated queries. */
-  readonly evaluators: number;
-  /** `FEDWAY_EVALUATOR_MEMORY_MB`: heap of each. */
-  readonly evaluatorMemoryMb: number;
-  /** `FEDWAY_MAX_EVALUATIONS`: evaluations under way at once, in all of them. */
-  readonly maxEvaluations: number;
-  /** `FEDWAY_MAX_QUERY_BYTES`: size of one query text. */
-  readonly maxQueryBytes: number;
-  /** `FEDWAY_MAX_ANSWER_BYTES`: decoded bytes of one upstream answer. */
-  readonly maxAnswerBytes: number;
-  /** `FEDWAY_MAX_CONCURRENT`: queries under way at once. */
-  readonly maxConcurrent: number;
-  /** `FEDWAY_ENDPOINT_CONCURRENCY`: requests under way at once per endpoint. */
-  readonly endpointConcurrency: number;
-  /** `FEDWAY_HOST_RATE`: requests sent a second to one public host; 0 is no limit. */
-  readonly hostRate: number;
-  /** `FEDWAY_RATE_LIMIT`: requests a minute per client; 0 is no limit. */
-  readonly rateLimit: number;
-  /** `FEDWAY_HOSTED_TIMEOUT_MS`: time cap of one query at a hosted endpoint. */
-  readonly hostedTimeoutMs: number;
-  /** `FEDWAY_HOSTED_MEMORY_MB`: memory for the queries of one hosted endpoint, beside its data. */
-  readonly hostedMemoryMb: number;
-  /** `FEDWAY_HOSTED_TOTAL_MB`: memory of all hosted endpoints together. */
-  readonly hostedTotalMb: number;
-  /** `FEDWAY_SHARD_SLICE_BYTES`: bytes of a build's inputs that one worker reads, where several can. */
-  readonly shardSliceBytes: number;
-  /** `FEDWAY_SHARD_MEMORY_MB`: JavaScript heap of the process of one shard build or verification. */
-  readonly shardMemoryMb: number;
-  /** `FEDWAY_RUNS`: run records kept. */
-  readonly runs: number;
+/** The variables with their defaults and meanings, in the order of the documentation. */
+export const configReference: readonly Pick<Setting<unknown>, "name" | "default" | "meaning">[] = allOf(settings).map(
+  ({ name, default: fallback, meaning }) => ({ name, default: fallback, meaning }),
+);
+
+const names: readonly string[] = configReference.map(({ name }) => name);
+
+/** A value as a message may show it: short, on one line, without what stands for a user and a password in a URL. */
+function shown(value: string): string {
+  const harmless = value.replace(/\/\/.*@/s, "//[secret]@");
+  return JSON.stringify(harmless.length > 80 ? `${harmless.slice(0, 80)}…` : harmless);
 }
 
-/** `FEDWAY_LOG_LEVEL`, `FEDWAY_LOG_QUERIES`. */
-export interface LogConfig {
-  readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
-  /** Log query texts with their literals; off by default. */
-  readonly queries: boolean;
+/** A reader that notes what is wrong and goes on with the default, so that all problems are found at once. */
+const reader =
+  (env: Environment, problems: string[]): Read =>
+  ({ name, default: fallback, expected, secret, parse }) => {
+    const found = env[name]?.trim() ?? "";
+    const parsed = parse(found === "" ? fallback : found);
+    if (parsed) return parsed.value;
+    problems.push(`${name} is ${secret === true ? "not usable" : shown(found)}; expected ${expected}.`);
+    const standIn = parse(fallback);
+    if (!standIn) throw new Error(`the default of ${name} is not ${expected}`);
+    return standIn.value;
+  };
+
+function findUnknown(env: Environment, problems: string[]): void {
+  for (const name of Object.keys(env).toSorted()) {
+    if (!name.startsWith("FEDWAY_") || names.includes(name) || env[name] === undefined) continue;
+    const [like] = nearest(name, names, 1);
+    problems.push(`${name} is not known; ${like ? `did you mean ${like}?` : "fedway serve --help lists all names."}`);
+  }
+}
+
+/** `http://HOST:PORT`; a wildcard address is nothing a client can dial, so it becomes the loopback address. */
+function ownUrl(host: string, port: number): string {
+  const dialled = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${dialled.includes(":") ? `[${dialled}]` : dialled}:${port}`;
+}
+
+function freezeDeeply<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(freezeDeeply);
+  return value;
+}
+
+/** Values that are right by themselves and wrong together. */
+function findContradictions({ port, metricsPort, role, redisUrl, monitor }: Config, problems: string[]): void {
+  if (metricsPort === port) problems.push(`FEDWAY_METRICS_PORT is ${port}, as PORT is: one of them must be another.`);
+  if (role !== "all" && redisUrl === undefined) {
+    problems.push(`ROLE is ${role}, but there is no REDIS_URL: processes can share their state in Redis only.`);
+  }
+  if (monitor.webhooks.length > 0 && monitor.webhookSecret === undefined) {
+    problems.push("FEDWAY_WEBHOOKS is set, but there is no FEDWAY_WEBHOOK_SECRET to sign the messages with.");
+  }
+}
+
+/**
+ * The environment as one deeply frozen value. Unset and empty variables take their defaults; variables of other
+ * programs are ignored.
+ * @throws FedwayError `CONFIG_INVALID`, one error whose message lists every wrong value and every unknown `FEDWAY_*` name
+ */
+export function loadConfig(env: Environment): Config {
+  const problems: string[] = [];
+  const read = valuesOf(settings, reader(env, problems));
+  const config = { ...read, publicUrl: read.publicUrl ?? ownUrl(read.host, read.port) };
+  findUnknown(env, problems);
+  if (problems.length === 0) findContradictions(config, problems);
+  if (problems.length > 0) {
+    throw new FedwayError("CONFIG_INVALID", problems.join("\n"), {
+      next: "Correct the variables named above; fedway serve --help lists all of them.",
+    });
+  }
+  return freezeDeeply(config);
+}
+
+/** Version of this package, from its package.json. */
+export function packageVersion(): string {
+  const parsed: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return typeof parsed === "object" && parsed !== null && "version" in parsed ? String(parsed.version) : "unknown";
 }

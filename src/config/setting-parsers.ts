@@ -19,6 +19,11 @@ export interface Setting<T> {
 /** What a value looks like and how it is read. */
 export type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
 
+/** Settings by name, some of them in groups. */
+export interface SettingTree {
+  readonly [name: string]: Setting<unknown> | SettingTree;
+}
+
 const flags: Readonly<Record<string, boolean>> = {
   on: true,
   true: true,
@@ -58,6 +63,18 @@ export const integer = (min: number, max: number): Parser<number> => ({
     return value >= min && value <= max ? { value } : undefined;
   },
 });
+
+/** As a share. */
+export const percent = (min: number, max: number): Parser<number> => {
+  const { expected, parse } = integer(min, max);
+  return {
+    expected,
+    parse(found) {
+      const parsed = parse(found);
+      return parsed && { value: parsed.value / 100 };
+    },
+  };
+};
 
 export const optionalInteger = (min: number, max: number): Parser<number | undefined> => {
   const { expected, parse } = integer(min, max);

@@ -10,17 +10,21 @@ import {
   optionalInteger,
   optionalText,
   origins,
+  percent,
   redisUrl,
   secretText,
   text,
   trustProxy,
   webhookUrls,
-  type Setting,
+  type SettingTree,
 } from "./setting-parsers.ts";
 
 const hour = 3_600_000;
 
-/** Every variable that Fedway reads; nothing else in the environment changes what it does. */
+/**
+ * Every variable that Fedway reads, in the order of the documentation; nothing else in the environment changes what it does.
+ * The configuration has the same shape and names.
+ */
 export const settings = {
   host: {
     name: "HOST",
@@ -35,7 +39,7 @@ export const settings = {
     meaning: "Port of /metrics alone, for those who may see them; on PORT with all else when unset.",
     ...optionalInteger(1, 65_535),
   },
-  catalog: {
+  catalogDir: {
     name: "FEDWAY_CATALOG",
     default: "./catalog",
     meaning: "Folder of Turtle files, one endpoint a file.",
@@ -91,42 +95,44 @@ export const settings = {
     meaning: "How long readiness is refused before the service stops listening, so that load balancers notice.",
     ...integer(0, 300_000),
   },
-  monitor: { name: "FEDWAY_MONITOR", default: "on", meaning: "Probe the endpoints of the catalogue.", ...flag },
-  probeEveryMs: {
-    name: "FEDWAY_PROBE_EVERY_MS",
-    default: "900000",
-    meaning: "Time between two probes of an endpoint, in milliseconds.",
-    ...integer(1000, 24 * hour),
-  },
-  probeJitter: {
-    name: "FEDWAY_PROBE_JITTER",
-    default: "10",
-    meaning: "How far a probe may be from its turn, in percent of the time between two.",
-    ...integer(0, 50),
-  },
-  incidentAfter: {
-    name: "FEDWAY_INCIDENT_AFTER",
-    default: "3",
-    meaning: "Failed probes in a row after which an endpoint counts as down.",
-    ...integer(1, 100),
-  },
-  recoveredAfter: {
-    name: "FEDWAY_RECOVERED_AFTER",
-    default: "2",
-    meaning: "Good probes in a row after which it counts as up again.",
-    ...integer(1, 100),
-  },
-  webhooks: {
-    name: "FEDWAY_WEBHOOKS",
-    default: "",
-    meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
-    ...webhookUrls,
-  },
-  webhookSecret: {
-    name: "FEDWAY_WEBHOOK_SECRET",
-    default: "",
-    meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
-    ...secretText,
+  monitor: {
+    enabled: { name: "FEDWAY_MONITOR", default: "on", meaning: "Probe the endpoints of the catalogue.", ...flag },
+    everyMs: {
+      name: "FEDWAY_PROBE_EVERY_MS",
+      default: "900000",
+      meaning: "Time between two probes of an endpoint, in milliseconds.",
+      ...integer(1000, 24 * hour),
+    },
+    jitter: {
+      name: "FEDWAY_PROBE_JITTER",
+      default: "10",
+      meaning: "How far a probe may be from its turn, in percent of the time between two.",
+      ...percent(0, 50),
+    },
+    incidentAfter: {
+      name: "FEDWAY_INCIDENT_AFTER",
+      default: "3",
+      meaning: "Failed probes in a row after which an endpoint counts as down.",
+      ...integer(1, 100),
+    },
+    recoveredAfter: {
+      name: "FEDWAY_RECOVERED_AFTER",
+      default: "2",
+      meaning: "Good probes in a row after which it counts as up again.",
+      ...integer(1, 100),
+    },
+    webhooks: {
+      name: "FEDWAY_WEBHOOKS",
+      default: "",
+      meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
+      ...webhookUrls,
+    },
+    webhookSecret: {
+      name: "FEDWAY_WEBHOOK_SECRET",
+      default: "",
+      meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
+      ...secretText,
+    },
   },
   otlpEndpoint: {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -149,7 +155,7 @@ export const settings = {
   trustProxy: {
     name: "FEDWAY_TRUST_PROXY",
     default: "off",
-    meaning: "Proxies whose forwarding headers are believed.",
+    meaning: "Trusted proxies.",
     ...trustProxy,
   },
   contact: {
@@ -158,138 +164,137 @@ export const settings = {
     meaning: "Address or URL of the operator, sent in the User-Agent.",
     ...optionalText("printable text"),
   },
-  timeoutMs: {
-    name: "FEDWAY_TIMEOUT_MS",
-    default: "60000",
-    meaning: "Time limit of one query, in milliseconds.",
-    ...integer(1, 24 * hour),
+  limits: {
+    timeoutMs: {
+      name: "FEDWAY_TIMEOUT_MS",
+      default: "60000",
+      meaning: "Time limit of one query, in milliseconds.",
+      ...integer(1, 24 * hour),
+    },
+    maxRows: {
+      name: "FEDWAY_MAX_ROWS",
+      default: "10000",
+      meaning: "Most rows of one /api/query answer.",
+      ...integer(1, 100_000_000),
+    },
+    maxSolutions: {
+      name: "FEDWAY_MAX_SOLUTIONS",
+      default: "500000",
+      meaning:
+        "Most solutions that one federated query may take in from its endpoints; its joins may make four times as many.",
+      ...integer(1, 100_000_000),
+    },
+    evaluators: {
+      name: "FEDWAY_EVALUATORS",
+      default: "2",
+      meaning: "Processes in which federated queries are evaluated.",
+      ...integer(1, 64),
+    },
+    evaluatorMemoryMb: {
+      name: "FEDWAY_EVALUATOR_MEMORY_MB",
+      default: "512",
+      meaning: "Heap of each of these processes, in MiB; a query that needs more ends with an error.",
+      ...integer(128, 1_048_576),
+    },
+    maxEvaluations: {
+      name: "FEDWAY_MAX_EVALUATIONS",
+      default: "64",
+      meaning: "Federated queries that are evaluated at once; others wait, and clients take turns.",
+      ...integer(1, 100_000),
+    },
+    maxHeldBytes: {
+      name: "FEDWAY_MAX_HELD_BYTES",
+      default: "128 MiB",
+      meaning:
+        "Most that one federated query may hold at once for ORDER BY, GROUP BY, DISTINCT and joins, estimated in bytes.",
+      ...bytes(1024, 2 ** 36),
+    },
+    maxQueryBytes: {
+      name: "FEDWAY_MAX_QUERY_BYTES",
+      default: "1 MiB",
+      meaning: "Size limit of one query text.",
+      ...bytes(1024, 2 ** 28),
+    },
+    maxAnswerBytes: {
+      name: "FEDWAY_MAX_ANSWER_BYTES",
+      default: "2 GiB",
+      meaning: "Size limit of one endpoint's decoded answer.",
+      ...bytes(1024, 2 ** 42),
+    },
+    maxConcurrent: {
+      name: "FEDWAY_MAX_CONCURRENT",
+      default: "200",
+      meaning: "Queries that may run at once; five times as many may wait, up to 3 s, and others are refused.",
+      ...integer(1, 100_000),
+    },
+    endpointConcurrency: {
+      name: "FEDWAY_ENDPOINT_CONCURRENCY",
+      default: "16",
+      meaning: "Requests that may run at once at one endpoint.",
+      ...integer(1, 10_000),
+    },
+    hostRate: {
+      name: "FEDWAY_HOST_RATE",
+      default: "20",
+      meaning: "Requests a second sent to one public host, with bursts of twice that; 0 is no limit.",
+      ...integer(0, 1_000_000),
+    },
+    rateLimit: {
+      name: "FEDWAY_RATE_LIMIT",
+      default: "0",
+      meaning: "Requests a minute per client, at all processes together with REDIS_URL; 0 is no limit.",
+      ...integer(0, 1_000_000),
+    },
+    hostedTimeoutMs: {
+      name: "FEDWAY_HOSTED_TIMEOUT_MS",
+      default: "10000",
+      meaning: "Time limit of a query at a hosted endpoint.",
+      ...integer(1, hour),
+    },
+    hostedMemoryMb: {
+      name: "FEDWAY_HOSTED_MEMORY_MB",
+      default: "128",
+      meaning: "Memory that a query at a hosted endpoint may need beside the endpoint's data, in MiB.",
+      ...integer(16, 4_096),
+    },
+    hostedTotalMb: {
+      name: "FEDWAY_HOSTED_TOTAL_MB",
+      default: "768",
+      meaning: "Memory of all hosted endpoints together, in MiB; queries that find none left wait.",
+      ...integer(128, 1_048_576),
+    },
+    shardSliceBytes: {
+      name: "FEDWAY_SHARD_SLICE_BYTES",
+      default: "128 MiB",
+      meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
+      ...bytes(1024, 2 ** 42),
+    },
+    shardMemoryMb: {
+      name: "FEDWAY_SHARD_MEMORY_MB",
+      default: "1024",
+      meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
+      ...integer(32, 1_048_576),
+    },
+    runs: {
+      name: "FEDWAY_RUNS",
+      default: "1000",
+      meaning:
+        "Run records that each process keeps for /api/runs/{id}; with REDIS_URL any process gives them, for an hour.",
+      ...integer(1, 1_000_000),
+    },
   },
-  maxRows: {
-    name: "FEDWAY_MAX_ROWS",
-    default: "10000",
-    meaning: "Most rows of one /api/query answer.",
-    ...integer(1, 100_000_000),
+  log: {
+    level: {
+      name: "FEDWAY_LOG_LEVEL",
+      default: "info",
+      meaning: "Least severe log lines that are written.",
+      ...oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    },
+    queries: {
+      name: "FEDWAY_LOG_QUERIES",
+      default: "off",
+      meaning: "Write query texts, with their literals, to the log.",
+      ...flag,
+    },
   },
-  maxSolutions: {
-    name: "FEDWAY_MAX_SOLUTIONS",
-    default: "500000",
-    meaning:
-      "Most solutions that one federated query may take in from its endpoints; its joins may make four times as many.",
-    ...integer(1, 100_000_000),
-  },
-  evaluators: {
-    name: "FEDWAY_EVALUATORS",
-    default: "2",
-    meaning: "Processes in which federated queries are evaluated.",
-    ...integer(1, 64),
-  },
-  evaluatorMemoryMb: {
-    name: "FEDWAY_EVALUATOR_MEMORY_MB",
-    default: "512",
-    meaning: "Heap of each of these processes, in MiB; a query that needs more ends with an error.",
-    ...integer(128, 1_048_576),
-  },
-  maxEvaluations: {
-    name: "FEDWAY_MAX_EVALUATIONS",
-    default: "64",
-    meaning: "Federated queries that are evaluated at once; others wait, and clients take turns.",
-    ...integer(1, 100_000),
-  },
-  maxHeldBytes: {
-    name: "FEDWAY_MAX_HELD_BYTES",
-    default: "128 MiB",
-    meaning:
-      "Most that one federated query may hold at once for ORDER BY, GROUP BY, DISTINCT and joins, estimated in bytes.",
-    ...bytes(1024, 2 ** 36),
-  },
-  maxQueryBytes: {
-    name: "FEDWAY_MAX_QUERY_BYTES",
-    default: "1 MiB",
-    meaning: "Size limit of one query text.",
-    ...bytes(1024, 2 ** 28),
-  },
-  maxAnswerBytes: {
-    name: "FEDWAY_MAX_ANSWER_BYTES",
-    default: "2 GiB",
-    meaning: "Size limit of one endpoint's decoded answer.",
-    ...bytes(1024, 2 ** 42),
-  },
-  maxConcurrent: {
-    name: "FEDWAY_MAX_CONCURRENT",
-    default: "200",
-    meaning: "Queries that may run at once; five times as many may wait, up to 3 s, and others are refused.",
-    ...integer(1, 100_000),
-  },
-  endpointConcurrency: {
-    name: "FEDWAY_ENDPOINT_CONCURRENCY",
-    default: "16",
-    meaning: "Requests that may run at once at one endpoint.",
-    ...integer(1, 10_000),
-  },
-  hostRate: {
-    name: "FEDWAY_HOST_RATE",
-    default: "20",
-    meaning: "Requests a second sent to one public host, with bursts of twice that; 0 is no limit.",
-    ...integer(0, 1_000_000),
-  },
-  rateLimit: {
-    name: "FEDWAY_RATE_LIMIT",
-    default: "0",
-    meaning: "Requests a minute per client, at all processes together with REDIS_URL; 0 is no limit.",
-    ...integer(0, 1_000_000),
-  },
-  hostedTimeoutMs: {
-    name: "FEDWAY_HOSTED_TIMEOUT_MS",
-    default: "10000",
-    meaning: "Time limit of a query at a hosted endpoint.",
-    ...integer(1, hour),
-  },
-  hostedMemoryMb: {
-    name: "FEDWAY_HOSTED_MEMORY_MB",
-    default: "128",
-    meaning: "Memory that a query at a hosted endpoint may need beside the endpoint's data, in MiB.",
-    ...integer(16, 4_096),
-  },
-  hostedTotalMb: {
-    name: "FEDWAY_HOSTED_TOTAL_MB",
-    default: "768",
-    meaning: "Memory of all hosted endpoints together, in MiB; queries that find none left wait.",
-    ...integer(128, 1_048_576),
-  },
-  shardSliceBytes: {
-    name: "FEDWAY_SHARD_SLICE_BYTES",
-    default: "128 MiB",
-    meaning: "With REDIS_URL: inputs of a shard build beyond this size are read in parts of it, by all workers.",
-    ...bytes(1024, 2 ** 42),
-  },
-  shardMemoryMb: {
-    name: "FEDWAY_SHARD_MEMORY_MB",
-    default: "1024",
-    meaning: "Memory limit (JavaScript heap) of the process that builds or verifies shards, in MiB.",
-    ...integer(32, 1_048_576),
-  },
-  runs: {
-    name: "FEDWAY_RUNS",
-    default: "1000",
-    meaning:
-      "Run records that each process keeps for /api/runs/{id}; with REDIS_URL any process gives them, for an hour.",
-    ...integer(1, 1_000_000),
-  },
-  logLevel: {
-    name: "FEDWAY_LOG_LEVEL",
-    default: "info",
-    meaning: "Least severe log lines that are written.",
-    ...oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
-  },
-  logQueries: {
-    name: "FEDWAY_LOG_QUERIES",
-    default: "off",
-    meaning: "Write query texts, with their literals, to the log.",
-    ...flag,
-  },
-} satisfies Readonly<Record<string, Setting<unknown>>>;
-
-/** The variables with their defaults and meanings, in the order of the documentation. */
-export const configReference: readonly Pick<Setting<unknown>, "name" | "default" | "meaning">[] = Object.values(
-  settings,
-).map(({ name, default: fallback, meaning }) => ({ name, default: fallback, meaning }));
+} satisfies SettingTree;

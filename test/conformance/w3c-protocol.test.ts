@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { createEndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";

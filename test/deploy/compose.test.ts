@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { composeProblems } from "../support/deploy/deploy-checkers.ts";
 import { inBytes, plannedBytes } from "../support/deploy/memory.ts";
 import { only, pairs, parseDockerfile, type Stage } from "../support/deploy/dockerfile.ts";

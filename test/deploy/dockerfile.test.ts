@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { copied, execForm, isIgnored, only, pairs, parseDockerfile, type Stage } from "../support/deploy/dockerfile.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -130,6 +130,6 @@ describe("the build context", () => {
   shouldBeLeftOut(".fedway/store.db");
   shouldBeLeftOut("node_modules/fastify/package.json");
   shouldBeLeftOut("dist/main.js");
-  shouldBeLeftOut("test/unit/config/load-config.test.ts");
+  shouldBeLeftOut("test/unit/config/config.test.ts");
   shouldBeLeftOut("k8s/base/kustomization.yaml");
 });

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { RunRecord, TabularAnswer } from "../../src/query/query-service.ts";
 import { createScratchFolder } from "../support/engines/server-process.ts";
 

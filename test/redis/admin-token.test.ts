@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { offerToken, openAdminToken } from "../../src/app/admin-token.ts";
 import { openState, type State } from "../../src/app/open-state.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 
 let redis: RedisServer;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config/load-config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Problem } from "../../src/errors/fedway-error.ts";
 
 /** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */

@@ -4,7 +4,7 @@ import { openClients } from "../../../src/app/open-clients.ts";
 import { openJobs } from "../../../src/app/open-jobs.ts";
 import { openMonitoring } from "../../../src/app/open-monitoring.ts";
 import { openRegistry, type Registry } from "../../../src/app/open-registry.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMetrics, type Metrics } from "../../../src/telemetry/metrics.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";

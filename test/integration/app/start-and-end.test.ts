@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type App, createApp } from "../../../src/app.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { dataFolderHolder } from "../../../src/store/data-folder.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";

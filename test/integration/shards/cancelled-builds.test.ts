@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildKind, type BuildQueue, readBuildRequest } from "../../../src/shards/service/build-jobs.ts";
 import { shardRunner } from "../../../src/app/shards.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobState } from "../../../src/jobs/job-queue.ts";
 import { lockTarget } from "../../../src/shards/target-lock.ts";

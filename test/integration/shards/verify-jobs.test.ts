@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { verifyKind, type VerifyJobResult } from "../../../src/shards/service/verify-jobs.ts";
 import { shardRunner } from "../../../src/app/shards.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { Check } from "../../../src/shards/verify/verification.ts";

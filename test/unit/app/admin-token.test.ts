@@ -9,7 +9,7 @@ import {
   openAdminToken,
   startMessage,
 } from "../../../src/app/admin-token.ts";
-import { loadConfig } from "../../../src/config/load-config.ts";
+import { loadConfig } from "../../../src/config/config.ts";
 import { holdDataFolder } from "../../../src/store/data-folder.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Config } from "../../../src/config/config.ts";
-import { configReference, loadConfig } from "../../../src/config/load-config.ts";
+import { configReference, loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 
 const refusal = (env: Record<string, string>): string => {
