@@ -4,7 +4,7 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { DescribeBudget, DescribeOptions } from "../registry/compute/describer.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
-import type { BuildProgress } from "../shards/build-progress.ts";
+import type { BuildProgress } from "../shards/build-problem.ts";
 import type { ShardReport } from "../shards/report/shard-report.ts";
 import type { ShardMode } from "../shards/spec.ts";
 import type { Verification } from "../shards/verify/verification.ts";

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { BuildProgress } from "../shards/build-progress.ts";
+import type { BuildProgress } from "../shards/build-problem.ts";
 import { type ShardMode, shardModes } from "../shards/spec.ts";
 import { type CliIo, exitCodes, type ShardOutcome, UsageError } from "./cli-io.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
@@ -140,7 +140,7 @@ async function tellSeveral(outcomes: readonly ShardOutcome[]): Promise<Told> {
   return {
     value: overview,
     text: () => overviewText(overview),
-    page: async () => (await import("../shards/report/overview-page.ts")).overviewPage(overview),
+    page: async () => (await import("../shards/report/report-page.ts")).overviewPage(overview),
   };
 }
 

@@ -1,7 +1,6 @@
-import { figureRows, type FigureRow } from "../shards/report/figure-rows.ts";
-import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "../shards/report/overview.ts";
+import { figureRows, type FigureRow, comparability, groupTitle, type OverviewEntry, type ShardOverview } from "../shards/report/overview.ts";
 import { figureText, shareText } from "../shards/report/words.ts";
-import type { ShardStatistics } from "../shards/statistics/shard-statistics.ts";
+import type { ShardStatistics } from "../shards/report/shard-statistics.ts";
 import { oneLine } from "./output.ts";
 
 /** Reports side by side: a row a dataset, then each figure of each group beside the published one. */

@@ -8,7 +8,7 @@ import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
-import type { ShardDataset } from "../shards/shard-folder.ts";
+import type { ShardDataset } from "../shards/finished-folder.ts";
 import type { Store } from "../store/store.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 

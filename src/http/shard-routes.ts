@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { ShardDataset } from "../shards/shard-folder.ts";
+import type { ShardDataset } from "../shards/finished-folder.ts";
 import { answers } from "./api-routes.ts";
 import { sendJson, anyOriginHeaders, plainHeaders } from "./common-headers.ts";
 import type { HttpDeps, ShardDownload, ShardService } from "./http-deps.ts";

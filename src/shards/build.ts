@@ -1,4 +1,4 @@
-import type { AnswerSetSolver } from "./answer-set-solver.ts";
+import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
   paperProblem,
   placedProblem,
@@ -7,31 +7,35 @@ import {
   readQuestions,
   solved,
   solveReadings,
+  type BuildProgress,
+  passProgress,
 } from "./build-problem.ts";
-import { type BuildProgress, passProgress } from "./build-progress.ts";
 import { notesOf, refuseForeign } from "./finished-folder.ts";
-import type { LearnedCells } from "./load/cell-facts.ts";
-import { learnCells } from "./load/cells.ts";
+import { type LearnedCells, learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
 import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
 import { readManifest } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
-import { predictShards } from "./materialise/predict.ts";
-import { balancedPrecedence, defaultPrecedence, type PlacementOf, placementOf } from "./placement.ts";
-import type { Cell, Problem } from "./problem.ts";
+import {
+  predictShards,
+  balancedPrecedence,
+  defaultPrecedence,
+  type PlacementOf,
+  placementOf,
+} from "./rules/placement.ts";
+import type { Cell, Problem, Precedence, Reading } from "./rules/problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
 import { reportOf, type ReportedShard, type ShardReport, type SolvedReading } from "./report/shard-report.ts";
-import type { Precedence, Reading } from "./rule.ts";
 import {
   type AnswerSource,
   openQueryAnswers,
   type QueryAnswers,
   type QueryAnswersInput,
-} from "./solutions/query-answers.ts";
+} from "./rules/query-answers.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
-import { relevantShards, touchedShards } from "./statistics/query-shards.ts";
+import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
 import { topicsOf } from "./topics.ts";
 import type { OpenStore } from "./verify/answer-store.ts";

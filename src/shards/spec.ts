@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
-import type { ShardNaming } from "./placement.ts";
-import type { Precedence, Reading, RuleKind } from "./rule.ts";
+import type { ShardNaming } from "./rules/placement.ts";
+import type { Precedence, Reading, RuleKind } from "./rules/problem.ts";
 
 /**
  * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered

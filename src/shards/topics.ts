@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { compareText } from "../rdf/canonical.ts";
-import type { LearnedCells } from "./load/cell-facts.ts";
-import type { PlacementOf } from "./placement.ts";
+import type { LearnedCells } from "./load/cells.ts";
+import type { PlacementOf } from "./rules/placement.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const mostClasses = 2;

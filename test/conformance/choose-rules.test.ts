@@ -1,19 +1,9 @@
 import { afterAll, expect, test } from "vitest";
-import { placementOf } from "../../src/shards/placement.ts";
-import type { Cell, Problem } from "../../src/shards/problem.ts";
-import type { Rule } from "../../src/shards/rule.ts";
+import { placementOf } from "../../src/shards/rules/placement.ts";
+import type { Cell, Problem, Rule } from "../../src/shards/rules/problem.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 import { chosenBy, numbersOf } from "../support/chosen-rules.ts";
-import {
-  compareLists,
-  coverProblem,
-  kindsIn,
-  randomBalanced,
-  randomCover,
-  randomOf,
-  randomPlacement,
-  subsets,
-} from "../support/shard-problems.ts";
+import { compareLists, coverProblem, kindsIn, randomBalanced, randomCover, randomOf, randomPlacement, subsets } from "../support/shard-problems.ts";
 
 const solver = createClingoSolver();
 afterAll(() => solver.close());

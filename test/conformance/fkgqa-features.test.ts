@@ -1,13 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { applicability, candidatesOf } from "../../src/shards/candidates.ts";
-import { readOntology } from "../../src/shards/features/ontology.ts";
-import { featuresOf, readQueries } from "../../src/shards/features/query-features.ts";
-import type { QueryFeatures } from "../../src/shards/problem.ts";
-import type { Reading } from "../../src/shards/rule.ts";
-import { type LoadedQueries, loadQueries } from "../../src/shards/queries/load-queries.ts";
-import { literalReading, readingNamed } from "../../src/shards/readings.ts";
+import { applicability, candidatesOf } from "../../src/shards/rules/candidates.ts";
+import { readOntology, featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
+import type { QueryFeatures, Reading } from "../../src/shards/rules/problem.ts";
+import { type LoadedQueries, loadQueries } from "../../src/shards/load/queries/load-queries.ts";
+import { literalReading, readingNamed } from "../../src/shards/rules/interpretations.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { candidatesOf } from "../../src/shards/candidates.ts";
-import { chooseRules } from "../../src/shards/choose-rules.ts";
-import { featuresOf, readQueries } from "../../src/shards/features/query-features.ts";
-import { numbersOf } from "../../src/shards/encode/cover-program.ts";
+import { candidatesOf } from "../../src/shards/rules/candidates.ts";
+import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
+import { featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
+import { numbersOf } from "../../src/shards/rules/encodings.ts";
 import { learnCells } from "../../src/shards/load/cells.ts";
 import { learn } from "../../src/shards/load/learn.ts";
-import { defaultPrecedence, placementOf } from "../../src/shards/placement.ts";
-import { loadQueries } from "../../src/shards/queries/load-queries.ts";
-import { literalReading } from "../../src/shards/readings.ts";
+import { defaultPrecedence, placementOf } from "../../src/shards/rules/placement.ts";
+import { loadQueries } from "../../src/shards/load/queries/load-queries.ts";
+import { literalReading } from "../../src/shards/rules/interpretations.ts";
 import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { candidatesOf } from "../../src/shards/candidates.ts";
-import { chooseRules } from "../../src/shards/choose-rules.ts";
-import { featuresOf, readQueries } from "../../src/shards/features/query-features.ts";
-import { loadQueries } from "../../src/shards/queries/load-queries.ts";
-import { readingNamed } from "../../src/shards/readings.ts";
+import { candidatesOf } from "../../src/shards/rules/candidates.ts";
+import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
+import { featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
+import { loadQueries } from "../../src/shards/load/queries/load-queries.ts";
+import { readingNamed } from "../../src/shards/rules/interpretations.ts";
 import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 

@@ -114,7 +114,7 @@ export const modules: readonly Module[] = [
   { name: "hosting", imports: whole("results", "workers"), packages: ["oxigraph"] },
   {
     name: "shards",
-    imports: [...whole("html.ts", "rdf", "sparql"), { module: "results" }],
+    imports: [...whole("html.ts", "rdf", "sparql", "workers"), { module: "results" }],
     packages: [],
   },
   {

@@ -1,8 +1,7 @@
-import type { AnswerSetSolver } from "../../src/shards/answer-set-solver.ts";
-import { chooseRules } from "../../src/shards/choose-rules.ts";
-import type { Problem, Solution } from "../../src/shards/problem.ts";
-import { literalReading } from "../../src/shards/readings.ts";
-import type { Rule } from "../../src/shards/rule.ts";
+import type { AnswerSetSolver } from "../../src/shards/rules/answer-set-solver.ts";
+import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
+import type { Problem, Solution, Rule } from "../../src/shards/rules/problem.ts";
+import { literalReading } from "../../src/shards/rules/interpretations.ts";
 
 /** Chooses with a solver, in the paper's literal reading. */
 export const chosenBy =

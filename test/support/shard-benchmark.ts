@@ -1,6 +1,5 @@
-import type { Cell, Pattern, Problem, QueryFeatures, Solution } from "../../src/shards/problem.ts";
+import type { Cell, Pattern, Problem, QueryFeatures, Solution, Reading, Rule } from "../../src/shards/rules/problem.ts";
 import type { ReportInput } from "../../src/shards/report/shard-report.ts";
-import type { Reading, Rule } from "../../src/shards/rule.ts";
 
 /** A small benchmark whose figures are worked out by hand in the tests that use it. */
 

@@ -1,15 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Learned } from "../../src/shards/load/learn.ts";
-import { learn } from "../../src/shards/load/learn.ts";
+import { type Learned, learn } from "../../src/shards/load/learn.ts";
 import {
   type MaterialiseOptions,
   materialise,
   type MaterialiseRequest,
 } from "../../src/shards/materialise/materialise.ts";
 import type { Manifest } from "../../src/shards/materialise/manifest.ts";
-import type { Reading } from "../../src/shards/rule.ts";
+import type { Reading } from "../../src/shards/rules/problem.ts";
 
 /** The literal reading of the paper. */
 export const literalReading: Reading = {

@@ -1,5 +1,4 @@
-import type { Candidate, Cell, Problem } from "../../src/shards/problem.ts";
-import type { Precedence, Rule, RuleKind } from "../../src/shards/rule.ts";
+import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind } from "../../src/shards/rules/problem.ts";
 
 /** Random numbers for tests: seeded, in [0, 1) (mulberry32). */
 export function randomOf(seed: number): () => number {

@@ -1,10 +1,10 @@
 import { ByteTable, grown } from "./byte-table.ts";
-import { ClassSets } from "./class-sets.ts";
 import { type Input, namedInputs } from "./input.ts";
 import { type PassOptions, type ReadInput, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
 import { type SubjectClasses, subjectClasses } from "./subject-classes.ts";
-import { SubjectSample } from "./subject-sample.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { compareText } from "../../rdf/canonical.ts";
 
 const rdfType = Buffer.from("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>");
 const less = 0x3c;
@@ -144,3 +144,76 @@ class Learner {
 
 /** An IRI without its angle brackets. */
 const inner = (text: string): string => text.slice(1, -1);
+
+/** Of all sets together; only data that is made to be difficult comes near. */
+const maxMembers = 20_000_000;
+
+/** Sets of classes by number; 0 is the empty one. */
+export class ClassSets {
+  /** Of each set: its classes by number, sorted. */
+  readonly #members: (readonly number[])[] = [[]];
+  readonly #byMembers = new Map<string, number>([["", 0]]);
+  /** By set and class: the set with that class too. */
+  readonly #withClass: Map<number, number>[] = [new Map()];
+  #memberCount = 0;
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  /** The set that has this class too. */
+  with(set: number, classNumber: number): number {
+    const next = this.#withClass[set]!;
+    let found = next.get(classNumber);
+    if (found === undefined) {
+      found = this.#numberOf(set, classNumber);
+      next.set(classNumber, found);
+    }
+    return found;
+  }
+
+  #numberOf(set: number, classNumber: number): number {
+    const members = this.#members[set]!;
+    if (members.includes(classNumber)) return set;
+    const larger = [...members, classNumber].toSorted((left, right) => left - right);
+    const key = larger.join(" ");
+    const known = this.#byMembers.get(key);
+    if (known !== undefined) return known;
+    this.#memberCount += larger.length;
+    if (this.#memberCount > maxMembers) {
+      throw new FedwayError("DATASET_INVALID", "The subjects have too many different combinations of classes.");
+    }
+    this.#byMembers.set(key, this.#members.length);
+    this.#withClass.push(new Map());
+    return this.#members.push(larger) - 1;
+  }
+
+  /** Of each set the IRIs of its classes, sorted. */
+  named(iriOf: (classNumber: number) => string): readonly (readonly string[])[] {
+    return this.#members.map((members) => members.map(iriOf).toSorted(compareText));
+  }
+}
+
+const maxTaken = 8192;
+const maxSubjectBytes = 1024;
+
+/** Takes the subjects of statements at even distances, which double whenever there are enough. */
+export class SubjectSample {
+  #taken: Buffer[] = [];
+  #stride = 1;
+  #seen = 0;
+
+  take({ bytes, start, subjectEnd }: Statement): void {
+    this.#seen += 1;
+    if (this.#seen % this.#stride !== 0) return;
+    // A longer subject is cut off: it tells where to part as well.
+    this.#taken.push(Buffer.from(bytes.subarray(start, Math.min(subjectEnd, start + maxSubjectBytes))));
+    if (this.#taken.length < maxTaken) return;
+    this.#taken = this.#taken.filter((_, index) => index % 2 === 1);
+    this.#stride *= 2;
+  }
+
+  sorted(): readonly Buffer[] {
+    return this.#taken.toSorted((left, right) => left.compare(right));
+  }
+}

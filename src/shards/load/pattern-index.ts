@@ -1,7 +1,8 @@
-import type { Pattern } from "../problem.ts";
+import type { Pattern } from "../rules/problem.ts";
 import type { ByteTable } from "./byte-table.ts";
-import { canonicalTerm } from "./canonical-term.ts";
-import { hasGraph, type Statement } from "./statement.ts";
+import { LineScanner } from "./line-scanner.ts";
+import { hasGraph, type Statement, type Visit } from "./statement.ts";
+import { SyntaxFault } from "./term-scanner.ts";
 
 type Place = "subject" | "predicate" | "object";
 
@@ -178,4 +179,22 @@ function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement
   if (place === "subject") return bytes.subarray(start, subjectEnd);
   if (place === "predicate") return bytes.subarray(subjectEnd + 1, predicateEnd);
   return bytes.subarray(predicateEnd + 1, objectEnd);
+}
+
+const head = "<x:s> <x:p> ";
+
+/** A term in N-Triples syntax as the reader of statements writes it; undefined for what is no IRI or literal. */
+function canonicalTerm(text: string): string | undefined {
+  if (text.startsWith("_:") || /[\r\n]/u.test(text)) return undefined;
+  let found: string | undefined;
+  const visit: Visit = ({ bytes, predicateEnd, objectEnd }) => {
+    found = bytes.toString("utf8", predicateEnd + 1, objectEnd);
+  };
+  const line = Buffer.from(`${head}${text} .\n`);
+  try {
+    new LineScanner({ graphs: false, skolemBase: "", visit }).scan(line, 0, line.length);
+  } catch (error) {
+    if (!(error instanceof SyntaxFault)) throw error;
+  }
+  return found;
 }

@@ -1,8 +1,8 @@
+import { createHash } from "node:crypto";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { type Checksum, checksumOf } from "./checksum.ts";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 
 /** What reading a file to its end gives. */
@@ -40,31 +40,27 @@ const chunkBytes = 256 * 1024;
  */
 export async function* readBytes(input: NamedInput, options: ReadOptions = {}): AsyncGenerator<Buffer, FileFacts> {
   const { signal, onBytes } = options;
-  let checksum: Checksum | undefined;
+  const hash = createHash("sha256");
   let bytes = 0;
-  const counted: Counted = (chunk) => {
+  const onChunk = (chunk: Buffer): void => {
     bytes += chunk.length;
     onBytes?.(chunk.length);
-    return checksum?.update(chunk);
+    hash.update(chunk);
   };
   let file: FileHandle | undefined;
-  let about = { isCompressed: false, modifiedMs: 0 };
   try {
     file = await open(input.path, "r");
-    const { mtimeMs: modifiedMs, size } = await file.stat();
-    about = { isCompressed: await startsAsGzip(file), modifiedMs };
-    checksum = checksumOf(size);
-    const source = about.isCompressed ? gunzipped(chunksOf(file, counted)) : reusingChunks(file, counted, sharedChunks);
-    for await (const chunk of source) {
+    const { mtimeMs: modifiedMs } = await file.stat();
+    const isCompressed = await startsAsGzip(file);
+    for await (const chunk of isCompressed ? gunzipped(keptChunks(file, onChunk)) : chunksOf(file, 0, onChunk)) {
       signal?.throwIfAborted();
       yield chunk;
     }
-    return { bytes, sha256: await checksum.digest(), isCanonical: false, ...about };
+    return { bytes, sha256: hash.digest("hex"), isCanonical: false, isCompressed, modifiedMs };
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     throw asInputError(input, error);
   } finally {
-    await checksum?.close();
     await file?.close();
   }
 }
@@ -78,11 +74,7 @@ export async function* readBytesFrom(
   let file: FileHandle | undefined;
   try {
     file = await open(input.path, "r");
-    const counted: Counted = (chunk) => {
-      onBytes?.(chunk.length);
-      return undefined;
-    };
-    for await (const chunk of reusingChunks(file, counted, { ...ownChunks, from })) {
+    for await (const chunk of chunksOf(file, from, ({ length }) => onBytes?.(length))) {
       signal?.throwIfAborted();
       yield chunk;
     }
@@ -105,29 +97,19 @@ export async function refuseChanged({
   if (found?.size !== bytes || found.mtimeMs !== modifiedMs) throw changedInput(name);
 }
 
-/** Takes note of a chunk; until the promise, if there is one, is settled the chunk stays as it is. */
-type Counted = (chunk: Buffer) => Promise<unknown> | undefined;
-
-/** Chunks that lie in a few buffers by turns: no memory is taken while a file is read. */
-async function* reusingChunks(
-  file: FileHandle,
-  counted: Counted,
-  { from, held, memory }: Chunks,
-): AsyncGenerator<Buffer> {
-  const places: ChunkPlace[] = [];
-  const placeOf = (turn: number): ChunkPlace => (places[turn % held] ??= { buffer: memory(), isFree: undefined });
-  const readInto = async ({ buffer, isFree }: ChunkPlace, at: number): Promise<Buffer> => {
-    await isFree;
-    return buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
-  };
-  let next = readInto(placeOf(0), from);
+/** Chunks in two buffers by turns, one worked on while the next is read: no memory is taken while a file is read. */
+async function* chunksOf(file: FileHandle, from: number, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  const buffers = [Buffer.allocUnsafe(chunkBytes), Buffer.allocUnsafe(chunkBytes)] as const;
+  const readInto = async (buffer: Buffer, at: number): Promise<Buffer> =>
+    buffer.subarray(0, (await file.read(buffer, 0, buffer.length, at)).bytesRead);
+  let next = readInto(buffers[0], from);
   try {
-    for (let at = from, turn = 0; ; turn += 1) {
+    for (let at = from, isSecond = true; ; isSecond = !isSecond) {
       const chunk = await next;
       if (chunk.length === 0) return;
       at += chunk.length;
-      placeOf(turn).isFree = counted(chunk);
-      next = readInto(placeOf(turn + 1), at);
+      onChunk(chunk);
+      next = readInto(buffers[isSecond ? 1 : 0], at);
       // An error is told when the chunk is wanted, and must not count as one that nobody sees until then.
       next.catch(() => {});
       yield chunk;
@@ -138,27 +120,9 @@ async function* reusingChunks(
   }
 }
 
-interface Chunks {
-  /** Where in the file the first begins. */
-  readonly from: number;
-  /** How many there are: one is worked on, the next is read, and a checksum may be some behind. */
-  readonly held: number;
-  readonly memory: () => Buffer;
-}
-
-/** In memory that a checksum's thread can read. To copy lines from it takes several times as long. */
-const sharedChunks: Chunks = { from: 0, held: 8, memory: () => Buffer.from(new SharedArrayBuffer(chunkBytes)) };
-const ownChunks: Chunks = { from: 0, held: 2, memory: () => Buffer.allocUnsafe(chunkBytes) };
-
-interface ChunkPlace {
-  readonly buffer: Buffer;
-  /** Settled when nobody reads it any more. */
-  isFree: Promise<unknown> | undefined;
-}
-
 /** Chunks that a stream may keep. */
-async function* chunksOf(file: FileHandle, counted: Counted): AsyncGenerator<Buffer> {
-  for await (const chunk of reusingChunks(file, counted, sharedChunks)) yield Buffer.from(chunk);
+async function* keptChunks(file: FileHandle, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunksOf(file, 0, onChunk)) yield Buffer.from(chunk);
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {

@@ -1,12 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { changedInput, invalidInput, type NamedInput } from "./input.ts";
-import { LineScanner } from "./line-scanner.ts";
+import { changedInput, invalidInput, type NamedInput, skolemBase } from "./input.ts";
+import { LineScanner, TrustedScanner } from "./line-scanner.ts";
 import { type FileFacts, noFacts, readBytes, readBytesFrom, type ReadOptions, refuseChanged } from "./read-bytes.ts";
-import { skolemBase } from "./skolem.ts";
 import type { Visit } from "./statement.ts";
-import { SyntaxFault } from "./syntax-fault.ts";
-import { TrustedScanner } from "./trusted-scanner.ts";
+import { SyntaxFault } from "./term-scanner.ts";
 
 /** A longer line is an error: it would have to be held in memory. */
 export const maxLineBytes = 64 * 1024 * 1024;

@@ -8,9 +8,8 @@ import {
   createTriGDecoder,
   createTurtleDecoder,
 } from "../../results/parse-graphs.ts";
-import { invalidInput, type InputFormat, type NamedInput } from "./input.ts";
+import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
 import { type FileFacts, noFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
-import { skolemBase, skolemLabel, skolemNumber } from "./skolem.ts";
 import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
 
 /** What a parser may take without giving a statement; it holds these bytes in memory. */

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
 import type { FileFacts } from "./read-bytes.ts";
-import { readLines } from "./read-lines.ts";
+import { readLines, type ByteRange, readLinesWithin } from "./read-lines.ts";
 import type { Visit } from "./statement.ts";
 
 /** What is done, of a pass over the inputs or over what was made of them. */
@@ -22,7 +22,7 @@ export interface PassOptions {
 }
 
 /** What a pass counts while it goes on. */
-export interface CountedPass {
+interface CountedPass {
   readonly progress: Progress;
   /** `visit`, with each statement counted. */
   readonly counting: Visit;
@@ -31,7 +31,7 @@ export interface CountedPass {
 }
 
 /** Counts the statements and bytes of a pass that begins. */
-export function countPass(
+function countPass(
   { phase, onProgress }: PassOptions & Pick<Progress, "phase">,
   visit: Visit,
   totalBytes: number,
@@ -53,7 +53,7 @@ export function countPass(
 /** An input as it was found. */
 export interface ReadInput extends NamedInput, FileFacts {}
 
-export interface Pass extends PassOptions {
+interface Pass extends PassOptions {
   readonly phase: Progress["phase"];
   /** Awaited now and then, between statements: what the visits gathered can be written then. */
   readonly afterChunk?: () => Promise<void>;
@@ -97,3 +97,71 @@ async function sizeOf(inputs: readonly NamedInput[]): Promise<number> {
   }
   return bytes;
 }
+
+/** An input, or the lines of it that begin in a range of its bytes. */
+interface SliceInput extends ReadInput {
+  readonly range?: ByteRange;
+}
+
+/** Inputs and parts of inputs that one reader goes through. */
+export type Slice = readonly SliceInput[];
+
+/**
+ * Parts the inputs for several readers, each statement for one of them: uncompressed lines where that many bytes are over,
+ * other inputs as a whole, since what one finds in them depends on what came before.
+ */
+export function slicesOf(inputs: readonly ReadInput[], sliceBytes: number): readonly Slice[] {
+  const slices: SliceInput[][] = [[]];
+  let room = sliceBytes;
+  const put = (input: SliceInput, bytes: number): void => {
+    if (room <= 0 || (input.range === undefined && bytes > room && slices.at(-1)!.length > 0)) {
+      slices.push([]);
+      room = sliceBytes;
+    }
+    slices.at(-1)!.push(input);
+    room -= bytes;
+  };
+  for (const input of inputs) {
+    if (!isPlainLines(input) || input.bytes <= Math.max(room, 0)) put(input, input.bytes);
+    else {
+      for (let from = 0; from < input.bytes; ) {
+        const to = Math.min(input.bytes, from + (room > 0 ? room : sliceBytes));
+        put({ ...input, range: { from, to } }, to - from);
+        from = to;
+      }
+    }
+  }
+  return slices;
+}
+
+/** Bytes of the files that a slice's reader goes through. */
+export const sizeOfSlice = (slice: Slice): number => slice.reduce((sum, input) => sum + bytesOf(input), 0);
+
+/** Reads a slice as `readStatements` reads inputs. @throws FedwayError `DATASET_INVALID`; the signal's reason */
+export async function readSlice(
+  slice: Slice,
+  visit: Visit,
+  pass: PassOptions & { readonly phase: Progress["phase"] },
+): Promise<void> {
+  const { progress, counting, onBytes } = countPass(pass, visit, sizeOfSlice(slice));
+  for (const { range, ...input } of slice) {
+    pass.signal?.throwIfAborted();
+    if (range === undefined && isPlainLines(input)) {
+      // Size and time of the last change tell whether it is still what was hashed.
+      await readLinesWithin({ ...input, range: { from: 0, to: input.bytes } }, counting, {
+        signal: pass.signal,
+        onBytes,
+      });
+    } else if (range === undefined) {
+      const before = progress.bytes;
+      const onProgress = ({ bytes }: Progress): void => onBytes(before + bytes - progress.bytes);
+      await readStatements([input], counting, { ...pass, onProgress });
+    } else await readLinesWithin({ ...input, range }, counting, { signal: pass.signal, onBytes });
+  }
+  pass.onProgress?.({ ...progress });
+}
+
+const isPlainLines = ({ format, isCompressed }: ReadInput): boolean =>
+  (format === "n-triples" || format === "n-quads") && !isCompressed;
+
+const bytesOf = ({ range, bytes }: SliceInput): number => (range === undefined ? bytes : range.to - range.from);

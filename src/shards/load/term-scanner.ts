@@ -1,5 +1,3 @@
-import { SyntaxFault } from "./syntax-fault.ts";
-
 /** How a term has to be written anew; `asIs` when it is canonical where it lies. */
 export const rewriting = { asIs: 0, iri: 1, literal: 2, blank: 3 } as const;
 
@@ -246,4 +244,9 @@ function iriFault(byte: number | undefined): SyntaxFault {
   if (byte === undefined) return new SyntaxFault("an IRI is not closed");
   if (byte === less) return new SyntaxFault("an IRI is expected; triple terms are not read");
   return new SyntaxFault(`an IRI may not have the character U+${byte.toString(16).toUpperCase().padStart(4, "0")}`);
+}
+
+/** What is wrong with a line; who reads the file adds its name and the number of the line. */
+export class SyntaxFault extends Error {
+  override readonly name = "SyntaxFault";
 }

@@ -2,19 +2,22 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cell-facts.ts";
+import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells } from "../load/cells.ts";
 import type { Learned } from "../load/learn.ts";
-import type { PassOptions } from "../load/read-statements.ts";
-import { slicesOf } from "../load/slices.ts";
-import type { Pattern } from "../problem.ts";
-import { hasState, readPlan, writePlan } from "./build-state.ts";
-import { asDiskFull, freeBytesAt, needRoom } from "./disk-space.ts";
-import { gatherSlice, isSliceWhole, readSliceFacts } from "./gather-slice.ts";
-import { type Place, placeOf } from "./publish.ts";
-import { splittersOf } from "./ranges.ts";
-import { type GatherPlan, sliceFolder, sliceRequest } from "./slice-plan.ts";
-import { gatherInThreads } from "./threads/gather-in-threads.ts";
-import { threadsFor } from "../threads/start-threads.ts";
+import { type PassOptions, slicesOf } from "../load/read-statements.ts";
+import type { Pattern } from "../rules/problem.ts";
+import { hasState, readPlan, writePlan, type Place, placeOf } from "./build-folder.ts";
+import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
+import {
+  type GatherPlan,
+  gatherSlice,
+  isSliceWhole,
+  readSliceFacts,
+  sliceFolder,
+  sliceRequest,
+  splittersOf,
+} from "./gather-slice.ts";
+import { gatherInThreads, threadsFor } from "./threads.ts";
 
 /** Bytes of one range; a few hundredths of a second of sorting. */
 const defaultPartBytes = 8 * 1024 * 1024;

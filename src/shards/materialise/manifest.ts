@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { ClassRule, HorizontalRule, Precedence, Reading, Rule, VerticalRule } from "../rule.ts";
+import type { ClassRule, HorizontalRule, Precedence, Reading, Rule, VerticalRule } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
 
 /** The name of the file that tells what a folder of shards holds. */

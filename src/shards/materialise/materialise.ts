@@ -3,16 +3,24 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
-import { type ShardNaming, shardIdOf } from "../placement.ts";
-import type { Precedence, Reading, Rule } from "../rule.ts";
-import { type BuildState, readState, syncPaths, writeDurably, type WrittenShard, writeState } from "./build-state.ts";
-import { asDiskFull } from "./disk-space.ts";
+import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
+import type { Precedence, Reading, Rule } from "../rules/problem.ts";
+import {
+  type BuildState,
+  readState,
+  syncPaths,
+  writeDurably,
+  type WrittenShard,
+  writeState,
+  type Place,
+  placeOf,
+  publish,
+  recoverTarget,
+} from "./build-folder.ts";
+import { asDiskFull, sealFile } from "./seal.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
 import { type Manifest, manifestName, type ManifestShard, readManifest, type Source } from "./manifest.ts";
-import { type Place, placeOf, publish, recoverTarget } from "./publish.ts";
-import { sealFile } from "./seal.ts";
-import { ShardFiles } from "./shard-files.ts";
-import { type CellPlacement, filesOf, keysOfCells, type Sorting, sortRanges } from "./sort-ranges.ts";
+import { ShardFiles, type CellPlacement, filesOf, keysOfCells, type Sorting, sortRanges } from "./sort-ranges.ts";
 
 /** What is built, and from what. */
 export interface MaterialiseRequest {

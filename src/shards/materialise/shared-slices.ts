@@ -2,12 +2,10 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { PassOptions } from "../load/read-statements.ts";
-import { loadSubjects, saveSubjects } from "../load/subject-file.ts";
-import { writeDurably } from "./build-state.ts";
+import { loadSubjects, saveSubjects } from "../load/subject-classes.ts";
+import { writeDurably, placeOf } from "./build-folder.ts";
 import type { SliceWork } from "./gather.ts";
-import { gatherSlice } from "./gather-slice.ts";
-import { placeOf } from "./publish.ts";
-import { type GatherPlan, sliceRequest } from "./slice-plan.ts";
+import { type GatherPlan, gatherSlice, sliceRequest } from "./gather-slice.ts";
 
 /** A slice of a build that is under way, for a reader in another process that has the same folders. */
 export interface SharedSlice {

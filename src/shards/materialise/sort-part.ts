@@ -1,9 +1,8 @@
 import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { grown } from "../load/byte-table.ts";
-import { rangesBetween, splittersOf } from "./ranges.ts";
-import { type LineRecord, readRecords } from "./read-records.ts";
-import { recordHead, RecordWriter } from "./record-writer.ts";
+import { rangesBetween, splittersOf } from "./gather-slice.ts";
+import { type LineRecord, readRecords, recordHead, RecordWriter } from "./records.ts";
 import { sortLines } from "./sort-lines.ts";
 
 /** Parts that a larger one is parted into at a time. */

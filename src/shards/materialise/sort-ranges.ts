@@ -1,16 +1,15 @@
 import { rm } from "node:fs/promises";
-import { claimantOf, keyOfClaim } from "../placement.ts";
-import type { Precedence, Rule } from "../rule.ts";
-import { type BuildState, type WrittenShard, writeState } from "./build-state.ts";
+import { claimantOf, keyOfClaim } from "../rules/placement.ts";
+import type { Precedence, Rule } from "../rules/problem.ts";
+import { type BuildState, type WrittenShard, writeState, type Place } from "./build-folder.ts";
 import type { Gathered } from "./gather.ts";
-import { rangeFile } from "./gather-slice.ts";
+import { rangeFile, sliceFolder } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
-import type { Place } from "./publish.ts";
-import { ShardFiles } from "./shard-files.ts";
-import { sliceFolder } from "./slice-plan.ts";
-import { PartSorter } from "./sort-part.ts";
-import { type AddRange, RangesAhead } from "./threads/sort-in-threads.ts";
-import { threadsFor } from "../threads/start-threads.ts";
+import { PartSorter, type LineSink } from "./sort-part.ts";
+import { type AddRange, RangesAhead, threadsFor } from "./threads.ts";
+import { closeSync, ftruncateSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { writeAll } from "./records.ts";
 
 /** Of statements, from which on threads sort. */
 const leastThreadBytes = 256 * 1024 * 1024;
@@ -118,4 +117,57 @@ function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
   const numbers = new Map(state.shards.map(({ key }, number) => [key, number]));
   const ofCells = Uint32Array.from(keysOfCells(sorting), (key) => numbers.get(key)!);
   return gathered.places.map((places) => places.map((place) => ofCells[place]!));
+}
+
+/** Files held open at a time. */
+const maxOpen = 128;
+
+/** The shards' files while lines are added to their ends. */
+export class ShardFiles implements LineSink {
+  readonly #folder: string;
+  readonly #ending: string;
+  readonly #shards: { key: string; id: string; bytes: number; triples: number }[];
+  /** Descriptors by shard, the one used longest ago first. */
+  readonly #open = new Map<number, number>();
+
+  /** Cuts off what a build that was killed wrote behind its last state. */
+  constructor(folder: string, ending: string, shards: readonly WrittenShard[]) {
+    this.#folder = folder;
+    this.#ending = ending;
+    this.#shards = shards.map((shard) => ({ ...shard }));
+    this.#shards.forEach(({ bytes }, shard) => ftruncateSync(this.#descriptor(shard), bytes));
+  }
+
+  get written(): readonly WrittenShard[] {
+    return this.#shards.map((shard) => ({ ...shard }));
+  }
+
+  append(shard: number, bytes: Uint8Array, triples: number): void {
+    writeAll(this.#descriptor(shard), bytes);
+    const written = this.#shards[shard]!;
+    written.bytes += bytes.length;
+    written.triples += triples;
+  }
+
+  close(): void {
+    for (const descriptor of this.#open.values()) closeSync(descriptor);
+    this.#open.clear();
+  }
+
+  #descriptor(shard: number): number {
+    const known = this.#open.get(shard);
+    if (known !== undefined) {
+      this.#open.delete(shard);
+      this.#open.set(shard, known);
+      return known;
+    }
+    const [oldest] = this.#open;
+    if (oldest !== undefined && this.#open.size >= maxOpen) {
+      closeSync(oldest[1]);
+      this.#open.delete(oldest[0]);
+    }
+    const descriptor = openSync(join(this.#folder, `${this.#shards[shard]!.id}${this.#ending}`), "a");
+    this.#open.set(shard, descriptor);
+    return descriptor;
+  }
 }

@@ -1,8 +1,12 @@
-import { type ComparedFigure, comparedFigures, totalShards } from "../statistics/compared-figures.ts";
-import { published } from "../statistics/published.ts";
-import type { ShardStatistics } from "../statistics/shard-statistics.ts";
+import {
+  type ComparedFigure,
+  comparedFigures,
+  totalShards,
+  published as publishedFigures,
+} from "./compared-figures.ts";
+import type { ShardStatistics } from "./shard-statistics.ts";
 import type { ReportedDataset, ShardReport } from "./shard-report.ts";
-import { amountText, numberText } from "./words.ts";
+import { amountText, numberText, figureText } from "./words.ts";
 
 /** How rules were chosen and triples placed: figures of reports that differ in it are not put together. */
 type Method = Pick<ShardReport, "mode" | "reading" | "precedence">;
@@ -80,4 +84,34 @@ export const groupTitle = ({ title, datasets, predicted }: OverviewGroup): strin
   `${title}: ${amountText(datasets, "dataset")}${predicted === 0 ? "" : `, ${predicted === datasets ? "all" : numberText(predicted)} predicted`}`;
 
 /** How figures of some datasets stand to the published ones. */
-export const comparability = `The published figures are of ${published.datasets} datasets and of one choice of rules for each, of which several may be equally small. Other datasets, or some of these, need not have the same.`;
+export const comparability = `The published figures are of ${publishedFigures.datasets} datasets and of one choice of rules for each, of which several may be equally small. Other datasets, or some of these, need not have the same.`;
+
+/** Figures under a name: of one dataset, or of datasets whose shards were made alike. */
+export interface FigureColumn {
+  readonly title: string;
+  readonly figures: readonly ComparedFigure[];
+}
+
+/** One figure of each column beside the published one, in words. */
+export interface FigureRow extends Pick<ComparedFigure, "id" | "title" | "definition"> {
+  /** In the order of the columns; undefined where it is not known. */
+  readonly values: readonly (string | undefined)[];
+  /** Undefined where nothing comparable was published. */
+  readonly published: string | undefined;
+}
+
+/** Every figure that any of the columns has, in the order in which they come first. */
+export function figureRows(columns: readonly FigureColumn[]): readonly FigureRow[] {
+  const known = columns.map(({ figures }) => new Map(figures.map((figure) => [figure.id, figure])));
+  const each = new Map(columns.flatMap(({ figures }) => figures.map((figure) => [figure.id, figure])));
+  return [...each.values()].map(({ id, title, definition, unit, published }) => ({
+    id,
+    title,
+    definition,
+    values: known.map((figures) => {
+      const value = figures.get(id)?.value;
+      return value === undefined ? undefined : figureText(value, unit);
+    }),
+    published: published === undefined ? undefined : figureText(published, unit),
+  }));
+}

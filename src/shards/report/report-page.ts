@@ -1,13 +1,21 @@
 import { type Html, html, link, type Piece } from "../../html.ts";
-import type { Criterion } from "../problem.ts";
-import type { FanOut, ShardStatistics } from "../statistics/shard-statistics.ts";
-import { compositionChart, fanOutChart } from "./charts.ts";
-import { touchMatrix } from "./matrix.ts";
-import { figureTable, lackingQueries, leftOutQueries, queryTable, readingTable } from "./report-tables.ts";
-import { ruleTable, shardTable } from "./rule-tables.ts";
+import type { Criterion } from "../rules/problem.ts";
+import type { FanOut, ShardStatistics } from "./shard-statistics.ts";
+import { compositionChart, fanOutChart, touchMatrix } from "./charts.ts";
+import {
+  figureTable,
+  lackingQueries,
+  leftOutQueries,
+  queryTable,
+  readingTable,
+  ruleTable,
+  shardTable,
+  wideTable,
+} from "./report-tables.ts";
 import { reportPolicy, reportStyle } from "./report-style.ts";
 import type { ShardReport } from "./shard-report.ts";
-import { amountText, brief, createNames, numberText, partsOfKey, shareText } from "./words.ts";
+import { amountText, brief, createNames, numberText, partsOfKey, shareText, figureText } from "./words.ts";
+import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "./overview.ts";
 
 /** A page of its own: nothing runs, nothing is loaded. */
 export function standalonePage(title: string, body: Html): string {
@@ -143,4 +151,40 @@ ${leftOutQueries(report.leftOut)}</main>
 <footer>Method and published figures: Dobriy et al., Agentic SPARQL, section 4. All figures are in report.json (${report.format}, version ${report.version}).</footer>
 `;
   return standalonePage(`Shards of ${brief(report.dataset.title, 200)}`, body);
+}
+
+function row({ dataset, mode, reading, optimum, statistics, notFederated, predicted }: OverviewEntry): Html {
+  const { rules, composition, shards, sizeVariation, largestShare, realisedFanOut, answers } = statistics;
+  const { summary } = realisedFanOut;
+  const { vertical, class: byClass, horizontal } = composition;
+  return html`<tr><th scope="row" class="long">${brief(dataset.title, 120)}<br><span class="small muted">${brief(dataset.id, 80)}; ${mode} mode, reading ${brief(reading.name, 80)}${predicted ? "; predicted" : ""}</span></th><td class="n">${numberText(statistics.questions)}</td><td class="n">${numberText(rules)}</td><td class="n w">${vertical}, ${byClass}, ${horizontal}</td><td>${optimum.proven ? "proven" : `at least ${optimum.lowerBound}`}</td><td class="n">${numberText(shards)}</td><td class="n">${sizeVariation === undefined ? "unknown" : sizeVariation.toFixed(2)}</td><td class="n">${largestShare === undefined ? "unknown" : shareText(largestShare)}</td><td class="figure">${summary === undefined ? "unknown" : figureText(summary, "number")}</td><td class="n">${numberText(notFederated)}</td><td class="n">${answers === undefined ? "unknown" : numberText(answers["one-shard"])}</td></tr>
+`;
+}
+
+const guaranteedNote = html`<p class="small muted">The published figures are of the paper's method, which is paper mode. In guaranteed mode rules are chosen by where the triples lie, not by cover, so that the implied fan-out says little.</p>`;
+
+/** Reports side by side as one HTML file, as `reportPage` is. */
+export function overviewPage({ datasets, groups, format, version }: ShardOverview): string {
+  const count = amountText(datasets.length, "report");
+  const table =
+    datasets.length === 0
+      ? html`<p>There are no reports.</p>`
+      : wideTable(
+          "Datasets",
+          html`<table><thead><tr><th scope="col">Dataset</th><th scope="col" class="n">Questions</th><th scope="col" class="n">Rules</th><th scope="col" class="n">V, C, H</th><th scope="col">Optimum</th><th scope="col" class="n">Shards</th><th scope="col" class="n">Variation</th><th scope="col" class="n">Largest</th><th scope="col">Realised fan-out</th><th scope="col" class="n">Not federated</th><th scope="col" class="n">One shard alone</th></tr></thead><tbody>
+${datasets.map(row)}</tbody></table>`,
+        );
+  const columns = groups.map((group) => ({ title: groupTitle(group), figures: group.figures }));
+  const figures = groups.length === 0 ? html`<p>There are no figures.</p>` : figureTable(columns);
+  const isGuaranteed = groups.some(({ mode }) => mode === "guaranteed");
+  const body = html`<header><h1>Shards side by side: ${count}</h1>
+<p class="lead">${comparability}</p></header><main>
+<section class="card"><h2>Figures beside the published ones</h2>
+<p class="small muted">Figures per dataset count each dataset once, figures per question each question of the column's datasets once.</p>${isGuaranteed ? guaranteedNote : undefined}
+${figures}</section>
+<section class="card tall"><h2>Datasets</h2>
+${table}</section></main>
+<footer>Method and published figures: Dobriy et al., Agentic SPARQL, section 4 (${format}, version ${version}).</footer>
+`;
+  return standalonePage(`Shards side by side: ${count}`, body);
 }

@@ -1,12 +1,9 @@
-import { ruleKey } from "../candidates.ts";
-import { coverFacts } from "../encode/cover-program.ts";
-import { composeProgram, type Encoding } from "../encode/encodings.ts";
-import { conditionsOf, isMeasurable } from "../encode/conditions.ts";
-import { federationInstance } from "../encode/federation-instance.ts";
-import { federationFacts, measureFacts, nameFacts, shardFacts } from "../encode/federation-program.ts";
-import { quote } from "../encode/quote.ts";
-import type { Criterion, Problem, Solution } from "../problem.ts";
-import type { Rule } from "../rule.ts";
+import { ruleKey } from "../rules/candidates.ts";
+import { coverFacts, composeProgram, type Encoding, quote } from "../rules/encodings.ts";
+import { conditionsOf, isMeasurable } from "../rules/conditions.ts";
+import { federationInstance } from "../rules/federation-instance.ts";
+import { federationFacts, measureFacts, nameFacts, shardFacts } from "../rules/federation-program.ts";
+import type { Criterion, Problem, Solution, Rule } from "../rules/problem.ts";
 import type { ShardMode } from "../spec.ts";
 
 /** Name of the rule file, beside the report. */

@@ -1,13 +1,12 @@
-import { type Applicability, irisOfRule, ruleKey } from "../candidates.ts";
-import { type ShardNaming, shardIdOf } from "../placement.ts";
-import type { Problem, Solution } from "../problem.ts";
-import type { RejectedQuery } from "../queries/load-queries.ts";
-import type { Precedence, Reading, Rule, RuleKind } from "../rule.ts";
-import type { AnswerSource } from "../solutions/query-answers.ts";
+import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
+import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
+import type { Problem, Solution, Precedence, Reading, Rule, RuleKind } from "../rules/problem.ts";
+import type { RejectedQuery } from "../load/queries/load-queries.ts";
+import type { AnswerSource } from "../rules/query-answers.ts";
 import type { ShardMode } from "../spec.ts";
-import { type ComparedFigure, comparedFigures } from "../statistics/compared-figures.ts";
-import { type QueryShards, queryShardsOf } from "../statistics/query-shards.ts";
-import { questionsOf, type ShardStatistics, statisticsOf } from "../statistics/shard-statistics.ts";
+import { type ComparedFigure, comparedFigures } from "./compared-figures.ts";
+import { type QueryShards, queryShardsOf } from "./query-shards.ts";
+import { questionsOf, type ShardStatistics, statisticsOf } from "./shard-statistics.ts";
 
 /** What the shards were made from. */
 export interface ReportedDataset {

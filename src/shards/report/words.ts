@@ -1,6 +1,5 @@
-import type { PublishedFigure } from "../statistics/published.ts";
-import type { ComparedFigure } from "../statistics/compared-figures.ts";
-import { elsewhere } from "../statistics/implied-shards.ts";
+import type { PublishedFigure, ComparedFigure } from "./compared-figures.ts";
+import { elsewhere } from "./query-shards.ts";
 
 const longestText = 400;
 

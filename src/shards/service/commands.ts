@@ -11,7 +11,7 @@ import { systemClock } from "../../clock.ts";
 import type { OpenStores, StoreLimits } from "../verify/answer-store.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
 import type { Verification } from "../verify/verification.ts";
-import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify.ts";
+import { verifyShards, type VerifyOptions, type VerifyProgress } from "../verify/verify.ts";
 
 type Running = Pick<BuildOptions, "signal" | "onProgress">;
 

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { readManifest } from "../materialise/manifest.ts";
-import { type FinishedShard, openShardFolder, type ShardDataset } from "../shard-folder.ts";
+import { type FinishedShard, openShardFolder, type ShardDataset } from "../finished-folder.ts";
 
 /** The shards that this process hosts. */
 export interface ShardHost<Endpoint = unknown> {

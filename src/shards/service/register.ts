@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, EditableCatalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
-import type { ShardDataset, FinishedShard } from "../shard-folder.ts";
+import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { createHash } from "node:crypto";
 import { dataFactory } from "../../rdf/data-factory.ts";
 import { documentOf } from "../../registry/catalog/document-fields.ts";

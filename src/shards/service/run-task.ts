@@ -1,15 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import { errorOf, tellError, type ToldError } from "../threads/thread-protocol.ts";
+import { errorOf, tellError, type ToldError } from "../../workers/threads.ts";
 import { type ChildEnd, childEnd, forkScript } from "../../workers/fork-script.ts";
-import type { OpenSlices, ReadSlices } from "./slice-readers.ts";
-import type { Progress } from "../load/read-statements.ts";
+import { type OpenSlices, type ReadSlices, sharingReaders } from "./slice-readers.ts";
+import type { Progress, PassOptions } from "../load/read-statements.ts";
 import type { SharedSlice } from "../materialise/shared-slices.ts";
 import type { LocatedSpec } from "../spec-paths.ts";
 import type { Verification } from "../verify/verification.ts";
 import type { BuildJobResult } from "./build-jobs.ts";
 import type { FinishedOptions } from "./commands.ts";
+import type { ShardReport } from "../report/shard-report.ts";
+import type { OpenStores } from "../verify/answer-store.ts";
+import { startChild } from "../../workers/start-child.ts";
+import { systemClock } from "../../clock.ts";
 
 interface RunOptions {
   readonly signal: AbortSignal;
@@ -115,7 +119,7 @@ function lostError({ reason, detail }: ChildEnd, memoryMb: number): FedwayError 
 }
 
 /** Work on shards that takes a processor for long, and so a process of its own (`shard-process.ts`). */
-export type ShardTask =
+type ShardTask =
   | {
       readonly kind: "build";
       readonly spec: LocatedSpec;
@@ -139,7 +143,7 @@ interface ShardResults {
 }
 
 /** What the process is told. */
-export type ToShardProcess =
+type ToShardProcess =
   | { readonly kind: "task"; readonly task: ShardTask }
   /** The task is to end soon, for this reason. */
   | { readonly kind: "stop"; readonly reason: ToldError }
@@ -148,8 +152,89 @@ export type ToShardProcess =
   | { readonly kind: "read"; readonly error?: ToldError };
 
 /** What the process says; `done` or `failed` is its last word. */
-export type FromShardProcess<Result> =
+type FromShardProcess<Result> =
   | { readonly kind: "progress"; readonly progress: JobProgress }
   | { readonly kind: "readSlices"; readonly slices: OpenSlices }
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly error: ToldError };
+
+const stopped = new AbortController();
+const tell = (message: FromShardProcess<unknown>): void => void process.send?.(message);
+const onProgress = (progress: JobProgress): void => tell({ kind: "progress", progress });
+
+/** Who waits for readers in other processes; one round of them at a time. */
+let reading: { onProgress(progress: Progress): void; end(error: Error | undefined): void } | undefined;
+
+/**
+ * Makes this process do one task. Input: a `task`, then `ToShardProcess` messages. Output: `FromShardProcess` messages,
+ * the last one `done` or `failed`.
+ */
+export function serveShardTask(openStores: OpenStores): void {
+  startChild();
+  process.on("message", (told: ToShardProcess) => {
+    if (told.kind === "task") void serve(told.task, openStores);
+    else hear(told);
+  });
+}
+
+function hear(told: Exclude<ToShardProcess, { kind: "task" }>): void {
+  if (told.kind === "stop") stopped.abort(errorOf(told.reason));
+  else if (told.kind === "reading") reading?.onProgress(told.progress);
+  else reading?.end(told.error && errorOf(told.error));
+}
+
+async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
+  try {
+    tell({ kind: "done", result: await run(task, openStores) });
+  } catch (error) {
+    tell({ kind: "failed", error: tellError(error) });
+  }
+}
+
+/** Each kind loads what it needs: all of it together takes as long as a small task. */
+async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
+  const { signal } = stopped;
+  if (task.kind === "build") {
+    const { spec, dryRun } = task;
+    const { runBuild } = await import("./commands.ts");
+    const readers = task.readers && sharingReaders({ ...task.readers, read: askParent });
+    const { report } = await runBuild(spec, { openStores, dryRun, signal, onProgress, ...(readers && { readers }) });
+    return resultOf(report, dryRun);
+  }
+  if (task.kind === "verify") {
+    const { verifyFinished } = await import("./commands.ts");
+    const answersTime = { totalMs: task.answersMs, now: systemClock.now };
+    return verifyFinished({ ...task.options, openStores, answersTime, signal, onProgress });
+  }
+  const { gatherShared } = await import("../materialise/shared-slices.ts");
+  return gatherShared(task.shared, { signal, onProgress: tellPart });
+}
+
+const tellPart = ({ triples, bytes, totalBytes }: Progress): void =>
+  onProgress({ stage: "splitting a part", done: bytes, total: totalBytes, figures: { triples } });
+
+function askParent(slices: OpenSlices, passes: PassOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    reading = {
+      onProgress: (progress) => passes.onProgress?.(progress),
+      end: (error) => (error === undefined ? resolve() : reject(error)),
+    };
+    tell({ kind: "readSlices", slices });
+  });
+}
+
+function resultOf(report: ShardReport, dryRun: boolean): BuildJobResult {
+  const { dataset, statistics, rules, optimum, shards, queries, leftOut } = report;
+  return {
+    dataset: dataset.id,
+    dryRun,
+    triples: statistics.triples,
+    rules: rules.length,
+    lowerBound: optimum.lowerBound,
+    proven: optimum.proven,
+    shards: shards.length,
+    queries: queries.length,
+    notFederated: queries.filter(({ federated }) => !federated).length,
+    leftOut: leftOut.length,
+  };
+}

@@ -6,9 +6,7 @@ import type { Job, JobKind } from "../../jobs/job-queue.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { Store } from "../../store/store.ts";
-import { readReport, readReportPage } from "../finished-folder.ts";
-import { findRuleFile } from "../report/find-rule-file.ts";
-import type { ShardDataset } from "../shard-folder.ts";
+import { readReport, readReportPage, findRuleFile, type ShardDataset } from "../finished-folder.ts";
 import {
   buildKind,
   type BuildQueue,

@@ -10,7 +10,7 @@ import { datasetPattern } from "../spec.ts";
 import { readablePath } from "../spec-paths.ts";
 import type { VerifiedQuery } from "../verify/compare-answers.ts";
 import type { Check, Verification } from "../verify/verification.ts";
-import type { Unread } from "../verify.ts";
+import type { Unread } from "../verify/verify.ts";
 import type { RunShardTask } from "./run-task.ts";
 import type { ShardSettings } from "./shard-service.ts";
 import { enqueueOnce, inputFolder } from "./build-jobs.ts";

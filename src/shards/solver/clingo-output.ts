@@ -1,4 +1,4 @@
-import type { SolverClock } from "../answer-set-solver.ts";
+import type { SolverClock } from "../rules/answer-set-solver.ts";
 import type { ClingoProgress } from "./clingo-protocol.ts";
 
 /** Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it. */

@@ -1,4 +1,4 @@
-import type { SolverClock } from "../answer-set-solver.ts";
+import type { SolverClock } from "../rules/answer-set-solver.ts";
 
 /** What a worker is started with. */
 export interface ClingoBoot {

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } from "../answer-set-solver.ts";
+import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } from "../rules/answer-set-solver.ts";
 import type { ClingoMessage, ClingoProgress } from "./clingo-protocol.ts";
 import { type ClingoThread, startClingoThread } from "./clingo-thread.ts";
 

@@ -1,8 +1,8 @@
-import { closedSubselects, solutionsQuery, withSolutions } from "../../sparql/closed-subselects.ts";
+import { closedSubselects, solutionsQuery, withSolutions, type SolutionRow } from "../../sparql/closed-subselects.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import type { InputFormat } from "../load/input.ts";
-import { type StoreAnswer, solutionsOf } from "./answer-rows.ts";
-import { rowsOfTerms } from "./inline-terms.ts";
+import { iriText, stringText } from "../../rdf/term-text.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
 
 /** A store with data that queries can be asked of. */
 export interface AnswerStore {
@@ -76,3 +76,153 @@ function parsedOrNot(text: string): ParsedQuery | undefined {
     return undefined;
   }
 }
+
+type Node = Readonly<Record<string, unknown>>;
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** IRIs that every parser of queries takes as they are: absolute, no forbidden character, nothing that BASE could resolve. */
+const plainIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\p{Cc}\p{Cs} <>"{}|^`\\]*$/u;
+const dotSegment = /\/\.{1,2}(?:[/?#]|$)/u;
+const plainTag = /^[A-Za-z]+(?:-[A-Za-z0-9]+)*$/u;
+/** Parsers differ in whether `\\u` begins an escape of a code point (SPARQL 1.1 Query, section 19.2); U+FFFD may stand for what was lost. */
+const doubtful = /\\u|[\p{Cs}\uFFFD]/iu;
+const known = new Set(["type", "value", "datatype", "xml:lang"]);
+
+const undef = "UNDEF";
+/** Characters that the rows of one subselect may add to a query. */
+const mostCharacters = 1_000_000;
+
+/**
+ * Solutions in SPARQL results JSON as rows of inline data, in the order of `variables`: what is not bound is UNDEF.
+ * Undefined when a term cannot be written such that it is the same term, as blank nodes cannot, or there is too much of it.
+ * Also when a variable is bound nowhere: Oxigraph 0.5.11 takes what is empty in any case out of a query, and then gives no
+ * row where COUNT is to give 0.
+ */
+export function rowsOfTerms(
+  variables: readonly string[],
+  solutions: readonly unknown[],
+): readonly SolutionRow[] | undefined {
+  const rows: SolutionRow[] = [];
+  const bound = new Set<string>();
+  let characters = 0;
+  for (const solution of solutions) {
+    if (!isNode(solution)) return undefined;
+    const row: string[] = [];
+    for (const name of variables) {
+      const text = Object.hasOwn(solution, name) ? inlineTerm(solution[name]) : undef;
+      if (text === undefined) return undefined;
+      if (text !== undef) bound.add(name);
+      characters += text.length;
+      row.push(text);
+    }
+    if (characters > mostCharacters) return undefined;
+    rows.push(row);
+  }
+  return bound.size === variables.length ? rows : undefined;
+}
+
+const iri = (value: string): string | undefined =>
+  plainIri.test(value) && !dotSegment.test(value) ? iriText(value) : undefined;
+
+function inlineTerm(term: unknown): string | undefined {
+  if (!isNode(term) || Object.keys(term).some((key) => !known.has(key))) return undefined;
+  const { type, value } = term;
+  if (typeof value !== "string") return undefined;
+  if (type === "uri") return iri(value);
+  return type === "literal" || type === "typed-literal" ? literalText(value, term) : undefined;
+}
+
+function literalText(value: string, { datatype, "xml:lang": language }: Node): string | undefined {
+  if (doubtful.test(value)) return undefined;
+  const text = stringText(value);
+  if (language !== undefined) {
+    return typeof language === "string" && plainTag.test(language) ? `${text}@${language}` : undefined;
+  }
+  if (datatype === undefined) return text;
+  const name = typeof datatype === "string" ? iri(datatype) : undefined;
+  return name === undefined ? undefined : `${text}^^${name}`;
+}
+
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+const inexact = new Set([`${xsd}double`, `${xsd}float`, `${xsd}decimal`]);
+/** Sums and means depend on the order of addition behind this many digits. */
+const digits = 10;
+
+function termText(term: unknown): string {
+  if (!isNode(term)) return "";
+  const value = String(term["value"]);
+  if (term["type"] === "uri") return `<${value}>`;
+  // Which label a blank node of an answer has is nobody's promise.
+  if (term["type"] === "bnode") return "_:";
+  const datatype = typeof term["datatype"] === "string" ? term["datatype"] : `${xsd}string`;
+  const number = Number(value);
+  const text = inexact.has(datatype) && Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : value;
+  const language = typeof term["xml:lang"] === "string" ? `@${term["xml:lang"].toLowerCase()}` : "";
+  return `${JSON.stringify(text)}${language}^^<${datatype}>`;
+}
+
+/** A whole answer as a store gives it. */
+export interface StoreAnswer {
+  readonly mediaType: string;
+  readonly body: Uint8Array;
+}
+
+/**
+ * The rows of an answer as texts, sorted: rows of SPARQL results JSON, or the lines of a graph in N-Triples.
+ * @throws FedwayError `ENDPOINT_MALFORMED`
+ */
+export function rowsOf({ mediaType, body }: StoreAnswer): readonly string[] {
+  const text = textOf(body);
+  const isJson = /\bjson\b/iu.test(mediaType);
+  const rows = isJson ? answerRows(text) : tripleRows(text);
+  return rows.toSorted();
+}
+
+/** Lines of N-Triples without the labels of blank nodes, which stores make up for those of a CONSTRUCT's template. */
+function tripleRows(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== "");
+  return lines.map((line) => line.replace(/^_:\S+/u, "_:").replace(/ _:[^\s"]+ \.$/u, " _: ."));
+}
+
+/**
+ * The rows of an answer in SPARQL 1.1 Query Results JSON as texts that are equal when the rows are, in any order of the
+ * rows; inexact numbers to ten digits. An ASK gives one row.
+ * @throws FedwayError `ENDPOINT_MALFORMED` when it is none
+ */
+function answerRows(json: string): readonly string[] {
+  const answer = parsed(json);
+  if (typeof answer["boolean"] === "boolean") return [String(answer["boolean"])];
+  return bindingsIn(answer).map((row: unknown) => {
+    const cells = isNode(row) ? Object.entries(row) : [];
+    return JSON.stringify(cells.map(([name, term]) => `?${name} ${termText(term)}`).toSorted());
+  });
+}
+
+/**
+ * The solutions of an answer in SPARQL results JSON, as they are there.
+ * @throws FedwayError `ENDPOINT_MALFORMED` when it is none
+ */
+const solutionsOf = ({ body }: StoreAnswer): readonly unknown[] => bindingsIn(parsed(textOf(body)));
+
+const textOf = (body: Uint8Array): string =>
+  Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+
+function parsed(json: string): Node {
+  try {
+    const answer: unknown = JSON.parse(json);
+    if (isNode(answer)) return answer;
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  throw malformed();
+}
+
+function bindingsIn(answer: Node): readonly unknown[] {
+  const results = answer["results"];
+  const bindings: unknown = isNode(results) ? results["bindings"] : undefined;
+  if (!Array.isArray(bindings)) throw malformed();
+  return bindings;
+}
+
+const malformed = (cause?: unknown): FedwayError =>
+  new FedwayError("ENDPOINT_MALFORMED", "The answer is not in SPARQL results JSON.", { cause });

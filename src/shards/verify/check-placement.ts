@@ -1,18 +1,16 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import { featuresOf, readQuery } from "../features/query-features.ts";
-import { CellCounter } from "../load/cells.ts";
-import type { CellFacts } from "../load/cell-facts.ts";
+import { featuresOf, readQuery } from "../rules/query-features.ts";
+import { CellCounter, type CellFacts } from "../load/cells.ts";
 import { learn } from "../load/learn.ts";
 import { type PassOptions, readStatements } from "../load/read-statements.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { placementOf } from "../placement.ts";
-import type { Pattern } from "../problem.ts";
-import { touchedShards } from "../statistics/query-shards.ts";
+import { placementOf } from "../rules/placement.ts";
+import type { Pattern } from "../rules/problem.ts";
+import { touchedShards } from "../report/query-shards.ts";
 import { notLookedAt } from "./check-triples.ts";
 import type { VerifiedQuery } from "./compare-answers.ts";
 import { shardInputs } from "./read-sides.ts";
-import { timeOver } from "./time-over.ts";
-import { type Check, createFindings } from "./verification.ts";
+import { timeOver, type Check, createFindings } from "./verification.ts";
 
 /** Shards that were read to their end before, and what is said of them. */
 export interface PlacedShards {

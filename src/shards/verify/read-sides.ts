@@ -5,7 +5,7 @@ import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import type { Visit } from "../load/statement.ts";
 import type { Manifest } from "../materialise/manifest.ts";
-import { inputNumber } from "./compare-triples.ts";
+import { inputNumber } from "./check-triples.ts";
 import type { DigestSpool } from "./digest-spool.ts";
 import type { Findings } from "./verification.ts";
 

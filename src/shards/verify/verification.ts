@@ -8,10 +8,10 @@ export type CheckName = "files" | "disjoint" | "complete" | "placement" | "feder
  * `held`: all of it was looked at and is right. `broken`: something is wrong. `unknown`: nothing wrong was found, but not
  * all could be looked at.
  */
-export type Outcome = "held" | "broken" | "unknown";
+type Outcome = "held" | "broken" | "unknown";
 
 /** One thing that is wrong, or that could not be looked at. */
-export interface Finding {
+interface Finding {
   /** A shard, an input, a query. */
   readonly subject: string;
   readonly reason: string;
@@ -83,3 +83,6 @@ export function verdictOf(checks: readonly Check[]): Verification {
   const unless = has("unknown") ? "unknown" : "held";
   return { outcome: has("broken") ? "broken" : unless, checks };
 }
+
+/** Why something was not looked at, when the time that a verification was given did not suffice. */
+export const timeOver = "The time for the verification was over.";

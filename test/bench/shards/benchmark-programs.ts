@@ -1,16 +1,15 @@
 import { fileURLToPath } from "node:url";
-import type { AnswerSetSolver } from "../../../src/shards/answer-set-solver.ts";
-import { candidatesOf, ruleKey } from "../../../src/shards/candidates.ts";
-import { coverInstanceOf } from "../../../src/shards/choose-cover.ts";
-import { chooseRules } from "../../../src/shards/choose-rules.ts";
-import { coverProgram } from "../../../src/shards/encode/cover-program.ts";
-import { featuresOf, readQueries } from "../../../src/shards/features/query-features.ts";
+import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
+import { candidatesOf, ruleKey } from "../../../src/shards/rules/candidates.ts";
+import { coverInstanceOf, chooseRules } from "../../../src/shards/rules/choose-rules.ts";
+import { coverProgram } from "../../../src/shards/rules/encodings.ts";
+import { featuresOf, readQueries } from "../../../src/shards/rules/query-features.ts";
 import { learnCells } from "../../../src/shards/load/cells.ts";
 import { learn } from "../../../src/shards/load/learn.ts";
-import { defaultPrecedence } from "../../../src/shards/placement.ts";
-import type { Problem } from "../../../src/shards/problem.ts";
-import { loadQueries } from "../../../src/shards/queries/load-queries.ts";
-import { literalReading, readingNamed } from "../../../src/shards/readings.ts";
+import { defaultPrecedence } from "../../../src/shards/rules/placement.ts";
+import type { Problem } from "../../../src/shards/rules/problem.ts";
+import { loadQueries } from "../../../src/shards/load/queries/load-queries.ts";
+import { literalReading, readingNamed } from "../../../src/shards/rules/interpretations.ts";
 
 /** One program that a build solves, or would solve if nothing were reduced before. */
 export interface BenchmarkProgram {

@@ -1,12 +1,9 @@
-import { chooseRules } from "../../../src/shards/choose-rules.ts";
-import { coverInstanceOf } from "../../../src/shards/choose-cover.ts";
-import { linearBound } from "../../../src/shards/cover/linear-bound.ts";
-import { reduceCover } from "../../../src/shards/cover/reduce-cover.ts";
-import { coverFacts } from "../../../src/shards/encode/cover-program.ts";
-import { composeProgram } from "../../../src/shards/encode/encodings.ts";
-import type { Problem } from "../../../src/shards/problem.ts";
-import { literalReading } from "../../../src/shards/readings.ts";
-import type { Rule } from "../../../src/shards/rule.ts";
+import { chooseRules, coverInstanceOf } from "../../../src/shards/rules/choose-rules.ts";
+import { linearBound } from "../../../src/shards/rules/search-cover.ts";
+import { reduceCover } from "../../../src/shards/rules/reduce-cover.ts";
+import { coverFacts, composeProgram } from "../../../src/shards/rules/encodings.ts";
+import type { Problem, Rule } from "../../../src/shards/rules/problem.ts";
+import { literalReading } from "../../../src/shards/rules/interpretations.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { randomCover } from "../../support/shard-problems.ts";
 import { rounded } from "../proxy/report.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { AnswerSetSolver } from "../../../src/shards/answer-set-solver.ts";
+import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { median, rounded } from "../proxy/report.ts";
 import { printRows } from "../void/print-rows.ts";

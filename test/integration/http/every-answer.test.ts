@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { HttpDeps, ShardService } from "../../../src/http/http-deps.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
-import type { ShardDataset } from "../../../src/shards/shard-folder.ts";
+import type { ShardDataset } from "../../../src/shards/finished-folder.ts";
 import { fakeAnswer, fakeSettings } from "../../support/fake-query-service.ts";
 import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { fakeNowMs } from "../../support/http-deps.ts";

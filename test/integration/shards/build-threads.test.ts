@@ -7,7 +7,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { learn } from "../../../src/shards/load/learn.ts";
 import type { Progress } from "../../../src/shards/load/read-statements.ts";
 import { materialise, type MaterialiseOptions } from "../../../src/shards/materialise/materialise.ts";
-import type { Rule } from "../../../src/shards/rule.ts";
+import type { Rule } from "../../../src/shards/rules/problem.ts";
 import { buildShards, filesIn, newFolder, requestFor, writeInput } from "../../support/shard-build.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";

@@ -137,7 +137,7 @@ describe("a build over the API", () => {
     await unlocked();
     expect(await left()).toEqual(["large.building"]);
     service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
-    await expect.poll(stateOf, { timeout: 30_000 }).toBe("done");
+    await expect.poll(stateOf, { timeout: 90_000 }).toBe("done");
     expect(await left()).toEqual(["large"]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { AnswerSetSolver } from "../../../src/shards/answer-set-solver.ts";
+import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { chosenBy, numbersOf } from "../../support/chosen-rules.ts";
 import { blankQueries, coverProblem, randomCover, randomPlacement } from "../../support/shard-problems.ts";

@@ -1,12 +1,13 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type * as ClockModule from "../../../src/clock.ts";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 /** The service looks at its folders when the test says so. */
 let lookAtFolders: () => Promise<void>;
 vi.mock("../../../src/clock.ts", async (original) => {
-  const clock = await original<typeof import("../../../src/clock.ts")>();
+  const clock = await original<typeof ClockModule>();
   const every: typeof clock.every = (ms, work, options) => {
     if (ms !== 15_000) return clock.every(ms, work, options);
     lookAtFolders = work;

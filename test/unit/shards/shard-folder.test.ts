@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openShardFolder } from "../../../src/shards/shard-folder.ts";
+import { openShardFolder } from "../../../src/shards/finished-folder.ts";
 import { manifestWith, sha256 } from "../../support/shard-manifest.ts";
 
 let root: string;

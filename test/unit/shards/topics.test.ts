@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Cell } from "../../../src/shards/problem.ts";
+import type { Cell } from "../../../src/shards/rules/problem.ts";
 import { topicsOf } from "../../../src/shards/topics.ts";
 
 const v = "http://example.org/v#";

@@ -3,8 +3,8 @@ import * as fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { type LearnOptions, learn } from "../../../../src/shards/load/learn.ts";
-import { bucketOf } from "../../../../src/shards/placement.ts";
-import type { Pattern } from "../../../../src/shards/problem.ts";
+import { bucketOf } from "../../../../src/shards/rules/placement.ts";
+import type { Pattern } from "../../../../src/shards/rules/problem.ts";
 import { newFolder, writeInput } from "../../../support/shard-build.ts";
 
 const folder = newFolder();

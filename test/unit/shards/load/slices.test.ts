@@ -2,7 +2,7 @@ import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { learn } from "../../../../src/shards/load/learn.ts";
-import { readSlice, slicesOf } from "../../../../src/shards/load/slices.ts";
+import { readSlice, slicesOf } from "../../../../src/shards/load/read-statements.ts";
 import { newFolder, writeInput } from "../../../support/shard-build.ts";
 
 const folders: string[] = [];

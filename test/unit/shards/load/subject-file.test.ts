@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { learn } from "../../../../src/shards/load/learn.ts";
-import { loadSubjects, saveSubjects } from "../../../../src/shards/load/subject-file.ts";
+import { loadSubjects, saveSubjects } from "../../../../src/shards/load/subject-classes.ts";
 import { newFolder, writeInput } from "../../../support/shard-build.ts";
 
 const folders: string[] = [];

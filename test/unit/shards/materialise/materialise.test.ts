@@ -1,16 +1,15 @@
+import * as fc from "fast-check";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { learn } from "../../../../src/shards/load/learn.ts";
 import { readManifest } from "../../../../src/shards/materialise/manifest.ts";
 import { discardBuild, materialise } from "../../../../src/shards/materialise/materialise.ts";
-import { predictShards } from "../../../../src/shards/materialise/predict.ts";
-import { bucketOf, placementOf, shardIdOf } from "../../../../src/shards/placement.ts";
-import type { Precedence, Rule } from "../../../../src/shards/rule.ts";
+import { predictShards, bucketOf, placementOf, shardIdOf } from "../../../../src/shards/rules/placement.ts";
+import type { Precedence, Rule } from "../../../../src/shards/rules/problem.ts";
 import { buildShards, filesIn, newFolder, requestFor, writeInput } from "../../../support/shard-build.ts";
 
 const folders: string[] = [];

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rangesBetween, splittersOf } from "../../../../src/shards/materialise/ranges.ts";
+import { rangesBetween, splittersOf } from "../../../../src/shards/materialise/gather-slice.ts";
 
 const sorted = (texts: readonly string[]): readonly Buffer[] =>
   texts.map((text) => Buffer.from(text)).toSorted((left, right) => left.compare(right));

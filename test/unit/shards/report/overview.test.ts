@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type OverviewGroup, overviewOf } from "../../../../src/shards/report/overview.ts";
-import { overviewPage } from "../../../../src/shards/report/overview-page.ts";
+import { overviewPage } from "../../../../src/shards/report/report-page.ts";
 import { reportOf } from "../../../../src/shards/report/shard-report.ts";
 import { hostileInput, literal, reportInput } from "../../../support/shard-benchmark.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { chooseRules } from "../../../../src/shards/choose-rules.ts";
-import type { Problem, Solution } from "../../../../src/shards/problem.ts";
+import { chooseRules } from "../../../../src/shards/rules/choose-rules.ts";
+import type { Problem, Solution } from "../../../../src/shards/rules/problem.ts";
 import { type RuleFileInput, ruleFileOf } from "../../../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../../../src/shards/solver/clingo-solver.ts";
 import { literal } from "../../../support/shard-benchmark.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../../../../src/shards/verify/answer-rows.ts";
-import { chanceIn } from "../../../../src/shards/verify/chance.ts";
+import { rowsOf } from "../../../../src/shards/verify/answer-store.ts";
+import { chanceIn } from "../../../../src/shards/verify/compare-answers.ts";
 
 type Term = Readonly<Record<string, string>>;
 const xsd = "http://www.w3.org/2001/XMLSchema#";

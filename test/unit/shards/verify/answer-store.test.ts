@@ -1,8 +1,6 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import type { StoreAnswer } from "../../../../src/shards/verify/answer-rows.ts";
-import { askStore } from "../../../../src/shards/verify/answer-store.ts";
-import { rowsOfTerms } from "../../../../src/shards/verify/inline-terms.ts";
+import { type StoreAnswer, askStore, rowsOfTerms } from "../../../../src/shards/verify/answer-store.ts";
 
 const subselect = "{ SELECT ?x { ?y <urn:q> ?x } }";
 const exists = (body: string): string => `SELECT * { ?a <urn:p> ?b FILTER EXISTS { ${body} FILTER(?b = ?x) } }`;

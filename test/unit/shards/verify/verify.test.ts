@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { verifyShards as verifyAll, type VerifyOptions, type VerifyProgress } from "../../../../src/shards/verify.ts";
+import {
+  verifyShards as verifyAll,
+  type VerifyOptions,
+  type VerifyProgress,
+} from "../../../../src/shards/verify/verify.ts";
 import type { StoreFile } from "../../../../src/shards/verify/answer-store.ts";
 import {
   type Check,

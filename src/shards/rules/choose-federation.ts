@@ -1,0 +1,259 @@
+import { performance } from "node:perf_hooks";
+import type { ChooseOptions } from "./choose-rules.ts";
+import { numbersOf } from "./encodings.ts";
+import { type Conditions, conditionsOf, isMeasurable, type Condition } from "./conditions.ts";
+import { evaluateChoice, type FederationInstance, federationInstance } from "./federation-instance.ts";
+import { solverTrouble } from "./answer-set-solver.ts";
+import {
+  type Aims,
+  criteria,
+  federationFacts,
+  federationProgram,
+  looksAtShards,
+  measureFacts,
+  shardFacts,
+} from "./federation-program.ts";
+import type { Criterion, Problem, Solution } from "./problem.ts";
+
+type Placement = NonNullable<Problem["placement"]>;
+
+/** Conflicts that the search for smaller shards may take: counted, not timed, so that the same input gives the same rules. */
+const sizeEffort = 20_000;
+/** So many queries are explained one by one; solving each of them again must not outlast the search itself. */
+const maxExplained = 50;
+
+/** A problem in numbers, and how to ask the solver about it. */
+interface Session extends FederationInstance {
+  readonly conditions: Conditions;
+  /** The solver's words when it failed. */
+  readonly trouble: () => string | undefined;
+  readonly ask: (aims: Aims, more?: readonly string[]) => Promise<Answer>;
+}
+
+interface Answer {
+  readonly chosen: readonly number[] | undefined;
+  readonly complete: boolean;
+  readonly lower: number;
+}
+
+/** Guaranteed and balanced mode: the criteria one after the other, each kept at its value while the next ones are minimised. */
+export async function chooseFederation(
+  problem: Problem,
+  placement: Placement,
+  options: ChooseOptions,
+): Promise<Solution> {
+  const startMs = performance.now();
+  const instance = federationInstance(problem, placement);
+  const session = openSession(instance, options);
+  const found = await minimiseAll(session);
+  const { unfederated } = evaluateChoice(session, found.chosen);
+  const explained = await explain(session, unfederated);
+  const rules = found.criteria.find(({ name }) => name === "fewest_rules");
+  const trouble = session.trouble();
+  return {
+    reading: options.reading,
+    rules: found.chosen.flatMap((rule) => session.rules[rule] ?? []),
+    cost: found.chosen.length,
+    lowerBound: found.fewestRules,
+    proven: rules?.proven ?? false,
+    impossible: byQuery([...instance.uncovered, ...instance.hopeless, ...explained]),
+    seconds: (performance.now() - startMs) / 1000,
+    criteria: found.criteria,
+    ...(trouble !== undefined && { trouble }),
+  };
+}
+
+/** The last reason of each query. */
+const byQuery = (reasons: Solution["impossible"]): Solution["impossible"] =>
+  [...new Map(reasons.map((each) => [each.query, each])).values()].toSorted((left, right) => left.query - right.query);
+
+function openSession(instance: FederationInstance, options: ChooseOptions): Session {
+  const { rules, numbered } = instance;
+  const conditions = conditionsOf(numbered);
+  const facts = factsFor(instance, conditions);
+  const endMs = performance.now() + options.timeoutMs;
+  let trouble: string | undefined;
+  return {
+    ...instance,
+    conditions,
+    trouble: () => trouble,
+    async ask(aims, more = ["--opt-strategy=usc"]) {
+      // Half of what is left: later questions get their share, too.
+      const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
+      const { signal, solver } = options;
+      const settings = { timeoutMs, options: more, ...(signal && { signal }) };
+      const program = federationProgram(facts(aims), rules.length, aims);
+      try {
+        const { models, ended, lowerBound } = await solver.solve(program, settings);
+        const model = models.at(-1);
+        return {
+          chosen: model && numbersOf(model.atoms, "choose"),
+          complete: ended === "complete",
+          lower: lowerBound?.[0] ?? 0,
+        };
+      } catch (error) {
+        trouble ??= solverTrouble(error);
+        return { chosen: undefined, complete: false, lower: 0 };
+      }
+    },
+  };
+}
+
+/** The facts that count for some aims: those about shards are many more than the others. */
+function factsFor(instance: FederationInstance, conditions: Conditions): (aims: Aims) => readonly string[] {
+  const facts = federationFacts(instance, conditions);
+  const shards = shardFacts(instance, conditions);
+  const sizes = measureFacts(instance.numbered, conditions);
+  return (aims) => {
+    const counted = [...(aims.atMost?.keys() ?? []), ...(aims.minimise === undefined ? [] : [aims.minimise])];
+    return [
+      ...facts,
+      ...(counted.some((name) => looksAtShards.has(name)) ? shards : []),
+      ...(counted.includes("smallest_largest_shard") ? sizes : []),
+    ];
+  };
+}
+
+interface Found {
+  readonly chosen: readonly number[];
+  readonly criteria: readonly Criterion[];
+  /** Lower bound of the number of rules. */
+  readonly fewestRules: number;
+}
+
+async function minimiseAll(session: Session): Promise<Found> {
+  const { numbered, conditions, ask } = session;
+  const atMost = new Map<Criterion["name"], number>();
+  const results: Criterion[] = [];
+  const { parting, stays, needs } = conditions;
+  let chosen = greedyChoice({ makes: numbered.makes, conditions: { parting, stays: [...stays, ...needs] } });
+  let fewestRules = 0;
+  // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
+  let allProven = true;
+  for (const name of criteria[session.mode]) {
+    const isTooLarge = name === "smallest_largest_shard" && !isMeasurable(conditions);
+    const found = isTooLarge ? { chosen, proven: false, lower: 0 } : await minimise(session, { name, atMost, chosen });
+    chosen = found.chosen;
+    const { [name]: cost } = evaluateChoice(session, chosen).costs;
+    if (name === "fewest_rules" && allProven) fewestRules = found.proven ? cost : found.lower;
+    allProven &&= found.proven;
+    results.push({ name, cost, proven: allProven });
+    if (!isTooLarge) atMost.set(name, cost);
+  }
+  const canonical = await ask({ atMost, canonical: true });
+  return { chosen: canonical.complete ? (canonical.chosen ?? chosen) : chosen, criteria: results, fewestRules };
+}
+
+/** One criterion: core-guided first, which proves; when that takes too long, branch and bound, which finds. */
+async function minimise(
+  session: Session,
+  { name, atMost, chosen }: { name: Criterion["name"]; atMost: Aims["atMost"] & {}; chosen: readonly number[] },
+): Promise<{ readonly chosen: readonly number[]; readonly proven: boolean; readonly lower: number }> {
+  const { ask } = session;
+  const costOf = (choice: readonly number[]): number => evaluateChoice(session, choice).costs[name];
+  if (costOf(chosen) === 0) return { chosen, proven: true, lower: 0 };
+  const limit = name === "smallest_largest_shard" ? [`--solve-limit=${sizeEffort}`] : [];
+  const proof = await ask({ minimise: name, atMost }, ["--opt-strategy=usc", ...limit]);
+  if (proof.complete) return { chosen: proof.chosen ?? chosen, proven: true, lower: proof.lower };
+  const search = await ask({ minimise: name, atMost }, ["--opt-strategy=bb", ...limit]);
+  const choices = [chosen, proof.chosen, search.chosen].filter((choice) => choice !== undefined);
+  const best = choices.reduce((left, right) => (costOf(right) < costOf(left) ? right : left));
+  const lower = Math.max(proof.lower, search.lower);
+  return { chosen: best, proven: search.complete || lower >= costOf(best), lower };
+}
+
+/** Why these queries are left with one shard; `unfederated` are numbers of the session. */
+async function explain(session: Session, unfederated: readonly number[]): Promise<Solution["impossible"]> {
+  const reasons: { query: number; reason: string }[] = [];
+  for (const [at, query] of unfederated.entries()) {
+    const alone = at < maxExplained ? await session.ask({ alone: query }) : undefined;
+    reasons.push({ query: session.queries[query] ?? -1, reason: reasonOf(alone) });
+  }
+  return reasons;
+}
+
+function reasonOf(alone: Answer | undefined): string {
+  if (alone?.complete && alone.chosen === undefined) {
+    return "At every choice of candidate rules all the triples that it matches lie in one shard.";
+  }
+  if (alone?.chosen !== undefined) {
+    return "Rules that would separate the triples that it matches put those of other queries into one shard.";
+  }
+  return "No choice of rules was found that makes it federated together with the others.";
+}
+
+/** What is chosen from. */
+interface GreedyInput {
+  /** Of each rule, the claims that it makes. */
+  readonly makes: readonly (readonly number[])[];
+  readonly conditions: Pick<Conditions, "parting" | "stays">;
+}
+
+/** Looks at a query when a rule is tried: a few seconds at the most. */
+const mostLooks = 200_000_000;
+
+/**
+ * A choice that leaves few queries with one shard: the rule that federates most of them, again and again, then without
+ * those that have become needless. What the search for the best choice begins with, and what is left when it fails. The same
+ * input gives the same choice.
+ */
+function greedyChoice(input: GreedyInput): readonly number[] {
+  const state = openState(input);
+  const chosen: number[] = [];
+  let looks = mostLooks;
+  for (let left = state.unfederated(); left > 0 && looks > 0; left = state.unfederated()) {
+    let best: { readonly rule: number; readonly left: number } | undefined;
+    for (const rule of input.makes.keys()) {
+      state.change(rule, 1);
+      const after = state.unfederated();
+      state.change(rule, -1);
+      if (after < (best?.left ?? left)) best = { rule, left: after };
+      looks -= input.conditions.stays.length;
+    }
+    if (best === undefined) break;
+    state.change(best.rule, 1);
+    chosen.push(best.rule);
+  }
+  return withoutNeedless(chosen, state).toSorted((first, second) => first - second);
+}
+
+function withoutNeedless(chosen: readonly number[], state: GreedyState): readonly number[] {
+  const left = state.unfederated();
+  return chosen.filter((rule) => {
+    state.change(rule, -1);
+    const isNeedless = state.unfederated() <= left;
+    if (!isNeedless) state.change(rule, 1);
+    return !isNeedless;
+  });
+}
+
+interface GreedyState {
+  /** Queries that are left with one shard. */
+  unfederated(): number;
+  /** 1: the rule comes; -1: it goes. */
+  change(rule: number, by: 1 | -1): void;
+}
+
+function openState({ makes, conditions: { parting, stays } }: GreedyInput): GreedyState {
+  const setsOf = new Map<number, number[]>();
+  for (const [set, claims] of parting.entries()) {
+    for (const claim of claims) {
+      const known = setsOf.get(claim);
+      if (known === undefined) setsOf.set(claim, [set]);
+      else known.push(set);
+    }
+  }
+  const made = new Map<number, number>();
+  const parted = new Int32Array(parting.length);
+  const holds = ({ claim, set }: Condition): boolean =>
+    parted[set] === 0 && (claim === undefined || (made.get(claim) ?? 0) > 0);
+  return {
+    unfederated: () => stays.reduce((sum, found) => sum + (found.some(holds) ? 1 : 0), 0),
+    change(rule, by) {
+      for (const claim of makes[rule] ?? []) {
+        made.set(claim, (made.get(claim) ?? 0) + by);
+        for (const set of setsOf.get(claim) ?? []) parted[set] = (parted[set] ?? 0) + by;
+      }
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { irisOfRule } from "./candidates.ts";
+import type { Candidate, Problem, Solution, Rule, Criterion, RuleKind } from "./problem.ts";
+import { type Places, placesOf, measures } from "./places.ts";
+
+type Placement = NonNullable<Problem["placement"]>;
+
+/** A problem in guaranteed or balanced mode as the solver sees it. */
+export interface FederationInstance {
+  readonly mode: "guaranteed" | "balanced";
+  /** Candidates that claim triples, in balanced mode for each of their shards, in canonical order; their places are their numbers. */
+  readonly rules: readonly Rule[];
+  /** In balanced mode, of each rule: the queries that it covers, by their numbers here. */
+  readonly covers: readonly (readonly number[])[];
+  /** The queries that are asked for, by their place in `Problem.queries`; their places here are their numbers. */
+  readonly queries: readonly number[];
+  readonly numbered: Places;
+  /** Queries that are left out, as it needs no solver to tell that nothing helps them. */
+  readonly hopeless: Solution["impossible"];
+  /** In balanced mode: queries that no rule covers, by their place in `Problem.queries`. */
+  readonly uncovered: Solution["impossible"];
+}
+
+/** Numbers a problem with placement. */
+export function federationInstance(problem: Problem, placement: Placement): FederationInstance {
+  const { needs, ...unbalanced } = placement;
+  const candidates = needs === undefined ? claiming(problem, placement) : splitting(problem, placement);
+  const rules = candidates.map(({ rule }) => rule);
+  const hopeless = directReasons(placement);
+  const lost = new Set(hopeless.map(({ query }) => query));
+  const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
+  const kept = (of: readonly (readonly number[])[]): typeof of => queries.map((query) => of[query] ?? []);
+  const touches = kept(placement.touches);
+  const instance = { rules, queries, hopeless };
+  if (needs === undefined) {
+    return {
+      ...instance,
+      mode: "guaranteed",
+      covers: [],
+      uncovered: [],
+      numbered: placesOf(rules, { ...unbalanced, touches }),
+    };
+  }
+  const numbers = new Map(queries.map((query, number) => [query, number]));
+  const covers = candidates.map((candidate) => candidate.covers.flatMap((query) => numbers.get(query) ?? []));
+  const covered = new Set(covers.flat());
+  const uncovered = queries.flatMap((query, number) => (covered.has(number) ? [] : [{ query, reason: noCover }]));
+  const numbered = placesOf(rules, { ...unbalanced, touches, needs: kept(needs) });
+  return { ...instance, mode: "balanced", covers, uncovered, numbered };
+}
+
+const noCover = "No candidate rule that puts triples into each of its shards covers it.";
+
+/** The others can only add to the number of rules. */
+function claiming({ candidates }: Problem, { cells }: Placement): readonly Candidate[] {
+  const classes = new Set(cells.flatMap(({ types }) => types));
+  const predicates = new Set(cells.map(({ predicate }) => predicate));
+  return candidates.filter(({ rule }) =>
+    irisOfRule(rule).some((iri) => (rule.kind === "vertical" ? predicates : classes).has(iri)),
+  );
+}
+
+/** Rules with triples for each of their shards, as long as no other rule claims them first. */
+function splitting({ candidates }: Problem, { cells }: Placement): readonly Candidate[] {
+  const predicates = new Set(cells.map(({ predicate }) => predicate));
+  const bucketsOf = new Map<string, Set<number>>();
+  for (const { types, bucket } of cells) {
+    for (const type of types) bucketsOf.set(type, (bucketsOf.get(type) ?? new Set()).add(bucket));
+  }
+  return candidates.filter(({ rule }) => {
+    if (rule.kind === "vertical") return rule.predicates.every((iri) => predicates.has(iri));
+    if (rule.kind === "class") return rule.classes.every((iri) => bucketsOf.has(iri));
+    return bucketsOf.get(rule.class)?.size === rule.buckets;
+  });
+}
+
+/** Queries that need no solver to be told apart: whatever is chosen, they see one shard or none. */
+function directReasons({ touches, cells }: Placement): Solution["impossible"] {
+  return touches.flatMap((found, query) => {
+    const [only] = found;
+    const cell = only === undefined ? undefined : cells[only];
+    if (found.length > 1) return [];
+    if (cell === undefined) return [{ query, reason: "No triple of the dataset matches any of its patterns." }];
+    const subjects = cell.types.length === 0 ? "untyped subjects" : `instances of ${cell.types.join(" and ")}`;
+    const reason = `All the triples that it matches have the predicate ${cell.predicate} and ${subjects} in one bucket: no rule separates them.`;
+    return [{ query, reason }];
+  });
+}
+
+/** What a choice of rules comes to. */
+interface Evaluation {
+  readonly costs: Readonly<Record<Criterion["name"], number>>;
+  /** Queries that reach one shard at the most, ascending. */
+  readonly unfederated: readonly number[];
+}
+
+/**
+ * The costs of a choice by simulation of the placement: what the solver's model is checked against, and what stands in for
+ * its costs (clingo leaves out levels that cost nothing).
+ */
+export function evaluateChoice(instance: FederationInstance, chosen: readonly number[]): Evaluation {
+  const { rules, numbered, covers } = instance;
+  const made = new Set(chosen.flatMap((rule) => numbered.makes[rule] ?? []));
+  const shardOf = numbered.places.map(({ offers }) => offers.find(({ claim }) => made.has(claim))?.shard ?? 0);
+  const inOneShard = (queries: readonly (readonly number[])[]): readonly number[] =>
+    queries.flatMap((places, query) => {
+      const first = places[0] === undefined ? undefined : shardOf[places[0]];
+      return places.some((place) => shardOf[place] !== first) ? [] : [query];
+    });
+  const unfederated = inOneShard(numbered.touches);
+  const { scaled, steps } = measures(numbered.places);
+  const sizes = new Map<number, number>();
+  for (const [place, shard] of shardOf.entries()) sizes.set(shard, (sizes.get(shard) ?? 0) + (scaled[place] ?? 0));
+  const largest = Math.max(0, ...sizes.values());
+  const isOneSided = (rule: number): boolean => numbered.splits[rule]?.some((shard) => !sizes.has(shard)) ?? false;
+  const costs = {
+    fewest_unfederated: unfederated.length,
+    fewest_answered_alone: inOneShard(numbered.needs).length,
+    fewest_one_sided: chosen.filter(isOneSided).length,
+    fewest_uncovered: distinct(covers.flat()) - distinct(chosen.flatMap((rule) => covers[rule] ?? [])),
+    most_kinds: kindsOf(rules).size - kindsOf(chosen.flatMap((rule) => rules[rule] ?? [])).size,
+    fewest_rules: chosen.length,
+    fewest_shards: sizes.size,
+    smallest_largest_shard: steps.filter((step) => largest > step).length,
+  };
+  return { costs, unfederated };
+}
+
+const distinct = (numbers: readonly number[]): number => new Set(numbers).size;
+
+const kindsOf = (rules: FederationInstance["rules"]): ReadonlySet<RuleKind> => new Set(rules.map(({ kind }) => kind));

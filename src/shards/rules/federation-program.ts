@@ -1,0 +1,124 @@
+import type { Criterion } from "./problem.ts";
+import { composeProgram, type Encoding, quote } from "./encodings.ts";
+import type { Condition, Conditions } from "./conditions.ts";
+import type { FederationInstance } from "./federation-instance.ts";
+import { measures, type Places } from "./places.ts";
+
+type CriterionName = Criterion["name"];
+
+/** The objectives of each mode in order (`shards/objectives.lp`). */
+export const criteria: Readonly<Record<FederationInstance["mode"], readonly CriterionName[]>> = {
+  guaranteed: ["fewest_unfederated", "fewest_rules", "fewest_shards", "most_kinds", "smallest_largest_shard"],
+  balanced: [
+    "fewest_unfederated",
+    "fewest_uncovered",
+    "fewest_answered_alone",
+    "fewest_one_sided",
+    "most_kinds",
+    "fewest_rules",
+    "smallest_largest_shard",
+  ],
+};
+
+/** Criteria that look at the shards, about which there are more facts than about all else. */
+export const looksAtShards = new Set<CriterionName>(["fewest_shards", "fewest_one_sided"]);
+
+/** What one run of the solver is to do with the objectives. */
+export interface Aims {
+  readonly minimise?: CriterionName;
+  /** May cost no more than this. */
+  readonly atMost?: ReadonlyMap<CriterionName, number>;
+  /** Below the criterion, the canonical choice counts. */
+  readonly canonical?: boolean;
+  /** Explain: this query alone must be federated. */
+  readonly alone?: number;
+}
+
+/** Everything of a problem with placement but the aims and the shards, as facts. */
+export function federationFacts(instance: FederationInstance, conditions: Conditions): readonly string[] {
+  const { rules, covers, numbered } = instance;
+  const { parting, stays, needs } = conditions;
+  return [
+    ...rules.map((rule, number) => `rule(${number}). kind(${number},${rule.kind}).`),
+    ...numbered.makes.map((made, rule) => made.map((claim) => `makes(${rule},${claim}).`).join(" ")),
+    ...covers.map((queries, rule) => queries.map((query) => `covers(${rule},${query}).`).join(" ")),
+    ...parting.map((claims, set) => claims.map((claim) => `parts(${partingOf(set)},${claim}).`).join(" ")),
+    ...stays.map((found, query) =>
+      [
+        `query(${query}).`,
+        ...found.map(({ claim = "base", set }) => `stays(${query},${claim},${partingOf(set)}).`),
+      ].join(" "),
+    ),
+    ...needs.map((found, query) =>
+      found.map(({ claim = "base", set }) => `needs(${query},${claim},${partingOf(set)}).`).join(" "),
+    ),
+  ];
+}
+
+/** When shards have triples, as facts: needed where shards are counted. */
+export const shardFacts = ({ mode, numbered }: FederationInstance, conditions: Conditions): readonly string[] => [
+  ...grownFacts(conditions, conditions.holds),
+  ...(mode === "guaranteed" ? [] : numbered.splits).map((shards, rule) =>
+    shards.map((shard) => `splits(${rule},${shard}).`).join(" "),
+  ),
+  ...conditions.holds.map((found, shard) =>
+    found.map(({ claim = "base", set }) => `holds(${shard},${claim},${set}).`).join(" "),
+  ),
+];
+
+/** The sets are numbered apart: those of queries below 0. */
+const partingOf = (set: number): number => -1 - set;
+
+/** Sizes of shards as facts, and the steps in which the largest one is measured; some sets are those of `shardFacts` again. */
+export function measureFacts({ places }: Places, conditions: Conditions): readonly string[] {
+  const { shares } = conditions;
+  return [
+    ...grownFacts(conditions, shares),
+    ...shares.map((found, shard) =>
+      found.map(({ claim = "base", set, triples }) => `share(${shard},${claim},${set},${triples}).`).join(" "),
+    ),
+    ...measures(places).steps.map((step, at) => `step(${at + 1},${step}).`),
+  ];
+}
+
+/** The sets of conditions, with all that they are grown from. */
+function grownFacts({ grown }: Conditions, conditions: readonly (readonly Condition[])[]): readonly string[] {
+  const wanted = new Set<number>();
+  for (const { set } of conditions.flat()) {
+    for (let at = set; at !== 0 && !wanted.has(at); at = grown[at]?.parent ?? 0) wanted.add(at);
+  }
+  return [...wanted].flatMap((set) => {
+    const found = grown[set];
+    return found === undefined ? [] : `grows(${set},${found.parent},${found.claim}).`;
+  });
+}
+
+/** What the numbers stand for, for whoever reads the program. */
+export const nameFacts = (names: readonly string[], { claims, shards }: Places): readonly string[] => [
+  ...names.map((name, number) => `name(rule,${number},${quote(name)}).`),
+  ...claims.map((name, number) => `name(claim,${number},${quote(name)}).`),
+  ...shards.map((name, number) => `name(shard,${number},${quote(name)}).`),
+];
+
+const encodings: readonly Encoding[] = [
+  "domain",
+  "choice",
+  "precedence",
+  "federation",
+  "objectives",
+  "canonical",
+  "show",
+];
+
+/** The program for these facts and aims. */
+export function federationProgram(facts: readonly string[], rules: number, aims: Aims): string {
+  const { minimise, atMost, canonical, alone } = aims;
+  const aimFacts = [
+    ...(minimise === undefined ? [] : [`level(${minimise},${rules + 1}).`]),
+    ...[...(atMost ?? [])].map(([name, most]) => `bound(${name},${most}).`),
+    ...(canonical ? [`canonical(${rules}).`] : []),
+    ...(alone === undefined ? [] : [`alone(${alone}).`]),
+  ];
+  const all: readonly Encoding[] = alone === undefined ? encodings : [...encodings, "impossible"];
+  return composeProgram([...facts, ...aimFacts], all);
+}

@@ -1,0 +1,132 @@
+/** What is left of a set-cover problem when nothing in it is redundant. */
+interface ReducedCover {
+  readonly core: CoverInstance;
+  /** Of each rule of the core its number in the original problem, ascending. */
+  readonly kept: readonly number[];
+  /** Rules of the original problem that are the only one left for some query, ascending. */
+  readonly forced: readonly number[];
+}
+
+/**
+ * Drops what cannot matter for the size of a minimum cover, until nothing changes:
+ * - a rule whose queries another rule covers as well (of equal ones the first in canonical order stays);
+ * - a query whose rules include all the rules of another query (whoever covers that one covers it);
+ * - a rule that is the only one left for a query is in, and its queries are done.
+ * Queries without any rule must be taken out before.
+ */
+export function reduceCover(instance: CoverInstance): ReducedCover {
+  const covers = instance.rules.map((queries) => new Set(queries));
+  const coverers = coverersOf(instance).map((rules) => new Set(rules));
+  const forced = new Set<number>();
+  const state: Reduction = { covers, coverers, forced };
+  while (forceRules(state) || dropRules(state) || dropQueries(state));
+  const kept = covers.flatMap(({ size }, rule) => (size > 0 ? [rule] : []));
+  const queries = coverers.flatMap(({ size }, query) => (size > 0 ? [query] : []));
+  const renumbered = new Map(queries.map((query, at) => [query, at]));
+  return {
+    core: {
+      rules: kept.map((rule) =>
+        [...(covers[rule] ?? [])].map((query) => renumbered.get(query) ?? -1).toSorted(ascending),
+      ),
+      queries: queries.length,
+    },
+    kept,
+    forced: [...forced].toSorted(ascending),
+  };
+}
+
+const ascending = (left: number, right: number): number => left - right;
+
+/** Both directions of "covers"; a dropped rule or query has an empty set. */
+interface Reduction {
+  readonly covers: readonly Set<number>[];
+  readonly coverers: readonly Set<number>[];
+  readonly forced: Set<number>;
+}
+
+function forceRules({ covers, coverers, forced }: Reduction): boolean {
+  const before = forced.size;
+  for (const rules of coverers) {
+    const [rule] = rules;
+    if (rules.size !== 1 || rule === undefined) continue;
+    forced.add(rule);
+    for (const query of Array.from(covers[rule] ?? [])) remove(coverers, query, covers);
+  }
+  return forced.size > before;
+}
+
+const dropRules = ({ covers, coverers }: Reduction): boolean =>
+  dropDominated(covers, coverers, (rule, other) => {
+    const [own, others] = [covers[rule]?.size ?? 0, covers[other]?.size ?? 0];
+    return others > own || (others === own && other < rule);
+  });
+
+const dropQueries = ({ covers, coverers }: Reduction): boolean => {
+  // The query with more rules is the redundant one: the roles of subset and superset are exchanged.
+  let changed = false;
+  for (const [query, rules] of coverers.entries()) {
+    if (rules.size === 0) continue;
+    for (const other of neighbours(rules, covers)) {
+      const others = coverers[other];
+      if (other === query || others === undefined || others.size === 0 || !others.isSubsetOf(rules)) continue;
+      if (others.size === rules.size && other > query) continue;
+      remove(coverers, query, covers);
+      changed = true;
+      break;
+    }
+  }
+  return changed;
+};
+
+/** Takes out each entry of `sets` that is a subset of another one which `wins` over it. */
+function dropDominated(
+  sets: readonly Set<number>[],
+  inverse: readonly Set<number>[],
+  wins: (entry: number, other: number) => boolean,
+): boolean {
+  let changed = false;
+  for (const [entry, members] of sets.entries()) {
+    const rarest = smallest(members, inverse);
+    for (const other of rarest === undefined ? [] : (inverse[rarest] ?? [])) {
+      if (other === entry || !wins(entry, other) || !members.isSubsetOf(sets[other] ?? new Set())) continue;
+      remove(sets, entry, inverse);
+      changed = true;
+      break;
+    }
+  }
+  return changed;
+}
+
+/** A superset of `members` is among those that have its rarest member. */
+function smallest(members: ReadonlySet<number>, inverse: readonly ReadonlySet<number>[]): number | undefined {
+  let best: number | undefined;
+  for (const member of members) {
+    if (best === undefined || (inverse[member]?.size ?? 0) < (inverse[best]?.size ?? 0)) best = member;
+  }
+  return best;
+}
+
+function neighbours(rules: ReadonlySet<number>, covers: readonly ReadonlySet<number>[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const rule of rules) for (const query of covers[rule] ?? []) found.add(query);
+  return found;
+}
+
+function remove(sets: readonly Set<number>[], entry: number, inverse: readonly Set<number>[]): void {
+  for (const member of sets[entry] ?? []) inverse[member]?.delete(entry);
+  sets[entry]?.clear();
+}
+
+/** A set-cover problem in numbers. */
+export interface CoverInstance {
+  /** Of each rule in canonical order the queries that it covers, ascending. */
+  readonly rules: readonly (readonly number[])[];
+  readonly queries: number;
+}
+
+/** Of each query the rules that cover it, ascending. */
+export function coverersOf({ rules, queries }: CoverInstance): readonly (readonly number[])[] {
+  const coverers: number[][] = Array.from({ length: queries }, () => []);
+  for (const [rule, covers] of rules.entries()) for (const query of covers) coverers[query]?.push(rule);
+  return coverers;
+}

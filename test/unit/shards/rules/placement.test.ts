@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bucketOf, hashOf, placementOf, shardIdOf } from "../../../../src/shards/rules/placement.ts";
+import type { Precedence, Rule } from "../../../../src/shards/rules/problem.ts";
+
+const ex = (name: string): string => `http://example.org/${name}`;
+const rules: readonly Rule[] = [
+  { kind: "horizontal", class: ex("Person"), buckets: 2 },
+  { kind: "horizontal", class: ex("Band"), buckets: 3 },
+  { kind: "vertical", predicates: [ex("name"), ex("year")] },
+  { kind: "class", classes: [ex("City"), ex("Song")] },
+];
+
+interface Placed {
+  readonly types?: readonly string[];
+  readonly predicate?: string;
+  readonly bucket?: number;
+  readonly precedence?: Precedence;
+}
+
+function shouldPlace({ types = [], predicate = "other", bucket = 0, precedence }: Placed, key: string): void {
+  it(`puts ${types.join("+") || "untyped"} ${predicate} ${bucket} into ${key}`, () => {
+    const place = placementOf(rules, precedence);
+    expect(place(types.map(ex).toSorted(), ex(predicate), bucket)).toBe(key);
+  });
+}
+
+describe("placementOf", () => {
+  shouldPlace({}, "base");
+  shouldPlace({ predicate: "name" }, "v/http://example.org/name");
+  shouldPlace({ types: ["Thing"] }, "base");
+  shouldPlace({ types: ["City"] }, "c/http://example.org/City");
+  shouldPlace({ types: ["Song"], predicate: "year" }, "v/http://example.org/year");
+  shouldPlace({ types: ["Song", "City"] }, "c/http://example.org/City");
+  shouldPlace({ types: ["Person"], bucket: 1 }, "h/http://example.org/Person/1");
+  shouldPlace({ types: ["Person"], predicate: "name" }, "h/http://example.org/Person/0");
+  shouldPlace({ types: ["City", "Person"] }, "h/http://example.org/Person/0");
+  shouldPlace({ types: ["Person", "Band"], bucket: 5 }, "h/http://example.org/Band/2");
+  const classFirst: Precedence = ["class", "vertical", "horizontal"];
+  shouldPlace({ types: ["City", "Person"], precedence: classFirst }, "c/http://example.org/City");
+  shouldPlace({ types: ["Person"], predicate: "name", precedence: classFirst }, "v/http://example.org/name");
+
+  it("takes the fewest buckets of two rules for one class", () => {
+    const place = placementOf([5, 2, 3].map((buckets) => ({ kind: "horizontal", class: ex("A"), buckets })));
+    expect(place([ex("A")], ex("p"), 5)).toBe("h/http://example.org/A/1");
+  });
+
+  it("does not depend on the order of the rules", () => {
+    const types = fc.subarray(["Person", "Band", "City", "Song", "Thing"].map(ex));
+    const question = fc.tuple(types, fc.constantFrom("name", "year", "other"), fc.nat(5));
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...rules], { minLength: rules.length }), question, (shuffled, asked) => {
+        const [of, predicate, bucket] = asked;
+        expect(placementOf(shuffled)(of, ex(predicate), bucket)).toBe(placementOf(rules)(of, ex(predicate), bucket));
+      }),
+    );
+  });
+});
+
+describe("bucketOf", () => {
+  it("is the first 8 hex digits of the md5 of the IRI", () => {
+    // printf 'http://example.org/a' | md5sum
+    expect(createHash("md5").update("http://example.org/a").digest("hex").slice(0, 8)).toBe("6209df8e");
+    expect(hashOf("http://example.org/a")).toBe(0x6209df8e);
+    expect(bucketOf("http://example.org/a", 7)).toBe(0x6209df8e % 7);
+    expect(hashOf(Buffer.from("http://example.org/é"))).toBe(hashOf("http://example.org/é"));
+  });
+});
+
+describe("shardIdOf", () => {
+  const named = (key: string, id: RegExp): void => {
+    it(`names ${key}`, () => expect(shardIdOf(key, "telling")).toMatch(id));
+  };
+  named("base", /^base$/);
+  named("v/http://example.org/vocab#birthName", /^v\.birthname\.[0-9a-f]{10}$/);
+  named("h/http://example.org/Person/1", /^h\.person\.1\.[0-9a-f]{10}$/);
+  named("c/urn:x:Über Größe/", /^c\.ber-gr-e\.[0-9a-f]{10}$/);
+  named("c/http://example.org/../../etc/passwd", /^c\.passwd\.[0-9a-f]{10}$/);
+  named("v/http://例え.jp/名", /^v\.[0-9a-f]{10}$/);
+
+  it("is fit for file names, and another for each key", () => {
+    const keys = fc.uniqueArray(fc.tuple(fc.constantFrom("h", "c", "v"), fc.string({ unit: "binary" }), fc.nat(9)));
+    fc.assert(
+      fc.property(keys, (parts) => {
+        for (const naming of ["opaque", "telling"] as const) {
+          const ids = parts.map(([kind, iri, bucket]) => shardIdOf(`${kind}/${iri}/${bucket}`, naming));
+          for (const id of ids) expect(id).toMatch(naming === "opaque" ? /^s[0-9a-f]{10}$/ : /^[hcv][a-z0-9.-]{1,63}$/);
+          expect(new Set(ids).size).toBe(new Set(parts.map(([kind, iri, bucket]) => `${kind}/${iri}/${bucket}`)).size);
+        }
+      }),
+    );
+  });
+});

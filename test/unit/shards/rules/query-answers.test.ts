@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import oxigraph from "oxigraph";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { featuresOf, readQueries } from "../../../../src/shards/rules/query-features.ts";
+import { learnCells } from "../../../../src/shards/load/cells.ts";
+import { learn } from "../../../../src/shards/load/learn.ts";
+import { bucketOf } from "../../../../src/shards/rules/placement.ts";
+import type { Cell } from "../../../../src/shards/rules/problem.ts";
+import { literalReading } from "../../../../src/shards/rules/interpretations.ts";
+import { openQueryAnswers } from "../../../../src/shards/rules/query-answers.ts";
+import type { OpenStore } from "../../../../src/shards/verify/answer-store.ts";
+
+const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const buckets = 2;
+/** Ferries with names and sizes in both buckets; the first one is the largest. */
+const ferries = ["anna", "berta", "carl", "dora", "emil", "frida"].map((name) => `urn:f/${name}`);
+const data = ferries
+  .map(
+    (ferry, at) =>
+      `<${ferry}> <${type}> <urn:Ferry> .\n<${ferry}> <urn:name> "n${at}" .\n<${ferry}> <urn:size> "${9 - at}" .\n`,
+  )
+  .join("");
+
+const texts = {
+  join: "SELECT ?n ?s { ?f <urn:name> ?n ; <urn:size> ?s }",
+  largest: "SELECT ?n { ?f <urn:name> ?n ; <urn:size> ?s } ORDER BY DESC(?s) LIMIT 1",
+  names: "SELECT ?n { ?f <urn:name> ?n }",
+  nobody: 'SELECT ?f { ?f <urn:name> "nobody" ; <urn:size> ?s }',
+  no: 'ASK { ?f <urn:name> "nobody" ; <urn:size> ?s }',
+  counted: 'SELECT (COUNT(*) AS ?c) { ?f <urn:name> "nobody" ; <urn:size> ?s }',
+} as const;
+type Id = keyof typeof texts;
+const ids = Object.keys(texts) as readonly Id[];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "fedway-answers-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const inMemory: OpenStore = async (files) => {
+  const store = new oxigraph.Store();
+  for (const { path } of files) store.load(readFileSync(path, "utf8"), { format: "application/n-quads" });
+  return {
+    answer: async (query) => ({
+      mediaType: "application/sparql-results+json",
+      body: Buffer.from(store.query(query, { results_format: "json" }) as unknown as string),
+    }),
+    close: async () => {},
+  };
+};
+
+async function opened(openStore: OpenStore, text = data) {
+  const path = join(folder, text === data ? "data.nt" : "data.nq");
+  await writeFile(path, text);
+  const learned = await learn([{ path }]);
+  const read = await readQueries(ids.map((id) => ({ id, text: texts[id], same: [id] })));
+  const queries = read.map((query) => featuresOf(query, literalReading));
+  const cells = await learnCells({ learned, buckets, patterns: queries.map(({ patterns }) => patterns) });
+  const signal = new AbortController().signal;
+  const answers = await openQueryAnswers({ learned, buckets, queries, cells }, { openStore, signal, totalMs: 60_000 });
+  const wordOf = ({ predicate, bucket }: Cell): string => `${predicate.slice(4)} ${bucket}`;
+  const words = (of: readonly (readonly number[])[] | undefined): Readonly<Record<string, readonly string[]>> =>
+    Object.fromEntries(
+      ids.map((id, at) => [id, (of?.[at] ?? []).map((cell) => wordOf(cells.cells[cell]!)).toSorted()]),
+    );
+  return { answers, cells, words };
+}
+
+const both = ["name 0", "name 1", "size 0", "size 1"];
+
+describe("cells that no shard may have alone", () => {
+  it("are those without which the answer is another one, where there are two", async () => {
+    const { answers, words } = await opened(inMemory);
+    const bucket = bucketOf(ferries[0]!, buckets);
+    expect(words(await answers?.neededCells())).toEqual({
+      join: both,
+      largest: [`name ${bucket}`, `size ${bucket}`],
+      names: ["name 0", "name 1"],
+      // Nothing is needed for these: all that a pattern matches.
+      nobody: ["size 0", "size 1"],
+      no: ["size 0", "size 1"],
+      counted: ["size 0", "size 1"],
+    });
+    await answers?.close();
+  });
+
+  it("are all that are touched where no answer is known", async () => {
+    const { answers, cells } = await opened(async () => ({
+      answer: () => Promise.reject(new FedwayError("ENDPOINT_TIMEOUT", "Too slow.")),
+      close: async () => {},
+    }));
+    expect(await answers?.neededCells()).toEqual(cells.touches);
+    expect(await answers?.sources(() => "base")).toEqual(ids.map(() => undefined));
+  });
+});
+
+describe("where answers come from", () => {
+  const sourcesBy = async (keyOf: (cell: Cell) => string) => {
+    const { answers, cells } = await opened(inMemory);
+    const sources = await answers?.sources((cell) => keyOf(cells.cells[cell]!));
+    return Object.fromEntries(ids.map((id, at) => [id, sources?.[at]]));
+  };
+  const empty = { nobody: "none", no: "none" } as const;
+
+  it("is one shard when the largest ferry is whole in its bucket", async () =>
+    expect(await sourcesBy(({ bucket }) => `h/${bucket}`)).toEqual({
+      join: "several-shards",
+      largest: "one-shard",
+      names: "several-shards",
+      counted: "one-shard",
+      ...empty,
+    }));
+
+  it("is several shards when its name and size lie apart", async () =>
+    expect(await sourcesBy(({ predicate }) => predicate)).toEqual({
+      join: "several-shards",
+      largest: "several-shards",
+      names: "one-shard",
+      counted: "one-shard",
+      ...empty,
+    }));
+});
+
+it("nothing is asked of data in named graphs, or of a store that cannot be opened", async () => {
+  const named = data.replaceAll(" .\n", " <urn:g> .\n");
+  expect((await opened(inMemory, named)).answers).toBeUndefined();
+  const full: OpenStore = () => Promise.reject(new FedwayError("ENDPOINT_FAILED", "No memory."));
+  expect((await opened(full)).answers).toBeUndefined();
+});
