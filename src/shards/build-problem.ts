@@ -4,10 +4,15 @@ import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import { chooseRules } from "./rules/choose-rules.ts";
 import { type Ontology, readOntologyFile, featuresOf, type ReadQuery, readQueries } from "./rules/query-features.ts";
 import type { LearnedCells } from "./load/cells.ts";
-import type { Problem, Reading } from "./rules/problem.ts";
+import type { Problem } from "./rules/problem.ts";
 import { type LoadedQueries, loadQueries } from "./load/queries/load-queries.ts";
-import { literalReading, readingNamed, readings } from "./rules/interpretations.ts";
-import type { SolvedReading } from "./report/shard-report.ts";
+import {
+  type Interpretation,
+  literalInterpretation,
+  interpretationNamed,
+  interpretations,
+} from "./rules/interpretations.ts";
+import type { SolvedInterpretation } from "./report/shard-report.ts";
 import type { ShardSpec } from "./spec.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import type { Progress } from "./load/read-statements.ts";
@@ -31,22 +36,26 @@ export async function readQuestions(spec: LocatedSpec): Promise<Questions> {
  * The reading that a specification asks for. In balanced mode `rdf:type` is no predicate: instances would be parted from
  * their own classes. @throws FedwayError `REQUEST_INVALID` for a name that is not known
  */
-export function readingOf({ mode, reading, buckets }: Pick<ShardSpec, "mode" | "reading" | "buckets">): Reading {
+export function interpretationOf({
+  mode,
+  reading,
+  buckets,
+}: Pick<ShardSpec, "mode" | "reading" | "buckets">): Interpretation {
   const more = {
     ...(buckets !== undefined && { buckets }),
     ...(mode === "balanced" && { typeIsPredicate: false }),
   };
-  if (reading === undefined) return { ...literalReading, ...more };
-  if (typeof reading !== "string") return { ...literalReading, ...reading, ...more, name: "own" };
-  const found = readingNamed(reading);
+  if (reading === undefined) return { ...literalInterpretation, ...more };
+  if (typeof reading !== "string") return { ...literalInterpretation, ...reading, ...more, name: "own" };
+  const found = interpretationNamed(reading);
   if (found !== undefined) return { ...found, ...more };
   throw new FedwayError("REQUEST_INVALID", `There is no reading ${JSON.stringify(reading.slice(0, 60))}.`, {
-    next: `Choose one of ${readings.map(({ name }) => name).join(", ")}, or give its options.`,
+    next: `Choose one of ${interpretations.map(({ name }) => name).join(", ")}, or give its options.`,
   });
 }
 
 /** The published method's problem in a reading: which queries there are, and which rules cover them. */
-export function paperProblem({ read, ontology }: Questions, reading: Reading): Problem {
+export function paperProblem({ read, ontology }: Questions, reading: Interpretation): Problem {
   const queries = read.map((query) => featuresOf(query, reading, ontology));
   return { queries, candidates: candidatesOf(queries, reading) };
 }
@@ -66,7 +75,11 @@ interface SolveParts {
 }
 
 /** Solves a problem and says how it looks in its reading. */
-export async function solved(problem: Problem, reading: Reading, parts: SolveParts): Promise<SolvedReading> {
+export async function solved(
+  problem: Problem,
+  reading: Interpretation,
+  parts: SolveParts,
+): Promise<SolvedInterpretation> {
   const solution = await chooseRules(problem, { ...parts, reading });
   // A search that was ended gives what it has found; a build that was cancelled is none.
   parts.signal.throwIfAborted();
@@ -75,21 +88,21 @@ export async function solved(problem: Problem, reading: Reading, parts: SolvePar
 }
 
 /** The published method in every reading, side by side; `used` first where it is none of them. */
-export async function solveReadings(
+export async function solveInterpretations(
   questions: Questions,
-  used: Reading,
+  used: Interpretation,
   parts: SolveParts,
-): Promise<readonly SolvedReading[]> {
-  const others = readings.map((reading) => withBuckets(reading, used.buckets));
+): Promise<readonly SolvedInterpretation[]> {
+  const others = interpretations.map((reading) => withBuckets(reading, used.buckets));
   const all = others.some((reading) => sameReading(reading, used)) ? others : [used, ...others];
-  const found: SolvedReading[] = [];
+  const found: SolvedInterpretation[] = [];
   for (const reading of all) found.push(await solved(paperProblem(questions, reading), reading, parts));
   return found;
 }
 
-const sameReading = (left: Reading, right: Reading): boolean => left.name === right.name;
+const sameReading = (left: Interpretation, right: Interpretation): boolean => left.name === right.name;
 
-const withBuckets = (reading: Reading, buckets: number): Reading => ({ ...reading, buckets });
+const withBuckets = (reading: Interpretation, buckets: number): Interpretation => ({ ...reading, buckets });
 
 /** How far a build or a check has come. */
 export interface BuildProgress {

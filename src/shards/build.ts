@@ -1,12 +1,13 @@
+import type { Interpretation } from "./rules/interpretations.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
   paperProblem,
   placedProblem,
   type Questions,
-  readingOf,
+  interpretationOf,
   readQuestions,
   solved,
-  solveReadings,
+  solveInterpretations,
   type BuildProgress,
   passProgress,
 } from "./build-problem.ts";
@@ -24,10 +25,10 @@ import {
   type PlacementOf,
   placementOf,
 } from "./rules/placement.ts";
-import type { Cell, Problem, Precedence, Reading } from "./rules/problem.ts";
+import type { Cell, Problem, Precedence } from "./rules/problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
-import { reportOf, type ReportedShard, type ShardReport, type SolvedReading } from "./report/shard-report.ts";
+import { reportOf, type ReportedShard, type ShardReport, type SolvedInterpretation } from "./report/shard-report.ts";
 import {
   type AnswerSource,
   openQueryAnswers,
@@ -81,7 +82,7 @@ export interface BuildResult {
  *   `SHARDS_BUSY`, `DISK_FULL`, `SOLVER_FAILED`; the signal's reason when that is aborted
  */
 export async function buildShards(spec: LocatedSpec, options: BuildOptions): Promise<BuildResult> {
-  const reading = readingOf(spec);
+  const reading = interpretationOf(spec);
   if (options.dryRun) return { report: await build(spec, reading, { ...options, target: undefined }) };
   const lock = await lockTarget(spec.output, options);
   try {
@@ -100,7 +101,7 @@ export async function buildShards(spec: LocatedSpec, options: BuildOptions): Pro
 /** What was done before a build was stopped stays for the next one; one that failed would only fail again. */
 async function buildHeld(
   spec: LocatedSpec,
-  reading: Reading,
+  reading: Interpretation,
   held: Held & { readonly target: string },
 ): Promise<ShardReport> {
   try {
@@ -119,7 +120,7 @@ interface Held extends BuildOptions {
 /** Everything that is known before the rules are chosen. */
 interface Known {
   readonly spec: LocatedSpec;
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   readonly precedence: Precedence;
   readonly questions: Questions;
   readonly learned: Learned;
@@ -130,7 +131,7 @@ interface Known {
   readonly problem: Problem;
 }
 
-async function build(spec: LocatedSpec, reading: Reading, held: Held): Promise<ShardReport> {
+async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Promise<ShardReport> {
   const passes = passOptions(held);
   held.onProgress({ stage: "reading the queries", done: 0 });
   const questions = await readQuestions(spec);
@@ -191,11 +192,11 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
 }
 
 interface Chosen {
-  readonly used: SolvedReading;
+  readonly used: SolvedInterpretation;
   /** Of each query; undefined where nothing was asked. */
   readonly sources: readonly (AnswerSource | undefined)[] | undefined;
   /** The one that is used, and the published method in every reading. */
-  readonly readings: readonly SolvedReading[];
+  readonly readings: readonly SolvedInterpretation[];
 }
 
 /** Beside the reading that is used the others are only shown: they get a part of its time each. */
@@ -212,7 +213,7 @@ async function choose(known: Known, held: Held): Promise<Chosen> {
   const sources = await answers?.sources(shardOfCell(cells.cells, placementOf(used.solution.rules, precedence)));
   onProgress({ stage: "comparing the readings", done: 0 });
   const parts = { solver, signal, timeoutMs: solveMs * shareOfOthers };
-  const others = await solveReadings(questions, reading, parts);
+  const others = await solveInterpretations(questions, reading, parts);
   return { used, sources, readings: [used, ...others.filter(({ solution }) => solution.reading.name !== named.name)] };
 }
 

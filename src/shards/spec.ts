@@ -1,7 +1,8 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { ShardNaming } from "./rules/placement.ts";
-import type { Precedence, Reading, RuleKind } from "./rules/problem.ts";
+import type { Interpretation } from "./rules/interpretations.ts";
+import type { Precedence, RuleKind } from "./rules/problem.ts";
 
 /**
  * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered
@@ -14,7 +15,7 @@ export type ShardMode = (typeof shardModes)[number];
 export const shardModes = ["balanced", "guaranteed", "paper"] as const;
 
 /** What may differ between readings. */
-export type ReadingOptions = Omit<Reading, "name">;
+export type InterpretationOptions = Omit<Interpretation, "name">;
 
 /** What is to be built, as it was written; paths are as written too. */
 export interface ShardSpec {
@@ -32,7 +33,7 @@ export interface ShardSpec {
   /** A file of Turtle, N-Triples or RDF/XML. */
   readonly ontology?: string;
   /** Name of a reading, or what differs from the literal one. */
-  readonly reading?: string | Partial<ReadingOptions>;
+  readonly reading?: string | Partial<InterpretationOptions>;
   readonly mode: ShardMode;
   readonly precedence?: Precedence;
   /** Buckets of horizontal rules, 2 to 64. */
@@ -149,7 +150,7 @@ const prefixes: Read<Readonly<Record<string, string>>> = (value, name) => {
 };
 
 const ruleForm = choice(["pair", "single"]);
-const readingFields: { readonly [Name in keyof ReadingOptions]: Read<ReadingOptions[Name]> } = {
+const readingFields: { readonly [Name in keyof InterpretationOptions]: Read<InterpretationOptions[Name]> } = {
   classRule: ruleForm,
   verticalRule: ruleForm,
   typeIsPredicate: flag,
@@ -159,7 +160,7 @@ const readingFields: { readonly [Name in keyof ReadingOptions]: Read<ReadingOpti
   buckets,
 };
 
-const reading: Read<string | Partial<ReadingOptions>> = (value, name) =>
+const reading: Read<string | Partial<InterpretationOptions>> = (value, name) =>
   typeof value === "string" ? text(value, name) : fieldsOf(value, readingFields, name);
 
 const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<ShardSpec>[Name]> } = {

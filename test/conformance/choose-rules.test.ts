@@ -3,7 +3,16 @@ import { placementOf } from "../../src/shards/rules/placement.ts";
 import type { Cell, Problem, Rule } from "../../src/shards/rules/problem.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 import { chosenBy, numbersOf } from "../support/chosen-rules.ts";
-import { compareLists, coverProblem, kindsIn, randomBalanced, randomCover, randomOf, randomPlacement, subsets } from "../support/shard-problems.ts";
+import {
+  compareLists,
+  coverProblem,
+  kindsIn,
+  randomBalanced,
+  randomCover,
+  randomOf,
+  randomPlacement,
+  subsets,
+} from "../support/shard-problems.ts";
 
 const solver = createClingoSolver();
 afterAll(() => solver.close());

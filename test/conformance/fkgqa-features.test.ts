@@ -3,9 +3,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { applicability, candidatesOf } from "../../src/shards/rules/candidates.ts";
 import { readOntology, featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
-import type { QueryFeatures, Reading } from "../../src/shards/rules/problem.ts";
+import type { QueryFeatures } from "../../src/shards/rules/problem.ts";
 import { type LoadedQueries, loadQueries } from "../../src/shards/load/queries/load-queries.ts";
-import { literalReading, readingNamed } from "../../src/shards/rules/interpretations.ts";
+import {
+  type Interpretation,
+  literalInterpretation,
+  interpretationNamed,
+} from "../../src/shards/rules/interpretations.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const folder = new URL("../../../shared/fkgqa/", import.meta.url);
@@ -43,8 +47,8 @@ const table: Readonly<Record<string, Row>> = {
 const load = (dataset: string): Promise<LoadedQueries> =>
   loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
 
-function reading(name: string): Reading {
-  return readingNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
+function reading(name: string): Interpretation {
+  return interpretationNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
 }
 
 async function featuresIn(
@@ -61,7 +65,7 @@ describe.skipIf(isMissing)("the nine datasets", () => {
     const loaded = await load(dataset);
     const literal = await featuresIn(dataset, loaded, "literal");
     const wider = await featuresIn(dataset, loaded, "infer-and-exists");
-    const counts = applicability(literal, literalReading);
+    const counts = applicability(literal, literalInterpretation);
     expect(loaded.rejected).toEqual([]);
     expect({
       questions: counts.questions,
@@ -69,7 +73,7 @@ describe.skipIf(isMissing)("the nine datasets", () => {
       class: counts.class,
       inferAndExists: applicability(wider, reading("infer-and-exists")).class,
       vertical: counts.vertical,
-      candidates: candidatesOf(literal, literalReading).length,
+      candidates: candidatesOf(literal, literalInterpretation).length,
     }).toEqual(expected);
     // Horizontal sharding applies to every question of the published set.
     expect(counts.horizontal).toBe(expected.questions);

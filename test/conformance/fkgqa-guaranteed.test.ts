@@ -9,7 +9,7 @@ import { learnCells } from "../../src/shards/load/cells.ts";
 import { learn } from "../../src/shards/load/learn.ts";
 import { defaultPrecedence, placementOf } from "../../src/shards/rules/placement.ts";
 import { loadQueries } from "../../src/shards/load/queries/load-queries.ts";
-import { literalReading } from "../../src/shards/rules/interpretations.ts";
+import { literalInterpretation } from "../../src/shards/rules/interpretations.ts";
 import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 
@@ -37,19 +37,19 @@ afterAll(() => solver.close());
 
 async function problemOf(dataset: string) {
   const loaded = await loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
-  const queries = (await readQueries(loaded.queries)).map((query) => featuresOf(query, literalReading));
+  const queries = (await readQueries(loaded.queries)).map((query) => featuresOf(query, literalInterpretation));
   const learned = await learn([{ path: fileURLToPath(new URL(`data/${dataset}.nt`, folder)) }]);
   const patterns = queries.map((query) => query.patterns);
-  const { cells, touches } = await learnCells({ learned, buckets: literalReading.buckets, patterns });
+  const { cells, touches } = await learnCells({ learned, buckets: literalInterpretation.buckets, patterns });
   const placement = { precedence: defaultPrecedence, cells, touches };
-  return { queries, candidates: candidatesOf(queries, literalReading), placement };
+  return { queries, candidates: candidatesOf(queries, literalInterpretation), placement };
 }
 
 describe.skipIf(isMissing)("the nine datasets", () => {
   it.each(Object.entries(datasets))("every query of %s is federated but %i", async (dataset, unfederated) => {
     const problem = await problemOf(dataset);
     const { cells, touches } = problem.placement;
-    const solution = await chooseRules(problem, { reading: literalReading, solver, timeoutMs: 100_000 });
+    const solution = await chooseRules(problem, { reading: literalInterpretation, solver, timeoutMs: 100_000 });
     const keyOf = placementOf(solution.rules);
     const keys = cells.map(({ types, predicate, bucket }) => keyOf(types, predicate, bucket));
     const alone = touches.flatMap((found, query) => (new Set(found.map((cell) => keys[cell])).size < 2 ? [query] : []));
@@ -61,7 +61,7 @@ describe.skipIf(isMissing)("the nine datasets", () => {
     const file = ruleFileOf({ mode: "guaranteed", problem, solution });
     const checked = await solver.solve(file, { options: ["--opt-mode=ignore"], keepModels: 2 });
     expect(checked.models.map(({ atoms }) => numbersOf(atoms, "choose").length)).toEqual([solution.cost]);
-    const again = await chooseRules(problem, { reading: literalReading, solver, timeoutMs: 100_000 });
+    const again = await chooseRules(problem, { reading: literalInterpretation, solver, timeoutMs: 100_000 });
     expect(again.rules).toEqual(solution.rules);
   });
 });

@@ -5,7 +5,7 @@ import { candidatesOf } from "../../src/shards/rules/candidates.ts";
 import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
 import { featuresOf, readQueries } from "../../src/shards/rules/query-features.ts";
 import { loadQueries } from "../../src/shards/load/queries/load-queries.ts";
-import { readingNamed } from "../../src/shards/rules/interpretations.ts";
+import { interpretationNamed } from "../../src/shards/rules/interpretations.ts";
 import { ruleFileOf } from "../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
 
@@ -38,7 +38,7 @@ describe.skipIf(isMissing)("the nine datasets", () => {
     const sizes: number[] = [];
     let seconds = 0;
     for (const name of ["literal", "single-class", "horizontal-covers-joins"]) {
-      const reading = readingNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
+      const reading = interpretationNamed(name) ?? expect.unreachable(`there is no reading ${name}`);
       const queries = read.map((query) => featuresOf(query, reading));
       const candidates = candidatesOf(queries, reading);
       const solution = await chooseRules({ queries, candidates }, { reading, solver, timeoutMs: 60_000 });

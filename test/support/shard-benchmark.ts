@@ -1,4 +1,5 @@
-import type { Cell, Pattern, Problem, QueryFeatures, Solution, Reading, Rule } from "../../src/shards/rules/problem.ts";
+import type { Interpretation } from "../../src/shards/rules/interpretations.ts";
+import type { Cell, Pattern, Problem, QueryFeatures, Solution, Rule } from "../../src/shards/rules/problem.ts";
 import type { ReportInput } from "../../src/shards/report/shard-report.ts";
 
 /** A small benchmark whose figures are worked out by hand in the tests that use it. */
@@ -6,7 +7,7 @@ import type { ReportInput } from "../../src/shards/report/shard-report.ts";
 export const ns = "http://shop.example/";
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
-export const literal: Reading = {
+export const literal: Interpretation = {
   name: "literal",
   classRule: "pair",
   verticalRule: "pair",

@@ -8,10 +8,10 @@ import {
   type MaterialiseRequest,
 } from "../../src/shards/materialise/materialise.ts";
 import type { Manifest } from "../../src/shards/materialise/manifest.ts";
-import type { Reading } from "../../src/shards/rules/problem.ts";
+import type { Interpretation } from "../../src/shards/rules/interpretations.ts";
 
 /** The literal reading of the paper. */
-export const literalReading: Reading = {
+export const literalInterpretation: Interpretation = {
   name: "literal",
   classRule: "pair",
   verticalRule: "pair",
@@ -41,7 +41,7 @@ export const requestFor = (
   gather: { learned, buckets: 6, patterns: [] },
   target,
   rules: [],
-  reading: literalReading,
+  reading: literalInterpretation,
   precedence: ["horizontal", "vertical", "class"],
   source: { dataset: "test", title: "Test", licence: "https://example.org/licence" },
   gzip: false,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Manifest, ManifestShard } from "../../src/shards/materialise/manifest.ts";
-import { literalReading } from "./shard-build.ts";
+import { literalInterpretation } from "./shard-build.ts";
 
 /** The sha256 of a text or of bytes, in hex. */
 export const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -15,7 +15,7 @@ export function manifestWith(shards: readonly ManifestShard[], more: Partial<Man
     title: "X",
     licence: "https://example.org/licence",
     rules: [],
-    reading: literalReading,
+    reading: literalInterpretation,
     precedence: ["horizontal", "vertical", "class"],
     format: "n-triples",
     gzip: false,

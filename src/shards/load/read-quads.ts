@@ -59,7 +59,7 @@ const piecesOf = (chunk: Buffer): readonly Buffer[] =>
     chunk.subarray(index * pieceBytes, (index + 1) * pieceBytes),
   );
 
-interface Reading {
+interface Interpretation {
   readonly input: NamedInput;
   readonly decoder: GraphDecoder;
   readonly writer: QuadWriter;
@@ -67,7 +67,7 @@ interface Reading {
 }
 
 /** What comes out for a piece, or for the end of the file. */
-async function statementsOf(piece: Buffer | undefined, reading: Reading): Promise<Iterable<Statement>> {
+async function statementsOf(piece: Buffer | undefined, reading: Interpretation): Promise<Iterable<Statement>> {
   const { decoder, writer, place, input } = reading;
   try {
     const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));

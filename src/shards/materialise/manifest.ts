@@ -1,7 +1,8 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { ClassRule, HorizontalRule, Precedence, Reading, Rule, VerticalRule } from "../rules/problem.ts";
+import type { Interpretation } from "../rules/interpretations.ts";
+import type { ClassRule, HorizontalRule, Precedence, Rule, VerticalRule } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
 
 /** The name of the file that tells what a folder of shards holds. */
@@ -41,7 +42,7 @@ export interface Manifest extends Source {
   /** Hash of all that the bytes depend on: a build with the same one gives the same shards. */
   readonly fingerprint: string;
   readonly rules: readonly Rule[];
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   readonly precedence: Precedence;
   readonly format: "n-triples" | "n-quads";
   readonly gzip: boolean;
@@ -149,7 +150,7 @@ const ruleOf: { readonly [Kind in Rule["kind"]]: Holds } = {
   horizontal: nodeOf<HorizontalRule>({ kind: oneOf("horizontal"), class: isText, buckets: isCount }),
 };
 
-const isReading = nodeOf<Reading>({
+const isReading = nodeOf<Interpretation>({
   name: isText,
   classRule: isForm,
   verticalRule: isForm,

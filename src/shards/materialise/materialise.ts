@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
 import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
-import type { Precedence, Reading, Rule } from "../rules/problem.ts";
+import type { Interpretation } from "../rules/interpretations.ts";
+import type { Precedence, Rule } from "../rules/problem.ts";
 import {
   type BuildState,
   readState,
@@ -28,7 +29,7 @@ export interface MaterialiseRequest {
   /** What came of `gather`; gathered when it is needed and not given. */
   readonly gathered?: Gathered | undefined;
   readonly rules: readonly Rule[];
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   readonly precedence: Precedence;
   readonly source: Source;
   /** The folder of the result. It comes to be, as a whole, at the end. */

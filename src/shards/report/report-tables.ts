@@ -1,9 +1,9 @@
 import { type Html, html } from "../../html.ts";
 import type { RejectedQuery } from "../load/queries/load-queries.ts";
-import type { Reading } from "../rules/problem.ts";
+import type { Interpretation } from "../rules/interpretations.ts";
 import { elsewhere } from "./query-shards.ts";
 import { type FigureColumn, figureRows } from "./overview.ts";
-import type { QueryReport, ReadingReport, ShardReport, RuleReport } from "./shard-report.ts";
+import type { QueryReport, InterpretationReport, ShardReport, RuleReport } from "./shard-report.ts";
 import { brief, type NameOf, numberText, partsOfKey, shardWords, shareText, amountText } from "./words.ts";
 import { bar } from "./charts.ts";
 
@@ -98,7 +98,7 @@ ${rows}</tbody></table>`,
 }
 
 /** The options of a reading in words. */
-function readingWords(reading: Reading): string {
+function readingWords(reading: Interpretation): string {
   const { classRule, verticalRule, typeIsPredicate, horizontalCoversJoins, infer, exists, buckets } = reading;
   return [
     classRule === "pair" ? "class pairs" : "single classes",
@@ -122,7 +122,7 @@ function readingRow({
   cost,
   lowerBound,
   ...rest
-}: ReadingReport): Html {
+}: InterpretationReport): Html {
   const { questions } = applicability;
   const applies = (count: number): string => (questions === 0 ? "" : ` (${shareText(count / questions)})`);
   return html`<tr><th scope="row">${brief(reading.name, 80)}${used ? html` <strong>(used)</strong>` : ""}<br><span class="small muted">${readingWords(reading)}</span></th><td class="n">${numberText(applicability.vertical)}${applies(applicability.vertical)}</td><td class="n">${numberText(applicability.class)}${applies(applicability.class)}</td><td class="n">${numberText(applicability.horizontal)}${applies(applicability.horizontal)}</td><td class="n">${numberText(candidates)}</td><td class="n">${numberText(cost)}</td><td class="n">${composition.vertical}, ${composition.class}, ${composition.horizontal}</td><td>${rest.proven ? "proven" : `not proven, at least ${lowerBound}`}</td><td class="n">${numberText(rest.impossible)}</td></tr>
@@ -130,7 +130,7 @@ function readingRow({
 }
 
 /** What each reading of the paper would choose. */
-export function readingTable(readings: readonly ReadingReport[]): Html {
+export function readingTable(readings: readonly InterpretationReport[]): Html {
   if (readings.length === 0) return html`<p>No reading was solved for comparison.</p>`;
   return wideTable(
     "Readings side by side",

@@ -1,6 +1,7 @@
 import { type Applicability, irisOfRule, ruleKey } from "../rules/candidates.ts";
 import { type ShardNaming, shardIdOf } from "../rules/placement.ts";
-import type { Problem, Solution, Precedence, Reading, Rule, RuleKind } from "../rules/problem.ts";
+import type { Interpretation } from "../rules/interpretations.ts";
+import type { Problem, Solution, Precedence, Rule, RuleKind } from "../rules/problem.ts";
 import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
 import type { ShardMode } from "../spec.ts";
@@ -19,7 +20,7 @@ export interface ReportedDataset {
 }
 
 /** One reading of the paper, solved; the materialised one is among them. */
-export interface SolvedReading {
+export interface SolvedInterpretation {
   readonly solution: Solution;
   /** Number of candidate rules. */
   readonly candidates: number;
@@ -52,7 +53,7 @@ export interface ReportInput {
   readonly relevant?: readonly (readonly string[])[];
   /** Of each query: where its answer comes from. */
   readonly sources?: readonly (AnswerSource | undefined)[];
-  readonly readings: readonly SolvedReading[];
+  readonly readings: readonly SolvedInterpretation[];
   /** Queries that cannot be used, as they do not parse. */
   readonly leftOut: readonly RejectedQuery[];
   /** Nothing was written: the sizes are predicted. */
@@ -106,8 +107,8 @@ export interface QueryReport {
 }
 
 /** A reading beside the others. */
-export interface ReadingReport {
-  readonly reading: Reading;
+export interface InterpretationReport {
+  readonly reading: Interpretation;
   /** The shards follow this one. */
   readonly used: boolean;
   readonly applicability: Applicability;
@@ -131,7 +132,7 @@ export interface ShardReport {
   readonly dataset: ReportedDataset;
   readonly mode: ShardMode;
   readonly precedence: Precedence;
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   readonly predicted: boolean;
   /** `criteria`: what was minimised, in order; not in paper mode. */
   readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria" | "trouble">;
@@ -140,7 +141,7 @@ export interface ShardReport {
   readonly statistics: ShardStatistics;
   readonly figures: readonly ComparedFigure[];
   readonly queries: readonly QueryReport[];
-  readonly readings: readonly ReadingReport[];
+  readonly readings: readonly InterpretationReport[];
   readonly leftOut: readonly RejectedQuery[];
 }
 
@@ -208,7 +209,10 @@ function queryReports(queries: readonly QueryShards[], solution: Solution): read
   });
 }
 
-function readingReport({ solution, candidates, applicability }: SolvedReading, used: Reading): ReadingReport {
+function readingReport(
+  { solution, candidates, applicability }: SolvedInterpretation,
+  used: Interpretation,
+): InterpretationReport {
   const { reading, rules, cost, lowerBound, proven, impossible } = solution;
   const { composition } = statisticsOf({ rules, shards: [], queries: [] });
   return {

@@ -1,16 +1,17 @@
 import { compareText } from "../../rdf/canonical.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { Candidate, QueryFeatures, Reading, Rule, RuleKind } from "./problem.ts";
+import type { Interpretation } from "./interpretations.ts";
+import type { Candidate, QueryFeatures, Rule, RuleKind } from "./problem.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
 /** P(q) as a reading counts it. */
-function predicatesOf(features: QueryFeatures, reading: Reading): readonly string[] {
+function predicatesOf(features: QueryFeatures, reading: Interpretation): readonly string[] {
   return reading.typeIsPredicate ? features.predicates : features.predicates.filter((iri) => iri !== rdfType);
 }
 
 /** The kinds of sharding that apply to a query: vertical |P| >= 2, class |C| >= 2, horizontal |S| >= 1 and |C| >= 1. */
-export function applicableKinds(features: QueryFeatures, reading: Reading): ReadonlySet<RuleKind> {
+export function applicableKinds(features: QueryFeatures, reading: Interpretation): ReadonlySet<RuleKind> {
   const kinds = new Set<RuleKind>();
   if (predicatesOf(features, reading).length >= 2) kinds.add("vertical");
   if (features.classes.length >= 2) kinds.add("class");
@@ -30,7 +31,7 @@ export interface Applicability {
 }
 
 /** To how many of the questions each kind of sharding applies. */
-export function applicability(features: readonly QueryFeatures[], reading: Reading): Applicability {
+export function applicability(features: readonly QueryFeatures[], reading: Interpretation): Applicability {
   const counts = { questions: 0, distinct: features.length, vertical: 0, class: 0, horizontal: 0, none: 0 };
   for (const one of features) {
     const weight = one.query.same.length;
@@ -58,7 +59,7 @@ const tooMany = ({ query, predicates }: QueryFeatures): FedwayError =>
  * queries that its kind applies to and that name the class or predicate.
  * @throws FedwayError `REQUEST_TOO_LARGE` beyond `candidateLimits`
  */
-export function candidatesOf(features: readonly QueryFeatures[], reading: Reading): readonly Candidate[] {
+export function candidatesOf(features: readonly QueryFeatures[], reading: Interpretation): readonly Candidate[] {
   const found = new Map<string, { readonly rule: Rule; readonly covers: number[] }>();
   let coverings = 0;
   for (const [index, one] of features.entries()) {
@@ -74,7 +75,7 @@ export function candidatesOf(features: readonly QueryFeatures[], reading: Readin
   return [...found.values()].toSorted((left, right) => compareRules(left.rule, right.rule));
 }
 
-function* coveringRules(features: QueryFeatures, reading: Reading): Generator<Rule> {
+function* coveringRules(features: QueryFeatures, reading: Interpretation): Generator<Rule> {
   const kinds = applicableKinds(features, reading);
   if (kinds.has("vertical")) {
     const groups = groupsOf(predicatesOf(features, reading), reading.verticalRule);

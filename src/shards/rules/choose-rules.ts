@@ -1,6 +1,7 @@
 import { type AnswerSetSolver, solverTrouble } from "./answer-set-solver.ts";
 import { chooseFederation } from "./choose-federation.ts";
-import type { Problem, Solution, Reading } from "./problem.ts";
+import type { Interpretation } from "./interpretations.ts";
+import type { Problem, Solution } from "./problem.ts";
 import { performance } from "node:perf_hooks";
 import { ruleKey } from "./candidates.ts";
 import { type CoverInstance, coverersOf, reduceCover } from "./reduce-cover.ts";
@@ -10,7 +11,7 @@ import { coverProgram, numbersOf } from "./encodings.ts";
 /** How `chooseRules` works. */
 export interface ChooseOptions {
   /** The reading that the candidates come from; it is only handed on. */
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   readonly solver: AnswerSetSolver;
   /** Ends the search; what was found until then is the solution. */
   readonly signal?: AbortSignal;

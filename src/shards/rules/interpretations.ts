@@ -1,7 +1,22 @@
-import type { Reading } from "./problem.ts";
+/** What the paper leaves open; the report shows several side by side. Descriptions, manifests and reports call it a reading. */
+export interface Interpretation {
+  readonly name: string;
+  readonly classRule: "pair" | "single";
+  readonly verticalRule: "pair" | "single";
+  /** `rdf:type` is a predicate like others, for applicability and candidates. */
+  readonly typeIsPredicate: boolean;
+  /** Horizontal rules are candidates from, and cover, queries to which class sharding applies too. */
+  readonly horizontalCoversJoins: boolean;
+  /** Classes also from `rdfs:domain` and `rdfs:range` of the predicates. */
+  readonly infer: boolean;
+  /** Look inside FILTER (NOT) EXISTS too. */
+  readonly exists: boolean;
+  /** Buckets of horizontal rules; the paper's is 2. */
+  readonly buckets: number;
+}
 
 /** The definitions of the paper word by word. */
-export const literalReading: Reading = {
+export const literalInterpretation: Interpretation = {
   name: "literal",
   classRule: "pair",
   verticalRule: "pair",
@@ -12,11 +27,15 @@ export const literalReading: Reading = {
   buckets: 2,
 };
 
-const variant = (name: string, options: Partial<Reading>): Reading => ({ ...literalReading, ...options, name });
+const variant = (name: string, options: Partial<Interpretation>): Interpretation => ({
+  ...literalInterpretation,
+  ...options,
+  name,
+});
 
-/** Every reading that the report shows, each with one option other than the literal one; the literal one first. */
-export const readings: readonly Reading[] = [
-  literalReading,
+/** Every interpretation that the report shows, each with one option other than the literal one; the literal one first. */
+export const interpretations: readonly Interpretation[] = [
+  literalInterpretation,
   variant("single-class", { classRule: "single" }),
   variant("horizontal-covers-joins", { horizontalCoversJoins: true }),
   variant("single-predicate", { verticalRule: "single" }),
@@ -26,7 +45,7 @@ export const readings: readonly Reading[] = [
   variant("infer-and-exists", { infer: true, exists: true }),
 ];
 
-/** The reading of a name; undefined for a name that none has. */
-export function readingNamed(name: string): Reading | undefined {
-  return readings.find((reading) => reading.name === name);
+/** The interpretation of a name; undefined for a name that none has. */
+export function interpretationNamed(name: string): Interpretation | undefined {
+  return interpretations.find((each) => each.name === name);
 }

@@ -1,3 +1,4 @@
+import type { Interpretation } from "./interpretations.ts";
 /** A query of the benchmark. */
 export interface ShardQuery {
   readonly id: string;
@@ -70,7 +71,7 @@ export interface Problem {
 
 /** What the solver found. */
 export interface Solution {
-  readonly reading: Reading;
+  readonly reading: Interpretation;
   /** Chosen rules in canonical order. */
   readonly rules: readonly Rule[];
   readonly cost: number;
@@ -128,23 +129,6 @@ export interface HorizontalRule {
 export type Rule = VerticalRule | ClassRule | HorizontalRule;
 
 export type RuleKind = Rule["kind"];
-
-/** What the paper leaves open; the report shows several readings side by side. */
-export interface Reading {
-  readonly name: string;
-  readonly classRule: "pair" | "single";
-  readonly verticalRule: "pair" | "single";
-  /** `rdf:type` is a predicate like others, for applicability and candidates. */
-  readonly typeIsPredicate: boolean;
-  /** Horizontal rules are candidates from, and cover, queries to which class sharding applies too. */
-  readonly horizontalCoversJoins: boolean;
-  /** Classes also from `rdfs:domain` and `rdfs:range` of the predicates. */
-  readonly infer: boolean;
-  /** Look inside FILTER (NOT) EXISTS too. */
-  readonly exists: boolean;
-  /** Buckets of horizontal rules; the paper's is 2. */
-  readonly buckets: number;
-}
 
 /** The rule kinds in the order in which they are asked whether they claim a triple. */
 export type Precedence = readonly [RuleKind, RuleKind, RuleKind];

@@ -3,7 +3,8 @@ import { setImmediate as otherWork } from "node:timers/promises";
 import type { PatternTerm } from "../../sparql/path-steps.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import { type PlacedPattern, queryPatterns, type PatternGraph } from "../../sparql/query-patterns.ts";
-import type { QueryFeatures, ShardQuery, Reading, Pattern } from "./problem.ts";
+import type { Interpretation } from "./interpretations.ts";
+import type { QueryFeatures, ShardQuery, Pattern } from "./problem.ts";
 import { compareText } from "../../rdf/canonical.ts";
 import { iriText, literalText } from "../../rdf/term-text.ts";
 import { open } from "node:fs/promises";
@@ -19,7 +20,7 @@ export interface ReadQuery {
 }
 
 /** What of a reading decides about features. */
-export type FeatureReading = Pick<Reading, "infer" | "exists">;
+export type FeatureInterpretation = Pick<Interpretation, "infer" | "exists">;
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
@@ -46,7 +47,7 @@ export function readQuery(query: ShardQuery): ReadQuery {
  */
 export function featuresOf(
   { query, patterns }: ReadQuery,
-  reading: FeatureReading,
+  reading: FeatureInterpretation,
   ontology?: Ontology,
 ): QueryFeatures {
   const predicates = new Set<string>();

@@ -9,7 +9,7 @@ import { learn } from "../../../src/shards/load/learn.ts";
 import { defaultPrecedence } from "../../../src/shards/rules/placement.ts";
 import type { Problem } from "../../../src/shards/rules/problem.ts";
 import { loadQueries } from "../../../src/shards/load/queries/load-queries.ts";
-import { literalReading, readingNamed } from "../../../src/shards/rules/interpretations.ts";
+import { literalInterpretation, interpretationNamed } from "../../../src/shards/rules/interpretations.ts";
 
 /** One program that a build solves, or would solve if nothing were reduced before. */
 export interface BenchmarkProgram {
@@ -45,18 +45,18 @@ export async function benchmarkPrograms(
   const loaded = await loadQueries(fileURLToPath(new URL("queries.json", folder)), { only: { dataset } });
   const read = await readQueries(loaded.queries);
   const paper = paperReadings.map((name): BenchmarkProgram => {
-    const reading = readingNamed(name) ?? literalReading;
+    const reading = interpretationNamed(name) ?? literalInterpretation;
     const queries = read.map((query) => featuresOf(query, reading));
     return coverOf(name, { queries, candidates: candidatesOf(queries, reading) });
   });
-  const queries = read.map((query) => featuresOf(query, literalReading));
+  const queries = read.map((query) => featuresOf(query, literalInterpretation));
   const learned = await learn([{ path: fileURLToPath(new URL(`data/${dataset}.nt`, folder)) }]);
   const patterns = queries.map((query) => query.patterns);
-  const { cells, touches } = await learnCells({ learned, buckets: literalReading.buckets, patterns });
+  const { cells, touches } = await learnCells({ learned, buckets: literalInterpretation.buckets, patterns });
   const placement = { precedence: defaultPrecedence, cells, touches };
   return [
     ...paper,
-    ...(await asked({ queries, candidates: candidatesOf(queries, literalReading), placement }, solver)),
+    ...(await asked({ queries, candidates: candidatesOf(queries, literalInterpretation), placement }, solver)),
   ];
 }
 
@@ -76,6 +76,6 @@ async function asked(problem: Problem, solver: AnswerSetSolver): Promise<readonl
     },
     close: () => solver.close(),
   };
-  await chooseRules(problem, { reading: literalReading, solver: listening, timeoutMs: 600_000 });
+  await chooseRules(problem, { reading: literalInterpretation, solver: listening, timeoutMs: 600_000 });
   return programs;
 }

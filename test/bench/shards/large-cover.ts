@@ -3,7 +3,7 @@ import { linearBound } from "../../../src/shards/rules/search-cover.ts";
 import { reduceCover } from "../../../src/shards/rules/reduce-cover.ts";
 import { coverFacts, composeProgram } from "../../../src/shards/rules/encodings.ts";
 import type { Problem, Rule } from "../../../src/shards/rules/problem.ts";
-import { literalReading } from "../../../src/shards/rules/interpretations.ts";
+import { literalInterpretation } from "../../../src/shards/rules/interpretations.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { randomCover } from "../../support/shard-problems.ts";
 import { rounded } from "../proxy/report.ts";
@@ -66,7 +66,11 @@ async function chosen(problem: Problem, limitSeconds: number): Promise<Found> {
   const solver = createClingoSolver();
   const startCpu = process.cpuUsage();
   try {
-    const solution = await chooseRules(problem, { reading: literalReading, solver, timeoutMs: limitSeconds * 1_000 });
+    const solution = await chooseRules(problem, {
+      reading: literalInterpretation,
+      solver,
+      timeoutMs: limitSeconds * 1_000,
+    });
     const covered = coveredBy(problem, solution.rules);
     if (covered !== problem.queries.length) throw new Error(`the cover has ${covered} of the queries only`);
     const { cost, lowerBound, seconds } = solution;

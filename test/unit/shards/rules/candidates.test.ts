@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applicability, applicableKinds, candidatesOf } from "../../../../src/shards/rules/candidates.ts";
-import { literalReading } from "../../../../src/shards/rules/interpretations.ts";
-import type { QueryFeatures, Reading, Rule } from "../../../../src/shards/rules/problem.ts";
+import { type Interpretation, literalInterpretation } from "../../../../src/shards/rules/interpretations.ts";
+import type { QueryFeatures, Rule } from "../../../../src/shards/rules/problem.ts";
 
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
@@ -30,11 +30,11 @@ function ruleText(rule: Rule): string {
 
 const shouldCover = (
   name: string,
-  reading: Partial<Reading>,
+  reading: Partial<Interpretation>,
   { queries, rules }: { queries: readonly QueryFeatures[]; rules: readonly string[] },
 ): void => {
   it(`${name}: ${rules.join(" ") || "no rule"}`, () => {
-    const found = candidatesOf(queries, { ...literalReading, ...reading });
+    const found = candidatesOf(queries, { ...literalInterpretation, ...reading });
     expect(found.map(({ rule, covers }) => `${ruleText(rule)}:${covers.join("+")}`)).toEqual(rules);
   });
 };
@@ -91,7 +91,7 @@ describe("bounds", () => {
     query(Array.from({ length: count }, (_, index) => `p${index}`).join(" "), "");
 
   it("a query with thousands of predicates is refused before its pairs are made", () => {
-    expect(() => candidatesOf([wide(15_000)], literalReading)).toThrow(
+    expect(() => candidatesOf([wide(15_000)], literalInterpretation)).toThrow(
       expect.objectContaining({
         code: "REQUEST_TOO_LARGE",
         message: expect.stringMatching(/has 15000 predicates/) as string,
@@ -100,13 +100,13 @@ describe("bounds", () => {
   });
 
   it("a query with hundreds is not", () => {
-    expect(candidatesOf([wide(400)], literalReading)).toHaveLength(79_800);
+    expect(candidatesOf([wide(400)], literalInterpretation)).toHaveLength(79_800);
   });
 });
 
 describe("applicability", () => {
-  const kinds = (features: QueryFeatures, reading: Partial<Reading> = {}): readonly string[] =>
-    [...applicableKinds(features, { ...literalReading, ...reading })].toSorted();
+  const kinds = (features: QueryFeatures, reading: Partial<Interpretation> = {}): readonly string[] =>
+    [...applicableKinds(features, { ...literalInterpretation, ...reading })].toSorted();
 
   it("needs two predicates, two classes, or a subject variable and a class", () => {
     expect(kinds(query("p", ""))).toEqual([]);
@@ -120,7 +120,7 @@ describe("applicability", () => {
 
   it("counts questions, not texts", () => {
     const features = [query("p q", "C D", { times: 3 }), query("p", "C", { times: 2 }), query("p", "")];
-    expect(applicability(features, literalReading)).toEqual({
+    expect(applicability(features, literalInterpretation)).toEqual({
       questions: 6,
       distinct: 3,
       vertical: 3,
@@ -131,6 +131,6 @@ describe("applicability", () => {
   });
 
   it("of no queries is nothing", () => {
-    expect(applicability([], literalReading)).toMatchObject({ questions: 0, distinct: 0, none: 0 });
+    expect(applicability([], literalInterpretation)).toMatchObject({ questions: 0, distinct: 0, none: 0 });
   });
 });

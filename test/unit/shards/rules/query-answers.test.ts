@@ -10,7 +10,7 @@ import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { learn } from "../../../../src/shards/load/learn.ts";
 import { bucketOf } from "../../../../src/shards/rules/placement.ts";
 import type { Cell } from "../../../../src/shards/rules/problem.ts";
-import { literalReading } from "../../../../src/shards/rules/interpretations.ts";
+import { literalInterpretation } from "../../../../src/shards/rules/interpretations.ts";
 import { openQueryAnswers } from "../../../../src/shards/rules/query-answers.ts";
 import type { OpenStore } from "../../../../src/shards/verify/answer-store.ts";
 
@@ -59,7 +59,7 @@ async function opened(openStore: OpenStore, text = data) {
   await writeFile(path, text);
   const learned = await learn([{ path }]);
   const read = await readQueries(ids.map((id) => ({ id, text: texts[id], same: [id] })));
-  const queries = read.map((query) => featuresOf(query, literalReading));
+  const queries = read.map((query) => featuresOf(query, literalInterpretation));
   const cells = await learnCells({ learned, buckets, patterns: queries.map(({ patterns }) => patterns) });
   const signal = new AbortController().signal;
   const answers = await openQueryAnswers({ learned, buckets, queries, cells }, { openStore, signal, totalMs: 60_000 });
