@@ -1,13 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { fastify } from "fastify";
 import { Agent } from "undici";
 
 /**
- * What can be reached at best: one request passed on, its answer gathered and sent, and nothing else - no query is read,
- * nothing is checked, counted, logged or bounded. Arguments: port, origin of the upstream, and the server: Node's own
- * ("node") or the framework that Fedway is built on ("fastify").
+ * What Fedway's framework and client reach at best: one request passed on, its answer gathered and sent, and nothing else - no
+ * query is read, nothing is checked, counted, logged or bounded. Arguments: port, origin of the upstream.
  */
-const [port = "0", origin = "", framework = "node"] = process.argv.slice(2);
+const [port = "0", origin = ""] = process.argv.slice(2);
 const agent = new Agent({ connections: 64, pipelining: 1 });
 
 function passOn(request: IncomingMessage, response: ServerResponse): void {
@@ -34,13 +33,9 @@ function passOn(request: IncomingMessage, response: ServerResponse): void {
   );
 }
 
-if (framework === "fastify") {
-  const app = fastify();
-  app.get("/*", (request, reply) => {
-    reply.hijack();
-    passOn(request.raw, reply.raw);
-  });
-  await app.listen({ port: Number(port), host: "127.0.0.1" });
-} else {
-  createServer(passOn).listen(Number(port), "127.0.0.1");
-}
+const app = fastify();
+app.get("/*", (request, reply) => {
+  reply.hijack();
+  passOn(request.raw, reply.raw);
+});
+await app.listen({ port: Number(port), host: "127.0.0.1" });

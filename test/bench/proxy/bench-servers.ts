@@ -22,16 +22,13 @@ export interface MeasuredServer {
   readonly pid: number;
 }
 
-/** Proxies that do nothing but pass on: with Node's HTTP server, and with Fastify. */
-export type BareServer = "node" | "fastify";
-
 /** Everything the bench talks to. */
 export interface BenchServers {
   readonly upstream: MeasuredServer;
   readonly nginx: MeasuredServer;
   readonly fedway: MeasuredServer;
-  /** With undici and nothing else: what could be reached at best. */
-  readonly bare: Readonly<Record<BareServer, MeasuredServer>>;
+  /** Fastify and undici and nothing else. */
+  readonly bare: MeasuredServer;
   readonly slow: SlowUpstream;
   /** Prefix of commands that make load: it shares a processor with the upstream, never with the server under test. */
   readonly loadWrapper: readonly string[];
@@ -103,18 +100,14 @@ async function startAll({ bodies, runDir, running, close }: Start): Promise<Benc
   });
   running.push(nginx);
   const upstreamOrigin = `http://127.0.0.1:${upstream.port}`;
-  const startBare = async (server: BareServer): Promise<MeasuredServer> => {
-    const started = await startNode({
-      name: `bare-${server}`,
-      args: (port) => [...bareOptions, bareProgram, String(port), upstreamOrigin, server],
-      readyPath: "/status",
-      runDir,
-      wrapper: tested,
-    });
-    running.push(started);
-    return started;
-  };
-  const bare = { node: await startBare("node"), fastify: await startBare("fastify") };
+  const bare = await startNode({
+    name: "bare",
+    args: (port) => [...bareOptions, bareProgram, String(port), upstreamOrigin],
+    readyPath: "/status",
+    runDir,
+    wrapper: tested,
+  });
+  running.push(bare);
   const slow = await startSlowUpstream();
   running.push({ stop: () => slow.close() });
   const endpointUrl = (id: string): string =>

@@ -1,4 +1,4 @@
-import type { BareServer, BenchServers, MeasuredServer } from "./bench-servers.ts";
+import type { BenchServers, MeasuredServer } from "./bench-servers.ts";
 import { cpuSeconds } from "./process-stats.ts";
 import { median } from "./report.ts";
 import { type LoadResult, runLoad } from "./wrk.ts";
@@ -7,7 +7,7 @@ import { type LoadResult, runLoad } from "./wrk.ts";
 export interface Round {
   readonly nginx: RoundResult;
   readonly fedway: RoundResult;
-  readonly bare?: Readonly<Record<BareServer, RoundResult>>;
+  readonly bare?: RoundResult;
 }
 
 /** A load result with the processor time that the server used for it. */
@@ -20,7 +20,7 @@ export interface RoundResult extends LoadResult {
 export interface Comparison {
   readonly nginxPath: string;
   readonly fedwayPath: string;
-  /** The bare proxies take part. */
+  /** The bare proxy takes part. */
   readonly withBare?: boolean;
   /** Every request is a new one. */
   readonly isNew?: boolean;
@@ -31,19 +31,15 @@ export interface Comparison {
 
 let runs = 0;
 
-/** Measures nginx, Fedway and, where wanted, the bare proxies in turns, changing who goes first with every round. */
+/** Measures nginx, Fedway and, where wanted, the bare proxy in turns, changing who goes first with every round. */
 export async function alternate(servers: BenchServers, comparison: Comparison): Promise<readonly Round[]> {
   const { nginxPath, fedwayPath, withBare = false } = comparison;
   const load = (server: MeasuredServer, path: string) => measure(servers, server, { ...comparison, path });
-  const loadBare = async () => ({
-    node: await load(servers.bare.node, nginxPath),
-    fastify: await load(servers.bare.fastify, nginxPath),
-  });
   const rounds: Round[] = [];
   for (let index = 0; index < comparison.rounds; index++) {
     const fedwayFirst = index % 2 === 1;
     const early = fedwayFirst ? await load(servers.fedway, fedwayPath) : undefined;
-    const bare = withBare ? await loadBare() : undefined;
+    const bare = withBare ? await load(servers.bare, nginxPath) : undefined;
     const nginx = await load(servers.nginx, nginxPath);
     const fedway = early ?? (await load(servers.fedway, fedwayPath));
     rounds.push({ nginx, fedway, ...(bare && { bare }) });
