@@ -8,7 +8,7 @@ import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { createShardHost, type ShardHost } from "../shards/service/host.ts";
 import { shardTaskRunner } from "../shards/service/run-task.ts";
 import { createShardService, type ShardServiceParts } from "../shards/service/shard-service.ts";
-import { scriptBeside } from "../workers/fork-script.ts";
+import { scriptBeside } from "../workers/child-process.ts";
 
 /** The shards of the service before there is a catalogue: what is hosted can be asked. */
 export interface HostedShards {

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { FederatedClause } from "../plan/federated-clause.ts";
+import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import { acceptFor } from "../results/negotiation.ts";
 import { parseAnswer } from "../results/parse.ts";
 import type { SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
-import type { BlockSizes } from "./block-sizes.ts";
-import { clauseQuery, type KeyBlock } from "./clause-query.ts";
+import { type BlockSizes, clauseQuery, type KeyBlock, numberKeys } from "./clause-query.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
-import { numberKeys } from "./numbered-keys.ts";
 import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
 import { noteStatus, sourceReport } from "./executor.ts";
 

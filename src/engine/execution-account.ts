@@ -2,8 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../results/model.ts";
 import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SourceReport } from "./federation-engine.ts";
-import { createHeldBytes, type HeldBytes, type HeldTogether } from "./held-bytes.ts";
-import { countUpTo } from "./too-many-solutions.ts";
+import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
 /** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
 export interface ExecutionAccount {

@@ -108,3 +108,20 @@ export function rowBytes(row: { forEach(callback: (term: RDF.Term) => void): voi
 
 /** Estimate of the bytes of a text that is kept as a key. */
 export const keyBytes = (key: string): number => TERM_BYTES + 2 * key.length;
+
+/** The error of a query that would take in, or make, more solutions than one query may. */
+function tooManySolutions(most: number): FedwayError {
+  return new FedwayError("ANSWER_TOO_LARGE", `The query needs more than ${most} intermediate solutions.`, {
+    fault: "too-large",
+    next: "Narrow the SERVICE clauses with VALUES, FILTER or LIMIT, and make sure that they share variables.",
+  });
+}
+
+/** A counter that throws beyond its limit. */
+export function countUpTo(most: number): () => void {
+  let counted = 0;
+  return () => {
+    counted++;
+    if (counted > most) throw tooManySolutions(most);
+  };
+}

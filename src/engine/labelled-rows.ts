@@ -1,9 +1,9 @@
-import type { FederatedClause } from "../plan/federated-clause.ts";
+import type { FederatedClause } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, rowBytes } from "./held-bytes.ts";
-import { createKeyedRows, type KeyedRows } from "./keyed-rows.ts";
+import { createKeyedRows, type KeyedRows } from "./evaluated-clause.ts";
 
 /** What a clause is asked with. */
 export interface LabelledRowsOptions {

@@ -1,5 +1,5 @@
 /** Edit distance (Levenshtein) of two short strings, given up on and answered with `cap + 1` beyond `cap`. */
-function distance(left: string, right: string, cap: number): number {
+export function editDistance(left: string, right: string, cap: number): number {
   if (Math.abs(left.length - right.length) > cap) return cap + 1;
   let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let row = 1; row <= left.length; row++) {
@@ -24,7 +24,7 @@ export function nearest(wanted: string, known: Iterable<string>, most = 3): read
   for (const name of known) {
     const candidate = name.slice(0, 128).toLowerCase();
     const contains = target.length >= 3 && candidate.includes(target);
-    const score = contains ? 1 : distance(target, candidate, cap);
+    const score = contains ? 1 : editDistance(target, candidate, cap);
     if (score <= cap) scored.push({ name, score });
   }
   return scored

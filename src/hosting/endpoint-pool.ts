@@ -1,12 +1,24 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createFairQueue, type FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
-import { answerMediaType } from "./answer-media-type.ts";
 import { createHeldAnswers, type HeldAnswers } from "./held-answers.ts";
-import type { HostedAnswer, HostedEndpoint, HostedQuery } from "./hosted-endpoint.ts";
-import { createHostedJob, type HostedJob } from "./hosted-job.ts";
-import { createStoreRunner, type StoreRunner, type StoreRunnerOptions, type WorkerSettings } from "./store-runner.ts";
-import type { HostedSource } from "./worker-protocol.ts";
-import { closedError } from "./worker-supervisor.ts";
+import {
+  type HostedAnswer,
+  type HostedEndpoint,
+  type HostedQuery,
+  createHostedJob,
+  type HostedJob,
+} from "./hosted-endpoint.ts";
+import {
+  createStoreRunner,
+  type StoreRunner,
+  type StoreRunnerOptions,
+  type WorkerSettings,
+  closedError,
+} from "./store-runner.ts";
+import type { HostedSource } from "./store-worker.ts";
+import { resultFormats } from "../results/formats.ts";
+import type { AnswerKind } from "../results/model.ts";
+import { negotiateFormat } from "../results/negotiation.ts";
 
 /** An endpoint that is loaded when somebody asks it. */
 export interface PooledEndpointOptions {
@@ -225,4 +237,17 @@ function busyError(
  */
 export function storeMemoryMb(data: { readonly bytes: number; readonly triples: number }, roomMb: number): number {
   return Math.ceil((8 * mib + data.bytes * 2.2 + data.triples * 600) / mib) + roomMb;
+}
+
+/**
+ * The media type that a hosted endpoint answers with; the store writes every format that Fedway writes.
+ * @throws FedwayError `NOT_ACCEPTABLE`
+ */
+export function answerMediaType(kind: AnswerKind, accept: string): string {
+  const format = negotiateFormat(kind, { accept });
+  if (format !== undefined) return format.mediaType;
+  const offered = resultFormats.filter(({ writable, kinds }) => writable && kinds.includes(kind));
+  throw new FedwayError("NOT_ACCEPTABLE", "The hosted endpoint cannot answer in an accepted format.", {
+    next: `Accept one of ${offered.map(({ mediaType }) => mediaType).join(", ")}.`,
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { HostedSource } from "./worker-protocol.ts";
+import type { HostedSource } from "./store-worker.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
 export interface DataFile {

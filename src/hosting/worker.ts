@@ -5,9 +5,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { answerCapture } from "./answer-capture.ts";
-import { capWasmMemory } from "./wasm-memory-cap.ts";
-import type { HostedSource, WorkerBoot, WorkerMessage, WorkerQuery } from "./worker-protocol.ts";
+import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
+import type { HostedSource, WorkerBoot, WorkerMessage, WorkerQuery } from "./store-worker.ts";
 
 const maxMessageLength = 2_000;
 const boot: WorkerBoot = workerData;

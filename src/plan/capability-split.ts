@@ -1,9 +1,8 @@
 import { parseQuery } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
-import type { FederatedClause } from "./federated-clause.ts";
-import { evaluatedOver } from "./merged-plan.ts";
+import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
+import { evaluatedOver } from "./build-plan.ts";
 import type { KnownEndpoint, PlanContext } from "./plan-request.ts";
-import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 
 /** A construct in the reader's words. */
 const shown: Readonly<Record<QueryConstruct, string>> = {

@@ -5,14 +5,12 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
-import { mayCallUnknown, unknownCall } from "../sparql/unknown-functions.ts";
+import { mayCallUnknown, unknownCall } from "../sparql/used-constructs.ts";
 import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
-import { withDownNotes } from "./down-notes.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
-import type { DirectPlan, FederatedPlan, QueryPlan } from "./query-plan.ts";
-import { plannedEndpoint } from "./service-targets.ts";
-import { similarIds } from "./suggest-endpoints.ts";
+import type { DirectPlan, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
+import { plannedEndpoint, similarIds } from "./service-targets.ts";
 
 export type { PlanRequest } from "./plan-request.ts";
 
@@ -23,7 +21,7 @@ export interface PlannerOptions extends PlanContext {
 }
 
 /** A plan, and whether it was made before. */
-export interface PlannedQuery {
+interface PlannedQuery {
   readonly plan: QueryPlan;
   readonly cached: boolean;
 }
@@ -224,4 +222,31 @@ function explained(error: FedwayError, { catalog }: PlanContext): FedwayError {
   if (!entry) return error;
   const next = `Write the endpoint's URL: SERVICE <${entry.url}>.`;
   return new FedwayError(error.code, error.message, { ...error.details, next, endpoints: [entry.id] });
+}
+
+/** Endpoints that are named one by one. */
+const namedAtMost = 5;
+
+/** The same plan, saying which of its endpoints are known to be down. What is not known is not said. */
+function withDownNotes(plan: QueryPlan, { availability }: PlanContext): QueryPlan {
+  if (availability === undefined || plan.kind === "rejected") return plan;
+  const down = idsOf(plan).filter((id) => availability.state(id) === "down");
+  if (down.length === 0) return plan;
+  const named = down.slice(0, namedAtMost).map((id) => {
+    const sinceMs = availability.sinceMs?.(id);
+    const is = sinceMs === undefined ? "is down" : `has been down since ${new Date(sinceMs).toISOString()}`;
+    return downNote(`${id} ${is}; the plan uses it all the same.`);
+  });
+  const others = down.length - named.length;
+  const rest = others === 0 ? [] : [downNote(`${others} more of the endpoints that the plan uses are down.`)];
+  return { ...plan, notes: [...plan.notes, ...named, ...rest] };
+}
+
+const downNote = (message: string): PlanNote => ({ code: "ENDPOINT_DOWN", message });
+
+/** Catalogue ids of the endpoints that a plan uses; it has each of them once. */
+function idsOf(plan: Exclude<QueryPlan, { kind: "rejected" }>): readonly string[] {
+  const endpoints: readonly PlannedEndpoint[] =
+    plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
+  return endpoints.flatMap(({ id }) => id ?? []);
 }

@@ -5,13 +5,20 @@ import { withEmptyGraphs, withExpandedVariables, withoutDatasets } from "../spar
 import { withAbsoluteIris } from "../sparql/absolute-iris.ts";
 import { refuseLargeEvaluation, tokenAt, whereAt } from "../sparql/tokens.ts";
 import { wrapOutside } from "../sparql/wrap-outside.ts";
-import { directPlan, untouchedPlan } from "./direct-plan.ts";
-import { federatedPlan } from "./federated-plan.ts";
-import { evaluatedOver, isMatchedHere, mergedMembers, mergedPlan, refuseDataset, withMembers } from "./merged-plan.ts";
+import {
+  directPlan,
+  untouchedPlan,
+  federatedPlan,
+  evaluatedOver,
+  isMatchedHere,
+  mergedMembers,
+  mergedPlan,
+  refuseDataset,
+  withMembers,
+} from "./build-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
-import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
-import { offeredEntries } from "./suggest-endpoints.ts";
+import { serviceTargets, type ServiceTargets, offeredEntries } from "./service-targets.ts";
 
 /** A query on its way to a plan; each rewriting step gives a new one. */
 export interface Draft {

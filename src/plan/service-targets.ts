@@ -1,9 +1,9 @@
+import { editDistance } from "../errors/nearest.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";
-import { nearMisses } from "./suggest-endpoints.ts";
 
 /** What each SERVICE clause of a query names. */
 export interface ServiceTargets {
@@ -135,4 +135,67 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
     next,
     ...(near.length > 0 && { endpoints: near.map((entry) => entry.id) }),
   });
+}
+
+/** What suggestions are made from. */
+type Known = Pick<PlanContext, "catalog" | "availability">;
+
+const shownAtMost = 10;
+
+/** The same endpoints, those that are down last. */
+function downLast(entries: readonly CatalogEntry[], { availability }: Known): readonly CatalogEntry[] {
+  if (availability === undefined) return entries;
+  const isDown = ({ id }: CatalogEntry): boolean => availability.state(id) === "down";
+  return [...entries.filter((entry) => !isDown(entry)), ...entries.filter((entry) => isDown(entry))];
+}
+
+/**
+ * Catalogue ids close to one that does not exist, best first: same letters, contained, one or two typing errors. Of those
+ * that are equally close, the ones that are down come last.
+ */
+export function similarIds(known: Known, id: string): readonly string[] {
+  const wanted = id.slice(0, 64).toLowerCase();
+  return downLast(known.catalog.entries, known)
+    .map((entry) => ({ id: entry.id, distance: idDistance(entry.id.toLowerCase(), wanted) }))
+    .filter(({ distance }) => distance <= 2)
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, 5)
+    .map((candidate) => candidate.id);
+}
+
+function idDistance(id: string, wanted: string): number {
+  if (wanted.length > 2 && (id.includes(wanted) || wanted.includes(id))) return 1;
+  return editDistance(id, wanted, 2);
+}
+
+/** An endpoint URL without what people get wrong: scheme, case, white space, trailing slash, query. */
+function bareUrl(iri: string): string {
+  return iri
+    .replaceAll(/%20|\s/g, "")
+    .toLowerCase()
+    .replace(/^https?:\/\//, "")
+    .replace(/(?<![/?#])[/?#]+$/, "");
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? "";
+
+/** Catalogue entries that a refused SERVICE target may have meant, best first; of those equally good, those that are down last. */
+function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
+  const target = iri.slice(0, 2_000);
+  const bare = bareUrl(target);
+  const host = hostOf(target.trim());
+  const last = bare.split(/[/:#]/).at(-1) ?? "";
+  const tests: readonly ((entry: CatalogEntry) => boolean)[] = [
+    (entry) => bareUrl(entry.url) === bare,
+    (entry) => entry.id === last || entry.id === bare,
+    (entry) => host !== "" && hostOf(entry.url) === host,
+  ];
+  const entries = downLast(known.catalog.entries, known);
+  const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
+  return [...new Set(found)].slice(0, 5);
+}
+
+/** What to offer when a query names no endpoint: those that are down only when there are few others. */
+export function offeredEntries(known: Known): readonly CatalogEntry[] {
+  return downLast(known.catalog.entries, known).slice(0, shownAtMost);
 }

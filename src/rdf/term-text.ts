@@ -2,9 +2,11 @@ import type * as RDF from "@rdfjs/types";
 import { xsd } from "./vocabularies.ts";
 
 /** Characters that no IRIREF may hold (Turtle 1.1, production 18). */
-const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/gu;
-/** What has to be, or had better be, escaped between quotation marks. */
-const notInLiteral = /["\\\p{Cc}\p{Cs}]/gu;
+const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/u;
+const notInIriAll = new RegExp(notInIri.source, "gu");
+/** Characters that are escaped in quoted literals; other control characters may stand as they are, but do not travel well. */
+const notInLiteral = /["\\\p{Cc}\p{Cs}]/u;
+const notInLiteralAll = new RegExp(notInLiteral.source, "gu");
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
@@ -17,17 +19,20 @@ const shortEscapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `\uXXXX`; a lone surrogate, which no escape may name, becomes U+FFFD. */
-function escaped(character: string): string {
+function numericEscape(character: string): string {
   const code = character.charCodeAt(0);
-  if (code >= 0xd800 && code <= 0xdfff) return "\ufffd";
-  return shortEscapes.get(character) ?? `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return code >= 0xd800 && code <= 0xdfff ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /** An IRI in angle brackets. One with characters that IRIs may not have is escaped, and no parser takes it back. */
-export const iriText = (iri: string): string => `<${iri.replaceAll(notInIri, escaped)}>`;
+export const iriText = (iri: string): string =>
+  `<${notInIri.test(iri) ? iri.replaceAll(notInIriAll, numericEscape) : iri}>`;
 
 /** A text in quotation marks, on one line. */
-export const stringText = (text: string): string => `"${text.replaceAll(notInLiteral, escaped)}"`;
+export const stringText = (text: string): `"${string}"` =>
+  notInLiteral.test(text)
+    ? `"${text.replaceAll(notInLiteralAll, (character) => shortEscapes.get(character) ?? numericEscape(character))}"`
+    : `"${text}"`;
 
 /** What follows the quotation marks of a literal with a language: tags are lower-cased, as RDF 1.1 allows. */
 export function languageText(literal: RDF.Literal): string {

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { Store } from "n3";
+import { Store, DataFactory } from "n3";
 
 /** A triple, from whatever graph. */
 export interface Triple {
@@ -54,3 +54,9 @@ const isSubject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode =>
 const isPredicate = (term: RDF.Term): term is RDF.NamedNode => term.termType === "NamedNode";
 const isObject = (term: RDF.Term): term is RDF.NamedNode | RDF.BlankNode | RDF.Literal =>
   isSubject(term) || term.termType === "Literal";
+
+/** The triples as an RDF/JS dataset, for libraries that want one. */
+export const toDataset = (quads: readonly RDF.Quad[]): RDF.DatasetCore => new Store([...quads]);
+
+/** Makes RDF/JS terms and quads (RDF/JS data model specification). */
+export const dataFactory: RDF.DataFactory = DataFactory;

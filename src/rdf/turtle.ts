@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory, Parser, type Quad } from "n3";
 import { FedwayError, saidBy } from "../errors/fedway-error.ts";
-import { boundedFactory } from "./bounded-factory.ts";
 
 /** Caps of one document. */
-export interface TurtleLimits {
+interface TurtleLimits {
   /** Relative IRIs are resolved against it. */
   readonly baseIri: string;
   /** UTF-8 bytes of the text. */
@@ -60,4 +59,54 @@ export function turtleSyntaxError(cause: unknown): FedwayError {
     ...(line !== undefined && { where: { line } }),
     cause,
   });
+}
+
+/** Characters of terms that may be made of one byte of a document: prefixes and bases make short names long. */
+const charactersPerByte = 64;
+const freeCharacters = 1024 * 1024;
+/** A longer IRI counts as much more as it is longer: to resolve a name against a base takes time with the base's length. */
+const usualIri = 4096;
+const mostCharacters = 64 * 1024 * 1024;
+
+/** A factory of terms that bounds how much text a parser makes of how many bytes. */
+interface BoundedFactory extends RDF.DataFactory {
+  /** So many more bytes are parsed. */
+  allow(bytes: number): void;
+  /** The terms made so far have been handed on. */
+  taken(): void;
+}
+
+/**
+ * A prefix of 100 kB makes of a document of 1 MB one of 20 GB. The terms that are held at a time may have 64 characters
+ * for each byte that they come from, and a million besides; an IRI may have about 250,000.
+ */
+export function boundedFactory(factory: RDF.DataFactory): BoundedFactory {
+  let left = freeCharacters;
+  const take = (characters: number): void => {
+    left -= characters;
+    if (left < 0) throw tooLarge();
+  };
+  return {
+    ...factory,
+    namedNode(value) {
+      take(value.length * Math.max(1, value.length / usualIri));
+      return factory.namedNode(value);
+    },
+    literal(value, kind) {
+      if (typeof kind === "string") take(kind.length);
+      else if (kind !== undefined && "language" in kind) take(kind.language.length);
+      return factory.literal(value, kind);
+    },
+    allow(bytes) {
+      left = Math.min(left + bytes * charactersPerByte, mostCharacters);
+    },
+    taken() {
+      left = freeCharacters;
+    },
+  };
+}
+
+function tooLarge(): FedwayError {
+  const message = "The document grows too much when its prefixes, bases and languages are filled in.";
+  return new FedwayError("ANSWER_TOO_LARGE", message, { fault: "too-large" });
 }

@@ -185,7 +185,7 @@ export const shacl = {
 } as const;
 
 /** Hydra Core, as Triple Pattern Fragments use it. */
-export const hydra = {
+const hydra = {
   namespace: "http://www.w3.org/ns/hydra/core#",
   itemsPerPage: "http://www.w3.org/ns/hydra/core#itemsPerPage",
   mapping: "http://www.w3.org/ns/hydra/core#mapping",
@@ -218,3 +218,24 @@ export const fedway = {
   requestMethod: "https://w3id.org/fedway/ns#requestMethod",
   rowCap: "https://w3id.org/fedway/ns#rowCap",
 } as const;
+
+/** Prefixes of the vocabularies that Fedway writes, by namespace. */
+export const vocabularyPrefixes: ReadonlyMap<string, string> = new Map([
+  [dcat.namespace, "dcat"],
+  [dcterms.namespace, "dcterms"],
+  [dqv.namespace, "dqv"],
+  [fedway.namespace, "fedway"],
+  [foaf.namespace, "foaf"],
+  [hydra.namespace, "hydra"],
+  ["http://www.w3.org/2002/07/owl#", "owl"],
+  [prov.namespace, "prov"],
+  [rdf.namespace, "rdf"],
+  [rdfs.namespace, "rdfs"],
+  ["http://schema.org/", "schema"],
+  [sd.namespace, "sd"],
+  [shacl.namespace, "sh"],
+  [skos.namespace, "skos"],
+  [voidVocabulary.namespace, "void"],
+  [voidExt.namespace, "void-ext"],
+  [xsd.namespace, "xsd"],
+]);

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { canonicalLabels, compareText } from "./canonical.ts";
-import { vocabularyPrefixes } from "./prefixes.ts";
+import { vocabularyPrefixes, rdf, xsd } from "./vocabularies.ts";
 import { languageText, iriText, literalText, stringText } from "./term-text.ts";
-import { rdf, xsd } from "./vocabularies.ts";
 
 /** Choices of taste. */
 export interface TurtleStyle {

@@ -9,7 +9,7 @@ import { createJsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
 import { createXmlDecoder } from "./parse-xml.ts";
 import { DataFactory } from "n3";
-import { boundedFactory } from "../rdf/bounded-factory.ts";
+import { boundedFactory } from "../rdf/turtle.ts";
 import {
   createJsonLdDecoder,
   createNTriplesDecoder,

@@ -1,50 +1,12 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
+import { iriText, stringText } from "../rdf/term-text.ts";
 
 const xsd = "http://www.w3.org/2001/XMLSchema#";
 const xsdString = `${xsd}string`;
 const langString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
 
-/** Characters that no IRIREF of N-Triples, Turtle or SPARQL may hold (SPARQL 1.1, production 139). */
-const notInIri = /[\p{Cc}\p{Cs} <>"{}|^`\\]/u;
-const notInIriAll = new RegExp(notInIri.source, "gu");
-/** Characters that are escaped in quoted literals; other control characters may stand as they are, but do not travel well. */
-const notInLiteral = /["\\\p{Cc}\p{Cs}]/u;
-const notInLiteralAll = new RegExp(notInLiteral.source, "gu");
 const plainLabel = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
-
-const shortEscapes: ReadonlyMap<string, string> = new Map([
-  ['"', '\\"'],
-  ["\\", "\\\\"],
-  ["\n", "\\n"],
-  ["\r", "\\r"],
-  ["\t", "\\t"],
-  ["\b", "\\b"],
-  ["\f", "\\f"],
-]);
-
-// One for each control character, surrogate and forbidden character: some two thousand at most.
-const numericEscapes = new Map<string, string>();
-
-/** `\uXXXX`; a lone surrogate, which no escape may name, becomes U+FFFD. */
-function numericEscape(character: string): string {
-  const known = numericEscapes.get(character);
-  if (known !== undefined) return known;
-  const code = character.charCodeAt(0);
-  const isSurrogate = code >= 0xd800 && code <= 0xdfff;
-  const escape = isSurrogate ? "\ufffd" : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  numericEscapes.set(character, escape);
-  return escape;
-}
-
-/** An IRI in angle brackets, with numeric escapes for what may not stand there. */
-export const iriToText = (iri: string): string =>
-  `<${notInIri.test(iri) ? iri.replaceAll(notInIriAll, numericEscape) : iri}>`;
-
-const quoted = (text: string): string =>
-  notInLiteral.test(text)
-    ? `"${text.replaceAll(notInLiteralAll, (character) => shortEscapes.get(character) ?? numericEscape(character))}"`
-    : `"${text}"`;
 
 /** A label that every syntax accepts: unusual ones are replaced by their UTF-8 bytes in hexadecimal digits. */
 export const safeLabel = (label: string): string =>
@@ -57,7 +19,7 @@ export const safeLabel = (label: string): string =>
 export function termToText(term: RDF.Term): string {
   switch (term.termType) {
     case "NamedNode":
-      return iriToText(term.value);
+      return iriText(term.value);
     case "Literal":
       return literalToText(term);
     case "BlankNode":
@@ -72,9 +34,9 @@ export function termToText(term: RDF.Term): string {
 }
 
 function literalToText(literal: RDF.Literal): string {
-  if (literal.language !== "") return `${quoted(literal.value)}@${literal.language}`;
+  if (literal.language !== "") return `${stringText(literal.value)}@${literal.language}`;
   const datatype = literal.datatype.value;
-  return datatype === xsdString ? quoted(literal.value) : `${quoted(literal.value)}^^${iriToText(datatype)}`;
+  return datatype === xsdString ? stringText(literal.value) : `${stringText(literal.value)}^^${iriText(datatype)}`;
 }
 
 /** The datatype that has to be written; undefined for plain and language-tagged strings. */

@@ -1,15 +1,14 @@
-import { resolveIri } from "./resolve-iri.ts";
-import type { Element, Group, SelectOutline, ServiceElement, TokenRange } from "./outline.ts";
+import { resolveIri, type Prologue } from "./resolve-iri.ts";
+import type { Element, Group, SelectOutline, ServiceElement, TokenRange, ValuesElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { groupsOf, visibleInElement } from "./scope.ts";
-import { knownValues, type Enclosing, type KnownValue } from "./service-values.ts";
-import { tokenAt, whereAt } from "./tokens.ts";
+import { tokenAt, whereAt, type Token } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
-export type Place = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
+type Place = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
 
 /** What a SERVICE names. */
-export type ServiceTarget =
+type ServiceTarget =
   | { readonly kind: "iri"; readonly iri: string }
   /** `values`: everything the variable can be at this place, undefined when that is not known. */
   | { readonly kind: "variable"; readonly name: string; readonly values: readonly KnownValue[] | undefined };
@@ -216,4 +215,71 @@ export function analyseQuery(parsed: ParsedQuery): AnalysedQuery {
   }));
   const { services, outside, serviceGraphs } = analysis;
   return { parsed, services, outside, serviceGraphs, datasets };
+}
+
+/** A value that a SERVICE variable can have; a literal is no endpoint and is refused later. */
+interface KnownValue {
+  readonly iri?: string;
+  /** As written. */
+  readonly text: string;
+}
+
+/** A group around a clause, and how the element at `at`, in which the clause stands, is combined with the others. */
+interface Enclosing {
+  readonly elements: readonly Element[];
+  readonly at: number;
+  readonly through: "join" | "left" | "filter";
+}
+
+interface Source {
+  readonly prologue: Prologue;
+  readonly tokens: readonly Token[];
+}
+
+/**
+ * All values that a variable can have where a clause stands, from VALUES and `BIND(<iri> AS ?var)` of the groups
+ * around it. A join may be restricted by what is joined later; the right side of OPTIONAL and MINUS only by what
+ * stands before it, and nothing outside of that group restricts it any more. Undefined: not known.
+ */
+function knownValues(
+  source: Source,
+  variable: string,
+  enclosing: readonly Enclosing[],
+): readonly KnownValue[] | undefined {
+  for (const { elements, at, through } of enclosing.toReversed()) {
+    for (const [index, element] of elements.entries()) {
+      if (index === at || (through === "left" && index > at)) continue;
+      const values = assignedValues(source, variable, element);
+      if (values) return values;
+    }
+    if (through !== "join") return undefined;
+  }
+  return undefined;
+}
+
+function assignedValues(source: Source, variable: string, element: Element): readonly KnownValue[] | undefined {
+  if (element.kind === "values") return inlineValues(source, variable, element);
+  // BIND ( iri AS ?var ) is six tokens; a longer expression is not evaluated here.
+  if (element.kind !== "bind" || element.variable !== variable || element.to - element.from !== 6) return undefined;
+  const token = tokenAt(source.tokens, element.from + 2);
+  return [knownValue(source, token)];
+}
+
+function inlineValues(source: Source, variable: string, element: ValuesElement): readonly KnownValue[] | undefined {
+  const column = element.variables.indexOf(variable);
+  if (column < 0) return undefined;
+  const byText = new Map<string, KnownValue>();
+  for (const row of element.rows) {
+    const token = source.tokens[row[column] ?? -1];
+    if (!token || (token.kind === "word" && token.text === "UNDEF")) return undefined;
+    const value = knownValue(source, token);
+    byText.set(value.iri ?? value.text, value);
+  }
+  return [...byText.values()];
+}
+
+function knownValue(source: Source, token: Token): KnownValue {
+  if (token.kind === "iri" || token.kind === "pname")
+    return { iri: resolveIri(source.prologue, token), text: token.text };
+  return { text: token.text };
 }

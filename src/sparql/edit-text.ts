@@ -1,8 +1,9 @@
 import type { Group, TokenRange } from "./outline.ts";
 import { type Token, tokenAt } from "./tokens.ts";
+import type { ParsedQuery } from "./parse-query.ts";
 
 /** The text and tokens of a query, as far as rewriting needs them. */
-export interface SourceText {
+interface SourceText {
   readonly text: string;
   readonly tokens: readonly Token[];
 }
@@ -66,4 +67,12 @@ function undefRow(variables: Iterable<string>): string {
   const names = [...variables].toSorted();
   if (names.length === 0) return "";
   return `VALUES (${names.map((name) => `?${name}`).join(" ")}) { (${names.map(() => "UNDEF").join(" ")}) }`;
+}
+
+/** The text of a query without dataset clauses, with the merge of these graphs as its default graph (section 13.2). */
+export function withDefaultGraphs(query: ParsedQuery, graphs: readonly string[]): string {
+  const { head } = query.outline;
+  const last = { from: head.to - 1, to: head.to };
+  const clauses = graphs.map((iri) => ` FROM <${iri}>`).join("");
+  return editText(query, [{ range: last, replacement: `${textOf(query, last)}${clauses} ` }]);
 }

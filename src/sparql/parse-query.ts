@@ -2,12 +2,9 @@ import type { Query, SparqlQuery } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { outlineQuery, type QueryOutline } from "./outline.ts";
-import { illegalScope } from "./check-scope.ts";
-import { illegalProjection } from "./check-projection.ts";
-import { locateParserError, tooDeep } from "./locate-error.ts";
-import { withShortValues } from "./short-values.ts";
+import { illegalScope, illegalProjection } from "./check-query.ts";
+import { locateParserError, tooDeep, withShortValues, runSparqlParser } from "./sparql-parser.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
-import { runSparqlParser } from "./sparql-parser.ts";
 import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
 
 /** The four query forms of SPARQL 1.1. */

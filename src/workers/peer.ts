@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { type Failure, fromFailure, toFailure } from "./failure.ts";
+import { FedwayError, toFedwayError, type ErrorDetails } from "../errors/fedway-error.ts";
+import { inspect } from "node:util";
+import type { ErrorCode } from "../errors/codes.ts";
 
 /** One end of a message channel to another process of ours. */
 export interface Channel {
@@ -18,7 +19,7 @@ export interface Reply<Head, End> {
 }
 
 /** How a call is bound. */
-export interface CallOptions {
+interface CallOptions {
   /** Ends the call; its reason becomes the error, here at once and over there as soon as it is heard. */
   readonly signal: AbortSignal;
   /** Hears what the handler tells while it works. */
@@ -269,4 +270,22 @@ class IncomingCall implements HandlerContext {
     this.#granted = resolve;
     await promise;
   }
+}
+
+/** A `FedwayError` as it crosses from one process to another. */
+interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: ErrorDetails;
+}
+
+/** The cause, which is only ever logged, goes along as its text. */
+function toFailure({ code, message, details: { cause, ...details } }: FedwayError): Failure {
+  if (cause === undefined) return { code, message, details };
+  return { code, message, details: { ...details, cause: cause instanceof Error ? cause.stack : inspect(cause) } };
+}
+
+/** The error in this process. */
+function fromFailure({ code, message, details }: Failure): FedwayError {
+  return new FedwayError(code, message, details);
 }

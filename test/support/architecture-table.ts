@@ -80,7 +80,7 @@ export const modules: readonly Module[] = [
     name: "engine",
     imports: [
       ...whole("plan", "outbound", "results", "workers"),
-      { module: "rdf", files: ["triple-index.ts"] },
+      { module: "rdf", files: ["triple-index.ts", "term-text.ts"] },
       // The script of an evaluator process builds the engine that its parent only talks to.
       { module: "engine/comunica", files: ["comunica-engine.ts"] },
     ],
@@ -111,7 +111,11 @@ export const modules: readonly Module[] = [
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
-  { name: "hosting", imports: whole("results", "workers"), packages: ["oxigraph"] },
+  {
+    name: "hosting",
+    imports: [...whole("results", "workers"), { module: "rdf", files: ["term-text.ts"] }],
+    packages: ["oxigraph"],
+  },
   {
     name: "shards",
     imports: [...whole("html.ts", "rdf", "sparql", "workers"), { module: "results" }],

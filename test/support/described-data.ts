@@ -1,4 +1,4 @@
-import { createRandom, type Random } from "../../src/hosting/examples/random.ts";
+import { createRandom, type Random } from "../../src/hosting/examples/world.ts";
 
 /** Terms in N-Triples syntax. */
 export type Triple = readonly [subject: string, predicate: string, object: string];

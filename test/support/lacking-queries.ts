@@ -1,5 +1,4 @@
-import type { Random } from "../../src/hosting/examples/random.ts";
-import { createRandom } from "../../src/hosting/examples/random.ts";
+import { type Random, createRandom } from "../../src/hosting/examples/world.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 
 /** Where in a federated query the clause stands whose endpoint lacks something. */

@@ -1,9 +1,8 @@
-import { Readable } from "node:stream";
 import oxigraph from "oxigraph";
+import { Readable } from "node:stream";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
-import type { SourceDocuments } from "../../src/engine/sources/document-client.ts";
-import { createPatternSources } from "../../src/engine/sources/open-pattern-source.ts";
+import { type SourceDocuments, createPatternSources } from "../../src/engine/sources/pattern-source.ts";
 import type { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../src/results/model.ts";

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { AskedAnswer, Asker, Asking, FetchedDocument } from "../../src/registry/catalog/asking.ts";
-import { dataFactory } from "../../src/rdf/data-factory.ts";
+import { dataFactory } from "../../src/rdf/triple-index.ts";
 import { fromTurtle } from "./rdf-text.ts";
 
 /** What an endpoint answers instead of what its data say. */

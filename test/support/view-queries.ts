@@ -1,4 +1,4 @@
-import { createRandom } from "../../src/hosting/examples/random.ts";
+import { createRandom } from "../../src/hosting/examples/world.ts";
 import type { Triple } from "./described-data.ts";
 
 /** A query over the default graph that any two of the generated graphs may answer together. */

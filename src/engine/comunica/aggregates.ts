@@ -3,7 +3,7 @@ import { termToText } from "../../results/terms.ts";
 import { type Holding, keyBytes, termBytes } from "../held-bytes.ts";
 import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
-import { compareKeys, type SortKey, sortKey } from "../expressions/term-order.ts";
+import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { numberOf, numeric, string } from "../expressions/values.ts";
 
 /** Which aggregate, over which values. */

@@ -1,10 +1,9 @@
 import type * as RDF from "@rdfjs/types";
-import type { BlockSizes } from "../block-sizes.ts";
-import type { KeyBlock } from "../clause-query.ts";
-import type { HeldBytes, Holding } from "../held-bytes.ts";
+import { type BlockSizes, type KeyBlock, hasOneSpelling } from "../clause-query.ts";
+import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import type { Condition } from "./buffered-join.ts";
-import { type JoinBlock, type JoinVariable, joinBlocks } from "./join-blocks.ts";
+import { termToText } from "../../results/terms.ts";
 
 // Blocks of one join under way at once; the transport's scheduler bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 4;
@@ -24,7 +23,7 @@ export interface BoundSide {
  * What becomes of a left solution (SPARQL 1.1 Query, section 18.5): `inner` merges it with each partner, `optional` too
  * but keeps it without any (LeftJoin), `minus` keeps it when it has none, or no variable in common with the right side.
  */
-export type JoinMode = "inner" | "optional" | "minus";
+type JoinMode = "inner" | "optional" | "minus";
 
 /** A join of solutions at hand with a clause. */
 export interface BoundJoin {
@@ -112,4 +111,136 @@ async function judged(batch: readonly Partner[], matched: Set<number>, condition
   const kept = verdicts ? batch.filter((_, index) => verdicts[index]) : batch;
   for (const { position } of kept) matched.add(position);
   return kept.map(({ merged }) => merged);
+}
+
+/** A variable shared by both sides of a join. */
+interface JoinVariable {
+  readonly name: string;
+  /** Every right solution binds it. */
+  readonly certain: boolean;
+  /**
+   * Only terms that come back as they were sent can be keys: the right side may leave the variable unbound, and a key in
+   * another spelling would look like a value of its own.
+   */
+  readonly oneSpelling?: boolean;
+}
+
+/** Left solutions that agree on which join variables they bind, gathered by the values of those variables. */
+interface JoinBlock {
+  /** No right solution can be compatible with these rows; nothing needs to be asked. */
+  readonly alone: boolean;
+  /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
+  readonly keys: KeyBlock | undefined;
+  /** All left solutions of the block, in order of arrival. */
+  readonly rows: readonly RDF.Bindings[];
+  /** Of the rows, as they were counted. */
+  readonly bytes: number;
+  /** Positions in `rows` of the left solutions that share their key with a right solution. */
+  partners(right: RDF.Bindings): readonly number[];
+}
+
+/** How rows are gathered. */
+interface BlockOptions {
+  /** Keys of the next block. */
+  readonly size: () => number;
+  /** The right side knows blank nodes by their labels: they are keys like other terms. */
+  readonly blankKeys: boolean;
+  /** Rows are counted here until whoever takes their block takes them off. */
+  readonly holding: Holding;
+}
+
+/**
+ * Cuts a stream of left solutions into blocks of distinct join keys. Rows that leave a join variable unbound, or bind it
+ * to what cannot be a key (a blank node has no name at another endpoint), form blocks of their own over the variables that
+ * remain, so that every right solution belongs to exactly one key of its block and multiplicities are kept. A blank node
+ * where the right side always has a term of its own can have no partner.
+ */
+async function* joinBlocks(
+  left: AsyncIterable<RDF.Bindings>,
+  variables: readonly JoinVariable[],
+  { size, blankKeys, holding }: BlockOptions,
+): AsyncIterable<JoinBlock> {
+  const open = new Map<string, OpenBlock>();
+  let isFirst = true;
+  for await (const row of left) {
+    if (!blankKeys && variables.some(({ name, certain }) => certain && row.get(name)?.termType === "BlankNode")) {
+      yield loneRow(row);
+      continue;
+    }
+    const bound = variables.filter((variable) => isKey(row, variable, blankKeys)).map(({ name }) => name);
+    const signature = bound.join(" ");
+    const block = open.get(signature) ?? openBlock(bound);
+    open.set(signature, block);
+    holding.add(block.add(row));
+    // Rows without any key share one request for everything: they wait for the last of them.
+    if (bound.length > 0 && block.keyCount() >= size()) {
+      open.delete(signature);
+      isFirst = false;
+      yield block.close(false);
+    }
+  }
+  const only = isFirst && open.size === 1;
+  // The request for everything comes last: whoever is asked knows by then whether it is the only one.
+  const [whole, ...rest] = [
+    open.get(""),
+    ...[...open].flatMap(([signature, block]) => (signature === "" ? [] : block)),
+  ];
+  for (const block of [...rest, whole]) if (block) yield block.close(only);
+}
+
+function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys: boolean): boolean {
+  const term = row.get(name);
+  if (term === undefined || term.termType === "Quad" || (oneSpelling && !hasOneSpelling(term))) return false;
+  return blankKeys || term.termType !== "BlankNode";
+}
+
+function loneRow(row: RDF.Bindings): JoinBlock {
+  return { alone: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
+}
+
+interface OpenBlock {
+  /** Gives the bytes of the row. */
+  add(row: RDF.Bindings): number;
+  keyCount(): number;
+  /** @param only the join has no other block */
+  close(only: boolean): JoinBlock;
+}
+
+function openBlock(variables: readonly string[]): OpenBlock {
+  const rows: RDF.Bindings[] = [];
+  const keyTerms: RDF.Term[][] = [];
+  const positions = new Map<string, number[]>();
+  let bytes = 0;
+  return {
+    add(row) {
+      const terms = variables.flatMap((name) => row.get(name) ?? []);
+      const key = keyOf(terms);
+      const known = positions.get(key);
+      if (known) known.push(rows.length);
+      else {
+        positions.set(key, [rows.length]);
+        keyTerms.push(terms);
+      }
+      rows.push(row);
+      const added = rowBytes(row) + (known ? 0 : keyBytes(key));
+      bytes += added;
+      return added;
+    },
+    keyCount: () => keyTerms.length,
+    close: (only) => ({
+      alone: false,
+      rows,
+      bytes,
+      keys: variables.length > 0 ? { variables, rows: keyTerms, only } : undefined,
+      partners(right) {
+        const terms = variables.flatMap((name) => right.get(name) ?? []);
+        // Only the empty solution of a silenced clause lacks a key: it is compatible with every row.
+        return terms.length < variables.length ? [...rows.keys()] : (positions.get(keyOf(terms)) ?? []);
+      },
+    }),
+  };
+}
+
+function keyOf(terms: readonly RDF.Term[]): string {
+  return terms.map(termToText).join(" ");
 }

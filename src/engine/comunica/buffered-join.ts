@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
-import { createTurns, type Turns } from "./turns.ts";
+import { createTurns, type Turns } from "./execution.ts";
 
 /** A join whose right side cannot be asked by key: it is taken in whole. */
 export interface BufferedJoin {

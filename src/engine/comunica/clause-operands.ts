@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import type {
   BindingsStream,
   ComunicaDataFactory,
@@ -6,10 +7,8 @@ import type {
   MetadataBindings,
 } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
-import { toLeaf } from "./clause-leaf.ts";
-import { ClauseSource } from "./clause-source.ts";
+import { toLeaf, ClauseSource } from "./clause-source.ts";
 
 /** A clause as an operand. */
 export interface Leaf {

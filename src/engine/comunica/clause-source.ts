@@ -1,4 +1,5 @@
-import { AlgebraFactory } from "@comunica/utils-algebra";
+import type * as RDF from "@rdfjs/types";
+import { AlgebraFactory, type Algebra } from "@comunica/utils-algebra";
 import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { MetadataValidationState } from "@comunica/utils-metadata";
 import type {
@@ -8,13 +9,11 @@ import type {
   IQuerySource,
   MetadataBindings,
 } from "@comunica/types";
-import type * as RDF from "@rdfjs/types";
-import type { ClauseVariable } from "../../plan/federated-clause.ts";
+import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import type { KeyBlock } from "../clause-query.ts";
 import type { HeldBytes } from "../held-bytes.ts";
-import type { LeafVariables } from "./clause-leaf.ts";
-import { PulledStream, type RunControl } from "./pulled-stream.ts";
+import { PulledStream, type RunControl } from "./execution.ts";
 
 // Nothing is known about a clause's size without asking its endpoint; one value for all keeps the textual order.
 const UNKNOWN_CARDINALITY = 1_000;
@@ -137,3 +136,26 @@ export class ClauseSource implements IQuerySource {
 }
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
+
+const CONS = "urn:fedway:cons";
+const NIL = "urn:fedway:nil";
+
+/** What a leaf shows of what it stands for. */
+interface LeafVariables {
+  readonly iri: string;
+  readonly variables: readonly ClauseVariable[];
+}
+
+/**
+ * A SERVICE clause or a group of patterns as a leaf of Comunica's algebra: one quad pattern whose subject is a list of the clause's variables,
+ * as nested quoted triples. All of Comunica's visitors see the variables, none sees the body.
+ */
+export function toLeaf(clause: LeafVariables, dataFactory: ComunicaDataFactory): Algebra.Pattern {
+  const nil = dataFactory.namedNode(NIL);
+  const cons = dataFactory.namedNode(CONS);
+  const list = clause.variables.reduceRight<RDF.Quad_Subject>(
+    (rest, variable) => dataFactory.quad(dataFactory.variable(variable.name), cons, rest),
+    nil,
+  );
+  return new AlgebraFactory(dataFactory).createPattern(list, dataFactory.namedNode(clause.iri), nil);
+}

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { Algebra } from "@comunica/utils-algebra";
 import { termToText } from "../../results/terms.ts";
-import type { ClauseVariable } from "../../plan/federated-clause.ts";
+import type { ClauseVariable } from "../../plan/query-plan.ts";
 import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
 import { patternSelectivity, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 

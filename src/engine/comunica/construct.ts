@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import {
   ActorQueryOperationTyped,
   type IActorQueryOperationArgs,
@@ -7,12 +8,10 @@ import { KeysInitQuery } from "@comunica/context-entries";
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads } from "@comunica/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
 import { blankNodeFromLabel, termToText, tripleFromParts } from "../../results/terms.ts";
 import { bindingsOf, iterate } from "./clause-operands.ts";
 import { once } from "./distinct.ts";
-import { controlKey, withoutCount } from "./execution-keys.ts";
-import { PulledStream } from "./pulled-stream.ts";
+import { controlKey, withoutCount, PulledStream } from "./execution.ts";
 
 type Stream = IQueryOperationResultQuads["quadStream"];
 

@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import {
   ActorQueryOperationTyped,
   type IActorQueryOperationArgs,
@@ -6,14 +7,13 @@ import {
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
 import { type Holding, keyBytes } from "../held-bytes.ts";
 import { bindingsOf } from "./clause-operands.ts";
-import { controlKey, passedOn } from "./execution-keys.ts";
-import { keyText } from "./group-keys.ts";
+import { controlKey, passedOn } from "./execution.ts";
+import { termToText } from "../../results/terms.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
-export interface DistinctArgs extends IActorQueryOperationArgs {
+interface DistinctArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
 }
 
@@ -60,4 +60,15 @@ export async function* once<T>(items: AsyncIterable<T>, keyOf: (item: T) => stri
   } finally {
     held.release();
   }
+}
+
+/** A text that no other terms of these variables have, bound or not (SPARQL 1.1 Query, section 18.5.1). */
+export function keyText(bindings: RDF.Bindings, variables: readonly RDF.Variable[]): string {
+  let text = "";
+  for (const variable of variables) {
+    const term = bindings.get(variable);
+    const part = term ? termToText(term) : "";
+    text += term ? `${part.length}:${part}` : "-";
+  }
+  return text;
 }

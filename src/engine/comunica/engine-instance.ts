@@ -16,20 +16,20 @@ import type {
   MediatorQueryOperation,
 } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
-import { withFreshVariables } from "./variable-names.ts";
+import { withFreshVariables } from "./parser-text.ts";
 import { KeysInitQuery } from "@comunica/context-entries";
 import { ActionContext } from "@comunica/core";
 import type { ComunicaDataFactory, MetadataBindings, QueryType } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
-import type { BlockSizes } from "../block-sizes.ts";
+import type { BlockSizes } from "../clause-query.ts";
 import { AssignClauses } from "./assign-clauses.ts";
 import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
 import { EqualityJoin } from "./equality-join.ts";
-import { streamOf } from "./execution-keys.ts";
+import { streamOf } from "./execution.ts";
 import { Existence } from "./existence.ts";
 import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
 import { InnerJoin, LeftJoin, type LeftJoinArgs, Minus } from "./left-join.ts";

@@ -1,17 +1,18 @@
+import type * as RDF from "@rdfjs/types";
 import type { MediatorQueryOperation } from "@comunica/bus-query-operation";
 import { KeysInitQuery } from "@comunica/context-entries";
 import type { IActionContext } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
-import type { BlockSizes } from "../block-sizes.ts";
-import { rowBytes } from "../held-bytes.ts";
+import type { BlockSizes } from "../clause-query.ts";
+import { rowBytes, type HeldBytes, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { bindingsOf, iterate, leafOf } from "./clause-operands.ts";
-import { controlKey } from "./execution-keys.ts";
-import { type Truths, truthsKey } from "./existence-truths.ts";
-import { inputsOf, reachedVariables } from "./reached-variables.ts";
+import { controlKey } from "./execution.ts";
+import { inputsOf, reachedVariables } from "./prepared-input.ts";
 import { keyNumber, substitutedPattern } from "./substituted-pattern.ts";
+import { ActionContextKey } from "@comunica/core";
+import { LRUCache } from "lru-cache";
 
 type Exists = Algebra.ExistenceExpression;
 
@@ -21,7 +22,7 @@ const ROWS_AT_ONCE = 4_096;
 const BLOCKS_IN_FLIGHT = 4;
 
 /** What EXISTS is evaluated with. */
-export interface ExistenceOptions {
+interface ExistenceOptions {
   readonly mediatorQueryOperation: MediatorQueryOperation;
   readonly sizes: BlockSizes;
 }
@@ -233,4 +234,33 @@ function firstClause(operation: Algebra.Operation): string | undefined {
     if (first !== undefined) return first;
   }
   return undefined;
+}
+
+/** Whether patterns of EXISTS have solutions, by pattern and key, as far as one execution has asked. */
+interface Truths {
+  get(key: string): Promise<boolean> | undefined;
+  set(key: string, truth: Promise<boolean>): void;
+}
+
+/** Those of the running execution. */
+export const truthsKey = new ActionContextKey<Truths>("fedway:existenceTruths");
+
+// What is forgotten is asked for again.
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Creates those of one execution. */
+export function createTruths(held: HeldBytes): Truths {
+  const holding = held.open();
+  const kept = new LRUCache<string, Promise<boolean>>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: (_truth, key) => keyBytes(key),
+    dispose: (_truth, key) => holding.add(-keyBytes(key)),
+  });
+  return {
+    get: (key) => kept.get(key),
+    set(key, truth) {
+      holding.add(keyBytes(key));
+      kept.set(key, truth);
+    },
+  };
 }

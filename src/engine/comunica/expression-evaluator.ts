@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import type {
   ActorExpressionEvaluatorFactory,
   IActionExpressionEvaluatorFactory,
@@ -6,14 +7,13 @@ import type {
 import { ActionContextKey } from "@comunica/core";
 import type { Algebra } from "@comunica/utils-algebra";
 import { ExpressionError as ComunicaExpressionError } from "@comunica/utils-expression-evaluator";
-import type * as RDF from "@rdfjs/types";
-import { toFedwayError } from "../../errors/fedway-error.ts";
-import { ExpressionError } from "../expressions/expression-error.ts";
-import type { Surroundings } from "../expressions/functions.ts";
-import { boolean, truthOf } from "../expressions/values.ts";
-import { Awaited, compileExpression } from "./compile-expression.ts";
-import { controlKey } from "./execution-keys.ts";
+import { toFedwayError, FedwayError } from "../../errors/fedway-error.ts";
+import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
+import { type Surroundings, type TermFunction, termFunctions } from "../expressions/functions.ts";
+import { boolean, truthOf, simpleText, string } from "../expressions/values.ts";
+import { controlKey } from "./execution.ts";
 import type { Existence } from "./existence.ts";
+import { equals } from "../expressions/compare.ts";
 
 /** What the functions of an execution know of their query. */
 export const surroundingsKey = new ActionContextKey<Surroundings>("fedway:surroundings");
@@ -44,7 +44,7 @@ function createEvaluator(
   beyondTerms: BeyondTerms,
 ): IActorExpressionEvaluatorFactoryOutput {
   const compiled = compileExpression(algExpr, context.getSafe(surroundingsKey));
-  const valueOf = async (row: RDF.Bindings): Promise<RDF.Term> => {
+  const evaluate = async (row: RDF.Bindings): Promise<RDF.Term> => {
     for (let known = nothingKnown; ; ) {
       try {
         return compiled({ row, known });
@@ -66,8 +66,8 @@ function createEvaluator(
   };
   return {
     context,
-    evaluate: valueOf,
-    evaluateAsEBV: async (row) => truth(await valueOf(row)),
+    evaluate,
+    evaluateAsEBV: async (row) => booleanValue(await evaluate(row)),
     evaluateAsEvaluatorExpression: unused,
     evaluatorExpressionEvaluation: unused,
   };
@@ -77,7 +77,7 @@ async function unused(): Promise<never> {
   throw new Error("Comunica's own expressions are not evaluated");
 }
 
-function truth(term: RDF.Term): boolean {
+function booleanValue(term: RDF.Term): boolean {
   try {
     return truthOf(term);
   } catch {
@@ -87,3 +87,200 @@ function truth(term: RDF.Term): boolean {
 
 /** What the functions of one execution are given. */
 export const surroundingsIn = (base: string | undefined): Surroundings => ({ base, now: new Date().toISOString() });
+
+/** One evaluation of an expression over one solution. */
+interface Evaluation {
+  readonly row: RDF.Bindings;
+  /** What looks beyond terms, as far as it has been evaluated. */
+  readonly known: ReadonlyMap<Algebra.Expression, RDF.Term>;
+}
+
+/** The value of an expression. @throws ExpressionError where it has none, `Awaited` where a part has to be evaluated first */
+type Evaluate = (evaluation: Evaluation) => RDF.Term;
+
+/** EXISTS and BNODE look beyond terms: others evaluate them, and the evaluation begins again with their value. */
+class Awaited {
+  /** A part of the expression. */
+  readonly part: Algebra.Expression;
+  /** What stands for it: its arguments are values. */
+  readonly asked: Algebra.Expression;
+
+  constructor(part: Algebra.Expression, asked: Algebra.Expression) {
+    this.part = part;
+    this.asked = asked;
+  }
+}
+
+/** An expression as a function of solutions. @throws FedwayError `FUNCTION_UNKNOWN` */
+function compileExpression(expression: Algebra.Expression, around: Surroundings): Evaluate {
+  switch (expression.subType) {
+    case "term":
+      return compileTerm((expression as Algebra.TermExpression).term);
+    case "operator":
+      return compileOperator(expression as Algebra.OperatorExpression, around);
+    case "named": {
+      const { name, args } = expression as Algebra.NamedExpression;
+      return compileCall(name.value, args, around);
+    }
+    case "existence":
+      return awaiting(expression, () => expression);
+    default:
+      throw new Error(`An expression of the kind ${expression.subType} stands outside of an aggregate`);
+  }
+}
+
+// Made once: where many solutions have no value, a stack for each would cost more than the evaluation.
+const unbound = new ExpressionError("A variable is not bound.");
+
+function compileTerm(term: RDF.Term): Evaluate {
+  if (term.termType !== "Variable") return () => term;
+  return ({ row }) => {
+    const value = row.get(term);
+    if (!value) throw unbound;
+    return value;
+  };
+}
+
+function awaiting(part: Algebra.Expression, asked: (evaluation: Evaluation) => Algebra.Expression): Evaluate {
+  return (evaluation) => {
+    const value = evaluation.known.get(part);
+    if (!value) throw new Awaited(part, asked(evaluation));
+    return value;
+  };
+}
+
+function compileOperator(expression: Algebra.OperatorExpression, around: Surroundings): Evaluate {
+  const { operator, args } = expression;
+  const name = operator.toLowerCase();
+  if (name === "bound") return compileBound(args);
+  if (name === "bnode") return compileBlank(expression, around);
+  const form = forms.get(name);
+  return form ? form(args.map((arg) => compileExpression(arg, around))) : compileCall(name, args, around);
+}
+
+function compileCall(name: string, args: readonly Algebra.Expression[], around: Surroundings): Evaluate {
+  const compute = termFunctions.get(name);
+  if (!compute) throw new FedwayError("FUNCTION_UNKNOWN", `The function ${name.slice(0, 200)} is not known.`);
+  const compiled = args.map((arg) => compileExpression(arg, around));
+  return (evaluation) => {
+    const values: RDF.Term[] = [];
+    for (const arg of compiled) values.push(arg(evaluation));
+    const result = attempt(compute, values, around);
+    if (result.termType === "Literal" && result.value.length > longestComputed) throw tooLong();
+    return result;
+  };
+}
+
+/** Whatever a function throws, such as the platform's errors for texts that are too long, is an error of its expression. */
+function attempt(compute: TermFunction, values: readonly RDF.Term[], around: Surroundings): RDF.Term {
+  try {
+    return compute(values, around);
+  } catch (error) {
+    if (error instanceof ExpressionError) throw error;
+    throw new ExpressionError(String(error).slice(0, 200));
+  }
+}
+
+function compileBound([arg]: readonly Algebra.Expression[]): Evaluate {
+  const { term } = arg as Algebra.TermExpression;
+  return ({ row }) => boolean(term.termType !== "Variable" || row.has(term));
+}
+
+/** Comunica keeps blank nodes of one solution and label together. */
+function compileBlank(expression: Algebra.OperatorExpression, around: Surroundings): Evaluate {
+  const [label] = expression.args;
+  if (!label) return awaiting(expression, () => expression);
+  const compiled = compileExpression(label, around);
+  return awaiting(expression, (evaluation) => {
+    const term = string(simpleText(compiled(evaluation)));
+    return { ...expression, args: [{ ...label, subType: "term", term }] } as Algebra.Expression;
+  });
+}
+
+/** Functions that do not evaluate all of their arguments, or go on when one has no value (SPARQL 1.1 Query, section 17.4.1). */
+const forms: ReadonlyMap<string, (args: readonly Evaluate[]) => Evaluate> = new Map([
+  [
+    "if",
+    ([condition, then, otherwise]) =>
+      (row) =>
+        truth(condition, row) ? valueOf(then, row) : valueOf(otherwise, row),
+  ],
+  ["coalesce", coalesce],
+  [
+    "||",
+    ([left, right]) =>
+      (row) =>
+        boolean(either(left, right, { row, decisive: true })),
+  ],
+  [
+    "&&",
+    ([left, right]) =>
+      (row) =>
+        boolean(either(left, right, { row, decisive: false })),
+  ],
+  [
+    "in",
+    ([tested, ...list]) =>
+      (row) =>
+        boolean(isIn(valueOf(tested, row), list, row)),
+  ],
+  [
+    "notin",
+    ([tested, ...list]) =>
+      (row) =>
+        boolean(!isIn(valueOf(tested, row), list, row)),
+  ],
+]);
+
+function valueOf(arg: Evaluate | undefined, row: Evaluation): RDF.Term {
+  if (!arg) throw new ExpressionError("An argument is missing.");
+  return arg(row);
+}
+
+const truth = (arg: Evaluate | undefined, row: Evaluation): boolean => truthOf(valueOf(arg, row));
+
+/** The value, or the error that there is instead. @throws Awaited */
+function tried<T>(compute: () => T): { readonly value: T } | { readonly error: ExpressionError } {
+  try {
+    return { value: compute() };
+  } catch (error) {
+    if (error instanceof ExpressionError) return { error };
+    throw error;
+  }
+}
+
+function coalesce(args: readonly Evaluate[]): Evaluate {
+  return (row) => {
+    for (const arg of args) {
+      const result = tried(() => arg(row));
+      if ("value" in result) return result.value;
+    }
+    throw new ExpressionError("No argument has a value.");
+  };
+}
+
+interface Either {
+  readonly row: Evaluation;
+  /** The value of one side with which the other does not matter. */
+  readonly decisive: boolean;
+}
+
+/** An error of one side matters only where the other does not decide (section 17.2). */
+function either(left: Evaluate | undefined, right: Evaluate | undefined, { row, decisive }: Either): boolean {
+  const first = tried(() => truth(left, row));
+  if ("value" in first && first.value === decisive) return decisive;
+  const second = truth(right, row);
+  if (second === decisive || "value" in first) return second;
+  throw first.error;
+}
+
+function isIn(tested: RDF.Term, list: readonly Evaluate[], row: Evaluation): boolean {
+  let failed: ExpressionError | undefined;
+  for (const item of list) {
+    const result = tried(() => equals(tested, item(row)));
+    if ("error" in result) failed = result.error;
+    else if (result.value) return true;
+  }
+  if (failed) throw failed;
+  return false;
+}

@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import {
   ActorQueryOperationTyped,
@@ -8,14 +9,12 @@ import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type { BindingsFactory } from "@comunica/utils-bindings-factory";
-import type * as RDF from "@rdfjs/types";
 import { string } from "../expressions/values.ts";
 import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { type Accumulator, createAccumulator } from "./aggregates.ts";
 import { bindingsOf, iterate } from "./clause-operands.ts";
-import { controlKey, passedOn } from "./execution-keys.ts";
-import { keyText } from "./group-keys.ts";
-import { createTurns } from "./turns.ts";
+import { controlKey, passedOn, createTurns } from "./execution.ts";
+import { keyText } from "./distinct.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
 export interface GroupArgs extends IActorQueryOperationArgs {

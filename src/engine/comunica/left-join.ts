@@ -11,7 +11,7 @@ import type { BindingsStream, IActionContext, IExpressionEvaluator } from "@comu
 import type { Algebra } from "@comunica/utils-algebra";
 import { isExpressionError } from "@comunica/utils-expression-evaluator";
 import type * as RDF from "@rdfjs/types";
-import type { BlockSizes } from "../block-sizes.ts";
+import type { BlockSizes } from "../clause-query.ts";
 import {
   type BufferedJoin,
   bufferedInnerJoin,
@@ -21,9 +21,9 @@ import {
   keyOn,
 } from "./buffered-join.ts";
 import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
-import { controlKey, streamOf } from "./execution-keys.ts";
+import { controlKey, streamOf } from "./execution.ts";
 import type { Existence } from "./existence.ts";
-import { existencesIn } from "./reached-variables.ts";
+import { existencesIn } from "./prepared-input.ts";
 
 type SideData = IActorRdfJoinTestSideData;
 

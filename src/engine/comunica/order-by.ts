@@ -1,3 +1,4 @@
+import type * as RDF from "@rdfjs/types";
 import {
   ActorQueryOperationTyped,
   type IActorQueryOperationArgs,
@@ -7,16 +8,13 @@ import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expressio
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
-import { compareKeys, type SortKey, sortKey } from "../expressions/term-order.ts";
+import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
 import { bindingsOf, iterate } from "./clause-operands.ts";
-import { controlKey, passedOn } from "./execution-keys.ts";
-import { sortInTurns } from "./sort-in-turns.ts";
-import { createTurns, type Turns } from "./turns.ts";
+import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
-export interface OrderByArgs extends IActorQueryOperationArgs {
+interface OrderByArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
 }
@@ -141,4 +139,42 @@ async function withKeys(row: RDF.Bindings, keysOf: readonly Key[]): Promise<Keye
     bytes += termBytes(term);
   }
   return { row, keys, bytes };
+}
+
+/** How items are sorted. */
+interface Sorting<T> {
+  readonly compare: (a: T, b: T) => number;
+  readonly turns: Turns;
+}
+
+const RUN = 64;
+
+/** The items in order, equal ones in the order they came in: a merge sort that gives others their turn. */
+async function sortInTurns<T>(items: readonly T[], sorting: Sorting<T>): Promise<readonly T[]> {
+  let runs: T[][] = [];
+  for (let from = 0; from < items.length; from += RUN) {
+    runs.push(items.slice(from, from + RUN).toSorted(sorting.compare));
+    const pause = sorting.turns();
+    if (pause) await pause;
+  }
+  while (runs.length > 1) {
+    const longer: T[][] = [];
+    for (let at = 0; at < runs.length; at += 2) longer.push(await merge(runs[at] ?? [], runs[at + 1] ?? [], sorting));
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(left: readonly T[], right: readonly T[], { compare, turns }: Sorting<T>): Promise<T[]> {
+  const merged: T[] = [];
+  let [i, j] = [0, 0];
+  while (i < left.length && j < right.length) {
+    const pause = turns();
+    if (pause) await pause;
+    if (compare(left[i] as T, right[j] as T) <= 0) merged.push(left[i++] as T);
+    else merged.push(right[j++] as T);
+  }
+  while (i < left.length) merged.push(left[i++] as T);
+  while (j < right.length) merged.push(right[j++] as T);
+  return merged;
 }

@@ -1,6 +1,6 @@
 import type { Algebra } from "@comunica/utils-algebra";
 import type * as RDF from "@rdfjs/types";
-import type { QueryNeeds } from "../sources/member.ts";
+import type { QueryNeeds } from "../sources/merged-graph.ts";
 import { pathVariables } from "../sources/property-path.ts";
 import type { TriplePattern } from "../sources/triple-pattern.ts";
 

@@ -1,10 +1,9 @@
+import type * as RDF from "@rdfjs/types";
 import type { ComunicaDataFactory } from "@comunica/types";
 import { type Algebra, AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
-import type * as RDF from "@rdfjs/types";
 import { type Leaf, leafOf, leafOperation } from "./clause-operands.ts";
-import { equalityJoinType, equatedParts } from "./equated-parts.ts";
-import { preparedType } from "./prepared-input.ts";
-import { inputsOf, reachedVariables } from "./reached-variables.ts";
+import { equalityJoinType, equatedParts } from "./equality-join.ts";
+import { preparedType, inputsOf, reachedVariables } from "./prepared-input.ts";
 
 /** Keys that a pattern is asked for, whose terms stand for variables in it. */
 export interface SubstitutedKeys {

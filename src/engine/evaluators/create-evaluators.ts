@@ -6,8 +6,14 @@ import { bytesOf } from "../../results/gathered-body.ts";
 import { parseAnswer } from "../../results/parse.ts";
 import type { AnswerBytes, Executor } from "../executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import { EvaluatorPool, type EvaluatorPoolOptions, type EvaluatorUsage } from "./evaluator-pool.ts";
-import { EvaluatorEnded, type RunReply } from "./evaluator-process.ts";
+import {
+  EvaluatorEnded,
+  type RunReply,
+  type EvaluatorEnd,
+  EvaluatorProcess,
+  type EvaluatorProcessOptions,
+} from "./evaluator-process.ts";
+import { createFairQueue } from "../../workers/fair-queue.ts";
 
 /** Federated plans evaluated in child processes. */
 export interface Evaluators extends Executor<FederatedPlan> {
@@ -87,3 +93,197 @@ function exactFormat({ answer }: FederatedPlan): ResultFormat {
   if (!format) throw new Error(`There is no format ${name}`);
   return format;
 }
+
+/** How many evaluators there are, and what each may use. */
+interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> {
+  readonly processes: number;
+  /** Evaluations under way at once, in all processes together; others wait in turn by client. */
+  readonly maxRunning: number;
+  /** Default 10,000. */
+  readonly stallMs?: number;
+  /** Hears of each process that ended without being asked to. */
+  readonly onEnd?: (end: EvaluatorEnd) => void;
+}
+
+/** A place in a process. */
+interface Place {
+  readonly process: EvaluatorProcess;
+  readonly leave: () => void;
+}
+
+/** Who asks for a place. */
+interface PlaceRequest {
+  /** Nothing else may run in the process meanwhile. */
+  readonly alone: boolean;
+  readonly bounds: ExecutionBounds;
+}
+
+interface Slot {
+  readonly process: EvaluatorProcess;
+  running: number;
+  /** Held by a run that is alone. */
+  reserved: boolean;
+}
+
+interface Waiting extends PlaceRequest {
+  readonly take: (place: Place) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+const DEFAULT_STALL_MS = 10_000;
+const RESTART_MS = 200;
+const LONGEST_RESTART_MS = 30_000;
+/** So many starts in a row have failed that whoever waits is told. */
+const HOPELESS_STARTS = 3;
+const MOST_WAITING = 10_000;
+
+/** What the evaluators are doing. */
+interface EvaluatorUsage {
+  readonly running: number;
+  readonly waiting: number;
+  /** Of all processes. */
+  readonly residentBytes: number;
+}
+
+/** The evaluator processes, and who runs where. Nothing is forked before `start` or the first `enter`. */
+class EvaluatorPool {
+  readonly #options: EvaluatorPoolOptions;
+  readonly #slots = new Set<Slot>();
+  readonly #waiting = createFairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
+  readonly #waitingAlone: Waiting[] = [];
+  readonly #perProcess: number;
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #started = false;
+  #closed = false;
+  #failedStarts = 0;
+
+  constructor(options: EvaluatorPoolOptions) {
+    this.#options = options;
+    this.#perProcess = Math.ceil(options.maxRunning / options.processes);
+  }
+
+  get usage(): EvaluatorUsage {
+    const all = [...this.#slots];
+    return {
+      running: all.reduce((sum, { running }) => sum + running, 0),
+      waiting: this.#waiting.size + this.#waitingAlone.length,
+      residentBytes: all.reduce((sum, { process }) => sum + process.residentBytes, 0),
+    };
+  }
+
+  start(): void {
+    if (this.#started || this.#closed) return;
+    this.#started = true;
+    for (let index = 0; index < this.#options.processes; index++) this.#fork();
+  }
+
+  /** Waits for a place until the bounds' signal. @throws FedwayError its reason; `SERVICE_BUSY`; `INTERNAL` when no process starts */
+  async enter(request: PlaceRequest): Promise<Place> {
+    const { signal, client = "" } = request.bounds;
+    if (this.#closed) throw closing();
+    signal.throwIfAborted();
+    this.start();
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const item: Waiting = { ...request, take: resolve, refuse: reject };
+    const leave = (): void => this.#giveUp(item);
+    signal.addEventListener("abort", leave, { once: true });
+    if (request.alone) this.#waitingAlone.push(item);
+    else if (this.#waiting.push(client, item) !== "waiting") reject(tooManyWaiting());
+    this.#dispatch();
+    return promise.finally(() => signal.removeEventListener("abort", leave));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    this.#refuseAll(closing());
+    await Promise.all([...this.#slots].map(({ process }) => process.close()));
+  }
+
+  #fork(): void {
+    const { stallMs = DEFAULT_STALL_MS } = this.#options;
+    const process = new EvaluatorProcess({ ...this.#options, stallMs });
+    const slot: Slot = { process, running: 0, reserved: false };
+    this.#slots.add(slot);
+    void this.#follow(slot);
+  }
+
+  async #follow(slot: Slot): Promise<void> {
+    this.#failedStarts = (await slot.process.started) ? 0 : this.#failedStarts + 1;
+    this.#dispatch();
+    const end = await slot.process.ended;
+    this.#slots.delete(slot);
+    if (this.#closed) return;
+    this.#options.onEnd?.(end);
+    if (this.#failedStarts >= HOPELESS_STARTS) this.#refuseAll(cannotStart(end));
+    this.#forkLater(this.#failedStarts === 0 ? 0 : Math.min(LONGEST_RESTART_MS, RESTART_MS * 2 ** this.#failedStarts));
+  }
+
+  #forkLater(delayMs: number): void {
+    const timer = setTimeout(() => {
+      this.#restarts.delete(timer);
+      this.#fork();
+    }, delayMs);
+    this.#restarts.add(timer);
+  }
+
+  /** Runs that must be alone come first: each time a process has nothing else to do. */
+  #dispatch(): void {
+    for (const slot of this.#slots) {
+      if (slot.process.alive && slot.running === 0) this.#give(slot, this.#waitingAlone.shift());
+    }
+    for (;;) {
+      const free = [...this.#slots].filter(
+        ({ process, reserved, running }) => process.alive && !reserved && running < this.#perProcess,
+      );
+      const least = free.toSorted((one, other) => one.running - other.running)[0];
+      if (!least || this.#waiting.size === 0) return;
+      const turn = this.#waiting.take();
+      this.#give(least, turn?.item, turn?.done);
+    }
+  }
+
+  #give(slot: Slot, request: Waiting | undefined, done?: () => void): void {
+    if (!request) return;
+    slot.running++;
+    slot.reserved = request.alone;
+    let left = false;
+    const leave = (): void => {
+      if (left) return;
+      left = true;
+      slot.running--;
+      slot.reserved = false;
+      done?.();
+      this.#dispatch();
+    };
+    request.take({ process: slot.process, leave });
+  }
+
+  #giveUp(item: Waiting): void {
+    const index = this.#waitingAlone.indexOf(item);
+    if (index !== -1) this.#waitingAlone.splice(index, 1);
+    this.#waiting.remove(item);
+    item.refuse(item.bounds.signal.reason);
+  }
+
+  #refuseAll(error: FedwayError): void {
+    for (const request of this.#waitingAlone.splice(0)) request.refuse(error);
+    for (let turn = this.#waiting.take(); turn; turn = this.#waiting.take()) {
+      turn.done();
+      turn.item.refuse(error);
+    }
+  }
+}
+
+const closing = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
+
+const tooManyWaiting = (): FedwayError =>
+  new FedwayError("SERVICE_BUSY", "Too many queries wait for their evaluation.", {
+    retryAfterMs: 1_000,
+    next: "Try again in a moment.",
+  });
+
+const cannotStart = ({ detail }: EvaluatorEnd): FedwayError =>
+  new FedwayError("INTERNAL", "No evaluator process can be started; the log of the service has the details.", {
+    cause: new Error(detail),
+  });

@@ -1,11 +1,17 @@
 import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { channelTo } from "../../workers/channels.ts";
-import { type ChildEnd, childEnd, forkScript, scriptBeside } from "../../workers/fork-script.ts";
+import { channelTo, type ChildEnd, childEnd, forkScript, scriptBeside } from "../../workers/child-process.ts";
 import { createPeer, type Peer, type Reply } from "../../workers/peer.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import type { EvaluatorLimits, Pong, RunEnd, RunNote, RunParams } from "./protocol.ts";
-import { type OutsideWorld, outsideHandlers } from "./outside-world.ts";
+import {
+  type EvaluatorLimits,
+  type Pong,
+  type RunEnd,
+  type RunNote,
+  type RunParams,
+  type OutsideWorld,
+  outsideHandlers,
+} from "./outside-world.ts";
 
 /** How one evaluator process is started. */
 export interface EvaluatorProcessOptions {

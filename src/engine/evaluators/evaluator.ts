@@ -1,15 +1,20 @@
 import { getHeapStatistics } from "node:v8";
-import { createPatternSources } from "../sources/open-pattern-source.ts";
+import { createPatternSources } from "../sources/pattern-source.ts";
 import { createComunicaEngine } from "../comunica/comunica-engine.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
-import { channelToParent } from "../../workers/channels.ts";
+import { channelToParent, startChild } from "../../workers/child-process.ts";
 import { createPeer, type Handled, type HandlerContext } from "../../workers/peer.ts";
-import { startChild } from "../../workers/start-child.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { createInProcessExecutor } from "../in-process-executor.ts";
-import type { EvaluatorLimits, Pong, RunEnd, RunParams } from "./protocol.ts";
-import { createRemoteClient, createRemoteDocuments } from "./remote-clients.ts";
+import {
+  type EvaluatorLimits,
+  type Pong,
+  type RunEnd,
+  type RunParams,
+  createRemoteClient,
+  createRemoteDocuments,
+} from "./outside-world.ts";
 
 // The script of an evaluator process: it evaluates plans for its parent and asks the parent for everything outside.
 

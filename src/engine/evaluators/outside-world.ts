@@ -1,9 +1,13 @@
+import type * as RDF from "@rdfjs/types";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
-import type { SparqlClient } from "../../outbound/sparql-client.ts";
-import type { Handled, HandlerContext, Handlers } from "../../workers/peer.ts";
-import type { ExecutionBounds } from "../federation-engine.ts";
-import type { DocumentParams, QueryHead, QueryParams } from "./protocol.ts";
+import type { SparqlClient, SparqlAnswer, SparqlRequest, AnswerEnd } from "../../outbound/sparql-client.ts";
+import type { Handled, HandlerContext, Handlers, Peer } from "../../workers/peer.ts";
+import type { ExecutionBounds, SourceReport } from "../federation-engine.ts";
+import type { FederatedPlan } from "../../plan/query-plan.ts";
+import type { ResultFormat } from "../../results/formats.ts";
+import type { SourceDocument, SourceDocumentRequest, SourceDocuments } from "../sources/pattern-source.ts";
+import { parseAnswer } from "../../results/parse.ts";
 
 /** What evaluators reach the outside world with. */
 export interface OutsideWorld {
@@ -14,7 +18,7 @@ export interface OutsideWorld {
 }
 
 /** What is needed of the transport's document client. */
-export interface DocumentReader {
+interface DocumentReader {
   read<T>(
     request: Omit<DocumentParams, "run"> & { readonly signal: AbortSignal; readonly trace?: unknown },
     read: (document: ArrivingDocument) => Promise<T>,
@@ -81,3 +85,88 @@ async function document(
   }
   return { head: { url, mediaType }, body: body(), end: () => over };
 }
+
+/** What an evaluator process is started with. */
+export interface EvaluatorLimits {
+  readonly maxSolutions: number;
+  readonly maxHeldBytes: number;
+}
+
+/** `run`: evaluate a plan; the head comes with the first byte, the body is the answer in the format. */
+export interface RunParams {
+  readonly run: number;
+  readonly plan: FederatedPlan;
+  readonly format: ResultFormat;
+  readonly partial: boolean;
+  /** Milliseconds that are left. Clocks of two processes are never compared. */
+  readonly timeoutMs: number;
+}
+
+/** A note of `run`, now and then and before its head and its end: what the endpoints have contributed. */
+export type RunNote = readonly SourceReport[];
+
+/** The end of `run`. */
+export interface RunEnd {
+  readonly rows: number | undefined;
+}
+
+/** `query`: asked by an evaluator for one of its runs; the body is the endpoint's answer, decoded. */
+interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "trace"> {
+  readonly run: number;
+  readonly timeoutMs: number;
+}
+
+/** The head of an answer to `query`; its end is an `AnswerEnd`. */
+type QueryHead = Omit<SparqlAnswer, "body" | "end" | "whole">;
+
+/** `document`: asked by an evaluator; the body is the document as it came, decoded. */
+interface DocumentParams extends Omit<SourceDocumentRequest, "signal" | "trace" | "maxQuads"> {
+  readonly run: number;
+}
+
+/** The head of a document. */
+type DocumentHead = Pick<SourceDocument, "url" | "mediaType">;
+
+/** The head of an answer to `ping`. */
+export interface Pong {
+  readonly residentBytes: number;
+}
+
+/** The parent's SPARQL client, seen from an evaluator: the address guard, rates and breakers stay in one place. */
+export function createRemoteClient(peer: Peer, now: () => number): SparqlClient {
+  return {
+    async query({ signal, deadlineMs, trace, ...request }) {
+      const params: QueryParams = { ...request, run: runOf(trace), timeoutMs: Math.max(0, deadlineMs - now()) };
+      const { head, body, end } = await peer.call<QueryHead, AnswerEnd>("query", params, { signal });
+      return { ...head, body, whole: undefined, end };
+    },
+    close: async () => {},
+  };
+}
+
+/** The parent's document client. Documents are parsed here: what they cost is not the parent's. */
+export function createRemoteDocuments(peer: Peer): SourceDocuments {
+  return {
+    async fetch({ signal, trace, maxQuads, ...request }) {
+      const params: DocumentParams = { ...request, run: runOf(trace) };
+      const { head, body } = await peer.call<DocumentHead, unknown>("document", params, { signal });
+      const { url, mediaType } = head;
+      let bytes = 0;
+      async function* counted(): AsyncIterable<Uint8Array> {
+        for await (const piece of bytesOf(body)) {
+          bytes += piece.length;
+          yield piece;
+        }
+      }
+      const limits = { maxRows: maxQuads };
+      const check = (): void => signal.throwIfAborted();
+      const result = await parseAnswer(counted(), { mediaType, kind: "quads", baseIri: url, limits, check });
+      const quads: RDF.Quad[] = [];
+      if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
+      return { url, mediaType, quads, bytes };
+    },
+  };
+}
+
+/** In an evaluator, what requests belong to is the number of their run. */
+const runOf = (trace: unknown): number => (typeof trace === "number" ? trace : -1);

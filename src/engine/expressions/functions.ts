@@ -1,17 +1,26 @@
-import { createHash, randomUUID } from "node:crypto";
 import type * as RDF from "@rdfjs/types";
+import { createHash, randomUUID } from "node:crypto";
 import { resolveReference } from "../../rdf/resolve-reference.ts";
 import { castTypes } from "../../rdf/vocabularies.ts";
-import { combine } from "./arithmetic.ts";
 import { cast } from "./casts.ts";
 import { compare, equals } from "./compare.ts";
-import { type Moment, type MomentType, zoneToText } from "./date-times.ts";
-import { type Duration } from "./durations.ts";
+import { type Moment, type MomentType, zoneToText, between, plus } from "./date-times.ts";
+import { type Duration, addDurations, negatedDuration, type DurationType } from "./durations.ts";
 import { whole } from "./decimal.ts";
 import { ExpressionError } from "./expression-error.ts";
-import { matches, replace } from "./linear-regex.ts";
-import { decimal, integer, inexact, rounded } from "./numbers.ts";
-import { after, before, checkedTag, compatible, concat, encodeForUri, languageMatches, substring } from "./strings.ts";
+import {
+  matches,
+  replace,
+  after,
+  before,
+  checkedTag,
+  compatible,
+  concat,
+  encodeForUri,
+  languageMatches,
+  substring,
+} from "./strings.ts";
+import { decimal, integer, inexact, rounded, calculate } from "./numbers.ts";
 import {
   boolean,
   duration,
@@ -29,6 +38,8 @@ import {
   typed,
   valueOf,
   xsd,
+  moment,
+  type Value,
 } from "./values.ts";
 
 /** What functions know of the query that they stand in. */
@@ -177,3 +188,35 @@ function zoneDuration({ zone }: Moment): Duration {
   if (zone === undefined) throw new ExpressionError("There is no time zone.");
   return { months: 0, seconds: whole(zone * 60) };
 }
+
+/** Arithmetic of numbers, moments and durations (XPath and XQuery Functions and Operators, sections 4.2, 8.4 and 9.8). */
+function combine(operator: "+" | "-" | "*" | "/", a: RDF.Term, b: RDF.Term): RDF.Literal {
+  const [left, right] = [valueOf(literal(a)), valueOf(literal(b))];
+  if (left.kind === "number" && right.kind === "number") return numeric(calculate(operator, left.number, right.number));
+  const result = operator === "+" || operator === "-" ? combineTimes(operator, left, right) : undefined;
+  if (!result) throw new ExpressionError("The operator does not take such terms.");
+  return result;
+}
+
+function combineTimes(operator: "+" | "-", left: Value, right: Value): RDF.Literal | undefined {
+  if (right.kind === "duration") {
+    const { type } = right;
+    return withDuration(left, type, operator === "-" ? negatedDuration(right.duration) : right.duration);
+  }
+  if (operator === "+") return left.kind === "duration" ? withDuration(right, left.type, left.duration) : undefined;
+  if (left.kind !== "moment" || right.kind !== "moment" || left.type !== right.type) return undefined;
+  if (!isShiftable(left.type, "dayTimeDuration")) return undefined;
+  return duration(between(left.moment, right.moment), "dayTimeDuration");
+}
+
+function withDuration(value: Value, type: DurationType, added: Duration): RDF.Literal | undefined {
+  if (value.kind === "duration") {
+    return duration(addDurations(value.duration, added), value.type === type ? type : "duration");
+  }
+  if (value.kind !== "moment" || !isShiftable(value.type, type)) return undefined;
+  return moment(plus(value.moment, added), value.type);
+}
+
+/** A time of day has no months. */
+const isShiftable = (type: string, by: string): boolean =>
+  type === "dateTime" || type === "date" || (type === "time" && by === "dayTimeDuration");

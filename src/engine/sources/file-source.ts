@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { createTripleIndex, type TripleIndex } from "../../rdf/triple-index.ts";
-import type { SourceDocuments } from "./document-client.ts";
-import type { MatchBounds, PatternSource } from "./pattern-source.ts";
+import type { SourceDocuments, MatchBounds, PatternSource } from "./pattern-source.ts";
 import { constantParts } from "./triple-pattern.ts";
 
 /** What files are read with. */

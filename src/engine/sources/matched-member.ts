@@ -4,11 +4,11 @@ import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Triple } from "../../rdf/triple-index.ts";
 import type { Bindings } from "../../results/model.ts";
 import { blankNodeFromLabel } from "../../results/terms.ts";
-import type { KeyBlock } from "../clause-query.ts";
+import { type KeyBlock, keyRows } from "../clause-query.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
 import { interleave } from "../interleave.ts";
 import { noteStatus } from "../executor.ts";
-import { keyRows, type Member } from "./member.ts";
+import type { Member } from "./merged-graph.ts";
 import type { MatchBounds, PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable as any, substitute, type TriplePattern } from "./triple-pattern.ts";
 

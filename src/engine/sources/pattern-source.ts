@@ -1,8 +1,11 @@
+import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Triple } from "../../rdf/triple-index.ts";
 import type { SourceReport } from "../federation-engine.ts";
-import type { SourceDocumentRequest } from "./document-client.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { createFileSources, type FileSourcesOptions } from "./file-source.ts";
+import { createTpfSources, type TpfSourcesOptions } from "./tpf-source.ts";
 
 /** What a source of triples is bound by while one execution reads from it. */
 export interface MatchBounds {
@@ -35,3 +38,60 @@ export interface PatternSource {
 
 /** Opens the source behind an endpoint whose interface is "tpf" or "file" for one execution. */
 export type OpenPatternSource = (endpoint: PlannedEndpoint, bounds: MatchBounds) => PatternSource;
+
+/** One RDF document to be fetched. */
+export interface SourceDocumentRequest {
+  readonly url: string;
+  /** Ends the request at any moment; the reason becomes the error. */
+  readonly signal: AbortSignal;
+  /** Milliseconds from now, parsing included. */
+  readonly timeoutMs: number;
+  /** Decoded bytes; more fail with `ANSWER_TOO_LARGE`. */
+  readonly maxBytes: number;
+  /** Triples; more fail with `ANSWER_TOO_LARGE`. */
+  readonly maxQuads: number;
+  /** To be sent as If-None-Match by clients that can; then the answer may be `notModified`. */
+  readonly etag?: string;
+  /** Catalogue id of the endpoint that it is fetched for. */
+  readonly endpoint?: string | undefined;
+  /** What the request belongs to, handed on to the transport as it is. */
+  readonly trace?: unknown;
+}
+
+/** A fetched and parsed document. */
+export interface SourceDocument {
+  /** After redirects. */
+  readonly url: string;
+  readonly mediaType: string;
+  readonly quads: readonly RDF.Quad[];
+  /** Decoded bytes. */
+  readonly bytes: number;
+  /** The server said that the document with the request's etag is still the same; `quads` is empty. */
+  readonly notModified?: boolean;
+  readonly etag?: string;
+  /** How long it is fresh by its Cache-Control (RFC 9111, section 4.2), in milliseconds; absent when not said. */
+  readonly maxAgeMs?: number;
+}
+
+/** What pattern sources need of the transport's document client: its address guard, host rates and byte counting. */
+export interface SourceDocuments {
+  /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for what is no RDF, `ENDPOINT_MALFORMED` */
+  fetch(request: SourceDocumentRequest): Promise<SourceDocument>;
+}
+
+/** Both kinds of source that do not speak SPARQL; files and search forms are remembered from execution to execution. */
+export function createPatternSources(options: FileSourcesOptions & TpfSourcesOptions): OpenPatternSource {
+  const files = createFileSources(options);
+  const fragments = createTpfSources(options);
+  return ({ interface: kind, url }, bounds) => (kind === "tpf" ? fragments(url, bounds) : files(url, bounds));
+}
+
+/** For engines without a document client: such endpoints cannot be read. */
+export const noPatternSources: OpenPatternSource = ({ url }): PatternSource => {
+  const refuse = (): never => {
+    throw new FedwayError("ENDPOINT_REFUSED", "This service does not read endpoints that do not speak SPARQL.", {
+      where: { endpoint: url },
+    });
+  };
+  return { match: refuse, estimate: async () => refuse() };
+};

@@ -1,14 +1,13 @@
 import type * as RDF from "@rdfjs/types";
-import type { FederatedClause } from "../../plan/federated-clause.ts";
-import type { PlannedEndpoint } from "../../plan/query-plan.ts";
+import type { FederatedClause, PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
-import { iriToText, termToText } from "../../results/terms.ts";
+import { iriText } from "../../rdf/term-text.ts";
+import { termToText } from "../../results/terms.ts";
 import { createTripleIndex, type Triple, type TripleIndex } from "../../rdf/triple-index.ts";
-import type { BlockSizes } from "../block-sizes.ts";
+import { type BlockSizes, type KeyBlock, keyRows } from "../clause-query.ts";
 import type { ClauseExecutor } from "../clause-executor.ts";
-import type { KeyBlock } from "../clause-query.ts";
 import { interleave } from "../interleave.ts";
-import { keyRows, type Member, type QueryNeeds } from "./member.ts";
+import type { Member, QueryNeeds } from "./merged-graph.ts";
 import {
   constantParts,
   matchTriple,
@@ -127,7 +126,7 @@ function toClause(
 
 function patternClause(endpoint: PlannedEndpoint, pattern: TriplePattern): FederatedClause {
   const text = (["subject", "predicate", "object"] as const).map((place) => termToText(pattern[place])).join(" ");
-  const not = pattern.not?.map((iri) => iriToText(iri)) ?? [];
+  const not = pattern.not?.map((iri) => iriText(iri)) ?? [];
   const filter = not.length > 0 ? ` FILTER(${termToText(pattern.predicate)} NOT IN (${not.join(", ")}))` : "";
   const variables = variablesOf(pattern).map((name) => ({ name, certain: true }));
   return toClause(endpoint, { pattern: `{ ${text}${filter} }`, variables }, patternSelectivity(pattern));

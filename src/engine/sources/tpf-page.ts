@@ -2,8 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import type { Triple } from "../../rdf/triple-index.ts";
 import { blankNodeFromLabel } from "../../results/terms.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { SourceDocument } from "./document-client.ts";
-import { expandTemplate, type SearchForm } from "./tpf-form.ts";
+import type { SourceDocument } from "./pattern-source.ts";
+import type { TriplePattern } from "./triple-pattern.ts";
 
 const RDF_NS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const HYDRA = "http://www.w3.org/ns/hydra/core#";
@@ -21,7 +21,7 @@ export interface TpfPage {
 }
 
 /** A page as it was fetched. */
-export type FetchedPage = Pick<SourceDocument, "url" | "mediaType" | "quads">;
+type FetchedPage = Pick<SourceDocument, "url" | "mediaType" | "quads">;
 
 /**
  * Takes a page apart (Triple Pattern Fragments, sections 3 to 5). Servers that speak TriG or N-Quads put metadata and
@@ -145,4 +145,63 @@ function sameOrigin(link: string, base: string, origin: URL): string {
     fault: "malformed",
     where: { endpoint: base.slice(0, 200) },
   });
+}
+
+/** The search form of a fragments server (`hydra:search`). */
+export interface SearchForm {
+  /** `hydra:template`: a URI template (RFC 6570). */
+  readonly template: string;
+  /** What a relative template is resolved against. */
+  readonly base: string;
+  /** The template's variable for each part of a triple pattern. */
+  readonly variables: { readonly subject: string; readonly predicate: string; readonly object: string };
+}
+
+/** URL of the first page of the fragment for a pattern. @throws FedwayError `ENDPOINT_MALFORMED` */
+export function fragmentUrl(form: SearchForm, pattern: TriplePattern): string {
+  const values = new Map<string, string>();
+  for (const place of ["subject", "predicate", "object"] as const) {
+    const text = explicitText(pattern[place]);
+    if (text !== undefined) values.set(form.variables[place], text);
+  }
+  return new URL(expandTemplate(form, values), form.base).href;
+}
+
+/** `hydra:ExplicitRepresentation`; undefined for what the form cannot say: the place stays open. */
+function explicitText(term: RDF.Term): string | undefined {
+  if (term.termType === "NamedNode") return term.value;
+  if (term.termType !== "Literal") return undefined;
+  if (term.language !== "") return `"${term.value}"@${term.language}`;
+  const datatype = term.datatype.value;
+  const plain = datatype === "http://www.w3.org/2001/XMLSchema#string";
+  return plain ? `"${term.value}"` : `"${term.value}"^^${datatype}`;
+}
+
+const longestTemplate = 4_000;
+
+/**
+ * Expands the expressions that fragment servers use: `{x}`, `{?x,y}` and `{&x,y}` (RFC 6570, sections 3.2.2, 3.2.8, 3.2.9).
+ * @throws FedwayError `ENDPOINT_MALFORMED` for any other expression
+ */
+export function expandTemplate({ template }: SearchForm, values: ReadonlyMap<string, string>): string {
+  if (template.length > longestTemplate) throw unreadable(template);
+  return template.replaceAll(/\{([^{}]*)\}/g, (_, expression: string) => {
+    const operator = /^[?&]/.exec(expression)?.[0];
+    const names = expression.slice(operator ? 1 : 0).split(",");
+    if (!names.every((name) => /^[\w.%-]+$/.test(name))) throw unreadable(template);
+    const given = names.flatMap((name) => {
+      const value = values.get(name);
+      return value === undefined ? [] : [{ name, value: encodeValue(value) }];
+    });
+    if (!operator) return given.map(({ value }) => value).join(",");
+    return given.map(({ name, value }, index) => `${index === 0 ? operator : "&"}${name}=${value}`).join("");
+  });
+}
+
+/** Percent-encoding; a lone surrogate, which has no UTF-8 form, becomes U+FFFD. */
+const encodeValue = (value: string): string => encodeURIComponent(value.toWellFormed());
+
+function unreadable(template: string): FedwayError {
+  const message = `The endpoint's search form "${template.slice(0, 200)}" is not one that Fedway can fill in.`;
+  return new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed" });
 }

@@ -1,10 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Triple } from "../../rdf/triple-index.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { SourceDocuments } from "./document-client.ts";
-import type { MatchBounds, PatternSource } from "./pattern-source.ts";
-import { fragmentUrl, type SearchForm } from "./tpf-form.ts";
-import { readTpfPage, type TpfPage } from "./tpf-page.ts";
+import type { SourceDocuments, MatchBounds, PatternSource } from "./pattern-source.ts";
+import { fragmentUrl, type SearchForm, readTpfPage, type TpfPage } from "./tpf-page.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
 
 /** What fragments are read with. */

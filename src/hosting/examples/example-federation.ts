@@ -1,6 +1,6 @@
 import { type EndpointPool, storeMemoryMb } from "../endpoint-pool.ts";
 import type { HostedEndpoint } from "../hosted-endpoint.ts";
-import type { HostedSource } from "../worker-protocol.ts";
+import type { HostedSource } from "../store-worker.ts";
 import { exampleIds } from "./example-data.ts";
 
 /** The example endpoints by catalogue id; their URLs are `/hosted/{id}/sparql`. */

@@ -1,5 +1,4 @@
 import { type Country, countries } from "./countries.ts";
-import { createRandom, type Random } from "./random.ts";
 
 /** A city of the invented world. */
 export interface City {
@@ -41,7 +40,7 @@ export interface World {
   readonly authors: readonly Person[];
 }
 
-const seed = 20_240_229;
+const worldSeed = 20_240_229;
 const personCount = 620;
 const lastYear = 2023;
 
@@ -49,7 +48,7 @@ const isArtist = ({ occupation }: Person): boolean => occupation === "painter" |
 
 /** Builds the world; the same one each time. */
 export function createWorld(): World {
-  const random = createRandom(seed);
+  const random = createRandom(worldSeed);
   const cities = countries.flatMap((country) => citiesOf(country, random));
   const persons = Array.from({ length: personCount }, (_, index) => personOf(index, cities, random));
   return {
@@ -104,4 +103,35 @@ const forWoman = (names: readonly string[], woman: boolean): readonly string[] =
 
 function dayIn(year: number, random: Random): DayOfLife {
   return { year, date: `${year}-${padded(1 + random.below(12), 2)}-${padded(1 + random.below(28), 2)}` };
+}
+
+/** A seeded source of numbers: the same seed gives the same sequence on every machine. */
+export interface Random {
+  /** An integer, `0 <= n < bound`. */
+  below(bound: number): number;
+  /** True with this probability. */
+  chance(probability: number): boolean;
+  /** One of the items. */
+  pick<Item>(items: readonly Item[]): Item;
+}
+
+/** Mulberry32: 32 bits of state, integer arithmetic only. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  const below = (bound: number): number => next() % bound;
+  return {
+    below,
+    chance: (probability) => next() < probability * 2 ** 32,
+    pick<Item>(items: readonly Item[]): Item {
+      const item = items[below(items.length)];
+      if (item === undefined) throw new RangeError("nothing to pick from");
+      return item;
+    },
+  };
 }

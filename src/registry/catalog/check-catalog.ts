@@ -7,10 +7,9 @@ import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 import { readFile } from "node:fs/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { toDataset } from "../../rdf/dataset.ts";
-import { vocabularyPrefixes } from "../../rdf/prefixes.ts";
+import { toDataset } from "../../rdf/triple-index.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
-import { shacl } from "../../rdf/vocabularies.ts";
+import { shacl, vocabularyPrefixes } from "../../rdf/vocabularies.ts";
 
 /** What `catalog check` looks at. */
 export interface CheckCatalogOptions extends LoadCatalogOptions {

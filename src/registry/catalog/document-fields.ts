@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dataFactory } from "../../rdf/data-factory.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
 import { dcat, dcterms, fedway, foaf, interfaces, rdf, skos, voidVocabulary, xsd } from "../../rdf/vocabularies.ts";
 import type { CatalogDocument, CatalogEntry, EndpointInterface, Federation } from "./catalog.ts";
 

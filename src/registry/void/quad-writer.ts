@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dataFactory } from "../../rdf/data-factory.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
 import { rdf, xsd, dqv, prov } from "../../rdf/vocabularies.ts";
 import type { FactStatus } from "./void-description.ts";
 

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dataFactory } from "../../rdf/data-factory.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
 import { voidExt, voidVocabulary as v, dcat, foaf, rdf } from "../../rdf/vocabularies.ts";
 import type { RequestLog } from "./request-log.ts";
 import { iriOf, written } from "./values.ts";

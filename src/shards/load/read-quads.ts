@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
-import { dataFactory } from "../../rdf/data-factory.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
 import type { GraphDecoder, GraphDecoderOptions } from "../../results/decoder.ts";
 import {
   createJsonLdDecoder,

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { withDefaultGraphs } from "../../sparql/default-graphs.ts";
+import { withDefaultGraphs } from "../../sparql/edit-text.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import type { Learned } from "../load/learn.ts";
 import { readStatements } from "../load/read-statements.ts";

@@ -3,7 +3,7 @@ import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, EditableCatalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { ShardDataset, FinishedShard } from "../finished-folder.ts";
 import { createHash } from "node:crypto";
-import { dataFactory } from "../../rdf/data-factory.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
 import { documentOf } from "../../registry/catalog/document-fields.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import type { Source } from "../materialise/manifest.ts";

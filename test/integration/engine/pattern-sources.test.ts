@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
-import { createPatternSources } from "../../../src/engine/sources/open-pattern-source.ts";
+import { createPatternSources } from "../../../src/engine/sources/pattern-source.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";

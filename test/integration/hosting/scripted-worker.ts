@@ -4,7 +4,7 @@
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import type { WorkerBoot, WorkerQuery } from "../../../src/hosting/worker-protocol.ts";
+import type { WorkerBoot, WorkerQuery } from "../../../src/hosting/store-worker.ts";
 
 const boot: WorkerBoot = workerData;
 const { source } = boot;

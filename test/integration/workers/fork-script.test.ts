@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { childEnd, forkScript } from "../../../src/workers/fork-script.ts";
+import { childEnd, forkScript } from "../../../src/workers/child-process.ts";
 
 const script = new URL("../../fixtures/workers/misbehaving-child.ts", import.meta.url);
 const start = (behaviour: string, memoryMb = 64) => forkScript(script, { memoryMb, args: [behaviour] });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createBlockSizes } from "../../../src/engine/block-sizes.ts";
+import { createBlockSizes, type KeyBlock } from "../../../src/engine/clause-query.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
-import type { KeyBlock } from "../../../src/engine/clause-query.ts";
 import type { EvaluateHere } from "../../../src/engine/evaluated-clause.ts";
 import { createExecutionAccount } from "../../../src/engine/execution-account.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { FederatedClause } from "../../../src/plan/federated-clause.ts";
+import type { FederatedClause } from "../../../src/plan/query-plan.ts";
 import { namedNode } from "../../support/result-terms.ts";
 import type { SparqlAnswer, SparqlRequest } from "../../../src/outbound/sparql-client.ts";
 

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { expect, it } from "vitest";
 import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { dataFactory } from "../../../src/engine/comunica/engine-instance.ts";
-import { keyText } from "../../../src/engine/comunica/group-keys.ts";
+import { keyText } from "../../../src/engine/comunica/distinct.ts";
 
 const variables = ["a", "b"].map((name) => dataFactory.variable(name));
 const bindings = new BindingsFactory(dataFactory);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createKeyedRows } from "../../../src/engine/keyed-rows.ts";
+import { createKeyedRows } from "../../../src/engine/evaluated-clause.ts";
 import type { Bindings } from "../../../src/results/model.ts";
 import { namedNode } from "../../support/result-terms.ts";
 

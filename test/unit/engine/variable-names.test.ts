@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { toParserText } from "../../../src/engine/comunica/parser-text.ts";
-import { innerName, outerName } from "../../../src/engine/comunica/variable-names.ts";
+import { toParserText, innerName, outerName } from "../../../src/engine/comunica/parser-text.ts";
 import { engineAnswer, testEngine } from "../../support/engine-answer.ts";
 import { createMergedFederation } from "../../support/merged-federation.ts";
 

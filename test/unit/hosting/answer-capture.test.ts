@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerCapture } from "../../../src/hosting/answer-capture.ts";
+import { answerCapture } from "../../../src/hosting/wasm-limits.ts";
 
 const bytes = (size: number) => new Uint8Array(size).fill(97);
 

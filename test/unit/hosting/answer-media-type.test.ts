@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerMediaType } from "../../../src/hosting/answer-media-type.ts";
+import { answerMediaType } from "../../../src/hosting/endpoint-pool.ts";
 import type { AnswerKind } from "../../../src/results/model.ts";
 
 const shouldChoose = (kind: AnswerKind, accept: string, mediaType: string) => () =>

@@ -3,7 +3,7 @@ import { clauseQuery } from "../../../src/engine/clause-query.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { KnownCapabilities } from "../../../src/plan/plan-request.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
-import { dataFactory } from "../../../src/rdf/data-factory.ts";
+import { dataFactory } from "../../../src/rdf/triple-index.ts";
 import type { QueryConstruct } from "../../../src/sparql/used-constructs.ts";
 import { toCatalog, toEntry } from "./plan-cases.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { usedTerms } from "../../../src/sparql/used-terms.ts";
 
 /** `place/place target[=values] [silent] [depth] [in GRAPH]` of each SERVICE, in text order. */
 function services(text: string): readonly string[] {
@@ -111,14 +110,4 @@ it("gives the variables and the place of a clause", () => {
     parseQuery("ASK {\n  SERVICE <urn:a> { ?s ?p 1 MINUS { ?m ?n 2 } FILTER(?f) { SELECT ?q { ?q ?h 3 } } } }"),
   ).services;
   expect(clause).toMatchObject({ line: 2, column: 3, variables: ["s", "p", "q"] });
-});
-
-it("names the predicates and classes that are asked for", () => {
-  const query = parseQuery(
-    "PREFIX : <urn:> ASK { ?s a :C ; :p ?o . ?o ^:q/(:r|!(:t|^:u))* [ :v :V ] OPTIONAL { SERVICE :e { ?o a :D, ?x ; :p\\-q 1 } } FILTER EXISTS { ?o :w ?y } }",
-  );
-  expect(usedTerms(query)).toEqual({
-    predicates: ["urn:p", "urn:q", "urn:r", "urn:t", "urn:u", "urn:v", "urn:p-q", "urn:w"],
-    classes: ["urn:C", "urn:D"],
-  });
 });

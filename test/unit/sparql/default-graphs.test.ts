@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { withDefaultGraphs } from "../../../src/sparql/default-graphs.ts";
+import { withDefaultGraphs } from "../../../src/sparql/edit-text.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 
 it.each([

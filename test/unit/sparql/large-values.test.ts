@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { withShortValues } from "../../../src/sparql/short-values.ts";
+import { withShortValues } from "../../../src/sparql/sparql-parser.ts";
 import { tokenize } from "../../../src/sparql/tokens.ts";
 
 const shortened = (text: string): string => withShortValues(text, tokenize(text));

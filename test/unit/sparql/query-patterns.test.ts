@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PatternTerm } from "../../../src/sparql/path-steps.ts";
+import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
-import { type PlacedPattern, queryPatterns } from "../../../src/sparql/query-patterns.ts";
 
 const prologue = "PREFIX : <urn:x/> ";
 

@@ -1,7 +1,7 @@
 import oxigraph from "oxigraph";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../../src/engine/comunica/comunica-engine.ts";
-import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
+import { createPatternSources } from "../../../../src/engine/sources/pattern-source.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../../src/plan/query-plan.ts";
 import { type EndpointView, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { createBlockSizes } from "../../../../src/engine/block-sizes.ts";
-import type {
-  SourceDocument,
-  SourceDocumentRequest,
-  SourceDocuments,
-} from "../../../../src/engine/sources/document-client.ts";
+import { createBlockSizes } from "../../../../src/engine/clause-query.ts";
+import {
+  type SourceDocument,
+  type SourceDocumentRequest,
+  type SourceDocuments,
+  createPatternSources,
+  type MatchBounds,
+} from "../../../../src/engine/sources/pattern-source.ts";
 import { createHeldBytes } from "../../../../src/engine/held-bytes.ts";
 import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
-import { openGraph } from "../../../../src/engine/sources/open-graph.ts";
-import { createPatternSources } from "../../../../src/engine/sources/open-pattern-source.ts";
-import type { MatchBounds } from "../../../../src/engine/sources/pattern-source.ts";
+import { openGraph } from "../../../../src/engine/sources/merged-graph.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";

@@ -1,7 +1,6 @@
 import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
-import { expandTemplate, fragmentUrl, type SearchForm } from "../../../../src/engine/sources/tpf-form.ts";
-import { readTpfPage } from "../../../../src/engine/sources/tpf-page.ts";
+import { expandTemplate, fragmentUrl, type SearchForm, readTpfPage } from "../../../../src/engine/sources/tpf-page.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, termToText } from "../../../../src/results/terms.ts";
 import { createTpfPages, type TpfOptions } from "../../../support/tpf-server.ts";

@@ -3,7 +3,7 @@ import { chooseDataset, ownEndpoint } from "../../../../src/registry/void/choose
 import { indexNodes } from "../../../../src/registry/void/values.ts";
 import { claimed } from "../../../../src/registry/void/read-partitions.ts";
 import { readVoid, type VoidFacts } from "../../../../src/registry/void/read-void.ts";
-import { dataFactory } from "../../../../src/rdf/data-factory.ts";
+import { dataFactory } from "../../../../src/rdf/triple-index.ts";
 import { fromTurtle } from "../../../support/rdf-text.ts";
 
 const prefixes = `

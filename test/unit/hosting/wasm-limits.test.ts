@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capWasmMemory } from "../../../src/hosting/wasm-memory-cap.ts";
+import { capWasmMemory } from "../../../src/hosting/wasm-limits.ts";
 
 const header = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 /** Memory of one page without a maximum, exported as "m". */

@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { Channel, Message } from "./peer.ts";
+import { writeFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 
 /** How a script of ours is started as a child process. */
-export interface ForkOptions {
+interface ForkOptions {
   /** V8 heap of the child in MiB; a child that needs more is aborted by V8, and nothing else is. */
   readonly memoryMb: number;
   readonly args?: readonly string[];
@@ -51,4 +54,46 @@ export function childEnd(child: ChildProcess): Promise<ChildEnd> {
 /** The script `name` beside the module `from` (its `import.meta.url`): TypeScript or compiled, as that module is. */
 export function scriptBeside(from: string, name: string): URL {
   return new URL(`./${name}.${from.endsWith(".ts") ? "ts" : "js"}`, from);
+}
+
+/** The channel to a child process. What is sent after its end is dropped: whoever waits for an answer hears of the end. */
+export function channelTo(child: ChildProcess): Channel {
+  return {
+    send(message) {
+      if (child.connected) child.send(message, () => {});
+    },
+    onMessage: (listener) => listen(child, listener),
+  };
+}
+
+/** The channel of a child process to its parent. */
+export function channelToParent(): Channel {
+  return {
+    send(message) {
+      if (process.connected) process.send?.(message, undefined, undefined, () => {});
+    },
+    onMessage: (listener) => listen(process, listener),
+  };
+}
+
+function listen(emitter: NodeJS.EventEmitter, listener: (message: Message) => void): void {
+  emitter.on("message", listener);
+}
+
+/**
+ * What every script that `forkScript` starts does first: it ends with its parent and not before. Signals of a terminal or
+ * a process manager reach the whole group; the parent decides what they mean, since it may still have answers to send.
+ */
+export function startChild(): void {
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => {});
+  process.on("disconnect", () => process.exit(0));
+  // The service's own loop comes first: what a child computes may wait.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  try {
+    // Where the kernel runs out of memory, a child goes before the service (proc(5), oom_score_adj).
+    writeFileSync("/proc/self/oom_score_adj", "500");
+  } catch {
+    // Not Linux, or not allowed.
+  }
 }

@@ -1,0 +1,203 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { ServiceElement } from "../sparql/outline.ts";
+import { type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
+import {
+  outermost,
+  withEmptySolutions,
+  withoutDatasets,
+  withoutWrappers,
+  sameWithoutWrappers,
+} from "../sparql/rewrite.ts";
+import type { Draft } from "./decide-plan.ts";
+import type { PlanRequest, PlanTask } from "./plan-request.ts";
+import type {
+  DirectPlan,
+  PlanNote,
+  SilentFallback,
+  FederatedPlan,
+  FederationMember,
+  PlannedEndpoint,
+  MergedMembers,
+} from "./query-plan.ts";
+import { plannedEndpoint } from "./service-targets.ts";
+import { absoluteIris, withAbsoluteIris } from "../sparql/absolute-iris.ts";
+import { analyseQuery, type AnalysedQuery } from "../sparql/analyse-query.ts";
+import { mergeClauses } from "../sparql/merge-clauses.ts";
+import { splitClauses } from "../sparql/split-clauses.ts";
+
+/** A query for one named endpoint, sent as it came, with its dataset. */
+export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request: PlanRequest): DirectPlan {
+  return {
+    kind: "direct",
+    answer: parsed.kind,
+    endpoint: plannedEndpoint(entry),
+    query: parsed.text,
+    ...limitOf(parsed),
+    silent: undefined,
+    defaultGraphs: request.defaultGraphs,
+    namedGraphs: request.namedGraphs,
+    notes: [],
+  };
+}
+
+/** The whole query for the one endpoint that all its clauses name, without the wrappers. */
+export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
+  const { query, targets } = draft;
+  const isMember = (service: ServiceElement): boolean => targets.members.has(service.from);
+  const unwrapped = parseQuery(withoutWrappers(query, isMember));
+  assertOnlyUnwrapped(draft, unwrapped);
+  // On an endpoint's route without SERVICE for others the dataset was refused earlier, so none is left to keep.
+  const analysed = { ...query, parsed: unwrapped };
+  const text = query.datasets.length > 0 ? withoutDatasets(analysed) : unwrapped.text;
+  const [endpoint] = targets.members.values();
+  if (!endpoint) throw new FedwayError("INTERNAL", "A direct plan without an endpoint.");
+  return {
+    kind: "direct",
+    answer: query.parsed.kind,
+    endpoint,
+    query: text,
+    ...limitOf(unwrapped),
+    silent: silentFallback(draft, isMember),
+    defaultGraphs: [],
+    namedGraphs: [],
+    notes: [...draft.notes, ...mergedNote(draft, task)],
+  };
+}
+
+const limitOf = ({ ast }: ParsedQuery): Pick<DirectPlan, "limit"> =>
+  ast.queryType === "SELECT" && ast.limit !== undefined ? { limit: ast.limit } : {};
+
+function mergedNote({ targets }: Draft, { entry }: PlanTask): readonly PlanNote[] {
+  const count = targets.members.size;
+  if (count < 2 || entry) return [];
+  return [{ code: "WRAPPERS_MERGED", message: `All ${count} SERVICE clauses name one endpoint; it was asked once.` }];
+}
+
+function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: ParsedQuery): void {
+  const pseudo = new Set(
+    query.services
+      .filter((clause) => targets.pseudo.has(clause.element.from))
+      .map(({ target }) => (target.kind === "iri" ? target.iri : "")),
+  );
+  if (sameWithoutWrappers(query.parsed, unwrapped, (iri) => !pseudo.has(iri))) return;
+  throw new FedwayError("INTERNAL", "Removing the SERVICE wrapper would have changed the query.");
+}
+
+/** Only when every outermost clause is SILENT and nothing else was asked of the endpoint may its failure be silenced. */
+function silentFallback(
+  { query, sentOn }: Draft,
+  isMember: (service: ServiceElement) => boolean,
+): SilentFallback | undefined {
+  if (sentOn || !outermost(query, isMember).every((clause) => clause.silent)) return undefined;
+  return { query: parseQuery(withEmptySolutions(query, isMember)).text };
+}
+
+/** A plan in which every SERVICE names a member by its absolute URL and neighbours for one endpoint are one clause. */
+export function federatedPlan(draft: Draft): FederatedPlan {
+  const { query, targets } = draft;
+  const { text, merged } = mergeClauses(query, {
+    isMember: (service: ServiceElement) => targets.members.has(service.from),
+    urlOf: (service: ServiceElement) => targets.members.get(service.from)?.url ?? "",
+  });
+  const parsed = absoluteIris(parseQuery(text));
+  const planned = analyseQuery(parsed);
+  const endpoints = new Map([...targets.members.values()].map((endpoint) => [endpoint.url, endpoint]));
+  const members = countMembers(planned, endpoints);
+  const notes: PlanNote[] = [...draft.notes];
+  if (merged > 0) {
+    notes.push({
+      code: "WRAPPERS_MERGED",
+      message: "Neighbouring SERVICE clauses for one endpoint were merged into one.",
+    });
+  }
+  const sent = planned.datasets.length > 0 ? parseQuery(withoutDatasets(planned)) : parsed;
+  const { skeleton, clauses } = splitClauses(sent);
+  return {
+    kind: "federated",
+    answer: parsed.kind,
+    query: sent.text,
+    skeleton,
+    clauses: clauses.map(({ target, ...clause }) => Object.assign(clause, { endpoint: memberOf(endpoints, target) })),
+    members,
+    notes,
+  };
+}
+
+/** The member that a clause names by its absolute URL, `<...>` included. */
+function memberOf(endpoints: ReadonlyMap<string, PlannedEndpoint>, target: string): PlannedEndpoint {
+  const endpoint = endpoints.get(target.slice(1, -1));
+  if (!endpoint) throw new FedwayError("INTERNAL", "The planned query names an endpoint that was not checked.");
+  return endpoint;
+}
+
+/** Members in order of appearance; fails when the text names anything that was not planned. */
+function countMembers(
+  planned: ReturnType<typeof analyseQuery>,
+  endpoints: ReadonlyMap<string, PlannedEndpoint>,
+): readonly FederationMember[] {
+  const members = new Map<string, FederationMember>();
+  for (const { target, silent, parent } of planned.services) {
+    // What is left inside another clause is an extension of that endpoint's engine.
+    if (parent) continue;
+    const endpoint = memberOf(endpoints, target.kind === "iri" ? `<${target.iri}>` : "");
+    const known = members.get(endpoint.url);
+    members.set(endpoint.url, {
+      endpoint,
+      clauses: (known?.clauses ?? 0) + 1,
+      silent: (known?.silent ?? true) && silent,
+    });
+  }
+  return [...members.values()];
+}
+
+/** The members of the federation that a request names; undefined when it names none. */
+export function mergedMembers({ over }: PlanTask): MergedMembers | undefined {
+  return over && { federation: over.federation.id, members: over.members.map((entry) => plannedEndpoint(entry)) };
+}
+
+/** Whether an entry's data are triples to be matched, so that its queries are evaluated here. */
+export function isMatchedHere(entry: CatalogEntry | PlannedEndpoint): boolean {
+  return entry.interface === "tpf" || entry.interface === "file";
+}
+
+/** A query without SERVICE whose patterns are matched at these members and joined here. */
+export function mergedPlan(
+  { answer, query, notes }: Pick<FederatedPlan, "answer" | "query" | "notes">,
+  over: MergedMembers,
+): FederatedPlan {
+  const skeleton = withAbsoluteIris(query);
+  return { kind: "federated", answer, query, skeleton, clauses: [], over, members: memberList([], over), notes };
+}
+
+/** What was to be sent to one endpoint, evaluated here over the triples of that endpoint. */
+export function evaluatedOver({ answer, query, notes, endpoint }: DirectPlan): FederatedPlan {
+  return mergedPlan({ answer, query, notes }, { members: [endpoint] });
+}
+
+/** A plan with SERVICE clauses whose other patterns are asked at these members. */
+export function withMembers(plan: FederatedPlan, over: MergedMembers): FederatedPlan {
+  return { ...plan, over, members: memberList(plan.members, over) };
+}
+
+/** Members that only answer patterns come first; one that a SERVICE names too is not silent for them. */
+function memberList(named: readonly FederationMember[], { members }: MergedMembers): readonly FederationMember[] {
+  const urls = new Set(members.map(({ url }) => url));
+  const clausesAt = (url: string): number => named.find(({ endpoint }) => endpoint.url === url)?.clauses ?? 0;
+  return [
+    ...members.map((endpoint) => ({ endpoint, clauses: clausesAt(endpoint.url), silent: false })),
+    ...named.filter(({ endpoint }) => !urls.has(endpoint.url)),
+  ];
+}
+
+/**
+ * A merged graph has no other graphs than its default graph, and a part of it cannot be chosen.
+ * @throws FedwayError `REQUEST_INVALID` for FROM, FROM NAMED and the protocol's dataset
+ */
+export function refuseDataset({ datasets }: AnalysedQuery, request: PlanRequest): void {
+  if (datasets.length + request.defaultGraphs.length + request.namedGraphs.length === 0) return;
+  const what = request.federationId === undefined ? "This endpoint" : "A federation";
+  throw new FedwayError("REQUEST_INVALID", `${what} has one default graph and no named graphs to choose from.`, {
+    next: "Leave out FROM, FROM NAMED and the dataset parameters.",
+  });
+}
