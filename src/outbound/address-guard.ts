@@ -50,6 +50,14 @@ function parseAddress(text: string): Address | undefined {
 const isWithin = (address: Address, [base, bits]: Range): boolean =>
   address.kind() === base.kind() && address.match(base, bits);
 
+/** The URL, when it may be sent to. @throws FedwayError `ADDRESS_REFUSED` */
+export function vettedUrl(text: string, guard: AddressGuard): URL {
+  const url = URL.parse(text);
+  const refused = guard.refuseUrl(url ?? text);
+  if (refused !== undefined) throw refused;
+  return url ?? new URL(text);
+}
+
 /** Globally reachable unicast; embedded IPv4 (mapped, NAT64, 6to4, Teredo) counts as not global. */
 function isGlobal(address: Address): boolean {
   if (address.kind() === "ipv6" && !isWithin(address, globalUnicastV6)) return false;

@@ -177,7 +177,8 @@ const patienceMs = 5;
 
 /** Who takes a body that may be gathered. */
 interface PromptBodyOptions {
-  readonly clock: Clock;
+  /** Absent: the body is never streamed. */
+  readonly clock: Clock | undefined;
   /** The pieces of the whole body, when it has come in time. */
   readonly whole: (pieces: readonly Buffer[]) => void;
   /** Where the body goes when it has not; called at most once. */
@@ -189,14 +190,14 @@ interface PromptBodyOptions {
 /** Gathers a middling body that arrives at once, without a copy; one that dawdles is streamed from its first byte on. */
 export class PromptBody implements BodySink {
   readonly #options: PromptBodyOptions;
-  readonly #timer: Timer;
+  readonly #timer: Timer | undefined;
   #chunks: Buffer[] = [];
   #stream: BodySink | undefined;
   #over = false;
 
   constructor(options: PromptBodyOptions) {
     this.#options = options;
-    this.#timer = options.clock.setTimeout(() => this.#expire(), patienceMs);
+    this.#timer = options.clock?.setTimeout(() => this.#expire(), patienceMs);
   }
 
   data(chunk: Buffer): boolean {
@@ -219,7 +220,7 @@ export class PromptBody implements BodySink {
 
   #finish(): void {
     this.#over = true;
-    this.#options.clock.clearTimeout(this.#timer);
+    this.#options.clock?.clearTimeout(this.#timer);
   }
 
   /** In a busy process the rest may have arrived long ago: timers come before sockets, so these are looked at once more. */

@@ -130,9 +130,8 @@ class Attempt implements ExchangeListener {
     }
     const firstByteMs = this.#context.network.clock.now() - this.#sentMs;
     const head: Head = { ...known, coding, firstByteMs };
-    if (length !== undefined && length <= lookAheadBytes) return this.#collectAnswer(head, exchange);
-    if (length !== undefined && length <= promptBytes) return this.#awaitAnswer(head, exchange);
-    return this.#stream(head, exchange);
+    if (length === undefined || length > promptBytes) return this.#stream(head, exchange);
+    return this.#gather(head, exchange, length > lookAheadBytes);
   }
 
   get #maxBytes(): number {
@@ -165,19 +164,13 @@ class Attempt implements ExchangeListener {
     return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });
   }
 
-  #collectAnswer(head: Head, exchange: Exchange): BodySink {
-    const done = (body: Buffer, error: FedwayError | undefined): void => {
-      this.#call.wireBytes += exchange.wireBytes;
-      if (error !== undefined) this.fault(error);
-      else this.#judge(head, [body], exchange);
-    };
-    return new CollectedBody({ exchange, maxBytes: lookAheadBytes, done });
-  }
-
-  /** A middling body is judged before it goes out when it comes in one go, which costs less than a stream. */
-  #awaitAnswer(head: Head, exchange: Exchange): BodySink {
+  /**
+   * A body of at most middling length is judged before it goes out, which costs less than a stream; a middling one only
+   * when it comes at once.
+   */
+  #gather(head: Head, exchange: Exchange, streamsLate: boolean): BodySink {
     return new PromptBody({
-      clock: this.#context.network.clock,
+      clock: streamsLate ? this.#context.network.clock : undefined,
       whole: (pieces) => {
         this.#call.wireBytes += exchange.wireBytes;
         this.#judge(head, pieces, exchange);

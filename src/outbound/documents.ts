@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { parseAnswer } from "../results/parse.ts";
-import { addressRefused } from "./address-guard.ts";
+import { vettedUrl } from "./address-guard.ts";
 import { answerTooLarge } from "./answer-monitor.ts";
 import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
 import { isRedirect, maxRedirects, parseRetryAfter, redirectRefused, redirectStep } from "./conversation.ts";
@@ -177,13 +177,10 @@ async function followed(fetching: Fetching): Promise<Download> {
 }
 
 function vetted(text: string, { network: { guard }, local }: Fetching): URL {
-  const url = URL.parse(text);
-  if (url === null) throw addressRefused("not an absolute URL");
   if (local?.(text) !== undefined) {
     throw new FedwayError("ENDPOINT_REFUSED", "This service's own endpoints have no document to fetch.");
   }
-  const error = guard.refuseUrl(url);
-  if (error !== undefined) throw error;
+  const url = vettedUrl(text, guard);
   url.hash = "";
   return url;
 }

@@ -116,14 +116,8 @@ export interface SparqlClient {
 }
 
 /** A SPARQL request that is answered inside this process instead of over a connection. */
-export interface LocalQuery {
-  readonly query: string;
-  readonly kind: AnswerKind;
-  readonly accept: string;
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
-  readonly client?: string | undefined;
-  readonly signal: AbortSignal;
+export interface LocalQuery
+  extends Pick<SparqlRequest, "query" | "kind" | "accept" | "defaultGraphs" | "namedGraphs" | "client" | "signal"> {
   readonly timeoutMs: number;
 }
 
@@ -131,7 +125,7 @@ export interface LocalQuery {
 export interface LocalAnswer {
   readonly mediaType: string;
   readonly body: Buffer;
-  /** The same bytes, to be read or destroyed, where they count in the account of whoever made them. */
+  /** The same bytes, to be read or destroyed, where they count in the account of their maker. */
   readonly stream?: Readable;
 }
 

@@ -1,5 +1,5 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
-import { addressRefused } from "./address-guard.ts";
+import { vettedUrl } from "./address-guard.ts";
 import { parseRetryAfter } from "./conversation.ts";
 import { CollectedBody, Exchange } from "./exchange.ts";
 import { headerOf } from "./media-types.ts";
@@ -52,7 +52,7 @@ export function createWebhookClient(options: NetworkOptions, network: Network = 
       const { signal, timeoutMs } = request;
       const task = new Task({ signal, deadlineMs: network.clock.now() + timeoutMs }, network);
       try {
-        const url = vetted(request.url, network);
+        const url = vettedUrl(request.url, network.guard);
         task.host = network.rateHost(url);
         await task.hostTurn();
         return await send(url, request, { task, network });
@@ -62,14 +62,6 @@ export function createWebhookClient(options: NetworkOptions, network: Network = 
     },
     close: () => network.close(),
   };
-}
-
-function vetted(text: string, { guard }: Network): URL {
-  const url = URL.parse(text);
-  if (url === null) throw addressRefused("not an absolute URL");
-  const refused = guard.refuseUrl(url);
-  if (refused !== undefined) throw refused;
-  return url;
 }
 
 function send(

@@ -40,8 +40,8 @@ export const piecesOf = (body: Buffer | GatheredBody): readonly Buffer[] =>
 
 /** A body of these pieces; where they are `received`, it says so. */
 export function gathered(pieces: readonly Buffer[], received = false): Buffer | GatheredBody {
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined && !received ? only : new GatheredBody(pieces, received);
+  const [first = Buffer.alloc(0)] = pieces;
+  return pieces.length <= 1 && !received ? first : new GatheredBody(pieces, received);
 }
 
 /** Less is not worth the call. */
