@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
 import type { ChildJob, EnqueueOptions, JobKind, JobProgress, JobSchedule } from "./job-queue.ts";
-import { childId } from "./life/job-record.ts";
 
 const idPattern = /^[\w.-]{1,128}$/;
 /** Room for the moment of a turn behind the name. */
@@ -16,6 +16,14 @@ const longestDelayMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
 const mostFigures = 20;
 const mostStageLength = 200;
+
+/** The id of a job's child of this name. */
+export function childId(parentId: string, name: string): string {
+  return `${parentId}.${name}`;
+}
+
+/** What a handler sees as the reason of its signal. */
+export const stopped = (why: string): FedwayError => new FedwayError("CANCELLED", why);
 
 function refuse(message: string): never {
   throw new FedwayError("REQUEST_INVALID", message);
@@ -48,6 +56,36 @@ export function checkChildren(parentId: string, children: readonly ChildJob[]): 
     names.add(name);
     if (!idPattern.test(childId(parentId, name))) refuse("A child's id, `<id of the job>.<name>`, is longer than 128.");
   }
+}
+
+/** Kinds by their names. */
+type Kinds = ReadonlyMap<string, JobKind>;
+
+/** The kind of this name. @throws FedwayError `REQUEST_INVALID` */
+export function knownKind(kinds: Kinds, name: string): JobKind {
+  const kind = kinds.get(name);
+  if (kind !== undefined) return kind;
+  const known = nearest(name, kinds.keys());
+  throw new FedwayError("REQUEST_INVALID", "There is no such kind of job.", {
+    ...(known.length > 0 && { next: `Did you mean ${known.join(" or ")}?` }),
+  });
+}
+
+/** A copy of a payload that its kind takes. @throws FedwayError `REQUEST_INVALID` */
+export function checkedPayload(kinds: Kinds, name: string, payload: unknown): unknown {
+  const copy: unknown = JSON.parse(payloadText(payload));
+  knownKind(kinds, name).validate(copy);
+  return copy;
+}
+
+/** The children of a job with copies of their payloads. @throws FedwayError `REQUEST_INVALID` */
+export function checkedChildren(kinds: Kinds, parentId: string, children: readonly ChildJob[]): readonly ChildJob[] {
+  checkChildren(parentId, children);
+  const checked = children.map((child) => ({ ...child, payload: checkedPayload(kinds, child.kind, child.payload) }));
+  if (isLargeFamily(checked.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload))))) {
+    refuse("The payloads of the job's children are larger than 16 MiB together.");
+  }
+  return checked;
 }
 
 /** Whether payloads, or results, of the children of one job are too large together. */

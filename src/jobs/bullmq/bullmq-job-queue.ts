@@ -1,73 +1,77 @@
-import { randomUUID } from "node:crypto";
+import { every, systemClock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkId, checkKinds } from "../bounds.ts";
-import { systemClock } from "../../clock.ts";
-import type { Job, JobQueue } from "../job-queue.ts";
-import { withProgress } from "../life/active-run.ts";
-import { cancelJob, endRunOf } from "../life/cancelling.ts";
-import { createIntake, type Intake } from "../life/intake.ts";
-import { createJobCore, type JobCore, type JobQueueTimes } from "../life/job-core.ts";
-import { type JobRecord, jobOf } from "../life/job-record.ts";
-import { createWatchers, type Watchers } from "../life/watchers.ts";
-import { createRedisDocuments, type RedisJobDocuments } from "./redis-documents.ts";
-import { checkAddress, keysOf, openRedisLink, type RedisLink } from "./redis-link.ts";
-import { startTicketWorkers, type TicketWorkers, type WorkerSettings } from "./ticket-worker.ts";
-import { putUp } from "./put-up.ts";
-import { createTickets, type Tickets } from "./tickets.ts";
-import { openTurns, type Turns } from "./turns.ts";
-import { createLook, repeat, type Repeated, sweep } from "./upkeep.ts";
+import type { Job, JobKind, JobQueue } from "../job-queue.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
+import type { Keeping } from "./bullmq-job.ts";
+import { startWorkers, type Workers } from "./bullmq-worker.ts";
+import { carryOver } from "./carry-over.ts";
+import { cancelJob, createIntake, type Intake } from "./intake.ts";
+import { JobTable } from "./job-table.ts";
+import { checkAddress, openRedisLink, type RedisLink } from "./redis-link.ts";
+import { openSchedules, type Schedules } from "./schedules.ts";
 
 /** How a queue in Redis works; all times in milliseconds. */
-export interface BullmqJobQueueOptions extends Omit<JobQueueTimes, "clock"> {
+export interface BullmqJobQueueOptions extends Partial<Keeping> {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
   /** What every key begins with: a short name and a colon, e.g. `fedway:`; the same in all processes of a deployment. */
   readonly prefix: string;
+  /** How long a job stays with a worker that gives no sign of life; default 30,000. */
+  readonly leaseMs?: number;
   /** How often a worker looks for jobs of workers that are gone; default 10,000. */
   readonly stalledMs?: number;
-  /** How often watched and running jobs are looked at for what other processes did; default 500. */
+  /** Lost workers after which a job is given up; default 20. */
+  readonly mostInterruptions?: number;
+  /** Wait before the next run of a job that has failed so often; default 1 s, doubled, at most 5 minutes. */
+  readonly backoffMs?: (failures: number) => number;
+  /** Shortest time between two reports of progress in Redis; default 250. */
+  readonly progressMs?: number;
+  /** Shortest time between two calls of a watcher; default 250. */
+  readonly watchMs?: number;
+  /** How often watched and running jobs are read for what other processes did; default 500. */
   readonly lookMs?: number;
-  /** How often lost tickets and schedules are put up again; default 30,000. */
+  /** How often lost schedules are restored; default 30,000. */
   readonly sweepMs?: number;
   /** Longest wait for Redis at the start; default 5,000. */
   readonly connectTimeoutMs?: number;
   /** Longest wait for the answer to one command; default 3,000. */
   readonly commandTimeoutMs?: number;
+  /** Told of what went wrong in the background. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 const day = 24 * 3_600_000;
-const defaultListed = 100;
+const longestBackoffMs = 300_000;
 
-/** What there is from the start on. */
 interface Started {
   readonly link: RedisLink;
-  readonly tickets: Tickets;
-  readonly turns: Turns;
-  readonly workers: TicketWorkers | undefined;
-  readonly repeated: readonly Repeated[];
+  readonly table: JobTable;
+  readonly intake: Intake;
+  readonly schedules: Schedules;
+  readonly workers: Workers | undefined;
+  readonly repeated: readonly { stop(): Promise<void> }[];
 }
 
-/** What there is all the time. */
 interface QueueParts {
   readonly options: BullmqJobQueueOptions;
-  readonly core: JobCore & { readonly documents: RedisJobDocuments };
-  readonly intake: Intake;
+  readonly keeping: Keeping;
+  readonly kinds: Map<string, JobKind>;
   readonly watchers: Watchers;
-  /** There before `started`: workers begin while the rest is put together. */
-  link: RedisLink | undefined;
+  readonly fault: (error: unknown) => void;
   started: Started | undefined;
+  isClosing: boolean;
 }
 
 /**
- * A queue that several processes share, over one Redis server (6.2 or newer, `maxmemory-policy noeviction`). What a job
- * is stands in a document; BullMQ says when which worker looks at it. Connects at the start.
+ * A queue that several processes share, over one Redis server (6.2 or newer, `maxmemory-policy noeviction`): each job is
+ * a BullMQ job. Connects at the start.
  *
  * @throws FedwayError `CONFIG_INVALID`; `start` rejects with `STORE_FAILED` when Redis does not answer
  */
 export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
   checkAddress(options);
   const parts = createParts(options);
-  const { core, intake, watchers } = parts;
   let starting = false;
   return {
     name: "bullmq",
@@ -75,69 +79,52 @@ export function createBullmqJobQueue(options: BullmqJobQueueOptions): JobQueue {
       checkKinds(kinds);
       if (starting) throw new FedwayError("CONFIG_INVALID", "The job queue has been started already.");
       starting = true;
-      for (const kind of kinds) core.kinds.set(kind.name, kind);
+      for (const kind of kinds) parts.kinds.set(kind.name, kind);
       try {
         parts.started = await start(parts, work);
-        if (core.closing) await close(parts, 0);
+        if (parts.isClosing) await close(parts, 0);
       } catch (error) {
         starting = false;
-        core.kinds.clear();
+        parts.kinds.clear();
         throw error;
       }
     },
     async enqueue(kind, payload, enqueueOptions = {}) {
-      if (core.closing) throw new FedwayError("STORE_FAILED", "The job queue is closed.");
-      const record = await intake.enqueue(kind, payload, enqueueOptions);
-      if (record.state === "waiting") await putUp(core, running(parts).tickets, record);
-      return jobOf(record);
+      if (parts.isClosing) throw new FedwayError("STORE_FAILED", "The job queue is closed.");
+      return running(parts).intake.enqueue(kind, payload, enqueueOptions);
     },
     async get(id) {
       checkId(id);
-      return get(parts, id);
+      return running(parts).table.view(id);
     },
-    list: (listOptions = {}) => list(parts, listOptions),
+    list: async (listOptions = {}) => running(parts).table.list(listOptions),
     async cancel(id) {
       checkId(id);
-      const { tickets } = running(parts);
-      const cancelled = await cancelJob(core, id);
-      // The job is cancelled already; a ticket that stays comes to nothing.
-      if (cancelled !== undefined) await tickets.remove([cancelled]).catch(core.fault);
-      return cancelled !== undefined;
+      return cancelJob(running(parts).table, id);
     },
-    watch: (id, listener) => watchers.watch(id, listener),
-    async schedule(schedule) {
-      await running(parts).turns.add(schedule);
-    },
-    async unschedule(name) {
-      await running(parts).turns.remove(name);
-    },
+    watch: (id, listener) => parts.watchers.watch(id, listener),
+    schedule: async (schedule) => running(parts).schedules.add(schedule),
+    unschedule: async (name) => running(parts).schedules.remove(name),
     async close(graceMs = 5_000) {
-      if (core.closing) return;
-      core.closing = true;
+      if (parts.isClosing) return;
+      parts.isClosing = true;
       await close(parts, graceMs);
     },
   };
 }
 
 function createParts(options: BullmqJobQueueOptions): QueueParts {
-  const { leaseMs = 30_000, keepFinishedMs = 7 * day, keepFinished = 1_000, owner = randomUUID() } = options;
-  const clock = systemClock;
-  const link = (): RedisLink => parts.link ?? running(parts).link;
-  const documents = createRedisDocuments({ link, clock, keepFinishedMs, keepFinished, leaseMs });
-  const core = createJobCore(documents, { ...options, clock, owner });
-  const read = (id: string): Promise<Job | undefined> => get(parts, id);
-  const watchers = createWatchers({ clock, read, everyMs: options.watchMs ?? 250, fault: core.fault });
-  core.changed = ({ record }) => watchers.notify(record.id);
-  core.endRun = (record) => endRunOf(parts.started?.workers?.get(record.id), record);
-  core.withdrawn = async (records) => parts.started?.tickets.remove(records);
-  core.progressed = (id) => watchers.notify(id);
+  const { keepFinishedMs = 7 * day, keepFinished = 1_000, watchMs: everyMs = 250 } = options;
+  const fault = (error: unknown): void => options.onFault?.(error);
+  const read = (id: string): Promise<Job | undefined> => running(parts).table.view(id);
   const parts: QueueParts = {
     options,
-    core,
-    intake: createIntake(core),
-    watchers,
-    link: undefined,
+    keeping: { keepFinishedMs, keepFinished },
+    kinds: new Map(),
+    watchers: createWatchers({ clock: systemClock, read, everyMs, fault }),
+    fault,
     started: undefined,
+    isClosing: false,
   };
   return parts;
 }
@@ -149,69 +136,64 @@ function running({ started }: QueueParts): Started {
 }
 
 async function start(parts: QueueParts, work: boolean): Promise<Started> {
-  const { core, intake, options, watchers } = parts;
-  const { url, prefix, connectTimeoutMs = 5_000, commandTimeoutMs = 3_000 } = options;
-  const link = await openRedisLink({ url, prefix, connectTimeoutMs, commandTimeoutMs, fault: core.fault });
-  parts.link = link;
+  const { options, kinds, keeping, watchers, fault } = parts;
+  const { connectTimeoutMs = 5_000, commandTimeoutMs = 3_000, sweepMs = 30_000, lookMs = 500 } = options;
+  const link = await openRedisLink({ ...options, kinds: kinds.keys(), connectTimeoutMs, commandTimeoutMs, fault });
   try {
-    const keys = keysOf(prefix);
-    const tickets = createTickets(link, { now: () => core.clock.now(), kindKeys: keys.kinds });
-    const turns = await openTurns({ core, link, intake, tickets });
-    const { mostInterruptions: mostStalled, leaseMs: lockMs } = core;
-    const settings: Omit<WorkerSettings, "prefix"> = {
-      url,
-      lockMs,
-      stalledMs: options.stalledMs ?? 10_000,
-      mostStalled,
-    };
-    const workers = work ? startTicketWorkers(core, { ...settings, prefix: keys.kinds }) : undefined;
-    if (work) turns.work({ ...settings, prefix: keys.turns });
-    const active = (): ReturnType<TicketWorkers["active"]> => workers?.active() ?? [];
-    const look = createLook({ core, documents: core.documents, watched: () => watchers.watched(), active });
-    const restoring = repeat(core, options.sweepMs ?? 30_000, async () => {
-      await turns.restore();
-      if (work) await sweep({ core, link, tickets, kindKeys: keys.kinds });
+    const table = new JobTable({
+      link,
+      kinds,
+      keepFinishedMs: keeping.keepFinishedMs,
+      ended(id) {
+        workers?.end(id);
+        watchers.notify(id);
+      },
     });
-    link.onReturn(() => restoring.now());
-    return { link, tickets, turns, workers, repeated: [restoring, repeat(core, options.lookMs ?? 500, look)] };
+    const schedules = await openSchedules({ link, kinds, keeping, prefix: options.prefix });
+    const intake = createIntake({ link, table, kinds, keeping, prefix: options.prefix });
+    const carry = (): Promise<void> => carryOver(link, options.prefix, intake);
+    const workers = work ? startWorkers(kinds.values(), { ...workerOptions(parts), table }) : undefined;
+    await carry();
+    const look = async (): Promise<void> => {
+      for (const id of watchers.watched()) watchers.notify(id);
+      await workers?.check();
+    };
+    const restore = async (): Promise<void> => {
+      await schedules.restore();
+      await carry();
+    };
+    const times = { clock: systemClock, onFault: fault };
+    const repeated = [
+      every(lookMs, look, { ...times, firstAfterMs: lookMs }),
+      every(sweepMs, restore, { ...times, firstAfterMs: sweepMs }),
+    ];
+    return { link, table, intake, schedules, workers, repeated };
   } catch (error) {
-    parts.link = undefined;
     await link.close();
     throw error;
   }
 }
 
+const workerOptions = ({ options, watchers, fault }: QueueParts) => ({
+  url: options.url,
+  prefix: options.prefix,
+  leaseMs: options.leaseMs ?? 30_000,
+  stalledMs: options.stalledMs ?? 10_000,
+  mostInterruptions: options.mostInterruptions ?? 20,
+  progressMs: options.progressMs ?? 250,
+  backoffMs: options.backoffMs ?? ((failures: number) => Math.min(1_000 * 2 ** (failures - 1), longestBackoffMs)),
+  changed: (id: string) => watchers.notify(id),
+  fault,
+});
+
 async function close(parts: QueueParts, graceMs: number): Promise<void> {
   const { started, watchers } = parts;
   watchers.close();
   if (started === undefined) return;
-  const { link, repeated, tickets, turns, workers } = started;
+  const { link, repeated, workers } = started;
   const stopping = Promise.all(repeated.map((one) => one.stop()));
-  await Promise.all([turns.stop(), workers?.stop(graceMs)]);
+  await workers?.stop(graceMs);
   await stopping;
-  await tickets.close();
   await link.close();
-  parts.link = undefined;
   parts.started = undefined;
-}
-
-async function get(parts: QueueParts, id: string): Promise<Job | undefined> {
-  const { documents } = parts.core;
-  const held = await documents.read(id);
-  if (held === undefined) return undefined;
-  const { resultKey } = held.record;
-  const result = resultKey === undefined ? undefined : await documents.readResult(resultKey);
-  return jobOf(latest(parts, held.record), result);
-}
-
-/** Without results: they can be large, and `get` has them. */
-async function list(parts: QueueParts, options: NonNullable<Parameters<JobQueue["list"]>[0]>): Promise<readonly Job[]> {
-  const records = await parts.core.documents.list({ ...options, limit: options.limit ?? defaultListed });
-  return records.map((record) => jobOf(latest(parts, record)));
-}
-
-/** A stored job with what this process knows beyond Redis. */
-function latest({ started }: QueueParts, record: JobRecord): JobRecord {
-  const run = record.state === "running" ? started?.workers?.get(record.id) : undefined;
-  return run === undefined ? record : withProgress(record, run);
 }

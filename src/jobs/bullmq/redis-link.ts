@@ -1,6 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { FlowProducer, Queue } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { type JobScript, type JobScriptName, jobScripts } from "./scripts.ts";
 
 /** How Redis is reached. */
 export interface RedisLinkOptions {
@@ -8,38 +8,35 @@ export interface RedisLinkOptions {
   readonly url: string;
   /** What every key begins with: a short name and a colon. */
   readonly prefix: string;
+  /** Each has a queue. */
+  readonly kinds: Iterable<string>;
   readonly connectTimeoutMs: number;
   /** How long one command may take before it fails. */
   readonly commandTimeoutMs: number;
   readonly fault: (error: unknown) => void;
 }
 
-/** The connection for everything but waiting for work; while Redis is away its commands fail at once. */
+/** The connection for everything but running jobs; while Redis is away its commands fail at once. */
 export interface RedisLink {
-  /** The queue of the turns of schedules; all queues of this link share its connection. */
-  readonly turns: Queue;
-  openQueue(name: string): Queue;
-  /** Adds jobs to several queues of this link at once. */
-  openFlows(): FlowProducer;
-  /** Calls back whenever Redis is there again. */
-  onReturn(listener: () => void): void;
-  /** Runs a script on the keys of this deployment. @throws FedwayError `STORE_FAILED` */
-  run(script: JobScriptName, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** Waits for BullMQ's own answer. @throws FedwayError `STORE_FAILED` */
+  readonly flows: FlowProducer;
+  /** The queue of a kind; all queues share one connection. */
+  queue(kind: string): Queue;
+  /** Plain Redis commands. @throws FedwayError `STORE_FAILED` */
+  command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
+  /** Waits for BullMQ's answer. @throws FedwayError `STORE_FAILED` */
   wait<Answer>(answer: Promise<Answer>): Promise<Answer>;
   close(): Promise<void>;
 }
 
-/** Key prefixes under the prefix of the deployment; BullMQ puts the name of a queue behind them. */
-export const keysOf = (prefix: string): { readonly own: string; readonly kinds: string; readonly turns: string } => ({
-  own: `${prefix}jobs:`,
-  kinds: `${prefix}jobs:kind`,
-  turns: `${prefix}jobs:schedules`,
-});
+/** What BullMQ's keys begin with; it appends `:<kind>:`. */
+export const queuePrefix = (prefix: string): string => `${prefix}jobs:queue`;
 
 /** The newest events that BullMQ keeps of a queue; nothing here reads them. */
 const events = { events: { maxLen: 100 } };
 const longestReconnectMs = 1_000;
+/** A lock may be taken by a command that its sender has given up. */
+const lockMs = 5_000;
+const lockAgainMs = 20;
 
 /** @throws FedwayError `CONFIG_INVALID` */
 export function checkAddress({ url, prefix }: { readonly url: string; readonly prefix: string }): void {
@@ -67,48 +64,65 @@ export function connectionOptions(url: string): Record<string, unknown> & { read
 /** @throws FedwayError `STORE_FAILED` when Redis does not answer in time */
 export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
   const { url, prefix, connectTimeoutMs, commandTimeoutMs, fault } = options;
-  const keys = keysOf(prefix);
   const failing = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
   // The time-out of the socket ends a connection to a server that hangs: commands fail at once until it answers again.
   const limits = { commandTimeout: commandTimeoutMs, socketTimeout: commandTimeoutMs };
   const connection = { ...connectionOptions(url), ...failing, ...limits };
   let lastError: unknown;
-  const turns = new Queue("turns", { connection, prefix: keys.turns, streams: events });
-  turns.on("error", (error) => {
+  // One queue owns the connection and tells its errors, the others borrow it.
+  const owner = new Queue("owner", { connection, prefix: queuePrefix(prefix), streams: events });
+  owner.on("error", (error) => {
     lastError = error;
     fault(jobsFailed(error));
   });
   try {
-    await inTime(turns.waitUntilReady(), connectTimeoutMs);
+    await inTime(owner.waitUntilReady(), connectTimeoutMs);
   } catch (error) {
-    await endQueue(turns);
+    await endQueue(owner);
     throw jobsFailed(lastError ?? error);
   }
-  const client = await turns.getBackend().client;
-  for (const [name, lua] of Object.entries<JobScript>(jobScripts)) {
-    client.defineCommand(commandName(name), { numberOfKeys: 0, lua });
-  }
+  const client = await owner.getBackend().client;
+  const borrowed = { connection: client, prefix: queuePrefix(prefix) };
+  const flows = new FlowProducer(borrowed);
+  flows.on("error", () => {});
+  const openQueue = (kind: string): Queue => new Queue(kind, { ...borrowed, streams: events });
+  const queues = new Map(Array.from(options.kinds, (kind) => [kind, openQueue(kind)]));
+  for (const queue of queues.values()) queue.on("error", () => {});
+  // Now: one that begins while Redis is away never becomes ready.
+  await inTime(Promise.all([flows, ...queues.values()].map((one) => one.waitUntilReady())), connectTimeoutMs);
   return {
-    turns,
-    openQueue(name) {
-      const queue = new Queue(name, { connection: client, prefix: keys.kinds, streams: events });
-      // The client tells its errors to `turns`, too.
-      queue.on("error", () => {});
+    flows,
+    queue(kind) {
+      const queue = queues.get(kind);
+      if (queue === undefined) throw new FedwayError("INTERNAL", `There is no queue of the kind ${kind}.`);
       return queue;
     },
-    openFlows() {
-      const flows = new FlowProducer({ connection: client, prefix: keys.kinds });
-      flows.on("error", () => {});
-      return flows;
-    },
-    onReturn: (listener) => void client.on("ready", listener),
-    run: (script, ...args) => wait(client.runCommand(commandName(script), [keys.own, ...args])),
+    command: (name, ...args) => wait(client.runCommand(name, [...args])),
     wait,
-    close: () => endQueue(turns),
+    async close() {
+      await Promise.all([flows, ...queues.values()].map((one) => inTime(one.close(), 1_000).catch(() => {})));
+      await endQueue(owner);
+    },
   };
 }
 
-const commandName = (script: string): string => `fedwayJobs-${script}`;
+/**
+ * Does `work` while nobody else in the deployment does other work under the same name.
+ * @throws FedwayError `STORE_FAILED`, also when the others take too long
+ */
+export async function locked<Result>(link: RedisLink, key: string, work: () => Promise<Result>): Promise<Result> {
+  const token = randomUUID();
+  for (let waitedMs = 0; ; waitedMs += lockAgainMs) {
+    if ((await link.command("set", key, token, "PX", lockMs, "NX")) !== null) break;
+    if (waitedMs >= lockMs) throw new FedwayError("STORE_FAILED", "The job is being changed by others.");
+    await new Promise((resolve) => setTimeout(resolve, lockAgainMs));
+  }
+  try {
+    return await work();
+  } finally {
+    if ((await link.command("get", key).catch(() => null)) === token) await link.command("del", key).catch(() => {});
+  }
+}
 
 async function wait<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
@@ -167,10 +181,4 @@ export function jobsFailed(error: unknown): FedwayError {
     next: "Try again in a while. Queries are answered all the same.",
     cause,
   });
-}
-
-/** @throws FedwayError `STORE_FAILED` for an answer that no script of ours gives */
-export function asArray(answer: unknown): readonly unknown[] {
-  if (Array.isArray(answer)) return answer;
-  throw new FedwayError("STORE_FAILED", "Redis gave an answer that makes no sense.");
 }

@@ -8,7 +8,7 @@ import { cancelJob, endRunOf } from "../life/cancelling.ts";
 import { createIntake, type Intake } from "../life/intake.ts";
 import { createJobCore, type JobQueueTimes } from "../life/job-core.ts";
 import { type JobRecord, jobOf } from "../life/job-record.ts";
-import { createWatchers, type Watchers } from "../life/watchers.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
 import { createJobDocuments } from "./job-documents.ts";
 import { createJobMirror } from "./job-mirror.ts";
 import { createPump, type Pump } from "./pump.ts";

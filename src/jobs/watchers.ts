@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "../../clock.ts";
-import type { Job } from "../job-queue.ts";
+import type { Clock, Timer } from "../clock.ts";
+import type { Job } from "./job-queue.ts";
 
 /** Who watches which jobs. */
 export interface Watchers {

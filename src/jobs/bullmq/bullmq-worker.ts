@@ -1,0 +1,278 @@
+import { DelayedError, Job as BullmqJob, UnrecoverableError, Worker } from "bullmq";
+import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { boundedProgress, childId, isLargeFamily, resultText, stopped } from "../bounds.ts";
+import type { JobKind, JobProgress } from "../job-queue.ts";
+import {
+  childError,
+  type Failure,
+  failureOf,
+  isEnded,
+  type JobData,
+  type PublicError,
+  publicId,
+  type QueuedJob,
+} from "./bullmq-job.ts";
+import type { JobTable } from "./job-table.ts";
+import { connectionOptions, inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
+
+/** Runs jobs: one BullMQ worker for each kind, as each has its own limit. */
+export interface Workers {
+  /** Ends a run of this process whose job was ended by somebody else. */
+  end(id: string): void;
+  /** Ends runs whose jobs were ended, or are gone. @throws FedwayError `STORE_FAILED` */
+  check(): Promise<void>;
+  /** Ends all runs: they get `graceMs`, what has not ended by then is put back. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** How jobs are run; all times in milliseconds. */
+export interface WorkerOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly leaseMs: number;
+  readonly stalledMs: number;
+  readonly mostInterruptions: number;
+  readonly progressMs: number;
+  readonly backoffMs: (failures: number) => number;
+  readonly table: JobTable;
+  readonly changed: (id: string) => void;
+  readonly fault: (error: unknown) => void;
+}
+
+interface Run {
+  readonly job: QueuedJob;
+  /** The job as it is in Redis now; waits for Redis while that is away. */
+  readonly read: () => Promise<QueuedJob | undefined>;
+  readonly token: string;
+  readonly kind: JobKind;
+  readonly controller: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+type JobWorker = Worker<JobData, readonly unknown[]>;
+
+/** A failed run, in the form that BullMQ keeps. */
+class RunError extends Error {
+  readonly retryAfterMs: number;
+  constructor({ code, message }: FedwayError, retryAfterMs: number) {
+    super(JSON.stringify({ code, message } satisfies Failure));
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+const finalError = (failure: Failure): UnrecoverableError => new UnrecoverableError(JSON.stringify(failure));
+const cancelled = "The job was cancelled.";
+const closeMs = 2_000;
+
+/** Workers that take jobs from now on. */
+export function startWorkers(kinds: Iterable<JobKind>, options: WorkerOptions): Workers {
+  const runs = new Map<string, Run>();
+  let closing = false;
+  const isClosing = (): boolean => closing;
+  const workers = Array.from(kinds, (kind) =>
+    openWorker(kind, options, (worker, job, token) => {
+      const controller = new AbortController();
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      const read = (): Promise<QueuedJob | undefined> => BullmqJob.fromId(worker, job.id ?? "");
+      const run: Run = { job, read, token, kind, controller, ended };
+      const id = publicId(job);
+      runs.set(id, run);
+      options.changed(id);
+      return attend(run, { ...options, isClosing }).finally(() => {
+        runs.delete(id);
+        resolve();
+      });
+    }),
+  );
+  const end = (id: string, why = cancelled): void => runs.get(id)?.controller.abort(stopped(why));
+  for (const worker of workers) {
+    worker.on("lockRenewalFailed", (ids) => {
+      for (const id of ids) end(publicId({ id }), "Another worker has taken the job over.");
+    });
+    for (const event of ["completed", "failed"] as const) {
+      worker.on(event, (job: { readonly id?: string } | undefined) => {
+        if (job?.id !== undefined) options.changed(publicId({ id: job.id }));
+      });
+    }
+  }
+  return {
+    end,
+    async check() {
+      for (const id of Array.from(runs.keys())) {
+        const now = await options.table.find(id);
+        if (now === undefined || isEnded(now)) end(id);
+      }
+    },
+    async stop(graceMs) {
+      closing = true;
+      await Promise.all(workers.map((worker) => worker.pause(true)));
+      for (const id of runs.keys()) end(id, "The service is shutting down.");
+      await inTime(Promise.all(Array.from(runs.values(), ({ ended }) => ended)), graceMs).catch(() => {});
+      const stuck = Array.from(runs.values());
+      await Promise.all(stuck.map((run) => inTime(putBack(run), closeMs).catch(options.fault)));
+      await Promise.all(workers.map((worker) => closeWorker(worker, stuck)));
+    },
+  };
+}
+
+function openWorker(
+  kind: JobKind,
+  { url, prefix, leaseMs, stalledMs, mostInterruptions, backoffMs, fault }: WorkerOptions,
+  run: (worker: JobWorker, job: QueuedJob, token: string) => Promise<readonly unknown[]>,
+): JobWorker {
+  const worker: JobWorker = new Worker(kind.name, (job: QueuedJob, token = "") => run(worker, job, token), {
+    connection: connectionOptions(url),
+    prefix: queuePrefix(prefix),
+    concurrency: kind.concurrency ?? 1,
+    lockDuration: leaseMs,
+    stalledInterval: stalledMs,
+    maxStalledCount: mostInterruptions - 1,
+    runRetryDelay: 1_000,
+    settings: {
+      backoffStrategy: (failures, _type, error) =>
+        Math.max(backoffMs(failures), error instanceof RunError ? error.retryAfterMs : 0),
+    },
+  });
+  worker.on("error", (error) => {
+    // The link tells that Redis is away; ten workers that say so too are noise.
+    if (!isConnectionError(error)) fault(jobsFailed(error));
+  });
+  return worker;
+}
+
+/** Ends a worker in a time that does not depend on Redis; one with runs that do not end does not wait for them. */
+async function closeWorker(worker: JobWorker, stuck: readonly Run[]): Promise<void> {
+  const force = stuck.some(({ kind }) => kind.name === worker.name);
+  // A connection that is away ends without saying so.
+  await inTime(worker.close(force), closeMs).catch(() => void worker.disconnect().catch(() => {}));
+}
+
+/** Gives a job back, for a worker that comes at once. */
+const putBack = ({ job, token }: Run): Promise<void> => job.moveToDelayed(Date.now(), token);
+
+type Attending = WorkerOptions & { readonly isClosing: () => boolean };
+
+/** One run of a job. @throws what tells BullMQ to try again, to give up, or to leave the job where it was put */
+async function attend(run: Run, options: Attending): Promise<readonly unknown[]> {
+  try {
+    return await attempt(run, options);
+  } catch (thrown) {
+    if (thrown instanceof UnrecoverableError) throw thrown;
+    // A handler that was told to end because the queue closes has not failed.
+    if (options.isClosing() && run.controller.signal.aborted) {
+      await putBack(run);
+      throw new DelayedError();
+    }
+    const error = toFedwayError(thrown);
+    const { code, message, details } = error;
+    throw error.kind.retryable ? new RunError(error, details.retryAfterMs ?? 0) : finalError({ code, message });
+  }
+}
+
+async function attempt(run: Run, options: Attending): Promise<readonly unknown[]> {
+  const { job, kind, controller } = run;
+  refuseEnded(await run.read(), { notRun: true });
+  if (await options.table.isOverlapping(job)) {
+    // The turn before this one is not done yet: jobs must not pile up.
+    job.opts.removeOnComplete = true;
+    return [];
+  }
+  const children = await childResults(run, options);
+  kind.validate(job.data.payload);
+  const progress = startProgress(run, options);
+  let result: unknown;
+  try {
+    const context = { id: publicId(job), attempt: job.attemptsStarted, signal: controller.signal, children };
+    result = await kind.run(job.data.payload, { ...context, progress: (told) => progress.report(told) });
+  } catch (thrown) {
+    refuseEnded(await run.read(), {});
+    throw thrown;
+  } finally {
+    await progress.end();
+  }
+  refuseEnded(await run.read(), {});
+  return storable(result);
+}
+
+/** @throws UnrecoverableError for a job that somebody has ended, or that is gone */
+function refuseEnded(job: QueuedJob | undefined, more: Pick<Failure, "notRun">): void {
+  if (job === undefined || isEnded(job)) throw finalError({ code: "CANCELLED", message: cancelled, ...more });
+}
+
+function storable(result: unknown): readonly unknown[] {
+  try {
+    return resultText(result) === undefined ? [] : [result];
+  } catch (thrown) {
+    const { code, message } = toFedwayError(thrown);
+    throw finalError({ code, message });
+  }
+}
+
+/** What the children of a job gave. @throws UnrecoverableError when one of them failed; the others are then ended */
+async function childResults({ job }: Run, { table }: Attending): Promise<readonly unknown[]> {
+  const { children: names } = job.data;
+  if (names === undefined) return [];
+  const failures = byName(job, await job.getIgnoredChildrenFailures());
+  const error = childFailure(names, failures);
+  if (error !== undefined) {
+    await table.endChildren(job);
+    throw finalError({ ...error, notRun: true });
+  }
+  const values = byName(job, (await job.getChildrenValues<readonly unknown[]>()) ?? {});
+  if (isLargeFamily(Array.from(values.values(), (value) => JSON.stringify(value).length))) {
+    const message = "The results of the job's parts are larger than 16 MiB together.";
+    throw finalError({ code: "INTERNAL", message, notRun: true });
+  }
+  return names.map((name) => values.get(name)?.[0]);
+}
+
+/** By the names of the children; BullMQ has them by the keys of their jobs. */
+function byName<Value>(job: QueuedJob, byKey: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> {
+  const beginning = childId(publicId(job), "");
+  return new Map(
+    Object.entries(byKey).map(([key, value]) => {
+      const id = publicId({ id: key.slice(key.indexOf(":~") + 1) });
+      return [id.slice(beginning.length), value];
+    }),
+  );
+}
+
+/** Why a job fails whose children failed: the first failure that is no consequence of another one. */
+function childFailure(names: readonly string[], failures: ReadonlyMap<string, string>): PublicError | undefined {
+  const found = names.flatMap((name) => {
+    const failure = failureOf(failures.get(name));
+    return failure === undefined ? [] : [childError(name, failure)];
+  });
+  return found.find(({ code }) => code !== "CANCELLED") ?? found[0];
+}
+
+/** Reports progress a few times a second at most; the last report is written before the end. */
+function startProgress({ job }: Run, { progressMs, changed, fault }: Attending) {
+  let timer: NodeJS.Timeout | undefined;
+  let latest: JobProgress | undefined;
+  let isOpen = true;
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const told = latest;
+    latest = undefined;
+    if (told === undefined) return;
+    try {
+      await job.updateProgress({ ...told });
+      changed(publicId(job));
+    } catch (error) {
+      if (!isConnectionError(error)) fault(jobsFailed(error));
+    }
+  };
+  return {
+    report(progress: JobProgress): void {
+      if (!isOpen) return;
+      latest = boundedProgress(progress);
+      timer ??= setTimeout(() => void flush(), progressMs);
+    },
+    async end(): Promise<void> {
+      isOpen = false;
+      await flush();
+    },
+  };
+}

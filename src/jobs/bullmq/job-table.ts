@@ -1,0 +1,162 @@
+import type { JobType, Queue } from "bullmq";
+import { childId } from "../bounds.ts";
+import { forAll } from "../for-all.ts";
+import type { Job, JobQueue } from "../job-queue.ts";
+import {
+  bullmqId,
+  isEnded,
+  isToCome,
+  type JobEnd,
+  jobOf,
+  orderOf,
+  publicId,
+  type QueuedJob,
+  resultOf,
+  turnId,
+} from "./bullmq-job.ts";
+import type { RedisLink } from "./redis-link.ts";
+
+/** What the table needs beside the link. */
+export interface JobTableOptions {
+  readonly link: RedisLink;
+  readonly kinds: ReadonlyMap<string, unknown>;
+  readonly keepFinishedMs: number;
+  /** Told of each job that was ended. */
+  readonly ended: (id: string) => void;
+}
+
+const defaultListed = 100;
+const groups = {
+  waiting: ["wait", "prioritized", "delayed", "waiting-children"],
+  active: ["active"],
+  completed: ["completed"],
+  failed: ["failed"],
+} as const satisfies Record<string, readonly JobType[]>;
+type JobGroup = keyof typeof groups;
+
+const finished = new Set(["completed", "failed", "unknown"]);
+
+/** The jobs of all kinds as they are in Redis. All methods reject with FedwayError `STORE_FAILED`. */
+export class JobTable {
+  readonly #options: JobTableOptions;
+
+  constructor(options: JobTableOptions) {
+    this.#options = options;
+  }
+
+  async find(id: string): Promise<QueuedJob | undefined> {
+    const turn = turnId(id);
+    const ids = turn === undefined ? [bullmqId(id)] : [bullmqId(id), turn];
+    const read = (queue: Queue): readonly Promise<QueuedJob | undefined>[] => ids.map((each) => queue.getJob(each));
+    const found = await this.#options.link.wait(Promise.all(this.#queues().flatMap(read)));
+    return found.find((job) => job !== undefined && this.#isKept(job));
+  }
+
+  /** A job with its result. */
+  async view(id: string): Promise<Job | undefined> {
+    for (;;) {
+      const job = await this.find(id);
+      if (job === undefined) return undefined;
+      if (job.finishedOn !== undefined || isEnded(job)) return withResult(job);
+      const state = await this.#options.link.wait(job.getState());
+      // Otherwise it has moved on since it was read.
+      if (!finished.has(state)) return jobOf(job, state === "active");
+    }
+  }
+
+  async list({
+    kind,
+    state,
+    limit = defaultListed,
+  }: NonNullable<Parameters<JobQueue["list"]>[0]>): Promise<readonly Job[]> {
+    const found = new Map<string, Job>();
+    const orders = new Map<string, number>();
+    const read = async (queue: Queue, group: JobGroup): Promise<void> => {
+      const types = groups[group];
+      const jobs: readonly (QueuedJob | undefined)[] = await this.#options.link.wait(
+        queue.getJobs([...types], 0, limit - 1, false),
+      );
+      for (const job of jobs) {
+        // One that moves on meanwhile is met twice, or is gone.
+        if (job === undefined || !this.#isKept(job)) continue;
+        const view = jobOf(job, group === "active");
+        found.set(view.id, view);
+        orders.set(view.id, orderOf(job));
+      }
+    };
+    const wanted = groupsOf(state);
+    await forAll(this.#queues(kind), async (queue) => {
+      for (const group of wanted) await read(queue, group);
+    });
+    return Array.from(found.values())
+      .filter((job) => state === undefined || job.state === state)
+      .toSorted((left, right) => (orders.get(right.id) ?? 0) - (orders.get(left.id) ?? 0))
+      .slice(0, limit);
+  }
+
+  /** Whether this is a turn of a schedule that comes while one before is not done. */
+  async isOverlapping(job: QueuedJob): Promise<boolean> {
+    if (job.repeatJobKey === undefined) return false;
+    const { link } = this.#options;
+    const open = link.queue(job.queueName).getJobs(["active", "wait", "prioritized", "delayed"]);
+    const others: readonly QueuedJob[] = await link.wait(open);
+    return others.some(
+      (other) => other?.repeatJobKey === job.repeatJobKey && turnAtMs(other) < turnAtMs(job) && !isEnded(other),
+    );
+  }
+
+  /** Ends a job, whatever its handler does, and cancels its open children. */
+  async end(job: QueuedJob, end: Omit<JobEnd, "atMs">): Promise<void> {
+    await this.#writeEnd(job, end);
+    await this.endChildren(job);
+    // After the children: a run that ends makes room for the next one, which may be a child of the same job.
+    this.#options.ended(publicId(job));
+  }
+
+  /** Cancels the open children of a job. */
+  async endChildren(job: QueuedJob): Promise<void> {
+    const ids = (job.data.children ?? []).map((name) => childId(publicId(job), name));
+    await forAll(ids, async (id) => {
+      const child = await this.find(id);
+      if (child?.data.parent === publicId(job) && isOpen(child)) await this.#writeEnd(child, { state: "cancelled" });
+    });
+    for (const id of ids) this.#options.ended(id);
+  }
+
+  async #writeEnd(job: QueuedJob, end: Omit<JobEnd, "atMs">): Promise<void> {
+    await this.#options.link.wait(job.updateData({ ...job.data, end: { ...end, atMs: Date.now() } }));
+    // A worker takes it out of the queue; until its time has come it would be in the way.
+    if (job.delay > 0) await job.promote().catch(() => {});
+  }
+
+  #queues(kind?: string): readonly Queue[] {
+    const { link, kinds } = this.#options;
+    const known = kind === undefined ? Array.from(kinds.keys()) : [kind].filter((name) => kinds.has(name));
+    return known.map((name) => link.queue(name));
+  }
+
+  /** BullMQ forgets old jobs when the next one of the kind ends. */
+  #isKept(job: QueuedJob): boolean {
+    const { finishedOn = Number.POSITIVE_INFINITY } = job;
+    return !isToCome(job) && finishedOn > Date.now() - this.#options.keepFinishedMs;
+  }
+}
+
+/** Where jobs of a state may be: one that was ended stays in its place until a worker comes to it. */
+function groupsOf(state: Job["state"] | undefined): readonly JobGroup[] {
+  if (state === "waiting") return ["waiting"];
+  if (state === "running") return ["active"];
+  if (state === "done") return ["completed"];
+  return state === undefined ? ["waiting", "active", "completed", "failed"] : ["waiting", "active", "failed"];
+}
+
+const turnAtMs = ({ id = "" }: QueuedJob): number => Number(id.slice(id.lastIndexOf(":") + 1));
+
+/** Whether a job can still come to run, or to an end. */
+export const isOpen = (job: QueuedJob): boolean => job.finishedOn === undefined && !isEnded(job);
+
+function withResult(job: QueuedJob): Job {
+  const view = jobOf(job, false);
+  const result = resultOf(job);
+  return view.state === "done" && result !== undefined && result.length > 0 ? { ...view, result: result[0] } : view;
+}
