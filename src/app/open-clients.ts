@@ -5,12 +5,17 @@ import type { HostedShards } from "./shards.ts";
 import { type Config, packageVersion } from "../config/config.ts";
 import { createRequestSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createSparqlClient, type GuardedSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
+import {
+  createSparqlClient,
+  type GuardedSparqlClient,
+  openClientNetwork,
+  type SparqlClientOptions,
+} from "../outbound/client.ts";
 import { createDocumentClient, type DocumentClient } from "../outbound/documents.ts";
-import type { ExchangeReport, TransportObserver } from "../outbound/observer.ts";
+import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
 import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
-import { createAsker, type TransportAsker } from "../outbound/whole-answer.ts";
+import { createAsker, type OutboundAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { Logger } from "pino";
 import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
@@ -19,7 +24,7 @@ import { createEvaluators, type Evaluators } from "../engine/evaluators/create-e
 export interface Clients {
   readonly sparql: GuardedSparqlClient;
   readonly documents: DocumentClient;
-  readonly asker: TransportAsker;
+  readonly asker: OutboundAsker;
   readonly webhooks: WebhookClient;
   close(): Promise<void>;
 }
@@ -62,7 +67,7 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   };
 }
 
-function observerOf({ metrics, tracer, onTraffic }: ClientObservers): TransportObserver {
+function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundObserver {
   return {
     onExchange(exchange) {
       metrics?.observeExchange(exchange);

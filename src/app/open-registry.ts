@@ -17,7 +17,7 @@ import { createLinksetService, type LinksetService } from "../registry/void/link
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import type { TransportAsker } from "../outbound/whole-answer.ts";
+import type { OutboundAsker } from "../outbound/whole-answer.ts";
 import { createProbeClient } from "../outbound/whole-answer.ts";
 import { every, systemClock, steadyClock } from "../clock.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
@@ -82,7 +82,7 @@ function isOwn(url: string, local: LocalDispatch): boolean {
   return local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
 }
 
-function politeDescriber(asker: TransportAsker, local: LocalDispatch): Describer {
+function politeDescriber(asker: OutboundAsker, local: LocalDispatch): Describer {
   const polite = createDescriber({ asker, clock: steadyClock });
   const own = createDescriber({ asker, clock: steadyClock, pauseMs: 0 });
   return {

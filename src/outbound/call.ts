@@ -2,14 +2,14 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Admission, Breaker } from "./breaker.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
 import type { Network } from "./network.ts";
-import { healthSign, outcomeName, type TransportObserver } from "./observer.ts";
+import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 import { hostBusy, Task } from "./task.ts";
 
 /** What all calls of one client share. */
 export interface CallContext {
   readonly network: Network;
-  readonly observer: TransportObserver | undefined;
+  readonly observer: OutboundObserver | undefined;
   /** A query's own deadline that passes before the response head counts as a fault after this long. */
   readonly slowMs: number;
 }

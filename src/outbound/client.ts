@@ -7,7 +7,7 @@ import { converse, type ConversationContext, type RetryOptions } from "./convers
 import { type Breakers, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
-import type { TransportObserver } from "./observer.ts";
+import type { OutboundObserver } from "./observer.ts";
 import type { EndpointTarget, LocalDispatch, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
@@ -32,7 +32,7 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly scanner?: ((mediaType: string) => AnswerScanner) | undefined;
   /** Endpoints that this process itself hosts; their URLs are never dialled. */
   readonly local?: LocalDispatch | undefined;
-  readonly observer?: TransportObserver | undefined;
+  readonly observer?: OutboundObserver | undefined;
   /** Jitter of back-offs, in [0, 1); default `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
@@ -155,7 +155,7 @@ function createVetting({ guard, rateHost }: Network, limit: number): (text: stri
 function refusedTarget(
   { details, message }: FedwayError,
   endpoint: EndpointTarget,
-  observer: TransportObserver | undefined,
+  observer: OutboundObserver | undefined,
 ): FedwayError {
   observer?.onExchange?.({
     endpoint: metricName(endpoint),

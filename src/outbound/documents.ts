@@ -8,7 +8,7 @@ import { isRedirect, maxRedirects, parseRetryAfter, redirectRefused, redirectSte
 import { CollectedBody, Exchange } from "./exchange.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
-import { outcomeName, refusalOutcome, type TransportObserver } from "./observer.ts";
+import { outcomeName, refusalOutcome, type OutboundObserver } from "./observer.ts";
 import { type Refusal, refusalError } from "./refusals.ts";
 import { Scheduler } from "./endpoint-states.ts";
 import type { LocalDispatch } from "./sparql-client.ts";
@@ -67,7 +67,7 @@ export interface DocumentClient {
 interface DocumentClientOptions extends NetworkOptions {
   readonly local?: LocalDispatch | undefined;
   /** Hears of every HTTP request; must not throw. */
-  readonly observer?: Pick<TransportObserver, "onRequest"> | undefined;
+  readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
 }
 
 /**

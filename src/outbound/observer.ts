@@ -56,7 +56,7 @@ export interface BreakerReport {
 }
 
 /** Hears of every query, every HTTP request and every circuit breaker; must not throw. */
-export interface TransportObserver {
+export interface OutboundObserver {
   onExchange?(report: ExchangeReport): void;
   /** A request is sent; what is returned is called once when it is over, its body included. */
   onRequest?(request: RequestStart): (end: RequestEnd) => void;

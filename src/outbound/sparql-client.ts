@@ -4,7 +4,7 @@ import type { AnswerKind } from "../results/model.ts";
 /** How a query is put into an HTTP request (SPARQL 1.1 Protocol, section 2.1). */
 export type RequestMethod = "post-form" | "post-direct" | "get";
 
-/** What the transport must know of an endpoint. */
+/** What must be known of an endpoint to send it something. */
 export interface EndpointTarget {
   /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
   readonly id?: string;

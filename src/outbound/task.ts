@@ -1,7 +1,7 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Network } from "./network.ts";
-import type { RequestEnd, RequestOutcome, TransportObserver } from "./observer.ts";
+import type { RequestEnd, RequestOutcome, OutboundObserver } from "./observer.ts";
 
 /** For whom something is fetched, and until when. */
 export interface TaskOptions {
@@ -15,7 +15,7 @@ export interface TaskOptions {
   /** What the requests belong to, handed to the observer as it is. */
   readonly trace?: unknown;
   /** Hears of each HTTP request. */
-  readonly observer?: Pick<TransportObserver, "onRequest"> | undefined;
+  readonly observer?: Pick<OutboundObserver, "onRequest"> | undefined;
 }
 
 /**

@@ -64,7 +64,7 @@ export interface ProbeClient {
 }
 
 /** Whole, parsed answers for the service's own questions; what the registry knows as `Asker`. */
-export interface TransportAsker {
+export interface OutboundAsker {
   /** @throws FedwayError as `ProbeClient.probe` */
   ask(request: RowsRequest): Promise<WholeRows>;
   /** @throws FedwayError as `DocumentClient.fetch` */
@@ -97,7 +97,7 @@ export const createProbeClient = (options: WholeAnswerOptions): ProbeClient => (
 /** An asker over the SPARQL client and the document client. */
 export function createAsker(
   options: WholeAnswerOptions & { readonly documents: Pick<DocumentClient, "fetch"> },
-): TransportAsker {
+): OutboundAsker {
   return {
     async ask(request) {
       const asked = { ...request, kind: kindOf(request.query) };

@@ -48,7 +48,7 @@ export class StartedRun {
       parent: request.trace,
       attributes: { "fedway.run": this.#run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
     });
-    const start = plan.kind === "direct" && !plan.silent ? transportDeadline : startDeadline;
+    const start = plan.kind === "direct" && !plan.silent ? requestDeadline : startDeadline;
     this.#deadline = start(request.signal, timeoutOf(request, options), now);
     this.#options = options;
     this.id = this.#run.id;
@@ -125,7 +125,7 @@ interface Deadline {
 }
 
 /** The deadline of a plan whose only work is one request, which the outbound client ends. Costs no timer. */
-function transportDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
+function requestDeadline(client: AbortSignal, timeoutMs: number, now: () => number): Deadline {
   return { atMs: now() + timeoutMs, signal: client, clear: () => {} };
 }
 

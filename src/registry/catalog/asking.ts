@@ -1,4 +1,4 @@
-import type { TransportAsker } from "../../outbound/whole-answer.ts";
+import type { OutboundAsker } from "../../outbound/whole-answer.ts";
 import type { RdfDocument } from "../../outbound/documents.ts";
 import type { RowsRequest, WholeRows } from "../../outbound/whole-answer.ts";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
@@ -19,4 +19,4 @@ export type FetchedDocument = RdfDocument;
  * How the registry asks endpoints: through the transport, with its guard, deadlines, retries and politeness; parsed.
  * A FedwayError carries `details.fault` and `details.upstreamStatus`.
  */
-export type Asker = TransportAsker;
+export type Asker = OutboundAsker;
