@@ -29,7 +29,10 @@ interface Order<Task, Result, Progress> extends RunOptions<Progress> {
   reject(reason: unknown): void;
 }
 
-/** Threads of one script that do tasks side by side; each is started when there is a task for it. */
+/**
+ * Threads of one script that do tasks side by side; each is started when there is a task for it.
+ * Idle ones do not keep the process alive.
+ */
 export class Threads<Task, Result, Progress = never> {
   readonly count: number;
   readonly #options: ThreadOptions;
@@ -74,8 +77,14 @@ export class Threads<Task, Result, Progress = never> {
       // Flags of the main thread (loaders, inspectors) and its environment are none of a thread's business.
       execArgv: [],
       env: {},
+      stdout: true,
+      stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMb ?? defaultHeapMb },
     });
+    // Read and dropped: a thread has nothing to say there, and unread output would pile up.
+    worker.stdout.resume();
+    worker.stderr.resume();
+    worker.unref();
     this.#all.add(worker);
     this.#free.push(worker);
     worker.on("message", (reply: ThreadReply<Result, Progress>) => this.#hear(worker, reply));
@@ -92,6 +101,7 @@ export class Threads<Task, Result, Progress = never> {
       const worker = this.#free.shift()!;
       const order = this.#waiting.shift()!;
       this.#busy.set(worker, order);
+      worker.ref();
       worker.postMessage(order.task, order.transfer ?? []);
     }
   }
@@ -102,6 +112,7 @@ export class Threads<Task, Result, Progress = never> {
     if (order === undefined) return;
     if (reply.kind === "progress") return this.#tell(order, reply.progress);
     this.#busy.delete(worker);
+    worker.unref();
     this.#free.push(worker);
     this.#next();
     if (reply.kind === "done") order.resolve(reply.result);

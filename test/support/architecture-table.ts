@@ -131,7 +131,7 @@ export const modules: readonly Module[] = [
     ],
     packages: [],
   },
-  { name: "shards/solver", imports: whole("shards"), packages: ["clingo-wasm"] },
+  { name: "shards/solver", imports: whole("shards", "workers"), packages: ["clingo-wasm"] },
   {
     name: "http",
     imports: [

@@ -1,8 +1,7 @@
 import type { SolverClock } from "../rules/answer-set-solver.ts";
-import type { ClingoProgress } from "./clingo-protocol.ts";
 
 /** Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it. */
-export interface ClingoOutput {
+interface ClingoOutput {
   /** One line without its end. */
   feed(line: string): void;
   /** clingo's word for the whole search; empty until it has said it. */
@@ -55,4 +54,33 @@ export function createClingoOutput(tell: (progress: ClingoProgress) => void): Cl
       return { totalSeconds: Number(words.get("Total") ?? 0), searchSeconds: Number(words.get("Solve") ?? 0) };
     },
   };
+}
+
+/** What a worker is started with. */
+export interface ClingoBoot {
+  /** Cap of clingo's own memory. */
+  readonly memoryBytes: number;
+}
+
+/** One program for the worker; it works on one at a time. */
+export interface ClingoRequest {
+  /** UTF-8; the worker takes it over. */
+  readonly program: Uint8Array<ArrayBuffer>;
+  readonly options: readonly string[];
+}
+
+/** What the worker says while it solves. */
+export type ClingoProgress =
+  | { readonly kind: "model"; readonly atoms: readonly string[] }
+  /** Of the model before. */
+  | { readonly kind: "costs"; readonly costs: readonly number[] }
+  | { readonly kind: "bound"; readonly lower: readonly number[] };
+
+/** How a search ended that did not fail. */
+export interface ClingoEnd {
+  /** clingo's word: `SATISFIABLE`, `UNSATISFIABLE`, `OPTIMUM FOUND` or `UNKNOWN`. */
+  readonly result: string;
+  /** Nothing is left to search. */
+  readonly complete: boolean;
+  readonly clock: SolverClock;
 }

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { Threads } from "../../workers/threads.ts";
 import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } from "../rules/answer-set-solver.ts";
-import type { ClingoMessage, ClingoProgress } from "./clingo-protocol.ts";
-import { type ClingoThread, startClingoThread } from "./clingo-thread.ts";
+import type { ClingoBoot, ClingoEnd, ClingoProgress, ClingoRequest } from "./clingo-output.ts";
 
 /** Limits of `createClingoSolver`. */
 export interface ClingoSolverOptions {
@@ -13,6 +13,14 @@ export interface ClingoSolverOptions {
 }
 
 const defaultMemoryBytes = 2 ** 30;
+/** JavaScript heap of the thread: the models as text until the search ends. */
+const heapMb = 256;
+
+type ClingoThread = Threads<ClingoRequest, ClingoEnd, ClingoProgress>;
+
+function startThread(boot: ClingoBoot): ClingoThread {
+  return new Threads({ script: new URL("./clingo-worker.ts", import.meta.url), data: boot, count: 1, heapMb });
+}
 
 /**
  * clingo (WebAssembly) in a worker thread. clingo-wasm ignores `--time-limit`, and nothing reaches a thread that
@@ -28,13 +36,13 @@ export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetS
   const drop = async (): Promise<void> => {
     const lost = thread;
     thread = undefined;
-    await lost?.terminate();
+    await lost?.close();
   };
   const solveNow = async (program: string, options: SolveOptions): Promise<SolveResult> => {
     if (closing.signal.aborted) throw closedError();
     const bytes = new TextEncoder().encode(program);
     if (bytes.length > programBytes) throw tooLarge(bytes.length, programBytes);
-    thread ??= startClingoThread({ memoryBytes });
+    thread ??= startThread({ memoryBytes });
     const search = startSearch(thread, bytes, { ...options, closing: closing.signal });
     const { result, usable } = await search;
     if (!usable) await drop();
@@ -92,27 +100,30 @@ function startSearch(
   const signals = [options.signal, options.closing].filter((signal) => signal !== undefined);
   for (const signal of signals) signal.addEventListener("abort", abort, { once: true });
 
-  const listen = (message: ClingoMessage): void => {
-    if (message.kind === "done") {
-      const ended = message.complete ? "complete" : "limit";
-      const satisfiable = message.result !== "UNSATISFIABLE";
-      const { clock } = message;
-      resolve({ usable: true, result: { ...summary(heard, { ended, satisfiable, seconds: seconds() }), clock } });
-    } else if (message.kind === "failed") {
-      // A failure may leave clingo's memory in pieces, or at its cap.
-      resolve({ usable: false, result: solverError(message.message) });
-    } else note(heard, message, options.keepModels ?? 1);
-  };
+  const request = { program, options: options.options ?? [] };
+  const keep = options.keepModels ?? 1;
   if (signals.some((signal) => signal.aborted)) abort();
-  else thread.run({ program, options: options.options ?? [] }, { listen, lost: (why) => fail(resolve, why) });
+  else {
+    const onProgress = (progress: ClingoProgress): void => note(heard, progress, keep);
+    const search = thread.run(request, { onProgress, transfer: [program.buffer] });
+    void outcomeOf(search, heard, seconds).then(resolve);
+  }
   return promise.finally(() => {
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener("abort", abort);
   });
 }
 
-function fail(resolve: (outcome: Outcome) => void, why: string): void {
-  resolve({ usable: false, result: solverError(why) });
+async function outcomeOf(search: Promise<ClingoEnd>, heard: Heard, seconds: () => number): Promise<Outcome> {
+  try {
+    const { complete, result, clock } = await search;
+    const ended = complete ? "complete" : "limit";
+    const satisfiable = result !== "UNSATISFIABLE";
+    return { usable: true, result: { ...summary(heard, { ended, satisfiable, seconds: seconds() }), clock } };
+  } catch (error) {
+    // A failure may leave clingo's memory in pieces, or at its cap.
+    return { usable: false, result: solverError(error instanceof Error ? error.message : String(error)) };
+  }
 }
 
 function note(heard: Heard, progress: ClingoProgress, keep: number): void {

@@ -1,10 +1,16 @@
 /**
- * The worker thread of the solver. Input: `workerData` (`ClingoBoot`), then `ClingoRequest` messages. Output:
- * `ClingoMessage`s. It runs from source (Node strips the types) and compiled, and imports nothing from outside.
+ * The worker thread of the solver. Input: `workerData` (`ClingoBoot`), then `ClingoRequest`s. Output: for each
+ * `ClingoProgress`, then a `ClingoEnd` or an error. It runs from source (Node strips the types) and compiled.
  */
-import { parentPort, workerData } from "node:worker_threads";
-import { createClingoOutput } from "./clingo-output.ts";
-import type { ClingoBoot, ClingoMessage, ClingoRequest } from "./clingo-protocol.ts";
+import { workerData } from "node:worker_threads";
+import { serveTasks } from "../../workers/threads.ts";
+import {
+  type ClingoBoot,
+  type ClingoEnd,
+  type ClingoProgress,
+  type ClingoRequest,
+  createClingoOutput,
+} from "./clingo-output.ts";
 
 /** What the module of clingo-wasm offers (its `clingo.d.ts`, which it does not export). */
 interface ClingoModule {
@@ -40,11 +46,7 @@ prototype.grow = function growWithinCap(pages) {
   return grow.call(this, pages);
 };
 
-function send(message: ClingoMessage): void {
-  parentPort?.postMessage(message, []);
-}
-
-let output = createClingoOutput(send);
+let output = createClingoOutput(() => {});
 let complaints: string[] = [];
 /** What the solver has not read yet of the program. */
 let unread: Iterator<number, undefined> = new Uint8Array().values();
@@ -62,23 +64,15 @@ const clingo = await createModule({
   },
 });
 
-function solve({ program, options }: ClingoRequest): ClingoMessage {
-  output = createClingoOutput(send);
+serveTasks<ClingoRequest, ClingoEnd, ClingoProgress>(async ({ program, options }, tell) => {
+  output = createClingoOutput(tell);
   complaints = [];
   unread = program.values();
   // Arguments lie on the module's stack, which has a megabyte.
   const values = ['#include "/dev/stdin".', `--outf=2 ${options.join(" ")} 0`];
   const status = clingo.ccall("run", "number", ["string", "string"], values);
   const { result, complete, clock } = output;
-  if (!failures.has(status) && result !== "") return { kind: "done", result, complete, clock };
+  if (!failures.has(status) && result !== "") return { result, complete, clock };
   const words = complaints.join("\n") || `it ended with code ${status}`;
-  return { kind: "failed", message: words.includes("bad_alloc") ? outOfMemory : words.slice(0, maxMessageLength) };
-}
-
-parentPort?.on("message", (request: ClingoRequest) => {
-  try {
-    send(solve(request));
-  } catch (thrown) {
-    send({ kind: "failed", message: thrown instanceof Error ? thrown.message : String(thrown) });
-  }
+  throw new Error(words.includes("bad_alloc") ? outOfMemory : words.slice(0, maxMessageLength));
 });

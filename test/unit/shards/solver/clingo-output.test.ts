@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { createClingoOutput } from "../../../../src/shards/solver/clingo-output.ts";
-import type { ClingoProgress } from "../../../../src/shards/solver/clingo-protocol.ts";
+import { createClingoOutput, type ClingoProgress } from "../../../../src/shards/solver/clingo-output.ts";
 
 function read(text: string) {
   const heard: ClingoProgress[] = [];
