@@ -129,10 +129,10 @@ function installHolding(
   ];
 }
 
-// These ask a clause once for every solution of the others, do without the condition of a LeftJoin, or hold what they do
-// not count.
+// These ask a clause once for every solution of the others, do without the condition of a LeftJoin, hold what they do not
+// count, or take an estimate of 0 for empty.
 const REPLACED_JOINS =
-  /#(?:inner-multi-bind(?:-source)?|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
+  /#(?:inner-multi-bind(?:-source)?|inner-multi-empty|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
 
 function installJoins(operations: Bus<Named>, shared: Pick<LeftJoinArgs, "sizes" | "existence">): Named[] {
   const join = actorNamed(operations, "join");

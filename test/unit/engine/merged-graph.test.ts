@@ -82,6 +82,10 @@ describe.each(Object.keys(federations))("over members %s", (kinds) => {
       "variables with the names of the engine's own",
       "SELECT ?fedway_0 ?fedway_fresh0 { ?x :knows/:name ?fedway_0 . ?x :knows+/:name ?fedway_fresh0 }",
     ],
+    [
+      "a subselect with OFFSET whose size is estimated too small",
+      "SELECT * { ?x :knows ?y { SELECT ?x ?n { ?x :name ?n VALUES ?n { UNDEF } } ORDER BY ?x ?n OFFSET 2 } }",
+    ],
     ["two paths beside VALUES", "SELECT * { VALUES ?v { 1 2 } { ?x :knows+ ?y } { ?y :knows* ?z } }"],
     ["a nested path", "SELECT ?x ?y { ?x (:knows/^:knows)+ ?y }"],
     ["a nested path with alternatives", "SELECT ?x ?y { ?x :name ?n . ?x (:knows|:address/:city)* ?y }"],
