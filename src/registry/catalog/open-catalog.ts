@@ -1,28 +1,22 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { Store, StoredDocument } from "../../store/store.ts";
-import type { CatalogDocument, CatalogWrite, EditableCatalog } from "./catalog.ts";
-import {
-  checkDocument,
-  type DocumentRules,
-  checkCondition,
-  checkMatch,
-  documentUnknown,
-  refuseTakenUrl,
-} from "./check-write.ts";
-import { urlKeys } from "./index-catalog.ts";
-import { LiveCatalog, type LiveParts } from "./live-catalog.ts";
-import {
-  type Overlay,
-  overlayPrefix,
-  type OverlayRecord,
-  readOverlay,
-  createOverlayStore,
-  type OverlayStore,
-  type StoredChange,
-} from "./overlays.ts";
-import { documentKey, etagOf } from "./document.ts";
-import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
+import type { Store } from "../../store/store.ts";
+import type {
+  Catalog,
+  CatalogDocument,
+  CatalogDrift,
+  CatalogEntry,
+  CatalogWrite,
+  EditableCatalog,
+  Federation,
+} from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
+import { checkCondition, checkDocument, checkMatch, documentUnknown, refuseTakenUrl } from "./check-write.ts";
+import type { DocumentRules } from "./check-write.ts";
+import { documentKey, etagOf, parseDocument } from "./document.ts";
+import { indexCatalog, looseKey, urlKeys } from "./index-catalog.ts";
+import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
+import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
+import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 
 /** How a catalogue that can change is opened. */
 export interface OpenCatalogOptions extends LoadCatalogOptions {
@@ -50,35 +44,101 @@ export async function openCatalog(options: OpenCatalogOptions): Promise<Editable
   const files = await readCatalogFiles(options, keyOf);
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
   const rules = { baseUrl, keyOf, ...(shapes && { shapes }), ...(refuseUrl && { refuseUrl }) };
-  const catalog = new OpenCatalog({ baseUrl, keyOf, files, search, rules, store: options.store, now: options.now });
+  const catalog = new OpenCatalog({ baseUrl, search, files, rules, store: options.store, now: options.now });
   await catalog.refresh();
   return catalog;
 }
 
-interface OpenParts extends LiveParts, Pick<OpenCatalogOptions, "store" | "now"> {
+interface Parts extends Pick<OpenCatalogOptions, "baseUrl" | "search" | "store" | "now"> {
+  readonly files: CatalogFiles;
   readonly rules: DocumentRules;
 }
 
 type Name = Pick<CatalogDocument, "kind" | "id">;
 
-class OpenCatalog extends LiveCatalog implements EditableCatalog {
-  readonly #rules: DocumentRules;
-  readonly #changes: OverlayStore;
-  readonly #now: () => number;
+/** Whatever is read comes from one frozen state, which changes replace as a whole. */
+class OpenCatalog implements EditableCatalog {
+  readonly #parts: Parts;
+  readonly #changes: ReturnType<typeof createOverlayStore>;
+  readonly #listeners = new Set<() => void>();
+  #overlays: ReadonlyMap<string, Overlay> = new Map();
+  #resolved: ReturnType<typeof resolveCatalog>;
+  #current: Catalog;
+  /** Built when a write needs it. */
+  #byLooseKey: ReadonlyMap<string, readonly CatalogEntry[]> | undefined;
   #revision = -1;
   #listedAt = Number.NEGATIVE_INFINITY;
   /** The change under way; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: OpenParts) {
-    super(parts);
-    this.#rules = parts.rules;
-    this.#changes = createOverlayStore(parts.store);
-    this.#now = parts.now;
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#changes = createOverlayStore(parts.store, parts.rules);
+    this.#resolved = resolveCatalog(parts.files, []);
+    this.#current = this.#index(1);
+  }
+
+  get version(): number {
+    return this.#current.version;
+  }
+
+  get entries(): readonly CatalogEntry[] {
+    return this.#current.entries;
+  }
+
+  get federations(): readonly Federation[] {
+    return this.#current.federations;
+  }
+
+  get problems(): Catalog["problems"] {
+    return this.#current.problems;
+  }
+
+  get drift(): readonly CatalogDrift[] {
+    return this.#resolved.drift;
+  }
+
+  byId(id: string): CatalogEntry | undefined {
+    return this.#current.byId(id);
+  }
+
+  byUrl(url: string): CatalogEntry | undefined {
+    return this.#current.byUrl(url);
+  }
+
+  federation(id: string): Federation | undefined {
+    return this.#current.federation(id);
+  }
+
+  membersOf(federation: Federation): readonly CatalogEntry[] {
+    return this.#current.membersOf(federation);
+  }
+
+  document(kind: CatalogDocument["kind"], id: string): CatalogDocument | undefined {
+    const source = this.#resolved.shown.get(documentKey(kind, id));
+    if (source === undefined) return undefined;
+    const isChange = "stored" in source;
+    const turtle = isChange ? source.stored?.turtle : source.text;
+    const quads = Object.freeze(parseDocument(turtle ?? "", this.#parts.baseUrl));
+    const origin = isChange ? ({ origin: "api", changedAt: source.changedAt } as const) : ({ origin: "file" } as const);
+    return Object.freeze({ id, kind, ...origin, quads, etag: etagOf(quads) });
+  }
+
+  documents(): readonly CatalogDocument[] {
+    const endpoints = this.entries.map(({ id }) => this.document("endpoint", id));
+    const federations = this.federations.map(({ id }) => this.document("federation", id));
+    return [...endpoints, ...federations].filter((document) => document !== undefined);
+  }
+
+  onChange(listener: () => void): () => void {
+    // A function of its own, so that the same listener can be added twice and removed once.
+    const call = (): void => listener();
+    this.#listeners.add(call);
+    return () => void this.#listeners.delete(call);
   }
 
   refresh(): Promise<void> {
-    return this.#serially(() => this.#catchUp(this.#now() - this.#listedAt > maxListingAgeMs));
+    return this.#serially(() => this.#catchUp(this.#parts.now() - this.#listedAt > maxListingAgeMs));
   }
 
   write(change: CatalogWrite): Promise<CatalogDocument> {
@@ -90,11 +150,12 @@ class OpenCatalog extends LiveCatalog implements EditableCatalog {
   }
 
   #write(change: CatalogWrite): Promise<CatalogDocument> {
+    const { rules } = this.#parts;
     return this.#untilStored(async () => {
       const existing = this.document(change.kind, change.id);
       checkCondition(change, existing, this);
-      const { item, turtle } = await checkDocument(change, this.#rules);
-      refuseTakenUrl(item, this, { keyOf: this.#rules.keyOf, alike: (loose) => this.alike(loose) });
+      const { item, turtle } = await checkDocument(change, rules);
+      refuseTakenUrl(item, this, { keyOf: rules.keyOf, alike: (loose) => this.#alike(loose) });
       if (existing?.origin === "api" && existing.etag === etagOf(change.quads)) return existing;
       if (!(await this.#put(change, { turtle }))) return undefined;
       const document = this.document(change.kind, change.id);
@@ -106,10 +167,12 @@ class OpenCatalog extends LiveCatalog implements EditableCatalog {
   async #remove(name: Name, ifMatch: string | undefined): Promise<void> {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
-      if (!this.isThere(key)) throw documentUnknown(name.kind, name.id, this);
+      const isThere = this.#resolved.shown.has(key) || this.#overlays.get(key)?.deleted === false;
+      if (!isThere) throw documentUnknown(name.kind, name.id, this);
       checkMatch(ifMatch, this.document(name.kind, name.id));
-      const isOverFile = this.fileHash(key) !== undefined;
-      const isStored = isOverFile ? await this.#put(name, {}) : await this.#drop(name);
+      const isStored = this.#resolved.fileOf.has(key)
+        ? await this.#put(name, {})
+        : this.#take(key, await this.#changes.delete(name, this.#overlays.get(key)));
       return isStored ? true : undefined;
     });
   }
@@ -126,35 +189,23 @@ class OpenCatalog extends LiveCatalog implements EditableCatalog {
     });
   }
 
-  async #put(name: Name, content: Pick<OverlayRecord, "turtle">): Promise<boolean> {
-    const over = this.fileHash(documentKey(name.kind, name.id));
-    const changedAt = new Date(this.#now()).toISOString();
-    const stored = await this.#changes.put(this.#place(name), {
-      changedAt,
-      ...content,
-      ...(over !== undefined && { over }),
-    });
-    return this.#take(name, stored);
-  }
-
-  async #drop(name: Name): Promise<boolean> {
-    return this.#take(name, await this.#changes.delete(this.#place(name)));
-  }
-
-  #place({ kind, id }: Name) {
-    return { kind, id, ifVersion: this.overlays.get(documentKey(kind, id))?.storeVersion ?? 0 };
+  async #put(name: Name, content: Pick<StoredOverlay, "turtle">): Promise<boolean> {
+    const key = documentKey(name.kind, name.id);
+    const over = this.#resolved.fileOf.get(key)?.hash;
+    const changedAt = new Date(this.#parts.now()).toISOString();
+    const stored = { format: 1, changedAt, ...content, ...(over !== undefined && { over }) } as const;
+    return this.#take(key, await this.#changes.put(name, this.#overlays.get(key), stored));
   }
 
   /** Shows one change of our own. */
-  #take({ kind, id }: Name, stored: StoredChange | undefined): boolean {
+  #take(key: string, stored: { overlay: Overlay | undefined; revision: number } | undefined): boolean {
     if (stored === undefined) return false;
-    const overlays = new Map(this.overlays);
-    const overlay = stored.document && this.#read(stored.document);
-    if (overlay === undefined) overlays.delete(documentKey(kind, id));
-    else overlays.set(overlay.key, overlay);
+    const overlays = new Map(this.#overlays);
+    if (stored.overlay === undefined) overlays.delete(key);
+    else overlays.set(key, stored.overlay);
     // Otherwise others have changed something too, and the next look at the revision will show it.
     if (stored.revision === this.#revision + 1) this.#revision = stored.revision;
-    this.show(overlays);
+    this.#show(overlays);
     return true;
   }
 
@@ -162,23 +213,36 @@ class OpenCatalog extends LiveCatalog implements EditableCatalog {
   async #catchUp(isForced: boolean): Promise<void> {
     const revision = await this.#changes.revision();
     if (revision === this.#revision && !isForced) return;
-    const overlays = new Map<string, Overlay>();
-    for (const document of await this.#changes.list()) {
-      const overlay = this.#read(document);
-      if (overlay !== undefined) overlays.set(overlay.key, overlay);
-    }
+    const overlays = await this.#changes.list(this.#overlays);
     this.#revision = revision;
-    this.#listedAt = this.#now();
+    this.#listedAt = this.#parts.now();
     const isSame =
-      overlays.size === this.overlays.size && [...overlays].every(([key, each]) => this.overlays.get(key) === each);
-    if (!isSame) this.show(overlays);
+      overlays.size === this.#overlays.size && [...overlays].every(([key, each]) => this.#overlays.get(key) === each);
+    if (!isSame) this.#show(overlays);
   }
 
-  /** What is known already is not read again. */
-  #read(document: StoredDocument): Overlay | undefined {
-    const known = this.overlays.get(document.key.slice(overlayPrefix.length));
-    if (known?.storeVersion === document.version && known.stored === document.value) return known;
-    return readOverlay(document, this.#rules);
+  /** The entries with this loose URL key. */
+  #alike(loose: string): readonly CatalogEntry[] {
+    this.#byLooseKey ??= Map.groupBy(this.entries, (entry) => looseKey(this.#resolved.urlKeys.get(entry) ?? ""));
+    return this.#byLooseKey.get(loose) ?? [];
+  }
+
+  /** Replaces the changes by others. */
+  #show(overlays: ReadonlyMap<string, Overlay>): void {
+    this.#overlays = overlays;
+    this.#resolved = resolveCatalog(this.#parts.files, [...overlays.values()]);
+    this.#byLooseKey = undefined;
+    this.#current = this.#index(this.version + 1);
+    // Each on its own: a listener that fails must neither stop the others nor make a stored change look refused.
+    for (const listener of this.#listeners) queueMicrotask(listener);
+  }
+
+  #index(version: number): Catalog {
+    const { entries, federations, problems, urlKeys: keys } = this.#resolved;
+    const { baseUrl: publicUrl, rules, search } = this.#parts;
+    const keyOfEntry = (entry: CatalogEntry): string | undefined => keys.get(entry);
+    const shown = { entries, federations, problems, keyOf: rules.keyOf, keyOfEntry };
+    return indexCatalog({ version, ...shown, publicUrl, search });
   }
 
   #serially<Result>(work: () => Promise<Result>): Promise<Result> {
