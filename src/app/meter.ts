@@ -1,5 +1,5 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import type { Asker } from "../registry/catalog/asking.ts";
+import type { Asker } from "../registry/catalog/catalog.ts";
 
 /** An asker that counts what it is used for. */
 export interface Meter extends Asker {

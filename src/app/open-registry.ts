@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { createDescriber, type Describer } from "../registry/compute/describer.ts";
-import { createCapabilityService, type CapabilityService } from "../registry/capabilities/capability-service.ts";
+import { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
 import { type CapabilityProber, createCapabilityProber } from "../registry/capabilities/prober.ts";
 import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
@@ -107,7 +107,7 @@ export async function openRegistry(parts: RegistryParts): Promise<Registry> {
   const catalog = await readCatalog(parts, search);
   const onDropped = (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
-  const capabilities = createCapabilityService({
+  const capabilities = new CapabilityService({
     catalog,
     prober: politeProber(parts),
     documentCanary: createDocumentCanary({ asker, clock: steadyClock }),

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { visible } from "../html.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import { agentView } from "../registry/void/agent-view.ts";
-import { plannerView } from "../registry/void/planner-view.ts";
+import { plannerView } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { resultFormats } from "../results/formats.ts";

@@ -4,7 +4,15 @@ import type { FastifyReply } from "fastify";
 import { toFedwayError } from "../errors/fedway-error.ts";
 import { type GatheredBody, isWhole, piecesOf, ChunkMemory, giveBack, isReceived } from "../results/gathered-body.ts";
 import { promisify } from "node:util";
-import { type BrotliCompress, brotliCompress, constants, createBrotliCompress, createGzip, type Gzip, gzip } from "node:zlib";
+import {
+  type BrotliCompress,
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  type Gzip,
+  gzip,
+} from "node:zlib";
 
 /** A body on its way to the client. */
 interface OutgoingAnswer {

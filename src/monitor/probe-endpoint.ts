@@ -1,11 +1,10 @@
 import { FedwayError, type FaultKind, toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../outbound/whole-answer.ts";
-import type { Asker } from "../registry/catalog/asking.ts";
+import type { Asker, CatalogEntry } from "../registry/catalog/catalog.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/capabilities.ts";
 import { canary, bindTable, valuesTable } from "../registry/capabilities/probes.ts";
-import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { Observation } from "./monitor.ts";
 import type { ErrorCode } from "../errors/codes.ts";
 

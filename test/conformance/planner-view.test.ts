@@ -1,7 +1,7 @@
 import { Writer } from "n3";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { plannerView } from "../../src/registry/void/planner-view.ts";
+import { plannerView } from "../../src/registry/void/published-documents.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { canonicalRow, canonicalTerm } from "../support/canonical-answer.ts";
 import { describedUnits, type Triple, unitText } from "../support/described-data.ts";

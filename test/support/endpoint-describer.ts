@@ -1,5 +1,5 @@
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { Asker } from "../../src/registry/catalog/asking.ts";
+import type { Asker } from "../../src/registry/catalog/catalog.ts";
 import { createDescriber, type DescribeOptions, type DescribeTarget } from "../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
 import { createAsker } from "../../src/outbound/whole-answer.ts";

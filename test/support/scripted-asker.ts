@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { AskedAnswer, Asker, Asking, FetchedDocument } from "../../src/registry/catalog/asking.ts";
+import type { AskedAnswer, Asker, Asking, FetchedDocument } from "../../src/registry/catalog/catalog.ts";
 import { dataFactory } from "../../src/rdf/triple-index.ts";
 import { fromTurtle } from "./rdf-text.ts";
 

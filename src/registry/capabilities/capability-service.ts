@@ -1,7 +1,6 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
-import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { AskedEndpoint, Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { Collection } from "../../store/collection.ts";
@@ -17,31 +16,6 @@ interface ProbeSummary {
   readonly lacks: readonly string[];
   /** False when an earlier, better result was kept instead. */
   readonly stored: boolean;
-}
-
-/** What the catalogue's endpoints can do: probed in the background, kept, served. */
-export interface CapabilityService {
-  /** The jobs that probe one endpoint, and that look for endpoints to be probed again; to be started with the queue. */
-  readonly kinds: readonly JobKind[];
-  /** Looks for endpoints to be probed, a few at a time; to be handed to `JobQueue.schedule`. */
-  readonly schedule: JobSchedule;
-  /**
-   * Asks for an endpoint to be probed; a job that is waiting or running already is returned.
-   * @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED`
-   */
-  request(id: string, options?: { readonly priority?: number }): Promise<Job>;
-  /** Undefined when the endpoint has not been probed under its present URL. @throws FedwayError `STORE_FAILED` */
-  get(id: string): Promise<Capabilities | undefined>;
-  /** What the planner goes by, from memory; undefined when nothing is known. */
-  view(id: string): EndpointView | undefined;
-  /** Grows with every change of a view. */
-  readonly version: number;
-  /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
-  refresh(): Promise<void>;
-  /** @throws FedwayError `STORE_FAILED` */
-  remove(id: string): Promise<void>;
-  /** Calls back with the id whenever capabilities were stored or removed here, until the returned function is called. */
-  onChange(listener: (id: string) => void): () => void;
 }
 
 /** What the service works with. */
@@ -75,38 +49,6 @@ function idOf(payload: unknown): string {
   throw new FedwayError("REQUEST_INVALID", `A ${probeKind} job needs the id of an endpoint.`);
 }
 
-/** The service over a prober, a store and a queue; `refresh` it before its views are used. */
-export function createCapabilityService(options: CapabilityServiceOptions): CapabilityService {
-  const state = new State(options);
-  return {
-    kinds: [
-      {
-        name: probeKind,
-        validate: (payload) => void idOf(payload),
-        run: (payload, context) => state.probe(idOf(payload), context),
-        concurrency: options.concurrency ?? 2,
-      },
-      { name: dueKind, validate: () => undefined, run: (_payload, { signal }) => state.enqueueDue(signal) },
-    ],
-    schedule: { name: dueKind, kind: dueKind, payload: {}, everyMs: hourMs },
-    request: (id, { priority } = {}) => state.enqueue(id, priority),
-    get: (id) => state.load(id),
-    view: (id) => state.view(id),
-    get version() {
-      return state.version;
-    },
-    refresh: () => state.refresh(),
-    async remove(id) {
-      await options.capabilities.delete(id);
-      state.take(id, undefined);
-    },
-    onChange(listener) {
-      state.listeners.add(listener);
-      return () => state.listeners.delete(listener);
-    },
-  };
-}
-
 type KnownEndpoints = Map<string, { readonly capabilities: Capabilities; readonly view: EndpointView | undefined }>;
 
 /** Two states with the same fingerprint hold the same results. */
@@ -116,16 +58,31 @@ const fingerprint = (known: KnownEndpoints): string =>
     .toSorted((a, b) => (a < b ? -1 : 1))
     .join("\n");
 
-class State {
-  readonly listeners = new Set<(id: string) => void>();
+/** What the catalogue's endpoints can do: probed in the background, kept, served. `refresh` it before its views are used. */
+export class CapabilityService {
+  /** The jobs that probe one endpoint, and that look for endpoints to be probed again; to be started with the queue. */
+  readonly kinds: readonly JobKind[];
+  /** Looks for endpoints to be probed, a few at a time; to be handed to `JobQueue.schedule`. */
+  readonly schedule: JobSchedule = { name: dueKind, kind: dueKind, payload: {}, everyMs: hourMs };
+  /** Grows with every change of a view. */
   version = 0;
   readonly #options: CapabilityServiceOptions;
+  readonly #listeners = new Set<(id: string) => void>();
   /** When an endpoint was asked for last, whether or not something better came of it. */
   readonly #triedAtMs = new Map<string, number>();
   #known: KnownEndpoints = new Map();
 
   constructor(options: CapabilityServiceOptions) {
     this.#options = options;
+    this.kinds = [
+      {
+        name: probeKind,
+        validate: (payload) => void idOf(payload),
+        run: (payload, context) => this.#probe(idOf(payload), context),
+        concurrency: options.concurrency ?? 2,
+      },
+      { name: dueKind, validate: () => undefined, run: (_payload, { signal }) => this.#enqueueDue(signal) },
+    ];
   }
 
   /** An entry that has got another URL since is another endpoint. */
@@ -134,22 +91,37 @@ class State {
     return entry === undefined || entry.url !== capabilities?.endpoint ? undefined : capabilities;
   }
 
-  async load(id: string): Promise<Capabilities | undefined> {
+  /** Undefined when the endpoint has not been probed under its present URL. @throws FedwayError `STORE_FAILED` */
+  async get(id: string): Promise<Capabilities | undefined> {
     return this.#current(id, await this.#options.capabilities.get(id));
   }
 
+  /** What the planner goes by, from memory; undefined when nothing is known. */
   view(id: string): EndpointView | undefined {
     const known = this.#known.get(id);
     return known && this.#current(id, known.capabilities) && known.view;
   }
 
-  take(id: string, capabilities: Capabilities | undefined): void {
+  /** Calls back with the id whenever capabilities were stored or removed here, until the returned function is called. */
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @throws FedwayError `STORE_FAILED` */
+  async remove(id: string): Promise<void> {
+    await this.#options.capabilities.delete(id);
+    this.#take(id, undefined);
+  }
+
+  #take(id: string, capabilities: Capabilities | undefined): void {
     if (capabilities) this.#known.set(id, { capabilities, view: endpointView(capabilities) });
     else this.#known.delete(id);
     this.version += 1;
-    for (const listener of this.listeners) listener(id);
+    for (const listener of this.#listeners) listener(id);
   }
 
+  /** Takes in what is stored: at the start, and what other processes have probed since. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
     const known: KnownEndpoints = new Map();
     for await (const [id, capabilities] of this.#options.capabilities.entries()) {
@@ -159,13 +131,14 @@ class State {
     this.#known = known;
   }
 
-  async enqueue(id: string, priority: number | undefined): Promise<Job> {
+  /**
+   * Asks for an endpoint to be probed; a job that is waiting or running already is returned.
+   * @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED`
+   */
+  async request(id: string, { priority }: { readonly priority?: number } = {}): Promise<Job> {
     this.#entry(id);
-    return this.#options.jobs.enqueue(
-      probeKind,
-      { id },
-      { id: `probe.${id}`, ...(priority !== undefined && { priority }) },
-    );
+    const { jobs } = this.#options;
+    return jobs.enqueue(probeKind, { id }, { id: `probe.${id}`, ...(priority !== undefined && { priority }) });
   }
 
   #entry(id: string): CatalogEntry {
@@ -182,21 +155,21 @@ class State {
     return prober.probe(endpoint, { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress });
   }
 
-  async probe(id: string, context: JobContext): Promise<ProbeSummary> {
+  async #probe(id: string, context: JobContext): Promise<ProbeSummary> {
     const found = await this.#find(this.#entry(id), context);
     this.#triedAtMs.set(id, this.#options.clock.now());
-    const earlier = await this.load(id);
+    const earlier = await this.get(id);
     const stored = earlier === undefined || isWhole(found) || !isWhole(earlier);
     if (stored) {
       await this.#options.capabilities.put(id, found);
-      this.take(id, found);
+      this.#take(id, found);
     }
     const lacks = [...(endpointView(found)?.lacks ?? [])];
     return { id, reachable: found.reachable, unfinished: found.unfinished ?? false, lacks, stored };
   }
 
   /** Enqueues the endpoints that were never probed or too long ago, the oldest first. */
-  async enqueueDue(signal: AbortSignal): Promise<{ readonly enqueued: readonly string[] }> {
+  async #enqueueDue(signal: AbortSignal): Promise<{ readonly enqueued: readonly string[] }> {
     await this.refresh();
     const { catalog, clock, maxAgeMs = 7 * dayMs } = this.#options;
     const due = catalog.entries
@@ -210,7 +183,7 @@ class State {
       .map(({ id }) => id);
     for (const id of due) {
       if (signal.aborted) break;
-      await this.enqueue(id, -1);
+      await this.request(id, { priority: -1 });
     }
     return { enqueued: due };
   }

@@ -1,6 +1,5 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import type { Asker, FetchedDocument } from "../catalog/asking.ts";
-import type { CatalogEntry } from "../catalog/catalog.ts";
+import type { Asker, FetchedDocument, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
 
 /** Whether an endpoint that does not speak SPARQL gives what its interface promises. */

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import type { ProbeClient } from "../../outbound/whole-answer.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import {
   createProbeSession,
@@ -61,42 +61,11 @@ export function createCapabilityProber(options: CapabilityProberOptions): Capabi
     async probe(endpoint, { signal, serviceToItself = false, onProgress }) {
       const probedAt = new Date(clock.now()).toISOString();
       const session = createProbeSession({ client, clock, endpoint, signal, bounds });
-      const run = createProbeRun(session, endpoint);
-      const unfinished = !(await whole(run.parts(serviceToItself), onProgress));
-      return { endpoint: endpoint.url, probedAt, ...capabilitiesOf(run.findings), ...(unfinished && { unfinished }) };
+      const run = new Run(session, endpoint);
+      const unfinished = !(await run.finish(serviceToItself, onProgress));
+      const constructs = Object.fromEntries(run.findings.constructs);
+      return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, ...(unfinished && { unfinished }) };
     },
-  };
-}
-
-type Parts = ReturnType<ReturnType<typeof createProbeRun>["parts"]>;
-
-/** False when the run ended early. */
-async function whole(parts: Parts, onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
-  try {
-    for (const [done, { stage, run }] of parts.entries()) {
-      onProgress?.({ stage, done, total: parts.length });
-      if ((await run()) === "unreachable") return true;
-    }
-    return true;
-  } catch (thrown) {
-    if (thrown instanceof StopProbing) return false;
-    throw thrown;
-  }
-}
-
-function capabilitiesOf(findings: Findings): Omit<Capabilities, "endpoint" | "probedAt" | "unfinished"> {
-  const { rowCap, rowCapSilent, wholeRows, maxValuesRows, maxUrlBytes, service } = findings;
-  return {
-    reachable: findings.reachable,
-    constructs: Object.fromEntries(findings.constructs),
-    methods: findings.methods,
-    formats: findings.formats,
-    ...(rowCap !== undefined && { rowCap }),
-    ...(rowCapSilent !== undefined && { rowCapSilent }),
-    ...(wholeRows !== undefined && { wholeRows }),
-    ...(maxValuesRows !== undefined && { maxValuesRows }),
-    ...(maxUrlBytes !== undefined && { maxUrlBytes }),
-    ...(service !== undefined && { service }),
   };
 }
 
@@ -114,52 +83,58 @@ interface Findings {
   service?: boolean;
 }
 
-/** One part of a run. */
-interface ProbePart {
-  readonly stage: string;
-  readonly run: () => Promise<"unreachable" | undefined>;
-}
-
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
 const blockSizes = [10, 100, 1_000, 10_000];
 /** The transport sends no longer URLs. */
 const urlSizes = [2_048, 8_192];
 
-/** The parts of a run over one session, and what they find. */
-function createProbeRun(session: ProbeSession, endpoint: AskedEndpoint) {
-  const findings: Findings = { reachable: false, constructs: new Map(), methods: [], formats: [] };
-  const run = new Run(session, endpoint, findings);
-  const parts = (serviceToItself: boolean): readonly ProbePart[] => [
-    { stage: "the canary", run: () => run.reach() },
-    { stage: "request methods", run: () => run.methods() },
-    ...constructProbes.map(({ construct, ...probe }) => ({
-      stage: `construct ${construct}`,
-      run: () => run.construct(construct, probe),
-    })),
-    { stage: "result formats", run: () => run.formats() },
-    { stage: "row cap", run: () => run.rowCap() },
-    { stage: "VALUES rows", run: () => run.valuesRows() },
-    { stage: "URL length", run: () => run.urlLength() },
-    ...(serviceToItself ? [{ stage: "SERVICE", run: () => run.service() }] : []),
-  ];
-  return { findings, parts };
-}
-
+/** One run over one session. */
 class Run {
   readonly #session: ProbeSession;
   readonly #endpoint: AskedEndpoint;
-  readonly #findings: Findings;
   #table: Table = valuesTable;
+  readonly findings: Findings = { reachable: false, constructs: new Map(), methods: [], formats: [] };
 
-  constructor(session: ProbeSession, endpoint: AskedEndpoint, findings: Findings) {
+  constructor(session: ProbeSession, endpoint: AskedEndpoint) {
     this.#session = session;
     this.#endpoint = endpoint;
-    this.#findings = findings;
+  }
+
+  /** False when the run ended early. */
+  async finish(serviceToItself: boolean, onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
+    const parts = this.#parts(serviceToItself);
+    try {
+      for (const [done, [stage, run]] of parts.entries()) {
+        onProgress?.({ stage, done, total: parts.length });
+        if ((await run()) === "unreachable") return true;
+      }
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof StopProbing) return false;
+      throw thrown;
+    }
+  }
+
+  #parts(
+    serviceToItself: boolean,
+  ): readonly (readonly [stage: string, run: () => Promise<"unreachable" | undefined>])[] {
+    return [
+      ["the canary", () => this.#reach()],
+      ["request methods", () => this.#methods()],
+      ...constructProbes.map(({ construct, ...probe }) => {
+        return [`construct ${construct}`, () => this.#construct(construct, probe)] as const;
+      }),
+      ["result formats", () => this.#formats()],
+      ["row cap", () => this.#rowCap()],
+      ["VALUES rows", () => this.#valuesRows()],
+      ["URL length", () => this.#urlLength()],
+      ...(serviceToItself ? [["SERVICE", () => this.#service()] as const] : []),
+    ];
   }
 
   /** Asks and judges. */
   async #try(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
-    const [method] = this.#findings.methods;
+    const [method] = this.findings.methods;
     const given: Asking = { table: this.#table, ...(method !== undefined && { method }), ...asking };
     return outcomeOf(await this.#session.ask(probe, given), probe.judge);
   }
@@ -177,61 +152,61 @@ class Run {
   }
 
   /** With VALUES, else without: an endpoint that lacks them is there all the same. */
-  async reach(): Promise<"unreachable" | undefined> {
+  async #reach(): Promise<"unreachable" | undefined> {
     const outcome = await this.#try(canary);
-    this.#findings.constructs.set("values", outcome);
+    this.findings.constructs.set("values", outcome);
     if (outcome.verdict === "right") {
-      this.#findings.reachable = true;
+      this.findings.reachable = true;
       return undefined;
     }
     if (outcome.verdict !== "failed") {
       this.#table = bindTable;
-      this.#findings.reachable = (await this.#try(canary)).verdict === "right";
+      this.findings.reachable = (await this.#try(canary)).verdict === "right";
     }
-    if (this.#findings.reachable) return undefined;
+    if (this.findings.reachable) return undefined;
     // A refusal of everything says nothing about VALUES.
-    this.#findings.constructs.set("values", { ...outcome, verdict: "failed" });
+    this.findings.constructs.set("values", { ...outcome, verdict: "failed" });
     return "unreachable";
   }
 
-  async methods(): Promise<undefined> {
+  async #methods(): Promise<undefined> {
     const working: RequestMethod[] = [];
     for (const method of methodOrder) {
       if ((await this.#try(canary, { method })).verdict === "right") working.push(method);
     }
-    this.#findings.methods.push(...working);
+    this.findings.methods.push(...working);
   }
 
-  async construct(construct: ProbedConstruct, probe: Probe): Promise<undefined> {
-    this.#findings.constructs.set(construct, await this.#confirmed(probe));
+  async #construct(construct: ProbedConstruct, probe: Probe): Promise<undefined> {
+    this.findings.constructs.set(construct, await this.#confirmed(probe));
   }
 
-  async formats(): Promise<undefined> {
+  async #formats(): Promise<undefined> {
     for (const probe of formatProbes) {
       const { mediaType } = probe;
       const judge: Probe["judge"] = (answer) =>
         answer.format === mediaType ? probe.judge(answer) : `${answer.format} came`;
       if ((await this.#confirmed({ ...probe, judge }, { accept: mediaType })).verdict === "right") {
-        this.#findings.formats.push(mediaType);
+        this.findings.formats.push(mediaType);
       }
     }
   }
 
   /** An endpoint that cuts answers cuts them at the same place again; one that ran out of time does not. */
-  async rowCap(): Promise<undefined> {
+  async #rowCap(): Promise<undefined> {
     const first = await this.#productRows();
     if (first === undefined) await this.#stillThere();
-    else if (first.rows === rowsOfProduct) this.#findings.wholeRows = rowsOfProduct;
+    else if (first.rows === rowsOfProduct) this.findings.wholeRows = rowsOfProduct;
     else if ((await this.#productRows())?.rows === first.rows) {
-      this.#findings.rowCap = first.rows;
-      this.#findings.rowCapSilent = first.silent;
+      this.findings.rowCap = first.rows;
+      this.findings.rowCapSilent = first.silent;
     }
     return undefined;
   }
 
   /** Rows of the large product, and whether nothing said that some are missing; undefined when they tell nothing. */
   async #productRows(): Promise<{ readonly rows: number; readonly silent: boolean } | undefined> {
-    const [method] = this.#findings.methods;
+    const [method] = this.findings.methods;
     const probe: Probe = { kind: "bindings", query: rowCapQuery, judge: () => undefined };
     const asking = { table: this.#table, ...(method !== undefined && { method }), maxRows: rowsOfProduct };
     const { answer } = await this.#session.ask(probe, asking);
@@ -241,27 +216,27 @@ class Run {
     return { rows: answer.rows.length, silent: how === undefined };
   }
 
-  async valuesRows(): Promise<undefined> {
-    const method = this.#findings.methods.find((one) => one !== "get");
+  async #valuesRows(): Promise<undefined> {
+    const method = this.findings.methods.find((one) => one !== "get");
     if (method === undefined || this.#table !== valuesTable) return;
     for (const count of blockSizes) {
       if ((await this.#confirmed(valuesProbe(count), { method })).verdict !== "right") return;
-      this.#findings.maxValuesRows = count;
+      this.findings.maxValuesRows = count;
     }
   }
 
-  async urlLength(): Promise<undefined> {
-    if (!this.#findings.methods.includes("get")) return;
+  async #urlLength(): Promise<undefined> {
+    if (!this.findings.methods.includes("get")) return;
     for (const bytes of urlSizes) {
       const probe = urlProbe(this.#endpoint.url, bytes);
       if ((await this.#confirmed(probe, { method: "get" })).verdict !== "right") return;
-      this.#findings.maxUrlBytes = bytes;
+      this.findings.maxUrlBytes = bytes;
     }
   }
 
-  async service(): Promise<undefined> {
+  async #service(): Promise<undefined> {
     const { verdict } = await this.#confirmed(serviceProbe(this.#endpoint.url));
     // A failure may have any cause; only an answer and a refusal tell.
-    if (verdict !== "failed") this.#findings.service = verdict === "right";
+    if (verdict !== "failed") this.findings.service = verdict === "right";
   }
 }

@@ -1,7 +1,7 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { type Clock, sleep } from "../../clock.ts";
 import type { ProbeAnswer, ProbeClient } from "../../outbound/whole-answer.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Probe, Table } from "./probes.ts";
 
 /** Bounds of one run and manners towards the endpoint. */

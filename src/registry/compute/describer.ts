@@ -1,10 +1,10 @@
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
+import type { AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../clock.ts";
-import { createTodo, isNothingMissing } from "./todo.ts";
+import { isNothingMissing, Todo } from "./todo.ts";
 import { computeDatasetFacts } from "./dataset-facts.ts";
 import { withClaims, buildDescription } from "./description-builder.ts";
 import { noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } from "./probing.ts";
@@ -139,7 +139,7 @@ type StartOptions = DescriberOptions & DescribeOptions & { readonly target: Desc
 
 function startRun(options: StartOptions) {
   const { clock, target, known, onCheckpoint, checkpointEvery = 10 } = options;
-  const todo = createTodo(known);
+  const todo = new Todo(known);
   const base = restoredFacts(known, "measured");
   const claims = restoredFacts(known, "claimed");
   const startedAt = known?.unfinished === true ? known.startedAt : new Date(clock.now()).toISOString();

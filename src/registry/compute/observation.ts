@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedAnswer } from "../catalog/asking.ts";
+import type { AskedAnswer } from "../catalog/catalog.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { isWritable } from "../void/values.ts";
 

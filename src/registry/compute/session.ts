@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../../clock.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import type { MeasurementRecord } from "../void/void-description.ts";
 
 /** One query of the description. */

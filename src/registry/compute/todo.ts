@@ -2,19 +2,9 @@ import type { FactStatus, UnknownFact, VoidDescription } from "../void/void-desc
 import { factName, type FactKind, factKinds, type FactKindName } from "./fact-kinds.ts";
 import { type FactBase, keysOf } from "./fact-base.ts";
 import { kindFacts } from "./kind-facts.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
 
-/** Work beside the kinds of facts. */
-export type Task =
-  | "graph list"
-  | "class list"
-  | "property list"
-  | "distinct subjects"
-  | "distinct objects"
-  | "languages"
-  | "namespaces";
-
-const tasks: readonly Task[] = [
+const tasks = [
   "graph list",
   "class list",
   "property list",
@@ -22,77 +12,94 @@ const tasks: readonly Task[] = [
   "distinct objects",
   "languages",
   "namespaces",
-];
+] as const;
 
-/** What is still to be found out. It is part of a checkpoint in the form of unknown facts whose reason is "budget". */
-export interface Todo {
-  isOpen(task: Task): boolean;
-  /** The task is over; `unknown` says what it could not find out. */
-  close(task: Task, unknown?: Omit<UnknownFact, "what">): void;
-  /** The keys, of those given, that a kind has not dealt with. */
-  open(kind: FactKind, keys: Iterable<string>): readonly string[];
-  /** A key of a kind is dealt with; `unknown` says why not all of it is known. */
-  settle(kind: FactKind, key: string, unknown?: Omit<UnknownFact, "what">): void;
-  /** The kind needs nothing more, whatever keys there are. */
-  closeKind(kind: FactKind): void;
-  /** Something else that could not be found out. */
-  note(fact: UnknownFact): void;
-  has(what: string): boolean;
-  readonly hasTasks: boolean;
-  /** Work is left. */
-  readonly unfinished: boolean;
-  /** What is not known, work that is left included. */
-  unknown(): readonly UnknownFact[];
-}
+/** Work beside the kinds of facts. */
+export type Task = (typeof tasks)[number];
 
 const mostUnknown = 2000;
 
-/** Everything to do; or, with an earlier description, what it leaves to do. */
-export function createTodo(known: VoidDescription | undefined): Todo {
-  const earlier = known !== undefined && known.source !== "retrieved" ? readEarlier(known) : undefined;
-  const facts = new Map<string, UnknownFact>(earlier?.facts);
-  const openTasks = new Set<string>(tasks.filter((task) => earlier === undefined || earlier.work.has(task)));
-  const closedKinds = new Set<FactKindName>();
-  const settled = new Map<FactKindName, Set<string>>();
-  const seen = new Map<FactKindName, readonly string[]>();
-  const isSettled = (kind: FactKind, key: string): boolean =>
-    settled.get(kind.name)?.has(key) === true || (earlier !== undefined && wasSettled(earlier, kind, key));
-  const openKeys = (kind: FactKind): readonly string[] | undefined =>
-    seen.get(kind.name)?.filter((key) => !isSettled(kind, key));
-  const put = (fact: UnknownFact): void => {
-    if (facts.size < mostUnknown || facts.has(fact.what)) facts.set(fact.what, fact);
-  };
-  return {
-    isOpen: (task) => openTasks.has(task),
-    close(task, unknown) {
-      openTasks.delete(task);
-      if (unknown) put({ what: task, ...unknown });
-    },
-    open(kind, keys) {
-      if (closedKinds.has(kind.name)) return [];
-      seen.set(kind.name, [...keys]);
-      return openKeys(kind) ?? [];
-    },
-    settle(kind, key, unknown) {
-      const keys = settled.get(kind.name) ?? new Set();
-      settled.set(kind.name, keys.add(key));
-      if (unknown) put({ what: factName(kind, key), ...unknown });
-    },
-    closeKind: (kind) => void closedKinds.add(kind.name),
-    note: put,
-    has: (what) => facts.has(what),
-    get hasTasks() {
-      return openTasks.size > 0;
-    },
-    get unfinished() {
-      return openTasks.size > 0 || closedKinds.size < Object.keys(factKinds).length;
-    },
-    unknown() {
-      const open = Object.values(factKinds).filter(({ name }) => !closedKinds.has(name));
-      const left = [...openTasks, ...open.flatMap((kind) => workOf(kind, openKeys(kind)))];
-      return [...facts.values(), ...left.map((what) => ({ what, why: "budget" }) as const)];
-    },
-  };
+type Reason = Omit<UnknownFact, "what">;
+
+/**
+ * What is still to be found out: everything or, with an earlier description, what it leaves to do. Part of a checkpoint
+ * in the form of unknown facts whose reason is "budget".
+ */
+export class Todo {
+  readonly #earlier: Earlier | undefined;
+  readonly #facts: Map<string, UnknownFact>;
+  readonly #openTasks: Set<string>;
+  readonly #closedKinds = new Set<FactKindName>();
+  readonly #settled = new Map<FactKindName, Set<string>>();
+  readonly #seen = new Map<FactKindName, readonly string[]>();
+
+  constructor(known?: VoidDescription) {
+    const earlier = known !== undefined && known.source !== "retrieved" ? readEarlier(known) : undefined;
+    this.#earlier = earlier;
+    this.#facts = new Map(earlier?.facts);
+    this.#openTasks = new Set(tasks.filter((task) => earlier === undefined || earlier.work.has(task)));
+  }
+
+  get hasTasks(): boolean {
+    return this.#openTasks.size > 0;
+  }
+
+  /** Work is left. */
+  get unfinished(): boolean {
+    return this.hasTasks || this.#closedKinds.size < Object.keys(factKinds).length;
+  }
+
+  isOpen(task: Task): boolean {
+    return this.#openTasks.has(task);
+  }
+
+  /** The task is over; `reason` says what it could not find out. */
+  close(task: Task, reason?: Reason): void {
+    this.#openTasks.delete(task);
+    if (reason) this.note({ what: task, ...reason });
+  }
+
+  /** The keys, of those given, that a kind has not dealt with. */
+  open(kind: FactKind, keys: Iterable<string>): readonly string[] {
+    if (this.#closedKinds.has(kind.name)) return [];
+    this.#seen.set(kind.name, [...keys]);
+    return this.#openKeys(kind) ?? [];
+  }
+
+  /** A key of a kind is dealt with; `reason` says why not all of it is known. */
+  settle(kind: FactKind, key: string, reason?: Reason): void {
+    const keys = this.#settled.get(kind.name) ?? new Set();
+    this.#settled.set(kind.name, keys.add(key));
+    if (reason) this.note({ what: factName(kind, key), ...reason });
+  }
+
+  /** The kind needs nothing more, whatever keys there are. */
+  closeKind(kind: FactKind): void {
+    this.#closedKinds.add(kind.name);
+  }
+
+  /** Something that could not be found out. */
+  note(fact: UnknownFact): void {
+    if (this.#facts.size < mostUnknown || this.#facts.has(fact.what)) this.#facts.set(fact.what, fact);
+  }
+
+  has(what: string): boolean {
+    return this.#facts.has(what);
+  }
+
+  /** What is not known, work that is left included. */
+  unknown(): readonly UnknownFact[] {
+    const open = Object.values(factKinds).filter(({ name }) => !this.#closedKinds.has(name));
+    const left = [...this.#openTasks, ...open.flatMap((kind) => workOf(kind, this.#openKeys(kind)))];
+    return [...this.#facts.values(), ...left.map((what) => ({ what, why: "budget" }) as const)];
+  }
+
+  #openKeys(kind: FactKind): readonly string[] | undefined {
+    const earlier = this.#earlier;
+    const isSettled = (key: string): boolean =>
+      this.#settled.get(kind.name)?.has(key) === true || (earlier !== undefined && wasSettled(earlier, kind, key));
+    return this.#seen.get(kind.name)?.filter((key) => !isSettled(key));
+  }
 }
 
 /** Names of work that is left, key by key where that is short enough, so that the next run asks for nothing twice. */
@@ -178,7 +185,7 @@ export function emptyDescription({ endpoint, dataset, startedAt, finishedAt }: E
     namespaces: [],
     linksets: [],
     // A description without work that is left would be taken for a finished one.
-    unknown: createTodo(undefined).unknown(),
+    unknown: new Todo().unknown(),
     records: [],
     cost: { requests: 0, bytes: 0, ms: 0 },
   };

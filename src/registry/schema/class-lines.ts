@@ -1,7 +1,16 @@
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { ClassPartition, Count, ObjectPartition, PropertyPartition } from "../void/void-description.ts";
-import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
-import { claimedLegend, countValue, countWriter, marksLegend, notFoundText, viewTitle } from "./line-text.ts";
+import {
+  type ViewContent,
+  type ViewLine,
+  type ViewLines,
+  claimedLegend,
+  countValue,
+  countWriter,
+  marksLegend,
+  notFoundText,
+  viewTitle,
+} from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */

@@ -1,7 +1,16 @@
 import type { ClassPartition, Count, FactStatus, Linkset, PropertyPartition } from "../void/void-description.ts";
 import { byFrequency, longestName, looseProperties, prefixOf, rangesOf } from "./class-lines.ts";
-import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
-import { claimedLegend, countValue, countWriter, marksLegend, notFoundText, viewTitle } from "./line-text.ts";
+import {
+  type ViewContent,
+  type ViewLine,
+  type ViewLines,
+  claimedLegend,
+  countValue,
+  countWriter,
+  marksLegend,
+  notFoundText,
+  viewTitle,
+} from "./compose-view.ts";
 
 /** A step from one class to another class or a datatype; absent ends are unknown. */
 interface Path {

@@ -1,7 +1,15 @@
 import type { Count, Linkset, VoidDescription } from "../void/void-description.ts";
 import { longestName, prefixOf } from "./class-lines.ts";
-import type { ViewContent, ViewLine, ViewLines } from "./compose-view.ts";
-import { claimedLegend, countValue, countWriter, marksLegend, viewTitle } from "./line-text.ts";
+import {
+  type ViewContent,
+  type ViewLine,
+  type ViewLines,
+  claimedLegend,
+  countValue,
+  countWriter,
+  marksLegend,
+  viewTitle,
+} from "./compose-view.ts";
 import { plainText } from "./text.ts";
 
 const topClasses = 15;

@@ -1,8 +1,7 @@
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint } from "../catalog/asking.ts";
+import type { AskedEndpoint, Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
-import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import type { DescribeBudget, Describer, DescribeTarget } from "../compute/describer.ts";
 import type { DescriptionStore } from "./description-store.ts";

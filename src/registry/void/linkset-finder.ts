@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import { isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";

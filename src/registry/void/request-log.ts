@@ -1,5 +1,5 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../catalog/asking.ts";
+import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../catalog/catalog.ts";
 import type { MeasurementRecord, UnknownFact } from "./void-description.ts";
 
 /** Time, for moments and durations. */

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint, Asker } from "../catalog/asking.ts";
+import type { AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Asker, Asking } from "../../../src/registry/catalog/asking.ts";
+import type { Asker, Asking } from "../../../src/registry/catalog/catalog.ts";
 import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { shouldRejectWith } from "../../support/document-server.ts";

@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { type DistinctFault, withDistinctFault } from "../../../support/distinct-faults.ts";
-import type { AskedAnswer, Asker, Asking } from "../../../../src/registry/catalog/asking.ts";
+import type { AskedAnswer, Asker, Asking } from "../../../../src/registry/catalog/catalog.ts";
 
 /** How an endpoint over Oxigraph misbehaves. Work is the number of solutions that a query groups or lists. */
 export interface Policy {

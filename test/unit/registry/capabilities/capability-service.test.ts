@@ -4,7 +4,7 @@ import type { Job, JobContext } from "../../../../src/jobs/job-queue.ts";
 import type { Capabilities } from "../../../../src/registry/capabilities/capabilities.ts";
 import {
   type CapabilityServiceOptions,
-  createCapabilityService,
+  CapabilityService,
 } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capability-store.ts";
 import type { CapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
@@ -40,7 +40,7 @@ function setUp(probe: CapabilityProber["probe"], more: Partial<CapabilityService
   const capabilities = createCapabilityStore({ store, onDropped: (id, reason) => dropped.push(`${id}: ${reason}`) });
   const enqueued: unknown[] = [];
   const clock = { nowMs: Date.parse("2026-01-01T00:00:00Z"), now: () => clock.nowMs };
-  const service = createCapabilityService({
+  const service = new CapabilityService({
     catalog: { entries, byId: (id) => entries.find((one) => one.id === id) },
     prober: { probe },
     documentCanary: async ({ url }) => found(url),

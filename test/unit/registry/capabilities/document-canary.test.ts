@@ -2,7 +2,7 @@ import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createDocumentCanary } from "../../../../src/registry/capabilities/document-canary.ts";
-import type { Asker, FetchedDocument } from "../../../../src/registry/catalog/asking.ts";
+import type { Asker, FetchedDocument } from "../../../../src/registry/catalog/catalog.ts";
 
 const namedNode = (iri: string) => DataFactory.namedNode(iri);
 const url = "http://data.example/x";

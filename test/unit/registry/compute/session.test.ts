@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import type { AskedAnswer } from "../../../../src/registry/catalog/asking.ts";
+import type { AskedAnswer } from "../../../../src/registry/catalog/catalog.ts";
 import { Session, type SessionOptions } from "../../../../src/registry/compute/session.ts";
 import { type Clock, systemClock } from "../../../../src/clock.ts";
 

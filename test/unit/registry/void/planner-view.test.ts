@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plannerView, type PlannerViewOptions } from "../../../../src/registry/void/planner-view.ts";
+import { plannerView, type PlannerViewOptions } from "../../../../src/registry/void/published-documents.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
