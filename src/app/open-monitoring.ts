@@ -12,7 +12,7 @@ import { scoreOf } from "../monitor/score.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
 import { createProbeClient } from "../outbound/whole-answer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import { applyHealth } from "./apply-health.ts";
+import { applyHealth } from "../monitor/apply-health.ts";
 import { systemClock, steadyClock } from "../clock.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import type { Clients } from "./open-clients.ts";

@@ -25,20 +25,7 @@ const rolledSchema = Type.Object({ hour: Type.Number(), day: Type.Number() });
 export type RolledUpTo = Readonly<Static<typeof rolledSchema>>;
 
 /** The series of observations and tallies of endpoints, and how far they were rolled up. */
-export interface HistorySeries {
-  append(endpoint: string, observation: Observation): Promise<void>;
-  /** Oldest first. */
-  observations(endpoint: string, range: TimeRange): Promise<readonly Observation[]>;
-  /** The moment of the first observation in a range. */
-  firstMs(endpoint: string, range: TimeRange): Promise<number | undefined>;
-  /** Adds tallies by their beginnings; one that is there already is replaced only by one of more turns. */
-  appendTallies(endpoint: string, grain: Grain, tallies: ReadonlyMap<number, Tally>): Promise<void>;
-  /** By their beginnings, oldest first. */
-  tallies(endpoint: string, grain: Grain, range: TimeRange): Promise<ReadonlyMap<number, Tally>>;
-  rolledUpTo(endpoint: string): Promise<RolledUpTo | undefined>;
-  setRolledUpTo(endpoint: string, to: RolledUpTo): Promise<void>;
-  remove(endpoint: string): Promise<void>;
-}
+export type HistorySeries = ReturnType<typeof createHistorySeries>;
 
 /** What the series are built over. */
 export interface HistorySeriesOptions {
@@ -50,9 +37,9 @@ export interface HistorySeriesOptions {
 const keyOf = (grain: Grain | "raw", endpoint: string): string => `monitor/${grain}/${endpoint}`;
 
 /** Series under `monitor/raw/`, `monitor/hour/` and `monitor/day/`. */
-export function createHistorySeries({ store, onDropped }: HistorySeriesOptions): HistorySeries {
+export function createHistorySeries({ store, onDropped }: HistorySeriesOptions) {
   const rolled = createCollection({ store, prefix: "monitor/rolled/", schema: rolledSchema });
-  const tallies: HistorySeries["tallies"] = async (endpoint, grain, range) => {
+  const tallies = async (endpoint: string, grain: Grain, range: TimeRange): Promise<ReadonlyMap<number, Tally>> => {
     const found = new Map<number, Tally>();
     if (range.fromMs >= range.toMs) return found;
     // A series has no overwriting: of points of one moment the last to arrive is the one that counts.
@@ -64,16 +51,19 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions):
     return found;
   };
   return {
+    /** By their beginnings, oldest first. */
     tallies,
-    append(endpoint, observation) {
+    append(endpoint: string, observation: Observation): Promise<void> {
       const point = { atMs: observation.atMs, value: encodeObservation(observation) };
       return store.append(keyOf("raw", endpoint), [point], { retentionMs: retentionMs.raw });
     },
-    async firstMs(endpoint, range) {
+    /** The moment of the first observation in a range. */
+    async firstMs(endpoint: string, range: TimeRange): Promise<number | undefined> {
       const [first] = await store.range(keyOf("raw", endpoint), { ...range, limit: 1 });
       return first?.atMs;
     },
-    async observations(endpoint, range) {
+    /** Oldest first. */
+    async observations(endpoint: string, range: TimeRange): Promise<readonly Observation[]> {
       if (range.fromMs >= range.toMs) return [];
       const points = await store.range(keyOf("raw", endpoint), range);
       return points.flatMap(({ atMs, value }) => {
@@ -82,7 +72,8 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions):
         return observation ?? [];
       });
     },
-    async appendTallies(endpoint, grain, given) {
+    /** Adds tallies by their beginnings; one that is there already is replaced only by one of more turns. */
+    async appendTallies(endpoint: string, grain: Grain, given: ReadonlyMap<number, Tally>): Promise<void> {
       const moments = [...given.keys()];
       if (moments.length === 0) return;
       const range = { fromMs: Math.min(...moments), toMs: Math.max(...moments) + 1 };
@@ -92,13 +83,11 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions):
         .map(([atMs, tally]) => ({ atMs, value: encodeTally(tally, atMs) }));
       if (points.length > 0) await store.append(keyOf(grain, endpoint), points, { retentionMs: retentionMs[grain] });
     },
-    async rolledUpTo(endpoint) {
-      return rolled.get(endpoint);
-    },
-    async setRolledUpTo(endpoint, to) {
+    rolledUpTo: (endpoint: string): Promise<RolledUpTo | undefined> => rolled.get(endpoint),
+    async setRolledUpTo(endpoint: string, to: RolledUpTo): Promise<void> {
       await rolled.put(endpoint, to);
     },
-    async remove(endpoint) {
+    async remove(endpoint: string): Promise<void> {
       for (const kind of ["raw", "hour", "day"] as const) await store.dropSeries(keyOf(kind, endpoint));
       await rolled.delete(endpoint);
     },

@@ -10,7 +10,7 @@ import {
   type TimeRange,
   rawMs,
 } from "./history-series.ts";
-import { createTally, summaryOf, type Tally, windowOf } from "./tally.ts";
+import { summaryOf, Tally, windowOf } from "./tally.ts";
 
 /**
  * The observations of endpoints over time: raw ones for 7 days, summaries of hours for 90 days and of days for 2 years.
@@ -136,7 +136,7 @@ function createReading(
 ): (pieces: readonly Piece[]) => Promise<Tally> {
   const known = new Map<string, Tally>();
   const tallyOf = async (piece: Piece): Promise<Tally> => {
-    const sum = createTally();
+    const sum = new Tally();
     if (piece.from === "raw") {
       for (const one of await series.observations(endpoint, piece)) sum.add(one);
       return sum;
@@ -146,7 +146,7 @@ function createReading(
     return sum;
   };
   return async (pieces) => {
-    const sum = createTally();
+    const sum = new Tally();
     for (const piece of pieces) {
       const key = `${piece.from} ${piece.fromMs} ${piece.toMs}`;
       const tally = known.get(key) ?? (await tallyOf(piece));
@@ -174,7 +174,7 @@ async function hourTallies(
   const rest = { fromMs: Math.max(from, rolled.hour), toMs: endOf(toMs, hourMs) };
   for (const observation of await series.observations(endpoint, rest)) {
     const hour = beginOf(observation.atMs, hourMs);
-    const tally = hours.get(hour) ?? createTally();
+    const tally = hours.get(hour) ?? new Tally();
     tally.add(observation);
     if (tally.probes > 0) hours.set(hour, tally);
   }
@@ -251,7 +251,7 @@ async function hoursFromRaw(
     const nextMs = await series.firstMs(endpoint, { fromMs: atMs, toMs });
     if (nextMs === undefined) break;
     const hour = beginOf(nextMs, hourMs);
-    const tally = createTally();
+    const tally = new Tally();
     for (const observation of await series.observations(endpoint, { fromMs: hour, toMs: hour + hourMs })) {
       tally.add(observation);
     }
@@ -266,7 +266,7 @@ function grouped(tallies: ReadonlyMap<number, Tally>, lengthMs: number): Readonl
   const groups = new Map<number, Tally>();
   for (const [atMs, tally] of tallies) {
     const begin = beginOf(atMs, lengthMs);
-    const group = groups.get(begin) ?? createTally();
+    const group = groups.get(begin) ?? new Tally();
     group.merge(tally);
     groups.set(begin, group);
   }

@@ -1,5 +1,5 @@
 import type { FaultCounts } from "./monitor.ts";
-import { createHistogram, decodeHistogram } from "./tally.ts";
+import { Histogram, decodeHistogram } from "./tally.ts";
 import type { HourSummary, Observation } from "./monitor.ts";
 
 /** The turns of one hour, as they are kept beside an endpoint's state. */
@@ -63,7 +63,7 @@ function added(bucket: HourBucket, { ok, ms, fault }: Observation): HourBucket {
 }
 
 function withDuration(bins: readonly number[] | undefined, ms: number): readonly number[] {
-  const durations = decodeHistogram(bins ?? []) ?? createHistogram();
+  const durations = decodeHistogram(bins ?? []) ?? new Histogram();
   durations.add(ms);
   return durations.encode();
 }

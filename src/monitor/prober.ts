@@ -154,14 +154,7 @@ interface QueuedProbe {
 }
 
 /** Probes that wait and probes under way. */
-export interface ProbeQueue {
-  /** False when a probe of this key waits already, or too many wait. */
-  add(probe: QueuedProbe): boolean;
-  /** Waiting and under way. */
-  readonly size: number;
-  /** Forgets those that wait; resolves when those under way have ended. */
-  close(): Promise<void>;
-}
+type ProbeQueue = ReturnType<typeof createProbeQueue>;
 
 /** Bounds of a queue. */
 interface ProbeQueueOptions {
@@ -175,7 +168,7 @@ interface ProbeQueueOptions {
 }
 
 /** First come, first served, but for hosts that are busy. */
-export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
+export function createProbeQueue(options: ProbeQueueOptions) {
   const { now, atOnce = 32, mostWaiting = 20_000, onDropped } = options;
   /** Probes by host; a host stays here while it has any, waiting or under way. */
   const hosts = new Map<string, QueuedProbe[]>();
@@ -212,10 +205,12 @@ export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
   };
 
   return {
-    get size() {
+    /** Waiting and under way. */
+    get size(): number {
       return waiting.size + running.size;
     },
-    add(probe) {
+    /** False when a probe of this key waits already, or too many wait. */
+    add(probe: QueuedProbe): boolean {
       if (waiting.has(probe.key)) return false;
       if (waiting.size >= mostWaiting) {
         onDropped?.(probe.endpoint);
@@ -230,7 +225,8 @@ export function createProbeQueue(options: ProbeQueueOptions): ProbeQueue {
       startNext();
       return true;
     },
-    async close() {
+    /** Forgets those that wait; resolves when those under way have ended. */
+    async close(): Promise<void> {
       ready.clear();
       hosts.clear();
       waiting.clear();

@@ -1,35 +1,24 @@
 import { type FaultKind, faultKinds } from "../errors/fedway-error.ts";
-import type { FaultCounts, HourSummary, Observation, WindowName, WindowSummary } from "./monitor.ts";
+import type { HourSummary, Observation, WindowName, WindowSummary } from "./monitor.ts";
 
-/** The turns of some time, counted. Tallies of times that do not overlap can be merged without loss. */
-export interface Tally {
-  readonly probes: number;
-  readonly good: number;
-  /** Durations of the good ones. */
-  readonly durations: Histogram;
-  readonly faults: FaultCounts;
-  /** The first turn; absent without one. */
-  readonly firstMs: number | undefined;
-  /** Counts an observation; only turns outside maintenance count. */
-  add(observation: Observation): void;
-  merge(other: Tally): void;
-}
-
-/** Nothing counted yet. */
-export const createTally = (): Tally => new TurnTally();
-
-/** A class, because a page of windows makes thousands of them and its methods are shared. */
-class TurnTally implements Tally {
+/**
+ * The turns of some time, counted. Tallies of times that do not overlap can be merged without loss. A class, because a page of
+ * windows makes thousands of them and its methods are shared.
+ */
+export class Tally {
+  /** Of the good ones. */
   readonly durations: Histogram;
   readonly faults: Partial<Record<FaultKind, number>> = {};
   probes = 0;
   good = 0;
+  /** The first turn; absent without one. */
   firstMs: number | undefined;
 
-  constructor(durations = createHistogram()) {
+  constructor(durations = new Histogram()) {
     this.durations = durations;
   }
 
+  /** Counts an observation; only turns outside maintenance count. */
   add({ atMs, ms, ok, fault, source, maintenance }: Observation): void {
     if (source !== "turn" || maintenance) return;
     this.probes += 1;
@@ -83,7 +72,7 @@ export function decodeTally(fromMs: number, text: string): Tally | undefined {
   const { n, g = n, a, h = [], f = {} } = kept;
   const durations = decodeHistogram(h);
   if (!isCount(n) || !isCount(g) || !isCount(a) || durations?.total !== g) return undefined;
-  const tally = new TurnTally(durations);
+  const tally = new Tally(durations);
   tally.probes = n;
   tally.good = g;
   tally.beginAt(fromMs + a);
@@ -119,27 +108,6 @@ export function windowOf({ probes, good, durations, faults, firstMs }: Tally, wi
 const rounded = (ms: number | undefined): number | undefined =>
   ms === undefined ? undefined : Number(ms.toPrecision(3));
 
-/** How durations are distributed: bins of logarithmic width, so that every value is known with the same relative error. */
-export interface Histogram {
-  /** Values added. */
-  readonly total: number;
-  /** Counts by bin, in no order. */
-  readonly counts: ReadonlyMap<number, number>;
-  /** Adds one duration in milliseconds; what is no number is left out. */
-  add(ms: number): void;
-  /** Adds the values of another one, exactly as if they had been added here. */
-  merge(other: Histogram): void;
-  /**
-   * The value of rank `ceil(share * total)` in milliseconds, within 2 % (below 0.1 ms: within 0.1 ms; above an hour:
-   * one hour); undefined without values.
-   */
-  quantile(share: number): number | undefined;
-  /** Bins in ascending order with their counts. */
-  bins(): readonly (readonly [bin: number, count: number])[];
-  /** Distance of each bin from the one before, and its count, in turn. */
-  encode(): readonly number[];
-}
-
 /** DDSketch (Masson, Rim, Lee: PVLDB 12(12), 2019), section 2.1: bins grow by this factor for a relative error of 2 %. */
 const relativeError = 0.02;
 const growth = (1 + relativeError) / (1 - relativeError);
@@ -157,16 +125,11 @@ function binOf(ms: number): number {
 /** The value of a bin from which both of its ends are equally far, relatively. */
 const valueOf = (bin: number): number => (shortestMs * 2 * growth ** bin) / (growth + 1);
 
-/** A histogram of given bins; empty without. */
-export function createHistogram(given: readonly (readonly [bin: number, count: number])[] = []): Histogram {
-  const histogram = new LogarithmicHistogram();
-  for (const [bin, count] of given) histogram.addTo(bin, count);
-  return histogram;
-}
-
-/** A class, because a page of windows makes thousands of them and its methods are shared. */
-class LogarithmicHistogram implements Histogram {
+/** How durations are distributed: bins of logarithmic width, so that every value is known with the same relative error. */
+export class Histogram {
+  /** Counts by bin, in no order. */
   readonly counts = new Map<number, number>();
+  /** Values added. */
   total = 0;
 
   addTo(bin: number, count: number): void {
@@ -174,6 +137,7 @@ class LogarithmicHistogram implements Histogram {
     this.total += count;
   }
 
+  /** Adds one duration in milliseconds; what is no number is left out. */
   add(ms: number): void {
     if (!Number.isNaN(ms)) this.addTo(binOf(ms), 1);
   }
@@ -182,6 +146,10 @@ class LogarithmicHistogram implements Histogram {
     for (const [bin, count] of other.counts) this.addTo(bin, count);
   }
 
+  /**
+   * The value of rank `ceil(share * total)` in milliseconds, within 2 % (below 0.1 ms: within 0.1 ms; above an hour:
+   * one hour); undefined without values.
+   */
   quantile(share: number): number | undefined {
     let left = Math.max(1, Math.ceil(share * this.total));
     for (const [bin, count] of this.bins()) {
@@ -191,10 +159,12 @@ class LogarithmicHistogram implements Histogram {
     return undefined;
   }
 
+  /** Bins in ascending order with their counts. */
   bins(): readonly (readonly [bin: number, count: number])[] {
     return [...this.counts].toSorted(([left], [right]) => left - right);
   }
 
+  /** Distance of each bin from the one before, and its count, in turn. */
   encode(): readonly number[] {
     const encoded: number[] = [];
     let previous = 0;
@@ -209,7 +179,7 @@ class LogarithmicHistogram implements Histogram {
 /** What `encode` gave, read again; undefined when it is something else. */
 export function decodeHistogram(encoded: unknown): Histogram | undefined {
   if (!Array.isArray(encoded) || encoded.length % 2 !== 0) return undefined;
-  const histogram = new LogarithmicHistogram();
+  const histogram = new Histogram();
   let bin = 0;
   for (let index = 0; index < encoded.length; index += 2) {
     const distance: unknown = encoded[index];

@@ -110,14 +110,7 @@ function firstAfter(turns: readonly Turn[], atMs: number): number {
 }
 
 /** Which turns this process has to see to. */
-export interface TurnClaims {
-  /**
-   * Claims the time since the last claim of any process, and gives the turns in it; none when another process was
-   * faster. Of several turns of one endpoint, as there may be after a pause, only the latest is given.
-   * @throws FedwayError `STORE_FAILED`; a claim that took effect all the same is made good by the next call
-   */
-  claim(ids: readonly string[], nowMs: number): Promise<readonly Turn[]>;
-}
+export type TurnClaims = ReturnType<typeof createTurnClaims>;
 
 /** What claims are made of. */
 interface TurnClaimsOptions {
@@ -141,7 +134,7 @@ const noClaim = { untilMs: Number.NEGATIVE_INFINITY, claim: "" };
 const leastSkewMs = 60_000;
 
 /** Claims by compare-and-set on one document. */
-export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions): TurnClaims {
+export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions) {
   let held: Claimed | undefined;
   let unsure: { readonly claim: string; readonly span: Span } | undefined;
   // One document, the only one of its collection.
@@ -159,7 +152,12 @@ export function createTurnClaims({ store, table, everyMs }: TurnClaimsOptions): 
   };
 
   return {
-    async claim(ids, nowMs) {
+    /**
+     * Claims the time since the last claim of any process, and gives the turns in it; none when another process was
+     * faster. Of several turns of one endpoint, as there may be after a pause, only the latest is given.
+     * @throws FedwayError `STORE_FAILED`; a claim that took effect all the same is made good by the next call
+     */
+    async claim(ids: readonly string[], nowMs: number): Promise<readonly Turn[]> {
       held ??= await read();
       if (unsure !== undefined) return made(ids);
       const span = spanOf(held, nowMs, everyMs);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { applyHealth } from "../../../src/app/apply-health.ts";
+import { applyHealth } from "../../../src/monitor/apply-health.ts";
 import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";

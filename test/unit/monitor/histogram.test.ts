@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createHistogram, decodeHistogram, type Histogram } from "../../../src/monitor/tally.ts";
+import { decodeHistogram, Histogram } from "../../../src/monitor/tally.ts";
 
 const of = (values: readonly number[]): Histogram => {
-  const histogram = createHistogram();
+  const histogram = new Histogram();
   for (const value of values) histogram.add(value);
   return histogram;
 };
@@ -56,8 +56,8 @@ describe("a histogram", () => {
   });
 
   it("has no quantile without values", () => {
-    expect(createHistogram().quantile(0.5)).toBeUndefined();
-    expect(decodeHistogram(createHistogram().encode())?.total).toBe(0);
+    expect(new Histogram().quantile(0.5)).toBeUndefined();
+    expect(decodeHistogram(new Histogram().encode())?.total).toBe(0);
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe("a histogram", () => {
   });
 
   it("has a bounded number of bins", () => {
-    const histogram = createHistogram();
+    const histogram = new Histogram();
     for (let step = 0; step < 15_000; step += 1) histogram.add(10 ** (step / 1000 - 3));
     expect(histogram.total).toBe(15_000);
     expect(histogram.bins().length).toBeLessThan(450);

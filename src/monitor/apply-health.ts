@@ -1,6 +1,5 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
-import type { KnownAvailability } from "../plan/plan-request.ts";
-import type { EndpointHealth, Monitor, MonitorEvent } from "../monitor/monitor.ts";
+import type { EndpointHealth, Monitor, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
 import type { Clock, Timer } from "../clock.ts";
 
@@ -13,18 +12,14 @@ export interface AppliedHealthOptions {
   /** How far a turn may be from its time, as a share of `everyMs`. */
   readonly jitter: number;
   readonly clock: Clock;
-  /** Time between two looks at what other processes have noticed; default 2,000. */
+  /** Time between two looks at what is in memory of the findings of other processes; default 2,000. */
   readonly pollMs?: number;
   /** Endpoints that each process answers itself: what one finds says nothing about the others. */
   readonly isLocal?: (url: string) => boolean;
 }
 
 /** The monitor's findings at work. */
-export interface AppliedHealth {
-  /** For the planner; its version grows when an endpoint goes down or comes back, not with every probe. */
-  readonly availability: KnownAvailability;
-  close(): void;
-}
+export type AppliedHealth = Pick<HealthApplication, "availability" | "close">;
 
 /** Faults in which nothing sensible answers; one that answers wrongly is still asked. */
 const silentFaults: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
@@ -42,8 +37,13 @@ interface Hold {
 
 type State = Pick<EndpointHealth, "state" | "sinceMs">;
 
-class HealthApplication implements AppliedHealth {
-  readonly availability: KnownAvailability;
+class HealthApplication {
+  /** For the planner; its version grows when an endpoint goes down or comes back, not with every probe. */
+  readonly availability: {
+    readonly version: number;
+    state(id: string): EndpointHealth["state"];
+    sinceMs(id: string): number | undefined;
+  };
   readonly #options: AppliedHealthOptions;
   readonly #ignore: () => void;
   readonly #states = new Map<string, State>();

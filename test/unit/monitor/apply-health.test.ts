@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { applyHealth, type AppliedHealth } from "../../../src/app/apply-health.ts";
+import { applyHealth, type AppliedHealth } from "../../../src/monitor/apply-health.ts";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import type { EndpointHealth, Incident, MonitorEvent, Observation } from "../../../src/monitor/monitor.ts";
 import { systemClock } from "../../../src/clock.ts";
