@@ -15,7 +15,7 @@ export type ShardMode = (typeof shardModes)[number];
 export const shardModes = ["balanced", "guaranteed", "paper"] as const;
 
 /** What may differ between readings. */
-export type InterpretationOptions = Omit<Interpretation, "name">;
+type InterpretationOptions = Omit<Interpretation, "name">;
 
 /** What is to be built, as it was written; paths are as written too. */
 export interface ShardSpec {

@@ -5,14 +5,14 @@ import { dirname } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** The right to write one target. */
-export interface TargetLock {
+interface TargetLock {
   /** Aborts when another process took the lock over, which happens to one that was stopped for minutes. */
   readonly lost: AbortSignal;
   release(): Promise<void>;
 }
 
 /** How locks are kept. */
-export interface LockOptions {
+interface LockOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Age without a sign of life after which a lock counts as left behind, also when its process seems alive. */

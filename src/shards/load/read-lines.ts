@@ -7,7 +7,7 @@ import type { Visit } from "./statement.ts";
 import { SyntaxFault } from "./term-scanner.ts";
 
 /** A longer line is an error: it would have to be held in memory. */
-export const maxLineBytes = 64 * 1024 * 1024;
+const maxLineBytes = 64 * 1024 * 1024;
 
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

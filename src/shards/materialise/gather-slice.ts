@@ -15,7 +15,7 @@ const bufferBytes = 16 * 1024 * 1024;
 const unknown = 0xffff;
 
 /** One part of the inputs, and what its reader needs. */
-export interface SliceRequest extends CellQuestions {
+interface SliceRequest extends CellQuestions {
   readonly slice: Slice;
   readonly ranges: Ranges;
   /** Where the statements go: a folder of its own for each slice, with a file for each range. */

@@ -1,5 +1,5 @@
 /** Lines of one buffer, by number. */
-export interface Lines {
+interface Lines {
   readonly bytes: Buffer;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;

@@ -13,7 +13,7 @@ const splitBufferBytes = 64 * 1024;
 const maxSplitterBytes = 512 * 1024;
 
 /** A file of records. */
-export interface RecordSource {
+interface RecordSource {
   readonly path: string;
   /** The shards that the numbers in it stand for; they are those of shards themselves by default. */
   readonly shards?: Uint32Array | undefined;

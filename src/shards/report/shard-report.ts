@@ -74,7 +74,7 @@ export interface RuleReport {
 }
 
 /** A shard under a number for the rest of the report. */
-export interface ShardReportEntry extends ReportedShard {
+interface ShardReportEntry extends ReportedShard {
   /** From 1, by key. */
   readonly number: number;
   readonly id: string;

@@ -52,7 +52,7 @@ export function createNames(iris: Iterable<string>): NameOf {
 }
 
 /** What a shard key is made of. */
-export interface KeyParts {
+interface KeyParts {
   readonly kind: "horizontal" | "class" | "vertical" | "base" | "elsewhere";
   readonly iri?: string;
   readonly bucket?: string;

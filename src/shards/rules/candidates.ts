@@ -44,7 +44,7 @@ export function applicability(features: readonly QueryFeatures[], reading: Inter
 }
 
 /** Pairs grow with the square of a query's predicates; no solver could choose among more. */
-export const candidateLimits = { rules: 100_000, coverings: 5_000_000 } as const;
+const candidateLimits = { rules: 100_000, coverings: 5_000_000 } as const;
 
 const tooMany = ({ query, predicates }: QueryFeatures): FedwayError =>
   new FedwayError(
@@ -110,7 +110,7 @@ export function irisOfRule(rule: Rule): readonly string[] {
 export const ruleKey = (rule: Rule): string => `${rule.kind} ${irisOfRule(rule).join(" ")}`;
 
 /** Canonical order of rules: by kind (vertical, class, horizontal), then by IRIs in code unit order. */
-export function compareRules(left: Rule, right: Rule): number {
+function compareRules(left: Rule, right: Rule): number {
   const byKind = kindOrder.indexOf(left.kind) - kindOrder.indexOf(right.kind);
   if (byKind !== 0) return byKind;
   return compareText(ruleKey(left), ruleKey(right));

@@ -10,12 +10,12 @@ export interface Condition {
 }
 
 /** The same of a number of triples. */
-export interface Share extends Condition {
+interface Share extends Condition {
   readonly triples: number;
 }
 
 /** A set of claims: another set, and one more claim. */
-export interface GrownSet {
+interface GrownSet {
   readonly parent: number;
   readonly claim: number;
 }

@@ -1,13 +1,13 @@
 import type { Problem, Rule, RuleKind } from "./problem.ts";
 
 /** A claim that a place may be taken by, and the shard that it then lies in; both are numbers. */
-export interface Offer {
+interface Offer {
   readonly claim: number;
   readonly shard: number;
 }
 
 /** Cells that the candidates cannot tell apart. */
-export interface Place {
+interface Place {
   /** In the order in which the claims are asked. */
   readonly offers: readonly Offer[];
   readonly triples: number;

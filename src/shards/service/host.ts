@@ -16,7 +16,7 @@ export interface ShardHost<Endpoint = unknown> {
 }
 
 /** How shards are hosted. */
-export interface ShardHostOptions<Endpoint extends Closable> {
+interface ShardHostOptions<Endpoint extends Closable> {
   /** Its sub-folders are those of datasets. */
   readonly root: string;
   /** Folders of datasets elsewhere. */

@@ -16,7 +16,7 @@ export interface SharedFolder {
 }
 
 /** What the folder is compared with. */
-export interface SharedFolderOptions {
+interface SharedFolderOptions {
   readonly dataDir: string;
   /** Absent: no other process shares the state, and none has to share the folder. */
   readonly store: Pick<Store, "put" | "list" | "delete"> | undefined;

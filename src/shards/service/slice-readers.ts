@@ -87,7 +87,7 @@ export interface OpenSlices {
 export type ReadSlices = (slices: OpenSlices, passes: PassOptions) => Promise<void>;
 
 /** What the workers of a queue are had with. */
-export interface QueueReaderOptions {
+interface QueueReaderOptions {
   readonly jobs: Pick<JobQueue, "enqueue" | "get" | "list" | "cancel">;
   readonly dataset: string;
   /** How long the queue's store may fail without a break before the build does; default a minute. */
@@ -105,7 +105,7 @@ export function queueReaders(options: QueueReaderOptions): ReadSlices {
 }
 
 /** How a build hands its parts to readers. */
-export interface SharedReaders {
+interface SharedReaders {
   /** Bytes of the inputs for each reader. */
   readonly sliceBytes: number;
   /** Folder that has the inputs of all builds below it, links resolved. */

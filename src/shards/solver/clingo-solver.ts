@@ -5,7 +5,7 @@ import type { AnswerSet, AnswerSetSolver, SolveEnd, SolveOptions, SolveResult } 
 import type { ClingoBoot, ClingoEnd, ClingoProgress, ClingoRequest } from "./clingo-output.ts";
 
 /** Limits of `createClingoSolver`. */
-export interface ClingoSolverOptions {
+interface ClingoSolverOptions {
   /** Cap of clingo's own memory; 1 GiB by default. */
   readonly memoryBytes?: number;
   /** Largest program in UTF-8; an eighth of the memory by default, since clingo needs six times a program's bytes for its facts. */

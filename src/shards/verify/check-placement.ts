@@ -13,7 +13,7 @@ import { shardInputs } from "./read-sides.ts";
 import { timeOver, type Check, createFindings } from "./verification.ts";
 
 /** Shards that were read to their end before, and what is said of them. */
-export interface PlacedShards {
+interface PlacedShards {
   readonly folder: string;
   readonly manifest: Manifest;
   /** Why the queries are not known, as a sentence, or all of them. */
@@ -21,7 +21,7 @@ export interface PlacedShards {
 }
 
 /** How long, and who is told. */
-export interface PlacementOptions {
+interface PlacementOptions {
   readonly signal: AbortSignal;
   readonly onProgress: NonNullable<PassOptions["onProgress"]>;
   /** Aborts when there is no time left. */

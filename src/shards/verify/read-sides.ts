@@ -10,13 +10,13 @@ import type { DigestSpool } from "./digest-spool.ts";
 import type { Findings } from "./verification.ts";
 
 /** Where the shards are. */
-export interface ShardSide {
+interface ShardSide {
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
 /** Where the shards are, and what they were made of. */
-export interface Sides extends ShardSide {
+interface Sides extends ShardSide {
   readonly inputs: readonly Input[];
 }
 

@@ -253,13 +253,13 @@ export interface QueryEntry {
 export type EntryFilter = Readonly<Record<string, string>>;
 
 /** The fields of an entry; only its own, as names come from files. */
-export type EntryFields = Readonly<Record<string, unknown>>;
+type EntryFields = Readonly<Record<string, unknown>>;
 
 /** Names of the field that holds the query, the first that is there counts. */
-export const textFields = ["sparql", "query", "text"] as const;
+const textFields = ["sparql", "query", "text"] as const;
 
 /** The entry that some fields make; a number is taken as text. */
-export function entryOf(fields: EntryFields, place: string): QueryEntry {
+function entryOf(fields: EntryFields, place: string): QueryEntry {
   const textField = textFields.find((name) => textIn(fields, name) !== undefined);
   const id = textIn(fields, "id")?.trim();
   const text = textField === undefined ? undefined : textIn(fields, textField);
@@ -274,7 +274,7 @@ export function entryOf(fields: EntryFields, place: string): QueryEntry {
 }
 
 /** The entry is one of those asked for. */
-export function isWanted(fields: EntryFields, only: EntryFilter): boolean {
+function isWanted(fields: EntryFields, only: EntryFilter): boolean {
   return Object.entries(only).every(([name, value]) => textIn(fields, name) === value);
 }
 
