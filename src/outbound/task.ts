@@ -51,8 +51,6 @@ export class Task {
     this.startedMs = clock.now();
     const leftMs = Math.max(0, Math.ceil(this.deadlineMs - this.startedMs));
     this.#timer = clock.setTimeout(() => this.#expire(), Math.min(longestTimerMs, leftMs));
-    // The sockets and queues that wait keep the process alive; a deadline alone must not.
-    this.#timer.unref();
     network.tasks.add(this);
     options.signal.addEventListener("abort", this);
     if (options.signal.aborted) this.handleEvent();
