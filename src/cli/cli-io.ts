@@ -1,14 +1,13 @@
+import type { DescribedOnce, DescribeOnceOptions } from "../registry/compute/describe-once.ts";
 import type { Readable, Writable } from "node:stream";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
-import type { DescribeBudget, DescribeOptions } from "../registry/compute/describer.ts";
-import type { VoidDescription } from "../registry/void/void-description.ts";
+import type { DescribeOptions } from "../registry/compute/describer.ts";
 import type { BuildProgress } from "../shards/build-problem.ts";
 import type { ShardReport } from "../shards/report/shard-report.ts";
 import type { ShardMode } from "../shards/spec.ts";
 import type { Verification } from "../shards/verify/verification.ts";
-import type { RetrievedVoid } from "../registry/void/void-retriever.ts";
 import { InvalidArgumentError } from "commander";
 
 /** The service as the command line uses it. */
@@ -24,28 +23,6 @@ export interface CliApp {
 
 /** How far a description has come. */
 export type DescribeProgress = Parameters<NonNullable<DescribeOptions["onProgress"]>>[0];
-
-/** How one endpoint is described without a service. */
-export interface DescribeOnceOptions {
-  /** Ends the run; what was found so far is the result. */
-  readonly signal: AbortSignal;
-  /** Of the whole run, the search for the publisher's description included; the describer's own where not said. */
-  readonly budget?: DescribeBudget;
-  /** Look for the publisher's description first; default true. */
-  readonly retrieve?: boolean;
-  readonly onProgress?: (progress: DescribeProgress) => void;
-  /** Milliseconds between two queries; default the describer's, 0 for the examples, which this process hosts. */
-  readonly pauseMs?: number;
-}
-
-/** A description that was made without a service. */
-export interface DescribedOnce {
-  readonly description: VoidDescription;
-  /** What came of the publisher's own description; absent when it was not looked for, or not to the end. */
-  readonly retrieved?: RetrievedVoid;
-  /** The signal ended the run. */
-  readonly interrupted: boolean;
-}
 
 /** How shards are built from the command line. */
 export interface BuildShardsOptions {

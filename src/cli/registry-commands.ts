@@ -1,5 +1,6 @@
+import type { DescribedOnce } from "../registry/compute/describe-once.ts";
 import type { CatalogFinding, CatalogReport } from "../registry/catalog/check-catalog.ts";
-import { type CliIo, type DescribedOnce, exitCodes, UsageError } from "./cli-io.ts";
+import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { oneLine, pour, write, checkOutputFile, writeOutputFile } from "./output.ts";
 
 /** Formats of `fedway describe`; "json" is the description as a value, the others are RDF views of it. */

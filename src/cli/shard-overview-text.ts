@@ -1,4 +1,11 @@
-import { figureRows, type FigureRow, comparability, groupTitle, type OverviewEntry, type ShardOverview } from "../shards/report/overview.ts";
+import {
+  figureRows,
+  type FigureRow,
+  comparability,
+  groupTitle,
+  type OverviewEntry,
+  type ShardOverview,
+} from "../shards/report/overview.ts";
 import { figureText, shareText } from "../shards/report/words.ts";
 import type { ShardStatistics } from "../shards/report/shard-statistics.ts";
 import { oneLine } from "./output.ts";

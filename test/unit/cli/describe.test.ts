@@ -1,8 +1,8 @@
+import type { DescribedOnce, DescribeOnceOptions } from "../../../src/registry/compute/describe-once.ts";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DescribedOnce, DescribeOnceOptions } from "../../../src/cli/cli-io.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { sampleDescription } from "../../support/sample-description.ts";

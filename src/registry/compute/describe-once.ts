@@ -1,0 +1,192 @@
+import { steadyClock } from "../../clock.ts";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { JobProgress } from "../../jobs/job-queue.ts";
+import type { Asker } from "../catalog/catalog.ts";
+import type { VoidDescription } from "../void/void-description.ts";
+import { createVoidRetriever, type RetrievedVoid } from "../void/void-retriever.ts";
+import { createDescriber, type DescribeBudget, type DescribeTarget } from "./describer.ts";
+import { emptyDescription } from "./todo.ts";
+
+/** Circumstances of a run without a service. */
+export interface DescribeOnceOptions {
+  /** Ends the run; what was found so far is the result. */
+  readonly signal: AbortSignal;
+  /** Of the whole run, the search for the publisher's description included; the describer's own where not said. */
+  readonly budget?: DescribeBudget;
+  /** Look for the publisher's description first; default true. */
+  readonly retrieve?: boolean;
+  readonly onProgress?: (progress: JobProgress) => void;
+  /** Milliseconds between two queries; default the describer's. */
+  readonly pauseMs?: number;
+}
+
+/** A description that was made without a service. */
+export interface DescribedOnce {
+  readonly description: VoidDescription;
+  /** What came of the publisher's own description; absent when it was not looked for, or not to the end. */
+  readonly retrieved?: RetrievedVoid;
+  /** The signal ended the run. */
+  readonly interrupted: boolean;
+}
+
+type Target = DescribeTarget & { readonly dataset: string };
+
+/**
+ * Describes one endpoint without a service: looks for its publisher's description, then computes what is missing. Keeps
+ * nothing. When time, requests or the signal end the run, what was found so far is the result.
+ * @throws FedwayError `ADDRESS_REFUSED`; when no query was answered, the error of the last one
+ */
+export function describeTarget(asker: Asker, target: Target, options: DescribeOnceOptions): Promise<DescribedOnce> {
+  return run({ meter: createMeter(asker), target, options, startedMs: steadyClock.now() });
+}
+
+interface Run {
+  readonly meter: Meter;
+  readonly target: Target;
+  readonly options: DescribeOnceOptions;
+  readonly startedMs: number;
+}
+
+async function run(parts: Run): Promise<DescribedOnce> {
+  const { meter, options } = parts;
+  const start: Start = options.retrieve === false ? { known: emptyRun(parts) } : await retrieve(parts);
+  const description = start.isOver === true ? start.known : await compute(parts, start.known);
+  const interrupted = options.signal.aborted;
+  if (!interrupted && description.source === "computed") refuseSilence(meter);
+  return { description, ...(start.retrieved && { retrieved: start.retrieved }), interrupted };
+}
+
+/** An endpoint that answered nothing is a failure, not an empty dataset. */
+function refuseSilence({ answered, failure }: Meter): void {
+  if (answered === 0 && failure !== undefined) throw failure;
+}
+
+/** Where the describer begins. */
+interface Start {
+  readonly known: VoidDescription;
+  /** Absent when the search was left out, or ended before its time. */
+  readonly retrieved?: RetrievedVoid;
+  /** The run ended already. */
+  readonly isOver?: boolean;
+}
+
+/** The publisher's description, or an empty one with the attempts to find it. */
+async function retrieve(parts: Run): Promise<Start> {
+  const { meter, target, options } = parts;
+  const { signal, budget = {}, onProgress } = options;
+  const limited = createMeter(meter, budget.requests);
+  const timeUp = new AbortController();
+  const timer = budget.ms === undefined ? undefined : setTimeout(() => timeUp.abort(), budget.ms);
+  const ended = AbortSignal.any([signal, timeUp.signal]);
+  onProgress?.({ stage: "looking for the publisher's description", done: 0 });
+  try {
+    const retriever = createVoidRetriever({ asker: limited, clock: steadyClock });
+    const retrieved = await retriever.retrieve(target, { signal: ended });
+    const { description, records, cost } = retrieved;
+    // The describer would wait a long time for a host that is not there.
+    if (description === undefined && isGone(meter)) refuseSilence(meter);
+    return { known: description ?? { ...emptyRun(parts), records, cost }, retrieved };
+  } catch (thrown) {
+    if (!ended.aborted && !limited.exhausted) throw toFedwayError(thrown);
+    const cost = { ...meter.spent, ms: steadyClock.now() - parts.startedMs };
+    return { known: { ...emptyRun(parts), cost }, isOver: true };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isGone = ({ failure }: Meter): boolean =>
+  failure?.code === "ENDPOINT_UNREACHABLE" || failure?.code === "ADDRESS_REFUSED";
+
+/** Goes on from what is known; an interrupted run gives its last checkpoint. */
+async function compute({ meter, target, options, startedMs }: Run, known: VoidDescription): Promise<VoidDescription> {
+  const { signal, onProgress, budget = {}, pauseMs } = options;
+  const left = {
+    ...budget,
+    ...(budget.requests !== undefined && { requests: budget.requests - known.cost.requests }),
+    ...(budget.ms !== undefined && { ms: budget.ms - (steadyClock.now() - startedMs) }),
+  };
+  const describer = createDescriber({ asker: meter, clock: steadyClock, ...(pauseMs !== undefined && { pauseMs }) });
+  let latest = known;
+  const onCheckpoint = (checkpoint: VoidDescription): void => {
+    latest = checkpoint;
+  };
+  try {
+    return await describer.describe(target, {
+      signal,
+      known,
+      budget: left,
+      onCheckpoint,
+      ...(onProgress && { onProgress }),
+    });
+  } catch (thrown) {
+    if (!signal.aborted) throw toFedwayError(thrown);
+    return { ...latest, unfinished: true };
+  }
+}
+
+/** Nothing is known yet. */
+const emptyRun = ({ target, startedMs }: Run): VoidDescription =>
+  emptyDescription({
+    ...target,
+    startedAt: new Date(startedMs).toISOString(),
+    finishedAt: new Date().toISOString(),
+  });
+
+/** An asker that counts what it is used for. */
+interface Meter extends Asker {
+  /** Requests sent and decoded bytes received. */
+  readonly spent: { readonly requests: number; readonly bytes: number };
+  /** Queries that were answered. */
+  readonly answered: number;
+  /** Why the last query that failed did; cancelled ones do not count. */
+  readonly failure: FedwayError | undefined;
+  /** A request was refused because the limit was reached. */
+  readonly exhausted: boolean;
+}
+
+/** Counts requests and refuses those beyond `mostRequests` with `CANCELLED`. */
+function createMeter(asker: Asker, mostRequests = Number.POSITIVE_INFINITY): Meter {
+  const state = { requests: 0, bytes: 0, answered: 0, exhausted: false };
+  let failure: FedwayError | undefined;
+  const counted = async <Answer extends { readonly bytes: number; readonly requests?: number }>(
+    send: () => Promise<Answer>,
+  ): Promise<Answer> => {
+    if (state.requests >= mostRequests) {
+      state.exhausted = true;
+      throw new FedwayError("CANCELLED", "All requests that were allowed have been sent.");
+    }
+    state.requests += 1;
+    const answer = await send();
+    state.requests += Math.max(0, (answer.requests ?? 1) - 1);
+    state.bytes += answer.bytes;
+    return answer;
+  };
+  return {
+    get spent() {
+      return { requests: state.requests, bytes: state.bytes };
+    },
+    get answered() {
+      return state.answered;
+    },
+    get failure() {
+      return failure;
+    },
+    get exhausted() {
+      return state.exhausted;
+    },
+    fetchDocument: (request) =>
+      counted<Awaited<ReturnType<Asker["fetchDocument"]>>>(() => asker.fetchDocument(request)),
+    async ask(asking) {
+      try {
+        const answer = await counted(() => asker.ask(asking));
+        state.answered += 1;
+        return answer;
+      } catch (thrown) {
+        const error = toFedwayError(thrown);
+        if (error.code !== "CANCELLED") failure = error;
+        throw error;
+      }
+    },
+  };
+}
