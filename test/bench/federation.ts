@@ -30,7 +30,7 @@ interface Case {
 const script = (name: string): string => new URL(`./federation/${name}.ts`, import.meta.url).pathname;
 
 async function start(name: string, file: string, args: readonly string[] = []): Promise<Peer> {
-  const child = spawn(process.execPath, ["--max-semi-space-size=16", script(file), ...args], {
+  const child = spawn(process.execPath, [script(file), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line]: Buffer[] = await once(child.stdout, "data");

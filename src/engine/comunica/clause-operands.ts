@@ -1,11 +1,19 @@
 import type * as RDF from "@rdfjs/types";
 import type {
   BindingsStream,
+  IActionContext,
   ComunicaDataFactory,
   IQueryOperationResult,
   IQueryOperationResultBindings,
   MetadataBindings,
 } from "@comunica/types";
+import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
+import {
+  ActorQueryOperationTyped,
+  type IActorQueryOperationArgs,
+  type MediatorQueryOperation,
+} from "@comunica/bus-query-operation";
+import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { Algebra } from "@comunica/utils-algebra";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
 import { toLeaf, ClauseSource } from "./clause-source.ts";
@@ -84,4 +92,48 @@ function boundSide({ source }: Leaf): BoundSide {
 /** Names of the variables that an operand may bind. */
 export function variableNames(metadata: MetadataBindings): string[] {
   return metadata.variables.map(({ variable }) => variable.value);
+}
+
+/** What our operators are made with beside Comunica's own arguments. */
+export interface OperatorArgs extends IActorQueryOperationArgs {
+  readonly mediatorQueryOperation: MediatorQueryOperation;
+}
+
+/** An operator over solutions that stands in the place of Comunica's. */
+export abstract class SolutionOperator<
+  Operation extends Algebra.Operation,
+> extends ActorQueryOperationTyped<Operation> {
+  readonly #mediator: MediatorQueryOperation;
+
+  constructor(args: OperatorArgs, type: string) {
+    super(args, type);
+    this.#mediator = args.mediatorQueryOperation;
+  }
+
+  protected override async testOperation(): Promise<TestResult<IActorTest>> {
+    return passTestVoid();
+  }
+
+  /** The solutions of an operand. */
+  protected async operand(
+    operation: Algebra.Operation,
+    context: IActionContext,
+  ): Promise<IQueryOperationResultBindings> {
+    return bindingsOf(await this.#mediator.mediate({ operation, context }));
+  }
+}
+
+/** The value that an expression has for a solution; undefined where it has none. */
+export type ValueOf = (row: RDF.Bindings) => Promise<RDF.Term | undefined> | RDF.Term | undefined;
+
+/** Computes an expression; a variable needs no evaluator. */
+export async function valueOf(
+  algExpr: Algebra.Expression,
+  evaluators: MediatorExpressionEvaluatorFactory,
+  context: IActionContext,
+): Promise<ValueOf> {
+  const { term } = algExpr as Partial<Algebra.TermExpression>;
+  if (term?.termType === "Variable") return (row) => row.get(term);
+  const evaluator = await evaluators.mediate({ algExpr, context });
+  return (row) => evaluator.evaluate(row).catch(() => undefined);
 }

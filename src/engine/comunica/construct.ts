@@ -1,39 +1,21 @@
 import type * as RDF from "@rdfjs/types";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
 import { KeysInitQuery } from "@comunica/context-entries";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads } from "@comunica/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
 import { blankNodeFromLabel, termToText, tripleFromParts } from "../../results/terms.ts";
-import { bindingsOf, iterate } from "./clause-operands.ts";
+import { iterate, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { once } from "./distinct.ts";
 import { controlKey, withoutCount, PulledStream } from "./execution.ts";
 
 type Stream = IQueryOperationResultQuads["quadStream"];
 
-/** What the actor needs beside Comunica's own arguments. */
-export interface ConstructArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
-}
-
 /**
  * CONSTRUCT: the set of triples that the template makes of the solutions. One with an unbound variable, a literal as its
  * subject or anything but an IRI as its predicate is left out (SPARQL 1.1 Query, section 16.2).
  */
-export class Construct extends ActorQueryOperationTyped<Algebra.Construct> {
-  readonly #mediator: MediatorQueryOperation;
-
-  constructor(args: ConstructArgs) {
+export class Construct extends SolutionOperator<Algebra.Construct> {
+  constructor(args: OperatorArgs) {
     super(args, "construct");
-    this.#mediator = args.mediatorQueryOperation;
-  }
-
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
   }
 
   protected override async runOperation(
@@ -43,7 +25,7 @@ export class Construct extends ActorQueryOperationTyped<Algebra.Construct> {
     const dataFactory = context.getSafe(KeysInitQuery.dataFactory);
     // A projection gives the nodes that BNODE() makes their names.
     const operation = new AlgebraFactory(dataFactory).createProject(input, variablesOf(template));
-    const output = bindingsOf(await this.#mediator.mediate({ operation, context }));
+    const output = await this.operand(operation, context);
     const { held } = context.getSafe(controlKey);
     const open = () => once(triplesOf(template, iterate(output)), tripleKey, held.open());
     return {

@@ -1,33 +1,15 @@
 import type * as RDF from "@rdfjs/types";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { type Holding, keyBytes } from "../held-bytes.ts";
-import { bindingsOf } from "./clause-operands.ts";
+import { type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { controlKey, passedOn } from "./execution.ts";
 import { termToText } from "../../results/terms.ts";
 
-/** What the actor needs beside Comunica's own arguments. */
-interface DistinctArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
-}
-
 /** DISTINCT: each solution once, and what is remembered for that is counted. */
-export class Distinct extends ActorQueryOperationTyped<Algebra.Distinct> {
-  readonly #mediator: MediatorQueryOperation;
-
-  constructor(args: DistinctArgs) {
+export class Distinct extends SolutionOperator<Algebra.Distinct> {
+  constructor(args: OperatorArgs) {
     super(args, "distinct");
-    this.#mediator = args.mediatorQueryOperation;
-  }
-
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
   }
 
   protected override async runOperation(
@@ -35,7 +17,7 @@ export class Distinct extends ActorQueryOperationTyped<Algebra.Distinct> {
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
     const { held } = context.getSafe(controlKey);
-    const { bindingsStream, metadata } = bindingsOf(await this.#mediator.mediate({ operation: input, context }));
+    const { bindingsStream, metadata } = await this.operand(input, context);
     const variables = (await metadata()).variables.map(({ variable }) => variable);
     const key = (row: RDF.Bindings): string => keyText(row, variables);
     return {

@@ -1,44 +1,25 @@
 import type * as RDF from "@rdfjs/types";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult, MetadataBindings } from "@comunica/types";
 import { type Algebra, type AlgebraFactory, algebraUtils } from "@comunica/utils-algebra";
 import { MetadataValidationState } from "@comunica/utils-metadata";
 import { bufferedInnerJoin } from "./buffered-join.ts";
-import { bindingsOf, iterate } from "./clause-operands.ts";
+import { iterate, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { controlKey, streamOf } from "./execution.ts";
 import { valueOf } from "../expressions/values.ts";
 import type { FixedTerms } from "./assign-clauses.ts";
 import { existencesIn, expressionVariables, inputsOf } from "./prepared-input.ts";
 
-/** What the actor needs beside Comunica's own arguments. */
-interface EqualityJoinArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
-}
-
 /** The join of two operands without a common variable whose solutions a FILTER finds equal, as a hash join. */
-export class EqualityJoin extends ActorQueryOperationTyped<Algebra.Multi> {
-  readonly #mediator: MediatorQueryOperation;
-
-  constructor(args: EqualityJoinArgs) {
+export class EqualityJoin extends SolutionOperator<Algebra.Multi> {
+  constructor(args: OperatorArgs) {
     super(args, equalityJoinType);
-    this.#mediator = args.mediatorQueryOperation;
-  }
-
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
   }
 
   protected override async runOperation(
     { input, metadata }: Algebra.Multi,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const outputs = await Promise.all(input.map((operation) => this.#mediator.mediate({ operation, context })));
-    const [left, right] = outputs.map((output) => bindingsOf(output));
+    const [left, right] = await Promise.all(input.map((operation) => this.operand(operation, context)));
     const [leftName, rightName] = (metadata?.["names"] ?? []) as readonly string[];
     if (!left || !right || !leftName || !rightName) throw new Error(`${this.name} needs two operands`);
     const { held, signal } = context.getSafe(controlKey);

@@ -1,24 +1,20 @@
 import type * as RDF from "@rdfjs/types";
 import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
-import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
+import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type { BindingsFactory } from "@comunica/utils-bindings-factory";
-import { string } from "../expressions/values.ts";
-import { type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
-import { type Accumulator, createAccumulator } from "./aggregates.ts";
-import { bindingsOf, iterate } from "./clause-operands.ts";
+import { string, numberOf, numeric } from "../expressions/values.ts";
+import { type Holding, keyBytes, rowBytes, termBytes } from "../held-bytes.ts";
+import { iterate, type OperatorArgs, SolutionOperator, type ValueOf, valueOf } from "./clause-operands.ts";
 import { controlKey, passedOn, createTurns } from "./execution.ts";
 import { keyText } from "./distinct.ts";
+import { termToText } from "../../results/terms.ts";
+import { ExpressionError, longestComputed, tooLong } from "../expressions/expression-error.ts";
+import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
+import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
-export interface GroupArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
+interface GroupArgs extends OperatorArgs {
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
   readonly bindingsFactory: BindingsFactory;
 }
@@ -27,7 +23,7 @@ export interface GroupArgs extends IActorQueryOperationArgs {
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
  * its aggregates have so far are held, and that is counted.
  */
-export class Group extends ActorQueryOperationTyped<Algebra.Group> {
+export class Group extends SolutionOperator<Algebra.Group> {
   readonly #args: GroupArgs;
 
   constructor(args: GroupArgs) {
@@ -35,24 +31,19 @@ export class Group extends ActorQueryOperationTyped<Algebra.Group> {
     this.#args = args;
   }
 
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
-  }
-
   protected override async runOperation(
     operation: Algebra.Group,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory, bindingsFactory } = this.#args;
-    const input = bindingsOf(await mediatorQueryOperation.mediate({ operation: operation.input, context }));
+    const { mediatorExpressionEvaluatorFactory, bindingsFactory } = this.#args;
+    const input = await this.operand(operation.input, context);
     const { signal, held } = context.getSafe(controlKey);
     const { variables, aggregates } = operation;
     const uses = await Promise.all(
       aggregates.map(async (aggregate) => ({
         aggregate,
-        valueOf: await valueOf(aggregate, (algExpr) =>
-          mediatorExpressionEvaluatorFactory.mediate({ algExpr, context }),
-        ),
+        valueOf:
+          aggregatedBy(aggregate) ?? (await valueOf(aggregate.expression, mediatorExpressionEvaluatorFactory, context)),
       })),
     );
     const open = (): AsyncIterable<RDF.Bindings> => {
@@ -83,19 +74,10 @@ interface Use {
   readonly valueOf: ValueOf;
 }
 
-/** Undefined where the expression has no value. */
-type ValueOf = (row: RDF.Bindings) => Promise<RDF.Term | undefined> | RDF.Term | undefined;
-
-/** COUNT(*) counts solutions, each distinct one by all that it binds. */
-async function valueOf(
-  { expression, distinct }: Algebra.BoundAggregate,
-  evaluatorOf: (expression: Algebra.Expression) => Promise<IExpressionEvaluator>,
-): Promise<ValueOf> {
-  if (expression.subType === "wildcard") return distinct ? (row) => string(wholeRow(row)) : () => something;
-  const { term } = expression as Partial<Algebra.TermExpression>;
-  if (term?.termType === "Variable") return (row) => row.get(term);
-  const evaluator = await evaluatorOf(expression);
-  return (row) => evaluator.evaluate(row).catch(() => undefined);
+/** COUNT(*) counts solutions, each distinct one by all that it binds; undefined for other aggregates. */
+function aggregatedBy({ expression, distinct }: Algebra.BoundAggregate): ValueOf | undefined {
+  if (expression.subType !== "wildcard") return undefined;
+  return distinct ? (row) => string(wholeRow(row)) : () => something;
 }
 
 const something = string("");
@@ -168,4 +150,128 @@ function resultOf({ key, accumulators }: OneGroup, uses: readonly Use[]): RDF.Bi
     if (term) row = row.set(aggregate.variable, term);
   }
   return row;
+}
+
+/** Which aggregate, over which values. */
+interface AggregateUse {
+  readonly name: string;
+  readonly distinct: boolean;
+  /** Of GROUP_CONCAT. */
+  readonly separator: string | undefined;
+}
+
+/** One aggregate over one group, one value after the other. */
+interface Accumulator {
+  /** Undefined: the expression has no value for a solution. */
+  add(term: RDF.Term | undefined): void;
+  /** Undefined: there is none. */
+  result(): RDF.Term | undefined;
+}
+
+const ACCUMULATOR_BYTES = 400;
+
+/**
+ * The set functions (SPARQL 1.1 Query, section 18.5.1). There, an unbound variable is an error like any other, and stays in
+ * the list of values: COUNT leaves errors out, SAMPLE takes any value, and all others end as an error.
+ * What is kept is counted; `add` throws when the evaluation holds too much.
+ */
+function createAccumulator({ name, distinct, separator = " " }: AggregateUse, holding: Holding): Accumulator {
+  const state = states[name]?.(holding, separator);
+  if (!state) throw new Error(`The aggregate ${name} is not known`);
+  const seen = new Set<string>();
+  const isNew = (term: RDF.Term): boolean => {
+    const text = termToText(term);
+    if (seen.has(text)) return false;
+    seen.add(text);
+    holding.add(keyBytes(text));
+    return true;
+  };
+  let failed = false;
+  holding.add(ACCUMULATOR_BYTES);
+  return {
+    add(term) {
+      if (failed) return;
+      if (!term) failed = name !== "count" && name !== "sample";
+      else if (!distinct || isNew(term)) failed = !succeeds(() => state.add(term));
+    },
+    result: () => (failed ? undefined : state.result()),
+  };
+}
+
+function succeeds(add: () => void): boolean {
+  try {
+    add();
+    return true;
+  } catch (error) {
+    if (error instanceof ExpressionError) return false;
+    throw error;
+  }
+}
+
+interface State {
+  /** @throws ExpressionError */
+  add(term: RDF.Term): void;
+  result(): RDF.Term | undefined;
+}
+
+const states: Readonly<Record<string, (holding: Holding, separator: string) => State>> = {
+  count: () => {
+    let count = 0;
+    return { add: () => void count++, result: () => numeric(integer(count)) };
+  },
+  sum: () => summed((sum) => sum),
+  avg: () => summed((sum, count) => (count === 0 ? sum : calculate("/", sum, integer(count)))),
+  min: (holding) => extreme(-1, holding),
+  max: (holding) => extreme(1, holding),
+  sample: (holding) => {
+    let sample: RDF.Term | undefined;
+    return {
+      add(term) {
+        if (!sample) holding.add(termBytes(term));
+        sample ??= term;
+      },
+      result: () => sample,
+    };
+  },
+  group_concat: concatenated,
+};
+
+function summed(finish: (sum: Numeric, count: number) => Numeric): State {
+  let sum = integer(0);
+  let count = 0;
+  return {
+    add(term) {
+      sum = calculate("+", sum, numberOf(term));
+      count++;
+    },
+    result: () => numeric(finish(sum, count)),
+  };
+}
+
+function extreme(sign: -1 | 1, holding: Holding): State {
+  let best: { readonly term: RDF.Term; readonly key: SortKey; readonly bytes: number } | undefined;
+  return {
+    add(term) {
+      const key = sortKey(term);
+      if (best && sign * compareKeys(key, best.key) <= 0) return;
+      const bytes = termBytes(term);
+      holding.add(bytes - (best?.bytes ?? 0));
+      best = { term, key, bytes };
+    },
+    result: () => best?.term,
+  };
+}
+
+function concatenated(holding: Holding, separator: string): State {
+  let text: string | undefined;
+  return {
+    add(term) {
+      if (term.termType === "BlankNode") throw new ExpressionError("A blank node has no text.");
+      const added = text === undefined ? term.value : separator + term.value;
+      if ((text?.length ?? 0) + added.length > longestComputed) throw tooLong();
+      holding.add(2 * added.length);
+      text = (text ?? "") + added;
+    },
+    result: () => string(text ?? ""),
+  };
 }

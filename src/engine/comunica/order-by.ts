@@ -1,21 +1,14 @@
 import type * as RDF from "@rdfjs/types";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
 import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
-import type { IActionContext, IExpressionEvaluator, IQueryOperationResult } from "@comunica/types";
+import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
-import { bindingsOf, iterate } from "./clause-operands.ts";
+import { iterate, type OperatorArgs, SolutionOperator, type ValueOf, valueOf } from "./clause-operands.ts";
 import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
 
 /** What the actor needs beside Comunica's own arguments. */
-interface OrderByArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
+interface OrderByArgs extends OperatorArgs {
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
 }
 
@@ -23,30 +16,22 @@ interface OrderByArgs extends IActorQueryOperationArgs {
  * ORDER BY that counts what it holds, computes each key once, and gives others their turn. Below a LIMIT it holds
  * little more than the rows that are wanted (Comunica's `sort-limit-pushdown` tells how many).
  */
-export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
-  readonly #args: OrderByArgs;
+export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
+  readonly #evaluators: MediatorExpressionEvaluatorFactory;
 
   constructor(args: OrderByArgs) {
     super(args, "orderby");
-    this.#args = args;
-  }
-
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
+    this.#evaluators = args.mediatorExpressionEvaluatorFactory;
   }
 
   protected override async runOperation(
     operation: Algebra.OrderBy,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const { mediatorQueryOperation, mediatorExpressionEvaluatorFactory } = this.#args;
-    const input = bindingsOf(await mediatorQueryOperation.mediate({ operation: operation.input, context }));
+    const input = await this.operand(operation.input, context);
     const criteria = operation.expressions.map(toCriterion);
-    const keys = await Promise.all(
-      criteria.map(({ algExpr }) =>
-        toKey(algExpr, () => mediatorExpressionEvaluatorFactory.mediate({ algExpr, context })),
-      ),
-    );
+    // An expression that fails sorts like an unbound variable.
+    const keys = await Promise.all(criteria.map(({ algExpr }) => valueOf(algExpr, this.#evaluators, context)));
     const { signal, held } = context.getSafe(controlKey);
     const sort: Sort = {
       keys,
@@ -60,7 +45,7 @@ export class OrderBy extends ActorQueryOperationTyped<Algebra.OrderBy> {
 }
 
 interface Sort {
-  readonly keys: readonly Key[];
+  readonly keys: readonly ValueOf[];
   readonly compare: (a: KeyedRow, b: KeyedRow) => number;
   /** Rows that are wanted. */
   readonly limit: number;
@@ -118,18 +103,7 @@ async function* sorted(rows: AsyncIterable<RDF.Bindings>, sort: Sort, held: Hold
   }
 }
 
-/** What a row is sorted by; undefined where it is unbound. */
-type Key = (row: RDF.Bindings) => Promise<RDF.Term | undefined> | RDF.Term | undefined;
-
-async function toKey(expression: Algebra.Expression, evaluator: () => Promise<IExpressionEvaluator>): Promise<Key> {
-  const { term } = expression as Partial<Algebra.TermExpression>;
-  if (term?.termType === "Variable") return (row) => row.get(term);
-  const made = await evaluator();
-  // An expression that fails sorts like an unbound variable.
-  return (row) => made.evaluate(row).catch(() => undefined);
-}
-
-async function withKeys(row: RDF.Bindings, keysOf: readonly Key[]): Promise<KeyedRow> {
+async function withKeys(row: RDF.Bindings, keysOf: readonly ValueOf[]): Promise<KeyedRow> {
   const keys: SortKey[] = [];
   let bytes = rowBytes(row);
   for (const keyOf of keysOf) {

@@ -1,13 +1,7 @@
 import type * as RDF from "@rdfjs/types";
-import {
-  ActorQueryOperationTyped,
-  type IActorQueryOperationArgs,
-  type MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
-import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { bindingsOf, iterate, leafOf } from "./clause-operands.ts";
+import { iterate, leafOf, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { passedOn } from "./execution.ts";
 import type { Existence } from "./existence.ts";
 
@@ -23,31 +17,24 @@ export function withPreparedInput<O extends Algebra.Operation>(operation: O): O 
 }
 
 /** What the actor needs beside Comunica's own arguments. */
-export interface PreparedInputArgs extends IActorQueryOperationArgs {
-  readonly mediatorQueryOperation: MediatorQueryOperation;
+export interface PreparedInputArgs extends OperatorArgs {
   readonly existence: Existence;
 }
 
 /** Evaluates the operation that `withPreparedInput` puts in. */
-export class PreparedInput extends ActorQueryOperationTyped<Algebra.Single> {
-  readonly #mediator: MediatorQueryOperation;
+export class PreparedInput extends SolutionOperator<Algebra.Single> {
   readonly #existence: Existence;
 
   constructor(args: PreparedInputArgs) {
     super(args, preparedType);
-    this.#mediator = args.mediatorQueryOperation;
     this.#existence = args.existence;
-  }
-
-  protected override async testOperation(): Promise<TestResult<IActorTest>> {
-    return passTestVoid();
   }
 
   protected override async runOperation(
     { input, metadata }: Algebra.Single,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const rows = bindingsOf(await this.#mediator.mediate({ operation: input, context }));
+    const rows = await this.operand(input, context);
     const existences = metadata?.["existences"] as readonly Algebra.ExistenceExpression[];
     const open = () => this.#existence.prepared(existences, iterate(rows), context);
     return { type: "bindings", bindingsStream: passedOn(context, open), metadata: rows.metadata };

@@ -45,9 +45,6 @@ const nginxFolder = new URL("../../../deploy/nginx/", import.meta.url);
 const bareProgram = fileURLToPath(new URL("bare-proxy.ts", import.meta.url));
 const fedwayProgram = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
-/** As `npm run serve` has them. */
-const nodeOptions = ["--max-semi-space-size=16"];
-
 /** What is best for a proxy that leaves the memory of large answers to the garbage collector. */
 const bareOptions = ["--max-semi-space-size=2"];
 
@@ -193,7 +190,7 @@ async function startNode(program: NodeProgram): Promise<RunningServer> {
 const startFedway = (runDir: string, wrapper: readonly string[]): Promise<RunningServer> =>
   startNode({
     name: "fedway",
-    args: () => [...nodeOptions, fedwayProgram],
+    args: () => [fedwayProgram],
     env: {
       HOST: "127.0.0.1",
       NODE_ENV: "production",
