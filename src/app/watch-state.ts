@@ -23,14 +23,14 @@ export interface StateWatchOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Names one life of the state: it is written by whoever finds none, and is gone when the state is. */
+/** The id of the state: written by whoever finds none, and gone when the state is. */
 const key = "state/life";
 
-async function lifeOf(store: Store): Promise<string> {
+async function stateIdOf(store: Store): Promise<string> {
   const known = await store.get(key);
   if (known !== undefined) return known.value;
-  const life = randomUUID();
-  if ((await store.put(key, life, { ifVersion: 0 })) !== undefined) return life;
+  const id = randomUUID();
+  if ((await store.put(key, id, { ifVersion: 0 })) !== undefined) return id;
   const other = await store.get(key);
   if (other === undefined) throw new FedwayError("STORE_FAILED", "The store forgets what was just written.");
   return other.value;
@@ -42,20 +42,20 @@ async function lifeOf(store: Store): Promise<string> {
  */
 export async function watchState(options: StateWatchOptions): Promise<StateWatch> {
   const { store, now, everyMs = 5_000, onLost, onFault } = options;
-  let life = await lifeOf(store);
+  let stateId = await stateIdOf(store);
   const seen: { lostAtMs?: number; failingSinceMs?: number } = {};
   /** The state that was found instead and is not taken up yet. */
-  let found = life;
+  let found = stateId;
   let closed = false;
 
   const look = async (): Promise<void> => {
-    const current = await lifeOf(store);
+    const current = await stateIdOf(store);
     if (closed) return;
     if (current !== found) seen.lostAtMs = Math.round(now());
     found = current;
-    if (current !== life) await onLost();
+    if (current !== stateId) await onLost();
     // Only now: when taking up the new state fails, the next look tries again.
-    life = current;
+    stateId = current;
     delete seen.failingSinceMs;
   };
   const looking = every(everyMs, look, {
