@@ -10,7 +10,7 @@ const mostResultBytes = 1024 * 1024;
 const mostChildren = 1_000;
 const childNamePattern = /^[\w.-]+$/;
 /** Payloads of all children of one job together, and their results: they are read at once. */
-const mostFamilyBytes = 16 * 1024 * 1024;
+const mostBytesTogether = 16 * 1024 * 1024;
 const highestPriority = 1_000_000;
 const longestDelayMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
@@ -82,15 +82,15 @@ export function checkedPayload(kinds: Kinds, name: string, payload: unknown): un
 export function checkedChildren(kinds: Kinds, parentId: string, children: readonly ChildJob[]): readonly ChildJob[] {
   checkChildren(parentId, children);
   const checked = children.map((child) => ({ ...child, payload: checkedPayload(kinds, child.kind, child.payload) }));
-  if (isLargeFamily(checked.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload))))) {
+  if (areTooLarge(checked.map(({ payload }) => Buffer.byteLength(JSON.stringify(payload))))) {
     refuse("The payloads of the job's children are larger than 16 MiB together.");
   }
   return checked;
 }
 
 /** Whether payloads, or results, of the children of one job are too large together. */
-export function isLargeFamily(bytes: readonly number[]): boolean {
-  return bytes.reduce((sum, one) => sum + one, 0) > mostFamilyBytes;
+export function areTooLarge(bytes: readonly number[]): boolean {
+  return bytes.reduce((sum, one) => sum + one, 0) > mostBytesTogether;
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */

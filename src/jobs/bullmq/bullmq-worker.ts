@@ -1,6 +1,6 @@
 import { DelayedError, Job as BullmqJob, UnrecoverableError, Worker } from "bullmq";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import { boundedProgress, childId, isLargeFamily, resultText, stopped } from "../bounds.ts";
+import { boundedProgress, childId, areTooLarge, resultText, stopped } from "../bounds.ts";
 import type { JobKind, JobProgress } from "../job-queue.ts";
 import {
   childError,
@@ -219,7 +219,7 @@ async function childResults({ job }: Run, { table }: Attending): Promise<readonl
     throw finalError({ ...error, notRun: true });
   }
   const values = byName(job, (await job.getChildrenValues<readonly unknown[]>()) ?? {});
-  if (isLargeFamily(Array.from(values.values(), (value) => JSON.stringify(value).length))) {
+  if (areTooLarge(Array.from(values.values(), (value) => JSON.stringify(value).length))) {
     const message = "The results of the job's parts are larger than 16 MiB together.";
     throw finalError({ code: "INTERNAL", message, notRun: true });
   }

@@ -30,23 +30,23 @@ export async function carryOver(link: RedisLink, prefix: string, intake: Intake)
     const seen = await former.read(id);
     // Children come with their parents.
     if (seen?.parent !== undefined && ids.includes(seen.parent.id)) continue;
-    await carryFamily(former, intake, [id, ...(seen?.children ?? []).map((name) => childId(id, name))]);
+    await carryJob(former, intake, [id, ...(seen?.children ?? []).map((name) => childId(id, name))]);
   }
 }
 
-async function carryFamily(former: FormerJobs, intake: Intake, family: readonly string[]): Promise<void> {
-  const claimed = await forAll(family, (id) => former.claim(id));
+async function carryJob(former: FormerJobs, intake: Intake, ids: readonly string[]): Promise<void> {
+  const claimed = await forAll(ids, (id) => former.claim(id));
   try {
     if (claimed.includes(false)) return;
     // Another process may have been quicker.
-    const [job, ...children] = await forAll(family, (id) => former.read(id));
+    const [job, ...children] = await forAll(ids, (id) => former.read(id));
     if (job !== undefined && job.parent === undefined) await enqueueAgain(intake, job, children);
-    await former.remove(family);
+    await former.remove(ids);
   } catch (error) {
     // Of a kind that this version does not have: it stays for one that does.
     if (!(error instanceof FedwayError && error.code === "REQUEST_INVALID")) throw error;
   } finally {
-    await forAll(family, async (id, index) => claimed[index] && former.release(id));
+    await forAll(ids, async (id, index) => claimed[index] && former.release(id));
   }
 }
 

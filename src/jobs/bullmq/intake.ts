@@ -95,7 +95,7 @@ async function makeRoom(
     if (job === undefined) return 1;
     return link.wait(link.queue(job.queueName).remove(job.id ?? "", { removeChildren: true }));
   });
-  // BullMQ removes no job, and no family, that a worker holds.
+  // BullMQ removes no job that a worker holds, and none with such a child.
   return removed.every((count) => count === 1) ? undefined : "ending";
 }
 

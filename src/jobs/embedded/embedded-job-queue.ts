@@ -4,17 +4,14 @@ import type { Store } from "../../store/store.ts";
 import { checkId, checkKinds } from "../bounds.ts";
 import { systemClock } from "../../clock.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
-import { cancelJob, endRunOf } from "../life/cancelling.ts";
-import { createIntake, type Intake } from "../life/intake.ts";
-import { createJobCore, type JobQueueTimes } from "../life/job-core.ts";
-import { type JobRecord, jobOf } from "../life/job-record.ts";
+import { cancelJob, endRunOf, createWorker, type Worker } from "./worker.ts";
+import { createIntake, type Intake } from "./intake.ts";
+import { createJobCore, type JobCore, type JobQueueTimes } from "./job-core.ts";
+import { type JobRecord, jobOf } from "./job-record.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
 import { createJobDocuments } from "./job-documents.ts";
-import { createJobMirror } from "./job-mirror.ts";
-import { createPump, type Pump } from "./pump.ts";
-import type { QueueCore } from "./queue-core.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { createSchedules, type Schedules } from "./schedules.ts";
-import { createWorker, type Worker } from "./worker.ts";
 
 /** How an embedded queue works; all times in milliseconds. */
 export interface EmbeddedJobQueueOptions extends JobQueueTimes {
@@ -25,26 +22,26 @@ export interface EmbeddedJobQueueOptions extends JobQueueTimes {
    */
   readonly soleOwner?: boolean;
   /** How often the store is looked through for what other processes did; default 2,000, or 30,000 for a sole owner. */
-  readonly surveyMs?: number;
+  readonly sweepMs?: number;
 }
 
 const day = 24 * 3_600_000;
 const defaultListed = 100;
 
 interface QueueParts {
-  readonly core: QueueCore;
+  readonly core: JobCore;
   readonly worker: Worker;
   readonly schedules: Schedules;
   readonly watchers: Watchers;
   readonly intake: Intake;
-  readonly pump: Pump;
+  readonly dispatcher: Dispatcher;
   readonly get: (id: string) => Promise<Job | undefined>;
 }
 
 /** A queue in this process whose jobs live in a `Store` and survive the process as the store's documents do. */
 export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQueue {
   const parts = createParts(options);
-  const { core, intake, pump, schedules, watchers, worker } = parts;
+  const { core, intake, dispatcher, schedules, watchers, worker } = parts;
   let started = false;
   return {
     name: "embedded",
@@ -55,7 +52,7 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
       core.working = work;
       for (const kind of kinds) core.kinds.set(kind.name, kind);
       try {
-        await pump.survey();
+        await dispatcher.sweep();
       } catch (error) {
         started = false;
         core.kinds.clear();
@@ -65,7 +62,7 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     async enqueue(kind, payload, enqueueOptions = {}) {
       if (core.closing) throw new FedwayError("STORE_FAILED", "The job queue is closed.");
       const record = await intake.enqueue(kind, payload, enqueueOptions);
-      core.pump();
+      core.dispatch();
       return jobOf(record);
     },
     async get(id) {
@@ -76,7 +73,7 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     async cancel(id) {
       checkId(id);
       const cancelled = await cancelJob(core, id);
-      if (cancelled !== undefined) core.pump();
+      if (cancelled !== undefined) core.dispatch();
       return cancelled !== undefined;
     },
     watch: (id, listener) => watchers.watch(id, listener),
@@ -85,7 +82,7 @@ export function createEmbeddedJobQueue(options: EmbeddedJobQueueOptions): JobQue
     async close(graceMs = 5_000) {
       if (core.closing) return;
       core.closing = true;
-      await pump.stop();
+      await dispatcher.stop();
       await worker.stop(graceMs);
       watchers.close();
     },
@@ -106,23 +103,22 @@ function createParts(options: EmbeddedJobQueueOptions): QueueParts {
   const intake = createIntake(core);
   const schedules = createSchedules(core, options.store, intake);
   const { soleOwner = false, keepFinished = 1_000 } = options;
-  const surveyEveryMs = options.surveyMs ?? (soleOwner ? 30_000 : 2_000);
-  const pump = createPump({ core, worker, schedules, soleOwner, surveyEveryMs, keepFinished });
+  const sweepEveryMs = options.sweepMs ?? (soleOwner ? 30_000 : 2_000);
+  const dispatcher = createDispatcher({ core, worker, schedules, soleOwner, sweepEveryMs, keepFinished });
   core.changed = (held) => {
     core.mirror.see(held);
     watchers.notify(held.record.id);
   };
   core.endRun = (record) => endRunOf(worker.get(record.id), record);
   core.progressed = (id) => watchers.notify(id);
-  core.pump = pump.run;
-  return { core, worker, schedules, watchers, intake, pump, get };
+  core.dispatch = dispatcher.run;
+  return { core, worker, schedules, watchers, intake, dispatcher, get };
 }
 
-function createCore(options: EmbeddedJobQueueOptions): QueueCore {
+function createCore(options: EmbeddedJobQueueOptions): JobCore {
   const { store, leaseMs = 30_000, keepFinishedMs = 7 * day, clock = systemClock, owner = randomUUID() } = options;
   const documents = createJobDocuments({ store, keepFinishedMs, leaseMs });
-  const core = createJobCore(documents, { ...options, clock, owner });
-  return Object.assign(core, { mirror: createJobMirror(), working: true, pump: () => {} });
+  return createJobCore(documents, { ...options, clock, owner });
 }
 
 /** A stored job with what this process knows beyond the store. */

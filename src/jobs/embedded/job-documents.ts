@@ -1,6 +1,26 @@
 import type { PutOptions, Store, StoredDocument } from "../../store/store.ts";
-import { isOpen, isOver, readRecord, type VersionedRecord } from "../life/job-record.ts";
-import type { StoredJobDocuments } from "./queue-core.ts";
+import { isOpen, isOver, type JobRecord, type ParentRef, readRecord, type VersionedRecord } from "./job-record.ts";
+
+/** The jobs of a queue as documents, and the leases on them. All reject with FedwayError `STORE_FAILED`. */
+export interface JobDocuments {
+  all(): Promise<readonly VersionedRecord[]>;
+  read(id: string): Promise<VersionedRecord | undefined>;
+  /** Whether this very job is open: for its children, since the document of a job with many children is large. */
+  isOpen(job: ParentRef): Promise<boolean>;
+  /**
+   * Writes when the document still has this version (0: when there is none) and resolves to the new one. Finished jobs
+   * go by themselves when their time is over.
+   */
+  write(record: JobRecord, ifVersion: number): Promise<number | undefined>;
+  remove(held: VersionedRecord): Promise<boolean>;
+  /** Keeps a result for as long as its job; resolves to its key. */
+  writeResult(record: JobRecord, text: string): Promise<string>;
+  readResult(key: string): Promise<unknown>;
+  removeResult(key: string): Promise<void>;
+  /** Holds a job for one queue; false while another one holds it. */
+  lease(id: string, owner: string): Promise<boolean>;
+  release(id: string, owner: string): Promise<void>;
+}
 
 /** Where and how long the documents are kept. */
 export interface JobDocumentOptions {
@@ -15,7 +35,7 @@ const leasePrefix = "jobs/lease/";
 const pageSize = 500;
 
 /** The documents of the queue that lives in this store. */
-export function createJobDocuments({ store, keepFinishedMs, leaseMs }: JobDocumentOptions): StoredJobDocuments {
+export function createJobDocuments({ store, keepFinishedMs, leaseMs }: JobDocumentOptions): JobDocuments {
   const keepResult = async (key: string | undefined, options: PutOptions): Promise<void> => {
     const held = key === undefined ? undefined : await store.get(key);
     if (held !== undefined) await store.put(held.key, held.value, options);

@@ -1,4 +1,4 @@
-import { isOpen, isOver, type JobRecord, type ParentRef, type VersionedRecord } from "../life/job-record.ts";
+import { isOpen, isOver, type JobRecord, type ParentRef, type VersionedRecord } from "./job-record.ts";
 
 /** What is known of a job without reading it again; payloads and progress stay in the store. */
 export interface MirroredJob extends Pick<JobRecord, "id" | "kind" | "state" | "priority" | "order" | "runAtMs"> {
@@ -125,8 +125,8 @@ function finishedFirst(jobs: Iterable<MirroredJob>): readonly string[] {
 function mirrored(record: JobRecord, version: number): MirroredJob {
   const { id, kind, state, priority, order, runAtMs, finishedAtMs = 0 } = record;
   const parent = record.parent && refOf(record.parent);
-  const family = { isOver: isOver(record), parent, children: record.children?.length ?? 0 };
-  return { id, kind, state, priority, order, runAtMs, version, finishedAtMs, ...family };
+  const relatives = { isOver: isOver(record), parent, children: record.children?.length ?? 0 };
+  return { id, kind, state, priority, order, runAtMs, version, finishedAtMs, ...relatives };
 }
 
 function refOf({ id, order }: ParentRef): string {

@@ -1,10 +1,10 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
-import { checkSchedule } from "../bounds.ts";
+import { checkedPayload, checkSchedule } from "../bounds.ts";
 import type { JobSchedule } from "../job-queue.ts";
-import type { Intake } from "../life/intake.ts";
-import { isOpen } from "../life/job-record.ts";
-import type { QueueCore } from "./queue-core.ts";
+import type { Intake } from "./intake.ts";
+import { isOpen } from "./job-record.ts";
+import type { JobCore } from "./job-core.ts";
 
 /** Jobs that come again and again. */
 export interface Schedules {
@@ -31,7 +31,7 @@ const turnLeaseMs = 30_000;
 const againMs = 1_000;
 
 interface ScheduleParts {
-  readonly core: QueueCore;
+  readonly core: JobCore;
   readonly store: Store;
   readonly intake: Intake;
   /** Next turns by name, as far as this process knows. */
@@ -39,7 +39,7 @@ interface ScheduleParts {
 }
 
 /** The schedules in a store. */
-export function createSchedules(core: QueueCore, store: Store, intake: Intake): Schedules {
+export function createSchedules(core: JobCore, store: Store, intake: Intake): Schedules {
   const nextTimes = new Map<string, number>();
   const parts: ScheduleParts = { core, store, intake, nextTimes };
   return {
@@ -84,9 +84,9 @@ async function read(
   return document && record && { record, version: document.version };
 }
 
-async function add({ core, store, intake, nextTimes }: ScheduleParts, schedule: JobSchedule): Promise<void> {
+async function add({ core, store, nextTimes }: ScheduleParts, schedule: JobSchedule): Promise<void> {
   checkSchedule(schedule);
-  intake.check(schedule.kind, schedule.payload);
+  checkedPayload(core.kinds, schedule.kind, schedule.payload);
   const { name, kind, payload, everyMs } = schedule;
   const now = core.clock.now();
   for (let written: number | undefined; written === undefined; ) {
@@ -96,7 +96,7 @@ async function add({ core, store, intake, nextTimes }: ScheduleParts, schedule: 
     written = await store.put(prefix + name, JSON.stringify(record), { ifVersion: held?.version ?? 0 });
     nextTimes.set(name, nextAtMs);
   }
-  core.pump();
+  core.dispatch();
 }
 
 /** One turn, inside the lease that makes it the only one under way in the deployment. */

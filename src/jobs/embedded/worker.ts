@@ -1,10 +1,10 @@
 import type { JobKind } from "../job-queue.ts";
-import { admit } from "../life/admission.ts";
-import { type ActiveRun, createRun, keepLease } from "../life/active-run.ts";
-import { stopped } from "../life/job-core.ts";
-import type { JobRecord, VersionedRecord } from "../life/job-record.ts";
-import { putBack, runToOutcome, within } from "../life/outcome.ts";
-import type { QueueCore } from "./queue-core.ts";
+import { admit } from "./admission.ts";
+import { writeState } from "./completion.ts";
+import { type ActiveRun, createRun, keepLease, putBack, runToOutcome, within, loseRun } from "./run.ts";
+import { stopped } from "../bounds.ts";
+import { type JobRecord, type VersionedRecord, isOpen } from "./job-record.ts";
+import { type JobCore, endedRecord, isRun } from "./job-core.ts";
 
 /** Runs jobs, as many of each kind at once as the kind allows. */
 export interface Worker {
@@ -19,7 +19,7 @@ export interface Worker {
 const claimAgainMs = 1_000;
 
 /** A worker that has nothing to do yet. */
-export function createWorker(core: QueueCore): Worker {
+export function createWorker(core: JobCore): Worker {
   const active = new Map<string, ActiveRun>();
   const ended = new Map<string, Promise<void>>();
 
@@ -29,7 +29,7 @@ export function createWorker(core: QueueCore): Worker {
     const end = (): void => {
       active.delete(id);
       ended.delete(id);
-      core.pump();
+      core.dispatch();
     };
     ended.set(id, work(core, run).then(end));
   };
@@ -58,7 +58,7 @@ export function createWorker(core: QueueCore): Worker {
 }
 
 /** Claims a job, runs it and writes down what became of it; never rejects. */
-async function work(core: QueueCore, run: ActiveRun): Promise<void> {
+async function work(core: JobCore, run: ActiveRun): Promise<void> {
   try {
     run.held = await claim(core, run);
     if (run.held === undefined) return;
@@ -77,7 +77,7 @@ async function work(core: QueueCore, run: ActiveRun): Promise<void> {
 }
 
 /** Makes a waiting job this queue's own; undefined when it cannot be had now. */
-async function claim(core: QueueCore, run: ActiveRun): Promise<VersionedRecord | undefined> {
+async function claim(core: JobCore, run: ActiveRun): Promise<VersionedRecord | undefined> {
   const { clock, documents, mirror, owner } = core;
   const { id } = run;
   const found = await documents.read(id);
@@ -108,4 +108,33 @@ async function claim(core: QueueCore, run: ActiveRun): Promise<VersionedRecord |
   }
   core.changed({ record, version });
   return { record, version };
+}
+
+/**
+ * Makes a job `cancelled`, whoever runs it, and ends its run in this process; resolves to the job, or to undefined when
+ * there is none that is open. @throws FedwayError `STORE_FAILED`
+ */
+export async function cancelJob(core: JobCore, id: string): Promise<JobRecord | undefined> {
+  for (;;) {
+    const held = await core.documents.read(id);
+    if (held === undefined || !isOpen(held.record.state)) return undefined;
+    const record = endedRecord(held.record, "cancelled", core.clock.now());
+    if ((await writeState(core, record, held.version)) !== undefined) return record;
+  }
+}
+
+/** Ends the run of a job that has just been ended. */
+export function endRunOf(run: ActiveRun | undefined, { attempts }: JobRecord): void {
+  // A run without a record is about to claim the job.
+  if (run !== undefined && (run.held?.record.attempts ?? attempts) === attempts) loseRun(run, "The job was cancelled.");
+}
+
+/** Ends a run of this process when the store shows that its job is no longer this run's. */
+export async function checkRun(core: JobCore, run: ActiveRun, seen: VersionedRecord | undefined): Promise<void> {
+  const claimed = run.held?.record.attempts;
+  if (claimed === undefined || run.held?.version === seen?.version) return;
+  if (seen !== undefined && isRun(seen.record, core.owner, claimed)) return;
+  // Cancelled, or taken over, by another process; unless the run itself has just moved on.
+  const now = await core.documents.read(run.id);
+  if (now === undefined || !isRun(now.record, core.owner, claimed)) loseRun(run, "The job was cancelled.");
 }

@@ -7,7 +7,7 @@ describeJobQueue("embedded", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const store = createMemoryStore();
   return {
-    queue: () => createEmbeddedJobQueue({ store, backoffMs: () => 50, surveyMs: 200 }),
+    queue: () => createEmbeddedJobQueue({ store, backoffMs: () => 50, sweepMs: 200 }),
     advance: async (ms) => {
       await vi.advanceTimersByTimeAsync(ms);
     },

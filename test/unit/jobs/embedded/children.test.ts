@@ -122,7 +122,7 @@ describe("a family that is open for long", () => {
     const queue = await start([whole, { ...echo, run: slow }], {
       keepFinished: 2,
       keepFinishedMs: day,
-      surveyMs: 3_600_000,
+      sweepMs: 3_600_000,
     });
     await queue.enqueue("whole", null, { id: "x", children });
     for (let count = 0; count < 5; count += 1) await queue.enqueue("part", 1);
@@ -146,7 +146,7 @@ describe("a family that is open for long", () => {
       signals.push(signal);
       return new Promise(() => {});
     };
-    const worker = await start([whole, { ...echo, run: endless }], { soleOwner: false, surveyMs: 500 });
+    const worker = await start([whole, { ...echo, run: endless }], { soleOwner: false, sweepMs: 500 });
     await worker.enqueue("whole", null, { id: "x", children });
     await advance(10);
     const other = createEmbeddedJobQueue({ store });

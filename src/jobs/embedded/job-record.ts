@@ -1,3 +1,4 @@
+import { childId } from "../bounds.ts";
 import type { Job, JobProgress, JobState } from "../job-queue.ts";
 
 /** A job as it is stored, one document each. Moments are milliseconds since the epoch. */
@@ -60,11 +61,6 @@ export function isOver({ state, kept }: Pick<JobRecord, "state" | "kept">): bool
   return !isOpen(state) && kept !== true;
 }
 
-/** The id of a job's child of this name. */
-export function childId(parentId: string, name: string): string {
-  return `${parentId}.${name}`;
-}
-
 /** The record in a stored text; undefined for anything this queue did not write. */
 export function readRecord(text: string): JobRecord | undefined {
   let value: unknown;
@@ -83,11 +79,11 @@ function isRecord(value: unknown): value is JobRecord {
   if (typeof value !== "object" || value === null) return false;
   const fields = new Map(Object.entries(value));
   if (typeof fields.get("id") !== "string" || typeof fields.get("kind") !== "string") return false;
-  if (!isFamily(fields.get("parent"), fields.get("children"))) return false;
+  if (!areRelatives(fields.get("parent"), fields.get("children"))) return false;
   return states.has(fields.get("state")) && numbers.every((name) => typeof fields.get(name) === "number");
 }
 
-function isFamily(parent: unknown, children: unknown): boolean {
+function areRelatives(parent: unknown, children: unknown): boolean {
   const isRef = typeof parent === "object" && parent !== null && "id" in parent && "order" in parent;
   return (parent === undefined || isRef) && (children === undefined || Array.isArray(children));
 }

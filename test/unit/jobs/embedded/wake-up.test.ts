@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { Clock } from "../../../src/clock.ts";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import type { Clock } from "../../../../src/clock.ts";
+import { createEmbeddedJobQueue } from "../../../../src/jobs/embedded/embedded-job-queue.ts";
+import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 
 /** What needs no time is over before time goes on. */
 async function settle(): Promise<void> {

@@ -1,31 +1,19 @@
+import type { JobDocuments } from "./job-documents.ts";
+import { createJobMirror, type JobMirror } from "./job-mirror.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Clock } from "../../clock.ts";
 import type { JobKind, JobState } from "../job-queue.ts";
-import type { JobRecord, ParentRef, VersionedRecord } from "./job-record.ts";
+import type { JobRecord, VersionedRecord } from "./job-record.ts";
 
-/** The jobs of a queue as documents, and the leases on them. All reject with FedwayError `STORE_FAILED`. */
-export interface JobDocuments {
-  read(id: string): Promise<VersionedRecord | undefined>;
-  /** Whether this very job is open: for its children, since the document of a large family is large. */
-  isOpen(job: ParentRef): Promise<boolean>;
-  /**
-   * Writes when the document still has this version (0: when there is none) and resolves to the new one. Finished jobs
-   * go by themselves when their time is over.
-   */
-  write(record: JobRecord, ifVersion: number): Promise<number | undefined>;
-  /** Keeps a result for as long as its job; resolves to its key. */
-  writeResult(record: JobRecord, text: string): Promise<string>;
-  readResult(key: string): Promise<unknown>;
-  removeResult(key: string): Promise<void>;
-  /** Holds a job for one queue; false while another one holds it. */
-  lease(id: string, owner: string): Promise<boolean>;
-  release(id: string, owner: string): Promise<void>;
-}
-
-/** What the life of a job needs to know of its queue, whichever adapter that is. */
+/** What the parts of one queue share. */
 export interface JobCore {
   readonly clock: Clock;
   readonly documents: JobDocuments;
+  readonly mirror: JobMirror;
+  /** False: running jobs and the turns of schedules are left to other processes. Settled by the start. */
+  working: boolean;
+  /** Looks for jobs to run, now and when the next one is due. */
+  dispatch: () => void;
   /** Names this queue in leases and records; different in every process. */
   readonly owner: string;
   readonly kinds: Map<string, JobKind>;
@@ -42,8 +30,6 @@ export interface JobCore {
   changed: (held: VersionedRecord) => void;
   /** Ends the run of a job that has just been ended, if it runs in this process. */
   endRun: (record: JobRecord) => void;
-  /** These jobs have been ended before their time: whatever would bring a worker to them may go. */
-  withdrawn: (records: readonly JobRecord[]) => Promise<void>;
   /** A job shows new progress, which is not written yet. */
   progressed: (id: string) => void;
   /** Reports what went wrong inside the queue itself. */
@@ -77,13 +63,16 @@ const longestBackoffMs = 300_000;
 const nothing = (): void => {};
 
 /** The core of a queue that has not started. */
-export function createJobCore<Documents extends JobDocuments>(
-  documents: Documents,
+export function createJobCore(
+  documents: JobDocuments,
   times: JobQueueTimes & Required<Pick<JobQueueTimes, "clock" | "owner">>,
-): JobCore & { readonly documents: Documents } {
+): JobCore {
   return {
     clock: times.clock,
     documents,
+    mirror: createJobMirror(),
+    working: true,
+    dispatch: nothing,
     owner: times.owner,
     kinds: new Map(),
     leaseMs: times.leaseMs ?? 30_000,
@@ -93,7 +82,6 @@ export function createJobCore<Documents extends JobDocuments>(
     closing: false,
     changed: nothing,
     endRun: nothing,
-    withdrawn: async () => {},
     progressed: nothing,
     fault: (error) => times.onFault?.(error),
   };
@@ -101,11 +89,6 @@ export function createJobCore<Documents extends JobDocuments>(
 
 /** Why a job failed, as it stands in its document. */
 export type PublicError = NonNullable<JobRecord["error"]>;
-
-/** What a handler sees as the reason of its signal. */
-export function stopped(why: string): FedwayError {
-  return new FedwayError("CANCELLED", why);
-}
 
 /** Whether a record shows this run of a job, still under way. */
 export function isRun(record: JobRecord, owner: string, attempts: number): boolean {

@@ -1,6 +1,7 @@
-import { brokenBy, forAll } from "./family.ts";
+import { childId } from "../bounds.ts";
+import { forAll } from "../for-all.ts";
 import { endedRecord, failedRecord, type JobCore, type PublicError } from "./job-core.ts";
-import { childId, isChildOf, isOpen, type JobRecord, type ParentRef, type VersionedRecord } from "./job-record.ts";
+import { isChildOf, isOpen, type JobRecord, type ParentRef, type VersionedRecord } from "./job-record.ts";
 
 /**
  * Writes the next state of a job that does not run here, or is to be ended whatever it does; undefined when the job has
@@ -11,12 +12,12 @@ export async function writeState(core: JobCore, record: JobRecord, ifVersion: nu
   if (version === undefined) return undefined;
   core.changed({ record, version });
   if (!isOpen(record.state)) core.endRun(record);
-  await settleFamily(core, record);
+  await propagateEnd(core, record);
   return version;
 }
 
 /** Sees to what follows for its parent and its children from the state that a job has now. */
-export async function settleFamily(core: JobCore, record: JobRecord): Promise<void> {
+export async function propagateEnd(core: JobCore, record: JobRecord): Promise<void> {
   if (isOpen(record.state)) return;
   try {
     if (record.parent !== undefined && record.kept) await settleParent(core, record, record.parent);
@@ -28,7 +29,7 @@ export async function settleFamily(core: JobCore, record: JobRecord): Promise<vo
 }
 
 async function settleParent(core: JobCore, record: JobRecord, parent: ParentRef): Promise<void> {
-  if (!(await core.documents.isOpen(parent))) return settleOrphan(core, record.id);
+  if (!(await core.documents.isOpen(parent))) return settleLostChild(core, record.id);
   const error = brokenBy(record.id.slice(parent.id.length + 1), record);
   if (error !== undefined) await failParent(core, parent, error);
 }
@@ -44,33 +45,29 @@ export async function failParent(core: JobCore, parent: ParentRef, error: Public
 }
 
 /** Ends a child that is open, or lets go of one that is done, when nobody waits for it. @throws FedwayError `STORE_FAILED` */
-export async function settleOrphan(core: JobCore, id: string): Promise<void> {
+export async function settleLostChild(core: JobCore, id: string): Promise<void> {
   const held = await core.documents.read(id);
   if (held?.record.parent === undefined || (await core.documents.isOpen(held.record.parent))) return;
-  const ended = await endChild(core, id, held.record.parent);
-  if (ended !== undefined) await core.withdrawn([ended]);
+  await endChild(core, id, held.record.parent);
 }
 
 /** Cancels the open children of a job that has ended, and lets the others go. @throws FedwayError `STORE_FAILED` */
 export async function endChildren(core: JobCore, parent: JobRecord, names: readonly string[]): Promise<void> {
-  const ended = await forAll(names, (name) => endChild(core, childId(parent.id, name), parent));
-  const early = ended.filter((record) => record !== undefined);
-  if (parent.state !== "done") await core.withdrawn([parent, ...early]);
+  await forAll(names, (name) => endChild(core, childId(parent.id, name), parent));
   if (parent.planKey !== undefined) await core.documents.removeResult(parent.planKey);
 }
 
-/** Cancels a child whose parent has ended, or lets it go; resolves to one that was cancelled. */
-async function endChild(core: JobCore, id: string, parent: ParentRef): Promise<JobRecord | undefined> {
+/** Cancels a child whose parent has ended, or lets it go. */
+async function endChild(core: JobCore, id: string, parent: ParentRef): Promise<void> {
   for (;;) {
     const held = await core.documents.read(id);
     const released = held && isChildOf(held.record, parent) ? releasedRecord(core, held) : undefined;
-    if (held === undefined || released === undefined) return undefined;
+    if (held === undefined || released === undefined) return;
     const version = await core.documents.write(released, held.version);
     if (version === undefined) continue;
     core.changed({ record: released, version });
-    if (!isOpen(held.record.state)) return undefined;
-    core.endRun(released);
-    return released;
+    if (isOpen(held.record.state)) core.endRun(released);
+    return;
   }
 }
 
@@ -78,4 +75,13 @@ function releasedRecord(core: JobCore, { record }: VersionedRecord): JobRecord |
   if (!isOpen(record.state) && !record.kept) return undefined;
   const { kept: _, ...rest } = isOpen(record.state) ? endedRecord(record, "cancelled", core.clock.now()) : record;
   return rest;
+}
+
+/** Why a child with this record lets its parent fail. */
+export function brokenBy(name: string, record: JobRecord | undefined): PublicError | undefined {
+  if (record === undefined) return { code: "INTERNAL", message: `The part ${name} of the job was lost.` };
+  if (record.state === "cancelled") return { code: "CANCELLED", message: `The part ${name} was cancelled.` };
+  if (record.state !== "failed") return undefined;
+  const { code, message } = record.error ?? { code: "INTERNAL", message: "Nothing is known of why." };
+  return { code, message: `The part ${name} failed: ${message}` };
 }
