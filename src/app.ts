@@ -11,7 +11,7 @@ import { openRegistry, type Registry } from "./app/open-registry.ts";
 import { type HostedShards, hostShards, openShards, type Shards } from "./app/shards.ts";
 import { openState, type State } from "./app/open-state.ts";
 import { readiness } from "./app/readiness.ts";
-import { type StateWatch, watchState } from "./app/watch-state.ts";
+import { type StateWatch, watchState } from "./store/watch-state.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";

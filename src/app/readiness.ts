@@ -2,7 +2,7 @@ import type { ExampleFederation } from "../hosting/examples/example-federation.t
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { MonitorReader } from "../monitor/monitor.ts";
 import type { SharedFolder } from "../shards/service/shared-folder.ts";
-import type { StateWatch } from "./watch-state.ts";
+import type { StateWatch } from "../store/watch-state.ts";
 
 /** What readiness is told from. */
 export interface ReadinessParts {

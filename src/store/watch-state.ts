@@ -1,7 +1,7 @@
 import { every, systemClock } from "../clock.ts";
 import { randomUUID } from "node:crypto";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Store } from "../store/store.ts";
+import type { Store } from "./store.ts";
 
 /** What became of the shared state while this process ran. */
 export interface StateWatch {

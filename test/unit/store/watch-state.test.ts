@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type StateWatch, watchState } from "../../../src/app/watch-state.ts";
+import { type StateWatch, watchState } from "../../../src/store/watch-state.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
