@@ -1,20 +1,7 @@
 import { rm } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type * as ClockModule from "../../../src/clock.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
-
-/** The service looks at its folders when the test says so. */
-let lookAtFolders: () => Promise<void>;
-vi.mock("../../../src/clock.ts", async (original) => {
-  const clock = await original<typeof ClockModule>();
-  const every: typeof clock.every = (ms, work, options) => {
-    if (ms !== 15_000) return clock.every(ms, work, options);
-    lookAtFolders = work;
-    return { stop: async () => {} };
-  };
-  return { ...clock, every };
-});
 
 let workspace: ShardWorkspace;
 let service: RunningService;
@@ -76,9 +63,9 @@ describe("shards whose folder is removed while they are hosted", () => {
   });
 
   it("leave the catalogue when the service has looked at its folders again", async () => {
-    await lookAtFolders();
+    // It does every 15 seconds.
     const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { datasets: unknown }).datasets;
-    await expect.poll(hosted, { timeout: 30_000 }).toMatchObject([{ dataset: "lake" }]);
+    await expect.poll(hosted, { timeout: 45_000, interval: 250 }).toMatchObject([{ dataset: "lake" }]);
     const federations = async (): Promise<readonly string[]> => {
       const list = (await get("/api/federations")) as { federations: { id: string }[] };
       return list.federations.map(({ id }) => id);

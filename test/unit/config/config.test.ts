@@ -217,7 +217,7 @@ describe("configReference", () => {
     const text = readFileSync(readme, "utf8");
     const documented = [
       ...text.matchAll(
-        /^\| `(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)` \| (.*?) \| (.*?) \|$/gm,
+        /^\| `(HOST|PORT|REDIS_URL|ROLE|OTEL_EXPORTER_OTLP_ENDPOINT|FEDWAY_[A-Z_]+)` +\| (.*?) +\| (.*?) +\|$/gm,
       ),
     ].map(([, name, fallback, meaning]) => ({ name, default: fallback?.replaceAll("`", ""), meaning }));
     expect(documented).toStrictEqual(
