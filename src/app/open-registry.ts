@@ -17,8 +17,7 @@ import { createLinksetService, type LinksetService } from "../registry/void/link
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import type { OutboundAsker } from "../outbound/whole-answer.ts";
-import { createProbeClient } from "../outbound/whole-answer.ts";
+import { type OutboundAsker, createProbeClient } from "../outbound/whole-answer.ts";
 import { every, systemClock, steadyClock } from "../clock.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { keepIndex, newIndex } from "../registry/search/keep-index.ts";

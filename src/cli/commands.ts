@@ -1,10 +1,9 @@
-import { toProblem } from "../errors/fedway-error.ts";
+import { toProblem, FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { openRunner, type Asked, type Delivery, chooseService } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
 import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
 import { readFile } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { FedwayError } from "../errors/fedway-error.ts";
-import { toProblem } from "../errors/fedway-error.ts";
+import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { type CliIo, exitCodes, UsageError, examples, httpUrl, milliseconds } from "./cli-io.ts";
 import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
 import { oneLine, write, problemText } from "./output.ts";

@@ -28,7 +28,7 @@ export interface ExecutionBounds {
   readonly sources: Map<string, SourceReport>;
   /** Whose query it is; clients take turns where queries wait. */
   readonly client?: string | undefined;
-  /** What the requests belong to, handed on to the transport as it is. */
+  /** What the requests belong to, handed on as it is. */
   readonly trace?: unknown;
 }
 

@@ -79,7 +79,7 @@ export interface Drain {
 
 /** Watches the answers of a server; to be called before it listens. */
 export function createDrain(server: Server): Drain {
-  // By connections, which come and go less often: see the scheduler of the transport about sets.
+  // By connections, which come and go less often.
   const connections = new Map<Socket, ServerResponse[]>();
   const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
   let begun = false;

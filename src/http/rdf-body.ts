@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { type FormatParameters as FormatWish, negotiateFormat } from "../results/negotiation.ts";
+import { type FormatParameters, negotiateFormat } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 
@@ -118,7 +118,7 @@ type DocumentFormat = "fields" | ResultFormat;
 export function requestedFormat(request: {
   readonly query: { readonly format?: string };
   readonly headers: { readonly accept?: string | undefined };
-}): FormatWish {
+}): FormatParameters {
   const { accept } = request.headers;
   return { ...request.query, ...(accept !== undefined && { accept }) };
 }
@@ -130,7 +130,7 @@ const maxRanges = 64;
  * The format of a document by the parameter `format`, else by Accept; fields as JSON where nothing else is wanted more.
  * @throws FedwayError `NOT_ACCEPTABLE`
  */
-export function documentFormat({ format, accept }: FormatWish): DocumentFormat {
+export function documentFormat({ format, accept }: FormatParameters): DocumentFormat {
   if (format !== undefined && format !== "") {
     return isJson(format) || format === "json" ? "fields" : graphFormat({ format });
   }
@@ -143,7 +143,7 @@ export function documentFormat({ format, accept }: FormatWish): DocumentFormat {
 }
 
 /** The RDF format that a client wants. @throws FedwayError `NOT_ACCEPTABLE` */
-export function graphFormat(request: FormatWish): ResultFormat {
+export function graphFormat(request: FormatParameters): ResultFormat {
   const found = negotiateFormat("quads", request);
   if (found === undefined) throw notAcceptable();
   return found;

@@ -1,6 +1,5 @@
-import type { FaultCounts } from "./monitor.ts";
+import type { FaultCounts, HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
 import { type Hours, withTurn } from "./hour-buckets.ts";
-import type { HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
 import type { FaultKind } from "../errors/fedway-error.ts";
 
 /** An incident that has opened or closed. */

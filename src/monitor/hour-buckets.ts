@@ -1,6 +1,5 @@
-import type { FaultCounts } from "./monitor.ts";
+import type { FaultCounts, HourSummary, Observation } from "./monitor.ts";
 import { Histogram, decodeHistogram } from "./tally.ts";
-import type { HourSummary, Observation } from "./monitor.ts";
 
 /** The turns of one hour, as they are kept beside an endpoint's state. */
 export interface HourBucket {

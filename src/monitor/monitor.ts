@@ -153,7 +153,7 @@ export interface Heartbeat {
   readonly alive: boolean;
 }
 
-/** What proxied traffic tells of an endpoint; `ExchangeReport` of the transport fits. */
+/** What proxied traffic tells of an endpoint; `ExchangeReport` of `outbound` fits. */
 export interface TrafficReport {
   /** Catalogue id, or `unlisted`, which is ignored. */
   readonly endpoint: string;

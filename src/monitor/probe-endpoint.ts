@@ -52,7 +52,7 @@ interface Trying {
   readonly timeoutMs: number;
 }
 
-/** A probe over the transport. */
+/** A probe over the outbound client. */
 export function createEndpointProbe(options: EndpointProbeOptions): EndpointProbe {
   const { clock, timeoutMs = 30_000, retryMs = 2_000 } = options;
   return async (entry, signal) => {
@@ -133,7 +133,7 @@ interface Fault {
   readonly detail: string;
 }
 
-/** What an error of the transport speaks of when it names no kind itself. */
+/** What an error of the outbound client speaks of when it names no kind itself. */
 const byCode: Readonly<Partial<Record<ErrorCode, FaultKind>>> = {
   ADDRESS_REFUSED: "address",
   ENDPOINT_UNREACHABLE: "connect",
@@ -166,7 +166,7 @@ export function faultOf(thrown: unknown): Fault | undefined {
   if (usual === undefined) return undefined;
   const { fault = usual, upstreamStatus: status } = details;
   if (fault === "busy" || fault === "circuit-open") return undefined;
-  // Without a status nothing was asked: the transport still keeps the pause that the endpoint called for before.
+  // Without a status nothing was asked: the client still keeps the pause that the endpoint called for before.
   if (fault === "http-429" && status === undefined) return undefined;
   return { fault, ...(status !== undefined && { status }), detail: publicDetail(message) };
 }

@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
-import type { FaultCounts } from "./monitor.ts";
-import type { Incident, MonitorEvent, Observation } from "./monitor.ts";
+import type { FaultCounts, Incident, MonitorEvent, Observation } from "./monitor.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** What is told to webhooks. */

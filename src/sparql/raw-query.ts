@@ -1,5 +1,4 @@
-import type { QueryForm } from "./parse-query.ts";
-import { refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
+import { type QueryForm, refusePragmas, updateRefused, updateWords } from "./parse-query.ts";
 import { textLimits, type Token, tokenize } from "./tokens.ts";
 
 const forms = ["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"] as const;

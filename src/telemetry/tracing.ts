@@ -39,14 +39,14 @@ export interface Tracing extends Tracer {
   close(): Promise<void>;
 }
 
-/** A request that leaves the service; the transport's `RequestStart` fits. */
+/** A request that leaves the service; `outbound`'s `RequestStart` fits. */
 interface StartedRequest {
   readonly endpoint: string;
   readonly attempt: number;
   readonly trace: SpanContext;
 }
 
-/** How it ended; the transport's `RequestEnd` fits. */
+/** How it ended; `outbound`'s `RequestEnd` fits. */
 interface EndedRequest {
   readonly outcome: string;
   readonly status: number | undefined;
@@ -56,7 +56,7 @@ interface EndedRequest {
 /** Outcomes that are no failure of the endpoint. */
 const harmless: ReadonlySet<string> = new Set(["ok", "partial", "cancelled", "asked-again", "http-3xx"]);
 
-/** An observer of the transport that makes one span of every request to an endpoint. */
+/** An observer of `outbound` that makes one span of every request to an endpoint. */
 export function createRequestSpans(tracer: Tracer): (request: StartedRequest) => (end: EndedRequest) => void {
   return ({ endpoint, attempt, trace }) => {
     const span = tracer.startSpan("upstream request", {

@@ -9,7 +9,7 @@ export interface ObservedRequest {
   readonly seconds: number;
 }
 
-/** What the transport tells of one exchange. */
+/** What `outbound` tells of one exchange. */
 export interface ObservedExchange {
   /** A catalogue id, or `unlisted`. */
   readonly endpoint: string;

@@ -5,7 +5,7 @@ import { interleave } from "../interleave.ts";
 import type { Condition } from "./buffered-join.ts";
 import { termToText } from "../../results/terms.ts";
 
-// Blocks of one join under way at once; the transport's scheduler bounds the endpoint as a whole.
+// Blocks of one join under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 4;
 const ROWS_PER_BATCH = 64;
 

@@ -17,7 +17,7 @@ export interface OutsideWorld {
   readonly now: () => number;
 }
 
-/** What is needed of the transport's document client. */
+/** What is needed of the document client. */
 interface DocumentReader {
   read<T>(
     request: Omit<DocumentParams, "run"> & { readonly signal: AbortSignal; readonly trace?: unknown },

@@ -10,7 +10,7 @@ import { interleave } from "../interleave.ts";
 import { noteStatus } from "../executor.ts";
 import type { Member } from "./merged-graph.ts";
 import type { MatchBounds, PatternSource } from "./pattern-source.ts";
-import { matchTriple, patternText, patternVariable as any, substitute, type TriplePattern } from "./triple-pattern.ts";
+import { matchTriple, patternText, patternVariable, substitute, type TriplePattern } from "./triple-pattern.ts";
 
 /** What a member that does not speak SPARQL is matched with. */
 export interface MatchedMemberOptions {
@@ -26,7 +26,7 @@ export interface MatchedMemberOptions {
   readonly now: () => number;
 }
 
-// Patterns of one block of keys that are asked at once; the transport bounds the host as a whole.
+// Patterns of one block of keys that are asked at once; the outbound client bounds the host as a whole.
 const PATTERNS_IN_FLIGHT = 6;
 
 /** A member whose triples are matched here: a pattern for each key, or all of its triples where that takes fewer requests. */
@@ -110,8 +110,8 @@ async function* firstNode(
   match: (pattern: TriplePattern) => AsyncIterable<Triple>,
   node: RDF.Term,
 ): AsyncIterable<RDF.Term> {
-  const asObject = { subject: any("s"), predicate: any("p"), object: node };
-  const asSubject = { subject: node, predicate: any("p"), object: any("o") };
+  const asObject = { subject: patternVariable("s"), predicate: patternVariable("p"), object: node };
+  const asSubject = { subject: node, predicate: patternVariable("p"), object: patternVariable("o") };
   for (const pattern of node.termType === "Literal" ? [asObject] : [asSubject, asObject]) {
     for await (const triple of match(pattern)) {
       if (!matchTriple(pattern, triple)) continue;

@@ -14,7 +14,7 @@ export interface MatchBounds {
   readonly deadlineMs: number;
   /** What the source contributed; requests and bytes are added here. */
   readonly report: SourceReport;
-  /** Whose requests these are, for the transport. */
+  /** Whose requests these are. */
   readonly owner?: Pick<SourceDocumentRequest, "endpoint" | "trace">;
 }
 
@@ -54,7 +54,7 @@ export interface SourceDocumentRequest {
   readonly etag?: string;
   /** Catalogue id of the endpoint that it is fetched for. */
   readonly endpoint?: string | undefined;
-  /** What the request belongs to, handed on to the transport as it is. */
+  /** What the request belongs to, handed on as it is. */
   readonly trace?: unknown;
 }
 
@@ -73,7 +73,7 @@ export interface SourceDocument {
   readonly maxAgeMs?: number;
 }
 
-/** What pattern sources need of the transport's document client: its address guard, host rates and byte counting. */
+/** What pattern sources need of the document client: its address guard, host rates and byte counting. */
 export interface SourceDocuments {
   /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for what is no RDF, `ENDPOINT_MALFORMED` */
   fetch(request: SourceDocumentRequest): Promise<SourceDocument>;

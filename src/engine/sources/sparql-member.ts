@@ -25,7 +25,7 @@ export interface SparqlMemberOptions {
   readonly sizes: BlockSizes;
 }
 
-// Blocks of one pattern under way at once; the transport's scheduler bounds the endpoint as a whole.
+// Blocks of one pattern under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 3;
 
 /**

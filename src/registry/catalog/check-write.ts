@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, Catalog, CatalogDocument, CatalogEntry } from "./catalog.ts";
-import { maxDocumentBytes } from "./document.ts";
-import { reasonOf, maxDocumentQuads, parseDocument, writeDocument } from "./document.ts";
+import { maxDocumentBytes, reasonOf, maxDocumentQuads, parseDocument, writeDocument } from "./document.ts";
 import { type UrlKey, looseKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";

@@ -10,8 +10,14 @@ import type {
   Federation,
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
-import { checkCondition, checkDocument, checkMatch, documentUnknown, refuseTakenUrl } from "./check-write.ts";
-import type { DocumentRules } from "./check-write.ts";
+import {
+  checkCondition,
+  checkDocument,
+  checkMatch,
+  documentUnknown,
+  refuseTakenUrl,
+  type DocumentRules,
+} from "./check-write.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { indexCatalog, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";

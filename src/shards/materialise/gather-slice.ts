@@ -1,13 +1,12 @@
 import type { SubjectClasses } from "../load/subject-classes.ts";
 import type { Pattern } from "../rules/problem.ts";
-import type { Place } from "./build-folder.ts";
+import { type Place, writeDurably } from "./build-folder.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type CellFacts, CellCounter, type CellQuestions } from "../load/cells.ts";
 import { type PassOptions, readSlice, type Slice } from "../load/read-statements.ts";
 import type { Statement } from "../load/statement.ts";
-import { writeDurably } from "./build-folder.ts";
 import { RecordWriter } from "./records.ts";
 
 /** Of all files of one slice together. */

@@ -1,8 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { setImmediate as otherWork } from "node:timers/promises";
-import type { PatternTerm } from "../../sparql/query-patterns.ts";
+import { type PatternTerm, type PlacedPattern, queryPatterns, type PatternGraph } from "../../sparql/query-patterns.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
-import { type PlacedPattern, queryPatterns, type PatternGraph } from "../../sparql/query-patterns.ts";
 import type { Interpretation } from "./interpretations.ts";
 import type { QueryFeatures, ShardQuery, Pattern } from "./problem.ts";
 import { compareText } from "../../rdf/canonical.ts";

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
 import { errorOf, tellError, type ToldError } from "../../workers/threads.ts";
-import { type ChildEnd, childEnd, forkScript } from "../../workers/child-process.ts";
+import { type ChildEnd, childEnd, forkScript, startChild } from "../../workers/child-process.ts";
 import { type OpenSlices, type ReadSlices, sharingReaders } from "./slice-readers.ts";
 import type { Progress, PassOptions } from "../load/read-statements.ts";
 import type { SharedSlice } from "../materialise/shared-slices.ts";
@@ -12,7 +12,6 @@ import type { BuildJobResult } from "./build-jobs.ts";
 import type { FinishedOptions } from "./commands.ts";
 import type { ShardReport } from "../report/shard-report.ts";
 import type { OpenStores } from "../verify/answer-store.ts";
-import { startChild } from "../../workers/child-process.ts";
 import { systemClock } from "../../clock.ts";
 
 interface RunOptions {
