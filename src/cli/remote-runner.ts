@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
-import type { PlanDescription, RunStatus } from "../query/query-service.ts";
+import type { PlanDescription } from "../query/explain.ts";
+import type { RunStatus } from "../query/run-log.ts";
 import type { Asked, Runner } from "./runner.ts";
 
 /** A problem document that a running service answered. */

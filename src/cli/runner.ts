@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
-import type { PlanDescription, RunStatus } from "../query/query-service.ts";
+import type { PlanDescription } from "../query/explain.ts";
+import type { RunStatus } from "../query/run-log.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CliIo, CliApp } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { TabularAnswer as Table } from "../query/query-service.ts";
+import type { TabularAnswer as Table } from "../query/table.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpDeps } from "./http-deps.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { TabularAnswer } from "../query/query-service.ts";
+import type { TabularAnswer } from "../query/table.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 
 /** Characters that are written as JSON in one turn of the event loop. */

@@ -1,18 +1,23 @@
-import type { Planner } from "../plan/create-planner.ts";
-import { createAdmission } from "./admission.ts";
-import { noTable, toQueryAnswer, toTabularAnswer, wantedFormat, toPlanDescription, tabulate } from "./answers.ts";
-import type { QueryAnswer, QueryRequest, QueryService, TabularAnswer } from "./query-service.ts";
-import { createRunLog, completed } from "./run-log.ts";
-import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
-import { enterQueue, type RunStarterOptions, type StartedRun, startRun } from "./start-run.ts";
-import type { Tracer } from "../telemetry/tracing.ts";
-import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
+import { type AnswerBytes, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
+import { type ResultFormat, resultFormats } from "../results/formats.ts";
+import { isWhole } from "../results/gathered-body.ts";
+import type { AnswerKind } from "../results/model.ts";
+import { negotiateFormat } from "../results/negotiation.ts";
+import type { Tracer } from "../telemetry/tracing.ts";
+import { createAdmission } from "./admission.ts";
+import { toPlanDescription } from "./explain.ts";
+import type { QueryAnswer, QueryRequest, QueryService } from "./query-service.ts";
+import { completed, createRunLog, firstByteStatus } from "./run-log.ts";
+import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
+import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
+import { noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
 
 /** What the use case is made of. */
-interface QueryServiceOptions {
+export interface QueryServiceOptions {
   readonly direct: Executor<DirectPlan>;
   readonly federated: Executor<FederatedPlan>;
   readonly planner: Planner;
@@ -39,7 +44,6 @@ interface QueryServiceOptions {
 /** Creates the use case over a planner and the two ways to execute a plan; the caller closes it. */
 export function createQueryService(options: QueryServiceOptions): QueryService & { close(): Promise<void> } {
   const { planner, limits, metrics, now, sharedStore: store } = options;
-  const runs = new WeakMap<Error, string>();
   const admission = createAdmission(limits);
   const { timeoutMs } = limits;
   const shared = store && shareRuns({ store, records: (from, to) => log.records(from, to), timeoutMs, now });
@@ -53,22 +57,14 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
     },
   });
-  const starter: RunStarterOptions = {
-    planner,
-    log,
-    admission,
-    limits,
-    now,
-    onPlan: (cached) => metrics.observePlan(cached),
-    onFailure: (error, run) => runs.set(error, run),
-    tracer: options.tracer,
-  };
+  const failures = new WeakMap<Error, string>();
+  const context: RunContext = { ...options, log, admission, failures };
   return {
-    run: (request) => answerQuery(options, starter, request),
-    table: (request) => answerTable(options, starter, request),
+    run: (request) => answerQuery(request, context),
+    table: (request) => answerTable(request, context),
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     runRecord: async (id) => log.record(id) ?? shared?.find(id),
-    runOf: (error) => (error instanceof Error ? runs.get(error) : undefined),
+    runOf: (error) => (error instanceof Error ? failures.get(error) : undefined),
     get running() {
       return log.running;
     },
@@ -76,38 +72,60 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   };
 }
 
-async function answerQuery(
-  options: QueryServiceOptions,
-  starter: RunStarterOptions,
-  request: QueryRequest,
-): Promise<QueryAnswer> {
-  const waiting = enterQueue(request, starter);
-  if (waiting !== undefined) await waiting;
-  const run = startRun(request, starter);
+async function answerQuery(request: QueryRequest, context: RunContext): Promise<QueryAnswer> {
+  const run = await startRun(request, context);
   const { plan, bounds } = run;
   try {
     const format = wantedFormat(executable(plan).answer, request);
     const accepted = { format, acceptEncoding: request.acceptEncoding };
-    const answer = await execute(options, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
+    const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
     const complete = (rows: number | undefined): void => run.end(completed(bounds.sources.values(), rows));
     if (answer.end === undefined) complete(answer.rows);
     else answer.end.then(complete, (error: unknown) => run.fail(error));
-    return toQueryAnswer(run, answer, { format, firstByteMs: options.now() - run.executedAt });
+    return toQueryAnswer(run, answer, { format, firstByteMs: context.now() - run.executedAt });
   } catch (error) {
     throw run.fail(error);
   }
 }
 
+/** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
+function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): ResultFormat {
+  const wanted = negotiateFormat(kind, { accept, format });
+  if (wanted) return wanted;
+  const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
+  const asked = format === "" ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
+  throw new FedwayError("NOT_ACCEPTABLE", `${asked} can carry ${kind}.`, {
+    next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
+  });
+}
+
+function toQueryAnswer(
+  { id, plan, cached, bounds, planMs }: StartedRun,
+  { body, contentEncoding, rows }: AnswerBytes,
+  { format, firstByteMs }: { readonly format: ResultFormat; readonly firstByteMs: number },
+): QueryAnswer {
+  const { answer, notes } = executable(plan);
+  return {
+    runId: id,
+    plan,
+    kind: answer,
+    contentType: format.contentType,
+    contentEncoding,
+    body,
+    status: firstByteStatus(bounds.sources.values(), isWhole(body), rows),
+    notes,
+    timings: { planMs, firstByteMs, planCached: cached },
+  };
+}
+
 async function answerTable(
-  options: QueryServiceOptions,
-  starter: RunStarterOptions,
   request: QueryRequest & { readonly maxRows: number },
+  context: RunContext,
 ): Promise<TabularAnswer> {
-  await enterQueue(request, starter);
-  const run = startRun(request, starter);
+  const run = await startRun(request, context);
   try {
-    const result = await execute(options, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
-    return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, options.limits.maxRows)));
+    const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
+    return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, context.limits.maxRows)));
   } catch (error) {
     return toTabularAnswer(run, noTable, error);
   }

@@ -1,12 +1,9 @@
 import type { Readable } from "node:stream";
-import type { ErrorCode } from "../errors/codes.ts";
-import type { Problem } from "../errors/fedway-error.ts";
-import type { SourceReport } from "../engine/federation-engine.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { AnswerKind } from "../results/model.ts";
-
-/** The four outcomes that never look alike. */
-export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
+import type { PlanDescription } from "./explain.ts";
+import type { RunRecord, RunStatus } from "./run-log.ts";
+import type { TabularAnswer } from "./table.ts";
 
 /** A query as a shell (HTTP, MCP, command line) hands it in. */
 export interface QueryRequest {
@@ -57,64 +54,6 @@ export interface QueryTimings {
   readonly firstByteMs: number;
   /** The plan came from the cache. */
   readonly planCached: boolean;
-}
-
-/** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
-export interface TabularAnswer {
-  readonly run: string;
-  readonly status: RunStatus;
-  readonly plan: PlanDescription;
-  readonly columns: readonly string[];
-  /** One array a row, in column order; each cell an RDF term in N-Triples/TSV syntax, null where unbound. */
-  readonly rows: readonly (readonly (string | null)[])[];
-  /** Answer of ASK. */
-  readonly boolean?: boolean;
-  /** `maxRows` cut the answer. */
-  readonly truncated: boolean;
-  readonly sources: readonly SourceReport[];
-  readonly notes: readonly PlanNote[];
-  /** Why the answer is partial or failed; null when it is not. */
-  readonly diagnosis: Problem | null;
-}
-
-/** A plan as `/api/explain` returns it. */
-export interface PlanDescription {
-  readonly kind: QueryPlan["kind"];
-  readonly answer?: AnswerKind;
-  /** One entry an endpoint. */
-  readonly endpoints: readonly {
-    readonly endpoint: string;
-    readonly url: string;
-    readonly clauses: number;
-    readonly silent: boolean;
-  }[];
-  /** Text sent (direct) or evaluated (federated). */
-  readonly query?: string;
-  readonly notes: readonly PlanNote[];
-  /** Set when the plan is a rejection. */
-  readonly problem?: Problem;
-  /** The plan as indented text for people. */
-  readonly text: string;
-}
-
-/** The record of one run, kept for a while in bounded memory. Query text is kept only as a hash. */
-export interface RunRecord {
-  readonly id: string;
-  readonly startedAt: string;
-  readonly plan: QueryPlan["kind"];
-  readonly queryHash: string;
-  readonly status: RunStatus;
-  /** Rows or triples of the answer; absent when unknown. */
-  readonly rows?: number;
-  /** Decoded bytes received from endpoints. */
-  readonly bytes: number;
-  /** Absent while the run is under way. */
-  readonly durationMs?: number;
-  readonly sources: readonly SourceReport[];
-  /** Why the run failed. */
-  readonly code?: ErrorCode;
-  readonly detail?: string;
-  readonly notes: readonly PlanNote[];
 }
 
 /** The use case: one SPARQL query in, one answer out. */

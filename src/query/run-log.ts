@@ -1,8 +1,31 @@
 import { randomUUID } from "node:crypto";
+import type { ErrorCode } from "../errors/codes.ts";
 import type { FedwayError } from "../errors/fedway-error.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
-import type { QueryPlan } from "../plan/query-plan.ts";
-import type { RunRecord, RunStatus } from "./query-service.ts";
+import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+
+/** What became of a run; the outcomes never look alike. */
+export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
+
+/** The record of one run, kept for a while in bounded memory. Query text is kept only as a hash. */
+export interface RunRecord {
+  readonly id: string;
+  readonly startedAt: string;
+  readonly plan: QueryPlan["kind"];
+  readonly queryHash: string;
+  readonly status: RunStatus;
+  /** Rows or triples of the answer; absent when unknown. */
+  readonly rows?: number;
+  /** Decoded bytes received from endpoints. */
+  readonly bytes: number;
+  /** Absent while the run is under way. */
+  readonly durationMs?: number;
+  readonly sources: readonly SourceReport[];
+  /** Why the run failed. */
+  readonly code?: ErrorCode;
+  readonly detail?: string;
+  readonly notes: readonly PlanNote[];
+}
 
 /** How a run ended. */
 export interface RunEnd {

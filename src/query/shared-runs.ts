@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
-import type { RunRecord } from "./query-service.ts";
+import type { RunRecord } from "./run-log.ts";
 
 /** The runs of this process, for the other processes of a deployment to find, and theirs. */
 export interface SharedRuns {

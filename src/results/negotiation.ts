@@ -1,12 +1,13 @@
+import { LRUCache } from "lru-cache";
 import { type ResultFormat, resultFormats } from "./formats.ts";
 import type { AnswerKind } from "./model.ts";
 
 /** What a client said about the format it wants. */
 export interface FormatParameters {
   /** Accept header (RFC 9110, section 12.5.1). */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** Short name or media type from a request parameter; wins over `accept`. */
-  readonly format?: string;
+  readonly format?: string | undefined;
 }
 
 type FormatName = ResultFormat["name"];
@@ -96,16 +97,29 @@ export function negotiateFormat(
   kind: AnswerKind,
   { accept = "", format = "" }: FormatParameters,
 ): ResultFormat | undefined {
-  const writable = resultFormats.filter((known) => known.writable && known.kinds.includes(kind));
+  const key = `${kind} ${format}\n${accept}`;
+  const known = negotiated.get(key);
+  if (known !== undefined) return known;
+  const writable = resultFormats.filter((candidate) => candidate.writable && candidate.kinds.includes(kind));
   const name = format.trim();
-  if (name !== "") return writable.find((candidate) => candidate === namedFormat(name, kind));
+  const found =
+    name === "" ? mostWanted(writable, kind, accept) : writable.find((each) => each === namedFormat(name, kind));
+  if (found !== undefined && key.length < longestKept) negotiated.set(key, found);
+  return found;
+}
+
+// Clients send few different headers, and reading one takes 5 to 10 microseconds.
+const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
+const longestKept = 1_000;
+
+function mostWanted(writable: readonly ResultFormat[], kind: AnswerKind, accept: string): ResultFormat | undefined {
   const ranges = parseAccept(accept);
   if (ranges.size === 0) return writable[0];
   let best: { readonly format: ResultFormat; readonly wanted: Wanted } | undefined;
-  for (const candidate of writable) {
-    const wanted = wantedness(candidate, kind, ranges);
+  for (const format of writable) {
+    const wanted = wantedness(format, kind, ranges);
     const isBest = wanted.quality > 0 && (best === undefined || isMoreWanted(wanted, best.wanted));
-    if (isBest) best = { format: candidate, wanted };
+    if (isBest) best = { format, wanted };
   }
   return best?.format;
 }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import type { RunRecord, TabularAnswer } from "../../src/query/query-service.ts";
+import type { RunRecord } from "../../src/query/run-log.ts";
+import type { TabularAnswer } from "../../src/query/table.ts";
 import { createScratchFolder } from "../support/engines/server-process.ts";
 
 /** The service under test, asked over HTTP only. */

@@ -41,7 +41,7 @@ export const modules: readonly Module[] = [
   {
     name: "results",
     imports: whole("rdf"),
-    packages: ["n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
+    packages: ["lru-cache", "n3", "jsonld-streaming-parser", "rdfxml-streaming-parser"],
   },
   {
     name: "outbound",
@@ -107,7 +107,7 @@ export const modules: readonly Module[] = [
       { module: "engine", files: ["executor.ts", "federation-engine.ts", "held-bytes.ts"] },
       tracer,
     ],
-    packages: ["lru-cache"],
+    packages: [],
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },

@@ -2,13 +2,9 @@ import { Readable } from "node:stream";
 import type { Catalog, CatalogEntry } from "../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { HttpSettings } from "../../src/http/http-deps.ts";
-import type {
-  QueryAnswer,
-  QueryRequest,
-  QueryService,
-  RunRecord,
-  TabularAnswer,
-} from "../../src/query/query-service.ts";
+import type { QueryAnswer, QueryRequest, QueryService } from "../../src/query/query-service.ts";
+import type { RunRecord } from "../../src/query/run-log.ts";
+import type { TabularAnswer } from "../../src/query/table.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 
 /** Answer that a fake run gives unless told otherwise. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { createApp, type App } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import type { TabularAnswer } from "../../src/query/query-service.ts";
+import type { TabularAnswer } from "../../src/query/table.ts";
 import { bindingsAnswer, canonicalRow, canonicalText, graphAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { startSparqlTestServer, type Fault, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TabularAnswer } from "../../../src/query/query-service.ts";
+import type { TabularAnswer } from "../../../src/query/table.ts";
 import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 

@@ -1,58 +1,29 @@
-import { LRUCache } from "lru-cache";
-import type { AnswerBytes } from "../engine/executor.ts";
-import { FedwayError, toFedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
-import type { QueryPlan, DirectPlan, FederatedPlan, PlannedEndpoint } from "../plan/query-plan.ts";
-import { type ResultFormat, resultFormats } from "../results/formats.ts";
-import { isWhole } from "../results/gathered-body.ts";
-import type { AnswerKind, QueryResult } from "../results/model.ts";
-import { negotiateFormat } from "../results/negotiation.ts";
-import type { QueryAnswer, QueryRequest, TabularAnswer, PlanDescription } from "./query-service.ts";
-import { type RunEnd, brokenOff, completed, firstByteStatus, lacksRows } from "./run-log.ts";
-import type { StartedRun } from "./start-run.ts";
+import type { SourceReport } from "../engine/federation-engine.ts";
 import { createHeldBytes, type HeldErrors, type HeldTogether } from "../engine/held-bytes.ts";
+import { FedwayError, type Problem, toFedwayError, toProblem } from "../errors/fedway-error.ts";
+import type { PlanNote } from "../plan/query-plan.ts";
+import type { QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
-import { describePlan } from "../plan/print-plan.ts";
+import { type PlanDescription, toPlanDescription } from "./explain.ts";
+import { brokenOff, completed, lacksRows, type RunEnd, type RunStatus } from "./run-log.ts";
+import type { StartedRun } from "./start-run.ts";
 
-const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
-const longestKept = 1_000;
-
-/** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
-export function wantedFormat(kind: AnswerKind, { accept = "", format = "" }: QueryRequest): ResultFormat {
-  const key = `${kind} ${format}\n${accept}`;
-  const known = negotiated.get(key);
-  if (known) return known;
-  const wanted = negotiateFormat(kind, { accept, format });
-  if (!wanted) throw notAcceptable(kind, format);
-  if (key.length < longestKept) negotiated.set(key, wanted);
-  return wanted;
-}
-
-function notAcceptable(kind: AnswerKind, format: string): FedwayError {
-  const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
-  const wanted = format === "" ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
-  return new FedwayError("NOT_ACCEPTABLE", `${wanted} can carry ${kind}.`, {
-    next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
-  });
-}
-
-/** What a shell sends for a started run. */
-export function toQueryAnswer(
-  { id, plan, cached, bounds, planMs }: StartedRun,
-  { body, contentEncoding, rows }: AnswerBytes,
-  { format, firstByteMs }: { readonly format: ResultFormat; readonly firstByteMs: number },
-): QueryAnswer {
-  if (plan.kind === "rejected") throw new Error("A rejected plan has no answer");
-  return {
-    runId: id,
-    plan,
-    kind: plan.answer,
-    contentType: format.contentType,
-    contentEncoding,
-    body,
-    status: firstByteStatus(bounds.sources.values(), isWhole(body), rows),
-    notes: plan.notes,
-    timings: { planMs, firstByteMs, planCached: cached },
-  };
+/** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
+export interface TabularAnswer {
+  readonly run: string;
+  readonly status: RunStatus;
+  readonly plan: PlanDescription;
+  readonly columns: readonly string[];
+  /** One array a row, in column order; each cell an RDF term in N-Triples/TSV syntax, null where unbound. */
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Answer of ASK. */
+  readonly boolean?: boolean;
+  /** `maxRows` cut the answer. */
+  readonly truncated: boolean;
+  readonly sources: readonly SourceReport[];
+  readonly notes: readonly PlanNote[];
+  /** Why the answer is partial or failed; null when it is not. */
+  readonly diagnosis: Problem | null;
 }
 
 /** The table of an answer that failed before its first row. */
@@ -161,25 +132,4 @@ async function* cellsOf(result: Exclude<QueryResult, { kind: "boolean" }>): Asyn
       return term ? termToText(term) : null;
     });
   }
-}
-
-/** A plan as data for `/api/explain`. */
-export function toPlanDescription(plan: QueryPlan): PlanDescription {
-  const text = describePlan(plan);
-  if (plan.kind === "rejected") {
-    return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason), text };
-  }
-  const { kind, answer, query, notes } = plan;
-  return { kind, answer, endpoints: endpointsOf(plan), query, notes, text };
-}
-
-function endpointsOf(plan: DirectPlan | FederatedPlan): PlanDescription["endpoints"] {
-  if (plan.kind === "direct") {
-    return [{ ...named(plan.endpoint), clauses: 1, silent: plan.silent !== undefined }];
-  }
-  return plan.members.map(({ endpoint, clauses, silent }) => ({ ...named(endpoint), clauses, silent }));
-}
-
-function named({ id, url }: PlannedEndpoint): { endpoint: string; url: string } {
-  return { endpoint: id ?? url, url };
 }
