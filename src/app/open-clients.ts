@@ -1,4 +1,4 @@
-import { createEndpointPool, type EndpointPool } from "../hosting/endpoint-pool.ts";
+import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { HostedShards } from "./shards.ts";
@@ -119,7 +119,7 @@ export function localDispatch(
 
 /** The one pool of all endpoints that this process hosts, examples and shards. */
 export const openHosting = ({ limits }: Pick<Config, "limits">): EndpointPool =>
-  createEndpointPool({
+  new EndpointPool({
     timeoutMs: limits.hostedTimeoutMs,
     totalMb: limits.hostedTotalMb,
     maxAnswerBytes: 64 * 1024 * 1024,

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { createEndpointPool } from "../hosting/endpoint-pool.ts";
+import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import { answerKindOf } from "../http/hosted-answer.ts";
 import type { AnswerStore, OpenStore, StoreFile } from "../shards/verify/answer-store.ts";
@@ -24,7 +24,7 @@ async function openStore(files: readonly StoreFile[], limits: StoreLimits, signa
   const packed = files.some(({ gzip }) => gzip);
   signal.throwIfAborted();
   const { timeoutMs, memoryMb, maxAnswerBytes } = limits;
-  const pool = createEndpointPool({ timeoutMs, totalMb: memoryMb * 4, maxAnswerBytes, maxWaiting: 2, maxPerClient: 2 });
+  const pool = new EndpointPool({ timeoutMs, totalMb: memoryMb * 4, maxAnswerBytes, maxWaiting: 2, maxPerClient: 2 });
   const endpoint = pool.endpoint({
     id: "verification",
     source: fileSource(

@@ -1,21 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { createFairQueue, type FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
-import { createHeldAnswers, type HeldAnswers } from "./held-answers.ts";
-import {
-  type HostedAnswer,
-  type HostedEndpoint,
-  type HostedQuery,
-  createHostedJob,
-  type HostedJob,
-} from "./hosted-endpoint.ts";
-import {
-  createStoreRunner,
-  type StoreRunner,
-  type StoreRunnerOptions,
-  type WorkerSettings,
-  closedError,
-} from "./store-runner.ts";
-import type { HostedSource } from "./store-worker.ts";
+import { FairQueue, type Pushed, type Turn } from "../workers/fair-queue.ts";
+import { HeldAnswers } from "./held-answers.ts";
+import { type HostedAnswer, type HostedEndpoint, type HostedQuery, HostedJob } from "./hosted-endpoint.ts";
+import { closedError, StoreRunner, type StoreRunnerOptions, type ThreadSettings } from "./store-runner.ts";
+import type { HostedSource } from "./store-thread.ts";
 import { resultFormats } from "../results/formats.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
@@ -28,33 +16,29 @@ export interface PooledEndpointOptions {
   readonly memoryMb: number;
 }
 
-/** Hosted endpoints that share a bounded memory. */
-export interface EndpointPool {
-  endpoint(options: PooledEndpointOptions): HostedEndpoint;
-  close(): Promise<void>;
-}
-
 /** Bounds of a pool. */
 export interface EndpointPoolOptions {
   /** Running time of one query; waiting does not count. */
   readonly timeoutMs: number;
-  /** Memory of all workers, and of answers that wait to be read. */
+  /** Memory of all threads, and of answers that wait to be read. */
   readonly totalMb: number;
   /** Bytes of one answer; less where the pool has less. */
   readonly maxAnswerBytes: number;
   /** Queries of all clients, and of one of them, that may wait. */
   readonly maxWaiting: number;
   readonly maxPerClient: number;
-  /** How workers are run; for tests. */
-  readonly worker?: Partial<WorkerSettings>;
+  /** How the stores' threads are run; for tests. */
+  readonly thread?: Partial<ThreadSettings> | undefined;
   /** Default: a real one. */
-  readonly createRunner?: (options: StoreRunnerOptions) => StoreRunner;
+  readonly createRunner?: (options: StoreRunnerOptions) => Runner;
 }
+
+type Runner = Pick<StoreRunner, keyof StoreRunner>;
 
 const mib = 1_048_576;
 /** What a thread needs beside its store: its heap, its stack, the compiled code. */
 const threadBytes = 24 * mib;
-/** Of the pool's memory, for answers that wait to be read; the rest is the workers'. */
+/** Of the pool's memory, for answers that wait to be read; the rest is the threads'. */
 const answersShare = 1 / 4;
 /** Answers below this are not worth the account. */
 const smallAnswerBytes = 131_072;
@@ -65,8 +49,8 @@ const ownClient = "fedway";
 
 interface Slot {
   readonly id: string;
-  readonly runner: StoreRunner;
-  /** What its worker has while it runs a query. */
+  readonly runner: Runner;
+  /** What its thread has while it runs a query. */
   readonly fullBytes: number;
   state: "idle" | "running" | "ending";
   closed: boolean;
@@ -78,16 +62,11 @@ interface Waiting {
 }
 
 /**
- * A pool of endpoints, each of which works on one query at a time. Where queries wait, clients take turns. A worker that
+ * A pool of endpoints, each of which works on one query at a time. Where queries wait, clients take turns. A thread that
  * is idle counts with what it holds, one that runs a query with all that it may take: together they never have more than
- * the pool, and idle workers are ended where that makes the room that a query needs.
+ * the pool, and idle threads are ended where that makes the room that a query needs.
  */
-export function createEndpointPool(options: EndpointPoolOptions): EndpointPool {
-  const pool = new Pool(options);
-  return { endpoint: (wanted) => pool.endpoint(wanted), close: () => pool.close() };
-}
-
-class Pool {
+export class EndpointPool {
   readonly #options: EndpointPoolOptions;
   readonly #workersBytes: number;
   readonly #maxAnswerBytes: number;
@@ -104,16 +83,16 @@ class Pool {
     const answersBytes = Math.floor(totalBytes * answersShare);
     this.#workersBytes = totalBytes - answersBytes;
     this.#maxAnswerBytes = Math.min(options.maxAnswerBytes, answersBytes);
-    this.#answers = createHeldAnswers(answersBytes);
-    this.#queue = createFairQueue(options);
+    this.#answers = new HeldAnswers(answersBytes);
+    this.#queue = new FairQueue(options);
   }
 
   endpoint({ id, source, memoryMb }: PooledEndpointOptions): HostedEndpoint {
-    const { worker, createRunner = createStoreRunner } = this.#options;
+    const { thread, createRunner = (its) => new StoreRunner(its) } = this.#options;
     const besideBytes = threadBytes + this.#maxAnswerBytes;
     const storeBytes = Math.min(memoryMb * mib, this.#workersBytes - besideBytes);
     const maxAnswerBytes = this.#maxAnswerBytes;
-    const runner = createRunner({ id, source, memoryMb: Math.floor(storeBytes / mib), maxAnswerBytes, worker });
+    const runner = createRunner({ id, source, memoryMb: Math.floor(storeBytes / mib), maxAnswerBytes, thread });
     const slot: Slot = { id, runner, fullBytes: storeBytes + besideBytes, state: "idle", closed: false };
     this.#slots.add(slot);
     return { id, query: (request) => this.#query(slot, request), close: () => this.#close(slot) };
@@ -127,7 +106,7 @@ class Pool {
     if (slot.closed) throw closedError(slot.id);
     const mediaType = answerMediaType(request.kind, request.accept);
     const { client = ownClient } = request;
-    const job = createHostedJob({ endpointId: slot.id, request, mediaType, runLimitMs: this.#options.timeoutMs });
+    const job = new HostedJob({ endpointId: slot.id, request, mediaType, runLimitMs: this.#options.timeoutMs });
     if (!job.settled) this.#enqueue(client, { slot, job });
     const answer = await job.answer;
     if (answer.body.length < smallAnswerBytes) return answer;
@@ -184,7 +163,7 @@ class Pool {
     return bytes;
   }
 
-  /** Ends idle workers, those that were used longest ago first, if that is all that is missing. */
+  /** Ends idle threads, those that were used longest ago first, if that is all that is missing. */
   #makeRoom(wanted: Slot): void {
     let missing = this.#missingBytes(wanted);
     const ending: Slot[] = [];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { HostedSource } from "./store-worker.ts";
+import type { HostedSource } from "./store-thread.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
 export interface DataFile {
@@ -11,13 +11,11 @@ export interface DataFile {
 }
 
 /**
- * Files that a worker reads by itself each time it starts, so that the main thread never holds their text.
+ * Files that a store's thread reads by itself each time it starts, so that the main thread never holds their text.
  * @param bytes about as many bytes of text as there are in all of them
  */
 export function fileSource(files: readonly DataFile[], bytes: number): HostedSource {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const url = new URL(`./file-data.${extension}`, import.meta.url).href;
-  return { kind: "module", url, name: "fileData", argument: JSON.stringify(files), bytes };
+  return { kind: "module", url: import.meta.url, name: "fileData", argument: JSON.stringify(files), bytes };
 }
 
 /** The text of the files one after the other; `argument` is the JSON of a list of `DataFile`s. */

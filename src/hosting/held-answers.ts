@@ -1,14 +1,6 @@
 import { Readable } from "node:stream";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** Large answers in memory, from the store's reply until the client has taken them. */
-export interface HeldAnswers {
-  /** All of them together. */
-  readonly bytes: number;
-  /** An answer as a stream; it counts for the client until it is read or destroyed. */
-  hold(client: string, answer: Buffer): Readable;
-}
-
 interface Held {
   readonly client: string;
   readonly bytes: number;
@@ -16,40 +8,49 @@ interface Held {
 }
 
 /**
- * Bounds what clients that read slowly, or not at all, keep in memory: while all answers together have more than
- * `maxBytes`, the oldest one of the client that keeps most is cut off.
+ * Large answers in memory, from the store's reply until the client has taken them. Bounds what clients that read slowly, or
+ * not at all, keep: while all answers together have more than `maxBytes`, the oldest one of the client that keeps most is
+ * cut off.
  */
-export function createHeldAnswers(maxBytes: number): HeldAnswers {
-  // In order of arrival.
-  const held: Held[] = [];
-  let bytes = 0;
-  const release = (one: Held): void => {
-    const index = held.indexOf(one);
-    if (index === -1) return;
-    held.splice(index, 1);
-    bytes -= one.bytes;
-  };
-  const makeRoom = (): void => {
-    const greediest = clientWithMost(held);
-    const oldest = held.find(({ client }) => client === greediest);
-    if (bytes <= maxBytes || oldest === undefined) return;
-    release(oldest);
+export class HeldAnswers {
+  /** In order of arrival. */
+  readonly #held: Held[] = [];
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** All of them together. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** An answer as a stream; it counts for the client until it is read or destroyed. */
+  hold(client: string, answer: Buffer): Readable {
+    const one = { client, bytes: answer.length, stream: sliced(answer) };
+    this.#held.push(one);
+    this.#bytes += one.bytes;
+    one.stream.once("close", () => this.#release(one));
+    while (this.#bytes > this.#maxBytes) this.#cutOff();
+    return one.stream;
+  }
+
+  #cutOff(): void {
+    const greediest = clientWithMost(this.#held);
+    const oldest = this.#held.find(({ client }) => client === greediest);
+    if (oldest === undefined) return;
+    this.#release(oldest);
     oldest.stream.destroy(takenTooSlowly());
-    makeRoom();
-  };
-  return {
-    get bytes() {
-      return bytes;
-    },
-    hold(client, answer) {
-      const one = { client, bytes: answer.length, stream: sliced(answer) };
-      held.push(one);
-      bytes += one.bytes;
-      one.stream.once("close", () => release(one));
-      if (bytes > maxBytes) makeRoom();
-      return one.stream;
-    },
-  };
+  }
+
+  #release(one: Held): void {
+    const index = this.#held.indexOf(one);
+    if (index === -1) return;
+    this.#held.splice(index, 1);
+    this.#bytes -= one.bytes;
+  }
 }
 
 function clientWithMost(held: readonly Held[]): string | undefined {

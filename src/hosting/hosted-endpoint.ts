@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { AnswerKind } from "../results/model.ts";
-import { performance } from "node:perf_hooks";
+import { steadyClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** A query for a hosted endpoint. */
@@ -28,7 +28,7 @@ export interface HostedAnswer {
   readonly stream?: Readable;
 }
 
-/** An Oxigraph store in a worker thread. A query never blocks the event loop; one that exceeds its time ends the worker. */
+/** An Oxigraph store in a thread. A query never blocks the event loop; one that exceeds its time ends the thread. */
 export interface HostedEndpoint {
   readonly id: string;
   /** @throws FedwayError `QUERY_SYNTAX`, `ENDPOINT_TIMEOUT`, `ENDPOINT_FAILED`, `ENDPOINT_BUSY`, `ANSWER_TOO_LARGE`, `CANCELLED`, `UPDATE_REFUSED` */
@@ -36,22 +36,7 @@ export interface HostedEndpoint {
   close(): Promise<void>;
 }
 
-/** A query between its arrival and its answer. Settles exactly once; later outcomes are dropped. */
-export interface HostedJob {
-  readonly request: HostedQuery;
-  readonly mediaType: string;
-  /** What the caller gets. */
-  readonly answer: Promise<HostedAnswer>;
-  readonly settled: boolean;
-  /** Resolves when the job is settled, however. */
-  readonly done: Promise<void>;
-  /** The job has got the worker: from now on the endpoint's own time cap holds as well. */
-  begin(): void;
-  succeed(answer: HostedAnswer): void;
-  fail(error: FedwayError): void;
-}
-
-/** Options of `createHostedJob`. */
+/** Options of `HostedJob`. */
 interface HostedJobOptions {
   readonly endpointId: string;
   readonly request: HostedQuery;
@@ -60,49 +45,73 @@ interface HostedJobOptions {
   readonly runLimitMs: number;
 }
 
-/** Starts the clock of a query: the caller's time runs from now on, in the queue too, and the caller may give up. */
-export function createHostedJob(options: HostedJobOptions): HostedJob {
-  const { request, endpointId, runLimitMs } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<HostedAnswer>();
-  const done = Promise.withResolvers<undefined>();
-  const arrivedMs = performance.now();
-  let settled = false;
-  let running = false;
+/**
+ * A query between its arrival and its answer: the caller's time runs from the start, in the queue too, and the caller may
+ * give up. Settles exactly once; later outcomes are dropped.
+ */
+export class HostedJob {
+  readonly request: HostedQuery;
+  readonly mediaType: string;
+  readonly #options: HostedJobOptions;
+  readonly #answer = Promise.withResolvers<HostedAnswer>();
+  readonly #done = Promise.withResolvers<void>();
+  readonly #arrivedMs = steadyClock.now();
+  readonly #abandon = (): void => this.fail(cancelled(this.request.signal.reason, this.#options.endpointId));
+  #timer: NodeJS.Timeout;
+  #settled = false;
 
-  const settle = (deliver: () => void): void => {
-    if (settled) return;
-    settled = true;
-    clearTimeout(timer);
-    request.signal.removeEventListener("abort", abandon);
-    deliver();
-    done.resolve(undefined);
-  };
-  const fail = (error: FedwayError): void => settle(() => reject(error));
-  const abandon = (): void => fail(cancelled(request.signal.reason, endpointId));
-  const expire = (limitMs: number): void => fail(timeout(endpointId, limitMs, running));
-  let timer = setTimeout(() => expire(request.timeoutMs), request.timeoutMs);
-  request.signal.addEventListener("abort", abandon, { once: true });
-  if (request.signal.aborted) abandon();
+  constructor(options: HostedJobOptions) {
+    const { request } = options;
+    this.#options = options;
+    this.request = request;
+    this.mediaType = options.mediaType;
+    const late = (): void => this.fail(timeout(options.endpointId, request.timeoutMs, false));
+    this.#timer = setTimeout(late, request.timeoutMs);
+    request.signal.addEventListener("abort", this.#abandon, { once: true });
+    if (request.signal.aborted) this.#abandon();
+  }
 
-  return {
-    request,
-    mediaType: options.mediaType,
-    answer: promise,
-    done: done.promise,
-    get settled() {
-      return settled;
-    },
-    begin() {
-      if (settled) return;
-      running = true;
-      const restMs = arrivedMs + request.timeoutMs - performance.now();
-      const limitMs = Math.min(restMs, runLimitMs);
-      clearTimeout(timer);
-      timer = setTimeout(() => expire(restMs < runLimitMs ? request.timeoutMs : runLimitMs), Math.max(limitMs, 0));
-    },
-    succeed: (answer) => settle(() => resolve(answer)),
-    fail,
-  };
+  /** What the caller gets. */
+  get answer(): Promise<HostedAnswer> {
+    return this.#answer.promise;
+  }
+
+  /** Resolves when the job is settled, however. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** The job has got the store: from now on the endpoint's own time cap holds as well. */
+  begin(): void {
+    if (this.#settled) return;
+    const { runLimitMs, endpointId, request } = this.#options;
+    const restMs = this.#arrivedMs + request.timeoutMs - steadyClock.now();
+    const limitMs = restMs < runLimitMs ? request.timeoutMs : runLimitMs;
+    clearTimeout(this.#timer);
+    const late = (): void => this.fail(timeout(endpointId, limitMs, true));
+    this.#timer = setTimeout(late, Math.max(Math.min(restMs, runLimitMs), 0));
+  }
+
+  succeed(answer: HostedAnswer): void {
+    if (this.#settle()) this.#answer.resolve(answer);
+  }
+
+  fail(error: FedwayError): void {
+    if (this.#settle()) this.#answer.reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.request.signal.removeEventListener("abort", this.#abandon);
+    this.#done.resolve();
+    return true;
+  }
 }
 
 function cancelled(reason: unknown, endpoint: string): FedwayError {

@@ -1,5 +1,15 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { WorkerLost } from "./store-worker.ts";
+
+/** The store is of no further use and did not answer. */
+export class StoreLost extends Error {
+  override readonly name = "StoreLost";
+  readonly reason: "memory" | "trap";
+
+  constructor(reason: StoreLost["reason"], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
 
 const maxReasonLength = 200;
 const located = /^error at (\d{1,9}):(\d{1,9}): ?(.*)/s;
@@ -7,8 +17,7 @@ const noService = /^The service (<[^>]{1,2000}>|\S{1,2000}) is not supported/;
 const updateWord = /(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY)\b/iy;
 const prologuePart = /[\s\uFEFF]+|#[^\n\r]*|BASE\s*<[^<>]*>|PREFIX\s*[^\s:<>]*:\s*<[^<>]*>/iy;
 
-/** What a hosted endpoint knows when it words an error. */
-export interface FailedQuery {
+interface FailedQuery {
   readonly endpoint: string;
   readonly query: string;
 }
@@ -32,10 +41,10 @@ export function refusedQuery(message: string, { endpoint, query }: FailedQuery):
   );
 }
 
-/** The error for a query whose worker is gone. */
-export function lostWorker(lost: WorkerLost, endpoint: string, memoryMb: number): FedwayError {
+/** The error for a query whose thread is gone. */
+export function lostStore(lost: unknown, endpoint: string, memoryMb: number): FedwayError {
   const message =
-    lost.reason === "memory"
+    lost instanceof StoreLost && lost.reason === "memory"
       ? `The query needed more than the ${memoryMb} MB of memory that the hosted endpoint ${endpoint} has.`
       : `The hosted endpoint ${endpoint} failed on the query and is being restarted.`;
   return new FedwayError("ENDPOINT_FAILED", message, {

@@ -1,242 +1,210 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { toFedwayError, FedwayError } from "../errors/fedway-error.ts";
+import { sleep, steadyClock } from "../clock.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { Threads } from "../workers/threads.ts";
 import type { HostedJob } from "./hosted-endpoint.ts";
-import { lostWorker, refusedQuery, tooLarge } from "./store-errors.ts";
-import {
-  type StoreWorker,
-  WorkerLost,
-  workerScript,
-  type StoreWorkerOptions,
-  startStoreWorker,
-  type HostedSource,
-  type StoreReply,
-} from "./store-worker.ts";
-import { performance } from "node:perf_hooks";
+import { lostStore, refusedQuery, StoreLost, tooLarge } from "./store-errors.ts";
+import type { HostedSource, StoreBoot, StoreReply, StoreTask } from "./store-thread.ts";
 
-/** Runs the jobs of one endpoint, one at a time. */
-export interface StoreRunner {
-  /** What the worker's store holds while it is idle; 0 when there is no worker. */
-  readonly memoryBytes: number;
-  /** Loads the data where that is not done, then runs a job. Never fails: every outcome is the job's. */
-  run(job: HostedJob): Promise<void>;
-  /** Ends the worker; the next job starts another one. */
-  release(): Promise<void>;
-  /** Ends the worker for good. */
-  close(): Promise<void>;
-}
-
-/** Options of `createStoreRunner`. */
+/** Options of `StoreRunner`. */
 export interface StoreRunnerOptions {
   readonly id: string;
   readonly source: HostedSource;
   /** Memory of the store: data, intermediate results and the answer under construction. */
   readonly memoryMb: number;
   readonly maxAnswerBytes: number;
-  /** How the worker is run; the defaults suit everything but tests. */
-  readonly worker?: Partial<WorkerSettings> | undefined;
+  /** How its thread is run; the defaults suit everything but tests. */
+  readonly thread?: Partial<ThreadSettings> | undefined;
 }
 
-/** How a worker is run. */
-export interface WorkerSettings {
+/** How the thread of a store is run. */
+export interface ThreadSettings {
   readonly script: URL;
-  /** A query that was given up may run on for this long before its worker is ended. */
+  /** A query that was given up may run on for this long before its thread is ended. */
   readonly graceMs: number;
+  /** Time for starting and loading the data. */
   readonly startTimeoutMs: number;
-  readonly restart: RestartPolicy;
+  readonly restart: {
+    /** Attempts before the endpoint counts as down. */
+    readonly attempts: number;
+    /** Pause before the second attempt; it doubles with every further one. */
+    readonly delayMs: number;
+    /** How long the endpoint stays down before the next query may cause new attempts. */
+    readonly cooldownMs: number;
+  };
 }
 
-const defaults = {
+const defaults: ThreadSettings = {
+  script: new URL("./store-thread.ts", import.meta.url),
   graceMs: 100,
   startTimeoutMs: 60_000,
   restart: { attempts: 5, delayMs: 100, cooldownMs: 30_000 },
 };
 
-/** Memory that a worker may keep of what its queries needed, beside as much again as its data. */
-const keptBytes = 67_108_864;
+const mib = 1_048_576;
+/** JavaScript heap of a thread beside its data: messages, the generator's strings. */
+const heapMb = 96;
+/** Memory that a thread may keep of what its queries needed, beside as much again as its data. */
+const keptBytes = 64 * mib;
+
+type StoreThread = Threads<StoreTask, StoreReply>;
 
 /**
- * Runs jobs on an Oxigraph store in a worker thread. A query that is over its time or its memory, is cancelled or crashes
- * the store costs that worker; so does one that leaves it much larger, since the memory of WebAssembly never shrinks.
+ * Runs the jobs of one endpoint, one at a time, on an Oxigraph store in a thread. A query that is over its time or its
+ * memory, is cancelled or crashes the store costs that thread; so does one that leaves it much larger, since the memory of
+ * WebAssembly never shrinks. The next job starts another one.
  */
-export function createStoreRunner(options: StoreRunnerOptions): StoreRunner {
-  const settings: WorkerSettings = { script: workerScript(), ...defaults, ...options.worker };
-  const supervisor = createWorkerSupervisor({
-    id: options.id,
-    script: settings.script,
-    startTimeoutMs: settings.startTimeoutMs,
-    restart: settings.restart,
-    boot: {
-      source: options.source,
-      memoryBytes: options.memoryMb * 1_048_576,
-      maxAnswerBytes: options.maxAnswerBytes,
-    },
-  });
-  return {
-    get memoryBytes() {
-      return supervisor.memoryBytes;
-    },
-    async run(job) {
-      const worker = await workerFor(job, supervisor);
-      if (worker === undefined || job.settled) return;
-      const loadedBytes = worker.memoryBytes;
-      const alive = await ask(worker, job, { ...options, graceMs: settings.graceMs });
-      if (!alive || worker.memoryBytes > loadedBytes * 2 + keptBytes) await supervisor.release();
-    },
-    release: () => supervisor.release(),
-    close: () => supervisor.close(),
-  };
-}
+export class StoreRunner {
+  readonly #options: StoreRunnerOptions;
+  readonly #settings: ThreadSettings;
+  readonly #closing = new AbortController();
+  #thread: StoreThread | undefined;
+  #memoryBytes = 0;
+  #downUntilMs = 0;
 
-/** Undefined when the data cannot be loaded, which the job is told. */
-async function workerFor(job: HostedJob, supervisor: WorkerSupervisor): Promise<StoreWorker | undefined> {
-  try {
-    return await supervisor.worker();
-  } catch (failure) {
-    job.fail(toFedwayError(failure));
-    return undefined;
+  constructor(options: StoreRunnerOptions) {
+    this.#options = options;
+    this.#settings = { ...defaults, ...options.thread };
   }
-}
 
-type AskOptions = StoreRunnerOptions & Pick<WorkerSettings, "graceMs">;
-
-let lastQueryId = 0;
-
-/** False when the worker cannot take another query. */
-async function ask(worker: StoreWorker, job: HostedJob, options: AskOptions): Promise<boolean> {
-  const { query, defaultGraphs = [], namedGraphs = [] } = job.request;
-  lastQueryId += 1;
-  job.begin();
-  const reply = worker.ask({ id: lastQueryId, query, mediaType: job.mediaType, defaultGraphs, namedGraphs });
-  const delivered = reply.then(
-    (message) => deliver(message, job, options),
-    (lost: unknown) => loseWorker(lost, job, options),
-  );
-  await Promise.race([delivered, job.done]);
-  return withinGrace(delivered, options.graceMs);
-}
-
-/** Whether the worker can take the next query: it has replied, or does so within the grace. */
-async function withinGrace(delivered: Promise<boolean>, graceMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([delivered, sleep(graceMs, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
+  /** What the store holds while it is idle; 0 when there is none. */
+  get memoryBytes(): number {
+    return this.#thread === undefined ? 0 : this.#memoryBytes;
   }
-}
 
-function deliver(message: StoreReply, job: HostedJob, { id, maxAnswerBytes }: AskOptions): boolean {
-  if (message.kind === "answer") {
-    const { buffer, byteOffset, byteLength } = message.body;
-    job.succeed({ mediaType: job.mediaType, body: Buffer.from(buffer, byteOffset, byteLength) });
-  } else if (message.kind === "too-large") {
-    job.fail(tooLarge(message.bytes, maxAnswerBytes, id));
-  } else {
-    job.fail(refusedQuery(message.message, { endpoint: id, query: job.request.query }));
-  }
-  return true;
-}
-
-function loseWorker(lost: unknown, job: HostedJob, { id, memoryMb }: AskOptions): boolean {
-  job.fail(lost instanceof WorkerLost ? lostWorker(lost, id, memoryMb) : toFedwayError(lost));
-  return false;
-}
-
-/** How often and how fast a worker is started again. */
-interface RestartPolicy {
-  /** Attempts before the endpoint counts as down. */
-  readonly attempts: number;
-  /** Pause before the second attempt; it doubles with every further one. */
-  readonly delayMs: number;
-  /** How long the endpoint stays down before the next query may cause new attempts. */
-  readonly cooldownMs: number;
-}
-
-/** Keeps at most one loaded worker. */
-interface WorkerSupervisor {
-  /** What the worker's store holds; 0 when there is no worker. */
-  readonly memoryBytes: number;
-  /** The loaded worker, which is started when there is none. @throws FedwayError `ENDPOINT_FAILED` while it is down */
-  worker(): Promise<StoreWorker>;
-  /** Ends the worker. */
-  release(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Options of `createWorkerSupervisor`. */
-interface SupervisorOptions extends StoreWorkerOptions {
-  readonly id: string;
-  readonly restart: RestartPolicy;
-}
-
-/** Starts and ends the workers of one hosted endpoint, one after the other: `worker` is not asked again meanwhile. */
-function createWorkerSupervisor(options: SupervisorOptions): WorkerSupervisor {
-  const closing = new AbortController();
-  let current: StoreWorker | undefined;
-  let starting: Promise<unknown> = Promise.resolve();
-  let downUntilMs = 0;
-
-  const start = async (): Promise<StoreWorker> => {
+  /** Loads the data where that is not done, then runs a job. Never fails: every outcome is the job's. */
+  async run(job: HostedJob): Promise<void> {
     try {
-      return await startWithRetries(options, closing.signal);
-    } catch (cause) {
-      downUntilMs = performance.now() + options.restart.cooldownMs;
-      throw downError(options, options.restart.cooldownMs, cause);
+      const thread = await this.#loaded();
+      if (job.settled) return;
+      const loadedBytes = this.#memoryBytes;
+      const canGoOn = await this.#ask(thread, job);
+      if (!canGoOn || this.#memoryBytes > loadedBytes * 2 + keptBytes) await this.release();
+    } catch (failure) {
+      job.fail(toFedwayError(failure));
     }
-  };
-  const release = async (): Promise<void> => {
-    const last = current;
-    await last?.terminate();
+  }
+
+  /** Ends the thread; the next job starts another one. */
+  async release(): Promise<void> {
+    const last = this.#thread;
+    await last?.close();
     // Only now: until then its memory is there.
-    if (current === last) current = undefined;
-  };
-  return {
-    get memoryBytes() {
-      return current?.alive === true ? current.memoryBytes : 0;
-    },
-    async worker() {
-      if (closing.signal.aborted) throw closedError(options.id);
-      if (current?.alive === true) return current;
-      const restMs = downUntilMs - performance.now();
-      if (restMs > 0) throw downError(options, restMs, undefined);
-      const started = start();
-      starting = started.catch(() => undefined);
-      current = await started;
-      return current;
-    },
-    release,
-    async close() {
-      closing.abort();
-      await starting;
-      await release();
-    },
-  };
+    if (this.#thread === last) this.#thread = undefined;
+  }
+
+  /** Ends the thread for good. */
+  close(): Promise<void> {
+    this.#closing.abort(closedError(this.#options.id));
+    return this.release();
+  }
+
+  /** @throws FedwayError `ENDPOINT_FAILED` while the endpoint is down */
+  async #loaded(): Promise<StoreThread> {
+    this.#closing.signal.throwIfAborted();
+    if (this.#thread?.isOver === false) return this.#thread;
+    const restMs = this.#downUntilMs - steadyClock.now();
+    if (restMs > 0) throw this.#downError(restMs);
+    const { attempts, delayMs, cooldownMs } = this.#settings.restart;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#start();
+      } catch (cause) {
+        this.#closing.signal.throwIfAborted();
+        if (attempt < attempts) await this.#pause(delayMs * 2 ** (attempt - 1));
+        else {
+          this.#downUntilMs = steadyClock.now() + cooldownMs;
+          throw this.#downError(cooldownMs, cause);
+        }
+      }
+    }
+  }
+
+  async #start(): Promise<StoreThread> {
+    const { source, memoryMb, maxAnswerBytes } = this.#options;
+    const data: StoreBoot = { source, memoryBytes: memoryMb * mib, maxAnswerBytes };
+    const thread: StoreThread = new Threads({
+      script: this.#settings.script,
+      data,
+      count: 1,
+      heapMb: heapMb + heapForText(source),
+      signal: this.#closing.signal,
+    });
+    this.#thread = thread;
+    this.#memoryBytes = 0;
+    const timer = setTimeout(() => void thread.close(), this.#settings.startTimeoutMs);
+    try {
+      const reply = await thread.run("load");
+      if (reply.kind === "crashed") throw new StoreLost(reply.cause, reply.message);
+      this.#memoryBytes = reply.memoryBytes;
+      return thread;
+    } catch (error) {
+      await this.release();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return sleep(ms, { clock: steadyClock, signal: this.#closing.signal });
+  }
+
+  /** False when the thread cannot take another query: it has crashed, or has not replied within the grace. */
+  async #ask(thread: StoreThread, job: HostedJob): Promise<boolean> {
+    const { query, defaultGraphs = [], namedGraphs = [] } = job.request;
+    job.begin();
+    const delivered = thread.run({ query, mediaType: job.mediaType, defaultGraphs, namedGraphs }).then(
+      (reply) => this.#deliver(reply, job),
+      (lost: unknown) => this.#lose(lost, job),
+    );
+    await Promise.race([delivered, job.done]);
+    const waiting = new AbortController();
+    const grace = sleep(this.#settings.graceMs, { clock: steadyClock, signal: waiting.signal });
+    try {
+      return await Promise.race([delivered, grace.then(() => false)]);
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  #deliver(reply: StoreReply, job: HostedJob): boolean {
+    const { id, maxAnswerBytes } = this.#options;
+    if (reply.kind === "crashed") return this.#lose(new StoreLost(reply.cause, reply.message), job);
+    this.#memoryBytes = reply.memoryBytes;
+    if (reply.kind === "answer") {
+      const { buffer, byteOffset, byteLength } = reply.body;
+      job.succeed({ mediaType: job.mediaType, body: Buffer.from(buffer, byteOffset, byteLength) });
+    } else if (reply.kind === "too-large") {
+      job.fail(tooLarge(reply.bytes, maxAnswerBytes, id));
+    } else if (reply.kind === "refused") {
+      job.fail(refusedQuery(reply.message, { endpoint: id, query: job.request.query }));
+    }
+    return true;
+  }
+
+  #lose(lost: unknown, job: HostedJob): boolean {
+    job.fail(lostStore(lost, this.#options.id, this.#options.memoryMb));
+    return false;
+  }
+
+  #downError(retryAfterMs: number, cause?: unknown): FedwayError {
+    const { id } = this.#options;
+    const message = `The hosted endpoint ${id} could not be started in ${this.#settings.restart.attempts} attempts.`;
+    return new FedwayError("ENDPOINT_FAILED", message, {
+      where: { endpoint: id },
+      retryAfterMs: Math.ceil(retryAfterMs),
+      cause,
+    });
+  }
+}
+
+/** N-Quads text passes through the heap once as a string of one or two bytes a character. */
+function heapForText(source: HostedSource): number {
+  const length = source.kind === "text" ? source.text.length : (source.bytes ?? 0);
+  return Math.ceil((length * 4) / mib);
 }
 
 /** The error of every query at an endpoint that is closed. */
 export function closedError(id: string): FedwayError {
   return new FedwayError("ENDPOINT_FAILED", `The hosted endpoint ${id} is shutting down.`, { where: { endpoint: id } });
-}
-
-async function startWithRetries(options: SupervisorOptions, closing: AbortSignal): Promise<StoreWorker> {
-  const { attempts, delayMs } = options.restart;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const worker = await startStoreWorker({ ...options, signal: closing });
-      if (!closing.aborted) return worker;
-      await worker.terminate();
-      throw closedError(options.id);
-    } catch (failure) {
-      if (attempt >= attempts || closing.aborted) throw failure;
-      await sleep(delayMs * 2 ** (attempt - 1), undefined, { signal: closing });
-    }
-  }
-}
-
-function downError({ id, restart }: SupervisorOptions, retryAfterMs: number, cause: unknown): FedwayError {
-  return new FedwayError(
-    "ENDPOINT_FAILED",
-    `The hosted endpoint ${id} could not be started in ${restart.attempts} attempts.`,
-    { where: { endpoint: id }, retryAfterMs: Math.ceil(retryAfterMs), ...(cause !== undefined && { cause }) },
-  );
 }

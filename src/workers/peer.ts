@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
-import { FedwayError, toFedwayError, type ErrorDetails } from "../errors/fedway-error.ts";
-import { inspect } from "node:util";
-import type { ErrorCode } from "../errors/codes.ts";
+import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { errorOf, tellError, type ToldError } from "./told-error.ts";
 
 /** One end of a message channel to another process of ours. */
 export interface Channel {
@@ -57,12 +56,12 @@ export interface Peer {
 export type Message =
   | { readonly kind: "call"; readonly id: number; readonly method: string; readonly params: unknown }
   | { readonly kind: "more"; readonly id: number; readonly chunks: number }
-  | { readonly kind: "cancel"; readonly id: number; readonly failure: Failure }
+  | { readonly kind: "cancel"; readonly id: number; readonly error: ToldError }
   | { readonly kind: "head"; readonly id: number; readonly head: unknown }
   | { readonly kind: "note"; readonly id: number; readonly note: unknown }
   | { readonly kind: "bytes"; readonly id: number; readonly bytes: Uint8Array }
   | { readonly kind: "end"; readonly id: number; readonly end: unknown }
-  | { readonly kind: "failed"; readonly id: number; readonly failure: Failure };
+  | { readonly kind: "failed"; readonly id: number; readonly error: ToldError };
 
 /** Chunks of one body that may be under way, so that a slow reader bounds what lies in the channel. */
 const WINDOW = 4;
@@ -88,7 +87,7 @@ export function createPeer(channel: Channel, handlers: Handlers): Peer {
     const { id } = message;
     if (message.kind === "call") return take(id, message.method, message.params);
     if (message.kind === "more") return handled.get(id)?.more(message.chunks);
-    if (message.kind === "cancel") return handled.get(id)?.cancel(fromFailure(message.failure));
+    if (message.kind === "cancel") return handled.get(id)?.cancel(toFedwayError(errorOf(message.error)));
     const call = calls.get(id);
     call?.hear(message);
     if (message.kind === "end" || message.kind === "failed") {
@@ -175,7 +174,7 @@ class OutgoingCall {
         this.#body.push(null);
         return this.#end.resolve(message.end);
       default:
-        return this.fail(fromFailure(message.failure));
+        return this.fail(toFedwayError(errorOf(message.error)));
     }
   }
 
@@ -194,7 +193,7 @@ class OutgoingCall {
 
   #cancel(error: FedwayError): void {
     if (this.#over) return;
-    this.#send({ kind: "cancel", id: this.#id, failure: toFailure(error) });
+    this.#send({ kind: "cancel", id: this.#id, error: tellError(error) });
     this.fail(error);
   }
 
@@ -250,7 +249,7 @@ class IncomingCall implements HandlerContext {
       if (body) await this.#stream(body);
       this.#send({ kind: "end", id, end: await end?.() });
     } catch (error) {
-      this.#send({ kind: "failed", id, failure: toFailure(toFedwayError(error)) });
+      this.#send({ kind: "failed", id, error: tellError(toFedwayError(error)) });
     }
   }
 
@@ -270,22 +269,4 @@ class IncomingCall implements HandlerContext {
     this.#granted = resolve;
     await promise;
   }
-}
-
-/** A `FedwayError` as it crosses from one process to another. */
-interface Failure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details: ErrorDetails;
-}
-
-/** The cause, which is only ever logged, goes along as its text. */
-function toFailure({ code, message, details: { cause, ...details } }: FedwayError): Failure {
-  if (cause === undefined) return { code, message, details };
-  return { code, message, details: { ...details, cause: cause instanceof Error ? cause.stack : inspect(cause) } };
-}
-
-/** The error in this process. */
-function fromFailure({ code, message, details }: Failure): FedwayError {
-  return new FedwayError(code, message, details);
 }

@@ -1,6 +1,6 @@
 import { Worker, parentPort } from "node:worker_threads";
-import { FedwayError, type ErrorDetails } from "../errors/fedway-error.ts";
-import { isErrorCode } from "../errors/codes.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { errorOf, tellError, type ToldError } from "./told-error.ts";
 
 interface RunOptions<Progress> {
   readonly onProgress?: (progress: Progress) => void;
@@ -63,6 +63,11 @@ export class Threads<Task, Result, Progress = never> {
       if (this.#free.length === 0 && this.#all.size < this.count) this.#start();
       this.#next();
     });
+  }
+
+  /** There are no threads any more: one was lost, or all were ended. */
+  get isOver(): boolean {
+    return this.#end !== undefined;
   }
 
   /** Ends the threads, whatever they do; resolves when none is left. */
@@ -178,31 +183,3 @@ type ThreadReply<Result, Progress> =
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "done"; readonly result: Result }
   | { readonly kind: "failed"; readonly error: ToldError };
-
-/** An error as a message: what threads send each other loses its class and its code. */
-export interface ToldError {
-  readonly message: string;
-  /** Of a `FedwayError`, or of the file system. */
-  readonly code?: string;
-  /** Of a `FedwayError`. */
-  readonly details?: ErrorDetails;
-  readonly stack?: string;
-}
-
-/** Puts an error into a message. */
-export function tellError(error: unknown): ToldError {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const { message, stack } = error;
-  const told = { message, ...(stack !== undefined && { stack }) };
-  if (error instanceof FedwayError) {
-    const { cause, ...details } = error.details;
-    return { ...told, code: error.code, details: cause instanceof Error ? { ...details, cause } : details };
-  }
-  return "code" in error ? { ...told, code: String(error.code) } : told;
-}
-
-/** The error that a message tells of. */
-export function errorOf({ message, code, details, stack }: ToldError): Error {
-  if (details !== undefined && code !== undefined && isErrorCode(code)) return new FedwayError(code, message, details);
-  return Object.assign(new Error(message), code !== undefined && { code }, stack !== undefined && { stack });
-}

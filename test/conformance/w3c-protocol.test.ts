@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
-import { createEndpointPool } from "../../src/hosting/endpoint-pool.ts";
+import { EndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
@@ -211,7 +211,7 @@ let base: string;
 
 beforeAll(async () => {
   const limits = { timeoutMs: 5000, totalMb: 256, maxAnswerBytes: 1_000_000, maxWaiting: 10, maxPerClient: 10 };
-  hosted = createEndpointPool(limits).endpoint({
+  hosted = new EndpointPool(limits).endpoint({
     id: "w3c",
     source: { kind: "text", text: documents },
     memoryMb: 64,

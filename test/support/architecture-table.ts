@@ -169,4 +169,4 @@ export const outsideFiles: readonly string[] = [
 export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", "config/"];
 
 /** Files that import a module whose name is computed, which no table can check. */
-export const computedImports: readonly string[] = ["hosting/worker.ts", "shards/solver/clingo-worker.ts"];
+export const computedImports: readonly string[] = ["hosting/store-thread.ts", "shards/solver/clingo-worker.ts"];

@@ -13,7 +13,7 @@ import {
   EvaluatorProcess,
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
-import { createFairQueue } from "../../workers/fair-queue.ts";
+import { FairQueue } from "../../workers/fair-queue.ts";
 
 /** Federated plans evaluated in child processes. */
 export interface Evaluators extends Executor<FederatedPlan> {
@@ -149,7 +149,7 @@ interface EvaluatorUsage {
 class EvaluatorPool {
   readonly #options: EvaluatorPoolOptions;
   readonly #slots = new Set<Slot>();
-  readonly #waiting = createFairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
+  readonly #waiting = new FairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
   readonly #waitingAlone: Waiting[] = [];
   readonly #perProcess: number;
   readonly #restarts = new Set<NodeJS.Timeout>();

@@ -1,6 +1,7 @@
 import { type EndpointPool, storeMemoryMb } from "../endpoint-pool.ts";
 import type { HostedEndpoint } from "../hosted-endpoint.ts";
-import type { HostedSource } from "../store-worker.ts";
+import { scriptBeside } from "../../workers/child-process.ts";
+import type { HostedSource } from "../store-thread.ts";
 import { exampleIds } from "./example-data.ts";
 
 /** The example endpoints by catalogue id; their URLs are `/hosted/{id}/sparql`. */
@@ -15,9 +16,7 @@ export function createExampleFederation(pool: EndpointPool, roomMb: number): Exa
   return new Map(exampleIds.map((id) => [id, pool.endpoint({ id, source: exampleSource(id), memoryMb })]));
 }
 
-/** The module has the extension that this one has: TypeScript from source, JavaScript when compiled. */
 function exampleSource(id: string): HostedSource {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const url = new URL(`./example-data.${extension}`, import.meta.url).href;
+  const url = scriptBeside(import.meta.url, "example-data").href;
   return { kind: "module", url, name: "exampleData", argument: id, bytes: largest.bytes };
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import { errorOf, tellError, type ToldError } from "../../workers/threads.ts";
+import { errorOf, tellError, type ToldError } from "../../workers/told-error.ts";
 import { type ChildEnd, childEnd, forkScript, startChild } from "../../workers/child-process.ts";
 import { type OpenSlices, type ReadSlices, sharingReaders } from "./slice-readers.ts";
 import type { Progress, PassOptions } from "../load/read-statements.ts";

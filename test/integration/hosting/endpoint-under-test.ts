@@ -1,6 +1,6 @@
 import { afterEach } from "vitest";
 import {
-  createEndpointPool,
+  EndpointPool,
   type EndpointPoolOptions,
   type PooledEndpointOptions,
 } from "../../../src/hosting/endpoint-pool.ts";
@@ -17,7 +17,7 @@ export const limits = {
 const triples = (length: number): string =>
   Array.from({ length }, (_, index) => `<urn:s:${index}> <urn:p:${index % 3}> "value ${index % 50}" .`).join("\n");
 
-/** A worker loads them again at every start. */
+/** A thread loads them again at every start. */
 const fewTriples = triples(100);
 /** Written as CSV they are more than 64 KiB. */
 export const manyTriples = triples(3_000);
@@ -29,7 +29,7 @@ export const one = "SELECT * { <urn:s:1> ?p ?o }";
 
 interface Overrides extends Partial<PooledEndpointOptions> {
   readonly limits?: Partial<EndpointPoolOptions>;
-  readonly worker?: EndpointPoolOptions["worker"];
+  readonly thread?: EndpointPoolOptions["thread"];
 }
 
 const opened: HostedEndpoint[] = [];
@@ -38,8 +38,8 @@ afterEach(async () => {
 });
 
 /** A hosted endpoint that is closed after the test. */
-export function open({ limits: more, worker, ...overrides }: Overrides = {}): HostedEndpoint {
-  const pool = createEndpointPool({ ...limits, ...more, ...(worker && { worker }) });
+export function open({ limits: more, thread, ...overrides }: Overrides = {}): HostedEndpoint {
+  const pool = new EndpointPool({ ...limits, ...more, thread });
   const endpoint = pool.endpoint({
     id: "alpha",
     source: { kind: "text", text: fewTriples },

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import { createExampleFederation } from "../../../src/hosting/examples/example-federation.ts";
 import { ask, limits } from "./endpoint-under-test.ts";
 
-const pool = createEndpointPool(limits);
+const pool = new EndpointPool(limits);
 const federation = createExampleFederation(pool, 64);
 afterAll(() => pool.close());
 

@@ -8,29 +8,25 @@ import { ask, endless, one, open } from "./endpoint-under-test.ts";
 
 const oneAnswer = "o,p\r\nvalue 1,urn:p:1\r\n";
 const deep = `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`;
-const greedy =
-  "SELECT (GROUP_CONCAT(?long) AS ?all) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . BIND(CONCAT(STR(?a), STR(?d), STR(?c)) AS ?long) }";
+/** Ten thousand times 50 KB: over its memory long before any time is up. */
+const greedy = `SELECT (GROUP_CONCAT(CONCAT("${"x".repeat(50_000)}", STR(?a))) AS ?all) { ?a ?b ?c . ?d ?e ?f }`;
 const codeOf = (answer: Promise<string>) => answer.catch((error: unknown) => toFedwayError(error).code);
 
 describe("the time cap", () => {
-  it("ends an endless query; the next one is served", async () => {
-    const endpoint = open({ limits: { timeoutMs: 800 } });
-    const startMs = performance.now();
-    await expect(ask(endpoint, endless)).rejects.toMatchObject({
+  it("ends an endless query, and counts running time only: those that waited are served after the reload", async () => {
+    const endpoint = open({ limits: { timeoutMs: 3_000 } });
+    const late = expect(ask(endpoint, endless)).rejects.toMatchObject({
       code: "ENDPOINT_TIMEOUT",
-      message: "The hosted endpoint alpha ended the query after 800 ms.",
+      message: "The hosted endpoint alpha ended the query after 3000 ms.",
       details: { fault: "timeout" },
     });
-    expect(performance.now() - startMs).toBeLessThan(10_000);
-    expect(await ask(endpoint, one)).toBe(oneAnswer);
-  });
-  it("counts running time only: those that waited are served after the reload", async () => {
-    const endpoint = open({ limits: { timeoutMs: 3_000 } });
-    const answers = await Promise.all([codeOf(ask(endpoint, endless)), ask(endpoint, one), ask(endpoint, one)]);
-    expect(answers).toEqual(["ENDPOINT_TIMEOUT", oneAnswer, oneAnswer]);
+    expect(await Promise.all([ask(endpoint, one), ask(endpoint, one)])).toEqual([oneAnswer, oneAnswer]);
+    await late;
   });
   it("is lowered by the caller's time", async () => {
     const endpoint = open();
+    // Loaded before: the caller's time runs from the arrival on.
+    await ask(endpoint, one);
     await expect(ask(endpoint, endless, { timeoutMs: 2_000 })).rejects.toMatchObject({
       message: "The hosted endpoint alpha ended the query after 2000 ms.",
     });
@@ -50,27 +46,25 @@ describe("the time cap", () => {
 describe("the memory cap", () => {
   it("ends a greedy query; the next one is served", async () => {
     const endpoint = open({ memoryMb: 32 });
-    const before = process.memoryUsage().rss;
     await expect(ask(endpoint, greedy)).rejects.toMatchObject({
       code: "ENDPOINT_FAILED",
       message: "The query needed more than the 32 MB of memory that the hosted endpoint alpha has.",
     });
-    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
     expect(await ask(endpoint, one)).toBe(oneAnswer);
   });
 });
 
 describe("a crash of the store", () => {
-  it("costs one query; those that waited are served after the reload", async () => {
+  it("costs one query, again and again; those that waited are served after the reload", async () => {
     const endpoint = open();
-    const answers = await Promise.all([codeOf(ask(endpoint, deep)), ask(endpoint, one), ask(endpoint, one)]);
-    expect(answers).toEqual(["ENDPOINT_FAILED", oneAnswer, oneAnswer]);
-  });
-  it("can happen again and again", async () => {
-    const endpoint = open();
-    const codes = await Promise.all([1, 2, 3, 4].map(() => codeOf(ask(endpoint, deep))));
-    expect(codes).toEqual(Array.from({ length: 4 }, () => "ENDPOINT_FAILED"));
-    expect(await ask(endpoint, one)).toBe(oneAnswer);
+    const crashes = [1, 2, 3, 4].map(() =>
+      expect(ask(endpoint, deep)).rejects.toMatchObject({
+        code: "ENDPOINT_FAILED",
+        message: "The hosted endpoint alpha failed on the query and is being restarted.",
+      }),
+    );
+    expect(await Promise.all([ask(endpoint, one), ask(endpoint, one)])).toEqual([oneAnswer, oneAnswer]);
+    await Promise.all(crashes);
   });
 });
 
@@ -109,7 +103,7 @@ describe("cancelling", () => {
   });
   it("keeps the worker when the query ends within the grace", async () => {
     const log = logFile("grace");
-    const endpoint = open({ source: scripted(log, "ready"), worker: { script, graceMs: 5_000 } });
+    const endpoint = open({ source: scripted(log, "ready"), thread: { script, graceMs: 5_000 } });
     const caller = new AbortController();
     const cancelled = codeOf(ask(endpoint, one, { signal: caller.signal }));
     caller.abort();
@@ -152,7 +146,7 @@ describe("starting the worker again", () => {
   const restart = { attempts: 3, delayMs: 10, cooldownMs: 300 };
   it("is tried a bounded number of times", async () => {
     const log = logFile("bounded");
-    const endpoint = open({ source: scripted(log, "crash"), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, "crash"), thread: { script, restart } });
     await expect(ask(endpoint, one)).rejects.toMatchObject({
       code: "ENDPOINT_FAILED",
       message: "The hosted endpoint alpha could not be started in 3 attempts.",
@@ -162,17 +156,17 @@ describe("starting the worker again", () => {
   });
   it("succeeds in a later attempt", async () => {
     const log = logFile("later");
-    const endpoint = open({ source: scripted(log, "crash", "crash", "ready"), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, "crash", "crash", "ready"), thread: { script, restart } });
     expect(await ask(endpoint, one)).toBe("pong 3");
   });
   it("does not wait for a worker that hangs", async () => {
-    const worker = { script, restart, startTimeoutMs: 2_000 };
-    const endpoint = open({ source: scripted(logFile("hang"), "hang", "ready"), worker });
+    const thread = { script, restart, startTimeoutMs: 2_000 };
+    const endpoint = open({ source: scripted(logFile("hang"), "hang", "ready"), thread });
     expect(await ask(endpoint, one)).toBe("pong 2");
   });
   it("happens when the worker ended while it was idle", async () => {
     const log = logFile("idle");
-    const endpoint = open({ source: scripted(log, "fragile", "ready"), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, "fragile", "ready"), thread: { script, restart } });
     expect(await ask(endpoint, one)).toBe("pong 1");
     await sleep(400);
     expect(await ask(endpoint, one)).toBe("pong 2");
@@ -180,7 +174,7 @@ describe("starting the worker again", () => {
   it("leaves an endpoint that cannot start alone for a while, then tries again", async () => {
     const log = logFile("cooldown");
     const steps = ["fragile", "crash", "crash", "crash", "ready"];
-    const endpoint = open({ source: scripted(log, ...steps), worker: { script, restart } });
+    const endpoint = open({ source: scripted(log, ...steps), thread: { script, restart } });
     expect(await ask(endpoint, one)).toBe("pong 1");
     await sleep(400);
     expect(await codeOf(ask(endpoint, one))).toBe("ENDPOINT_FAILED");

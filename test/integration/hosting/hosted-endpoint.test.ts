@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 import { ask, endless, limits, manyTriples, one, open, queryOf } from "./endpoint-under-test.ts";
 
@@ -14,7 +14,7 @@ const names = "SELECT ?name { ?s <urn:name> ?name } ORDER BY ?name";
 /** Answers and refuses what these tests ask, and is the same after each of them. */
 let small: HostedEndpoint;
 beforeAll(() => {
-  small = createEndpointPool(limits).endpoint({ id: "alpha", source: { kind: "text", text: data }, memoryMb: 64 });
+  small = new EndpointPool(limits).endpoint({ id: "alpha", source: { kind: "text", text: data }, memoryMb: 64 });
 });
 afterAll(() => small.close());
 const large = { source: { kind: "text", text: manyTriples } } as const;
@@ -182,14 +182,14 @@ describe("a hosted endpoint", () => {
     expect(delay.max / 1e6).toBeLessThan(1_200);
   });
   it("fails to open when its data is malformed", async () => {
-    const worker = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
-    const endpoint = open({ source: { kind: "text", text: "<urn:a> nonsense" }, worker });
+    const thread = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
+    const endpoint = open({ source: { kind: "text", text: "<urn:a> nonsense" }, thread });
     await expect(ask(endpoint, one)).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
   });
   it("fails to open when its data does not fit", async () => {
     const text = Array.from({ length: 100_000 }, (_, n) => `<urn:s:${n}> <urn:p> "${n}" .`).join("\n");
-    const worker = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
-    const endpoint = open({ source: { kind: "text", text }, memoryMb: 16, worker });
+    const thread = { restart: { attempts: 1, delayMs: 1, cooldownMs: 1 } };
+    const endpoint = open({ source: { kind: "text", text }, memoryMb: 16, thread });
     await expect(ask(endpoint, one)).rejects.toMatchObject({ code: "ENDPOINT_FAILED", cause: { reason: "memory" } });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
   folder = built.folder ?? "";
   const limits = { timeoutMs: 10_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
-  whole = createEndpointPool(limits).endpoint({
+  whole = new EndpointPool(limits).endpoint({
     id: "whole",
     source: { kind: "text", text: await readFile(join(workspace.input, "harbour.nt"), "utf8") },
     memoryMb: 256,

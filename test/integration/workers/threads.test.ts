@@ -35,7 +35,7 @@ describe("threads", () => {
         name: "FedwayError",
         code: "DATASET_INVALID",
         message: "in.nt, line 3: no.",
-        details: { where: { line: 3 }, next: "Look there." },
+        details: { where: { line: 3 }, next: "Look there.", cause: "1" },
       }),
       "echo",
       expect.objectContaining({ name: "Error", code: "ENOSPC", message: "no space left" }),

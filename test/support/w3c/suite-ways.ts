@@ -1,6 +1,6 @@
 import { text as readText } from "node:stream/consumers";
 import type oxigraph from "oxigraph";
-import { createEndpointPool } from "../../../src/hosting/endpoint-pool.ts";
+import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import type { QueryRequest } from "../../../src/query/query-service.ts";
 import { federationTurtle } from "../catalog-folder.ts";
@@ -38,7 +38,7 @@ const closedUrl = "http://127.0.0.1:9/sparql";
 export async function startSuiteWays(cases: readonly QueryCase[]): Promise<SuiteWays> {
   const named = new Set(cases.map(datasetOf).flatMap(({ data, graphData }) => data.concat(graphData)));
   const limits = { timeoutMs: 10_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
-  const pool = createEndpointPool(limits);
+  const pool = new EndpointPool(limits);
   const text = [...named].flatMap((file) => linesOf(file, file, String)).join("");
   const hosted = pool.endpoint({ id: "own", source: { kind: "text", text }, memoryMb: 128 });
   const server = await createHttpServer(await createFakeDeps({ hosted: () => hosted }));

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createEndpointPool, type EndpointPoolOptions } from "../../../src/hosting/endpoint-pool.ts";
+import { answerMediaType, EndpointPool, type EndpointPoolOptions } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
-import type { StoreRunner, StoreRunnerOptions } from "../../../src/hosting/store-runner.ts";
+import type { HostedJob } from "../../../src/hosting/hosted-endpoint.ts";
+import type { StoreRunnerOptions } from "../../../src/hosting/store-runner.ts";
+import type { AnswerKind } from "../../../src/results/model.ts";
 
 const mib = 1_048_576;
 /** Of a worker that runs a query with 100 MiB for its store: its thread and an answer besides. */
@@ -13,7 +15,7 @@ const roomFor = (running: number): number => Math.ceil((running * runningMb * 4)
 function scripted(options: Partial<EndpointPoolOptions> = {}) {
   const events: string[] = [];
   const running = new Map<string, () => void>();
-  const createRunner = ({ id, memoryMb }: StoreRunnerOptions): StoreRunner => {
+  const createRunner = ({ id, memoryMb }: StoreRunnerOptions) => {
     let memoryBytes = 0;
     const end = (how: string) => async (): Promise<void> => {
       events.push(`${how} ${id}`);
@@ -23,8 +25,8 @@ function scripted(options: Partial<EndpointPoolOptions> = {}) {
       get memoryBytes() {
         return memoryBytes;
       },
-      run: (job) =>
-        new Promise((resolve) => {
+      run: (job: HostedJob) =>
+        new Promise<void>((resolve) => {
           events.push(job.request.query);
           memoryBytes = memoryMb * mib;
           running.set(job.request.query, () => {
@@ -38,7 +40,7 @@ function scripted(options: Partial<EndpointPoolOptions> = {}) {
       close: end("close"),
     };
   };
-  const pool = createEndpointPool({
+  const pool = new EndpointPool({
     timeoutMs: 60_000,
     totalMb: roomFor(2),
     maxAnswerBytes: mib,
@@ -181,4 +183,20 @@ it("a closed pool answers nobody, also who waited", async () => {
   ]);
   await expect(ask(people, "a3")).rejects.toMatchObject({ code: "ENDPOINT_FAILED" });
   expect(events).toEqual(["a1", "close people"]);
+});
+
+const shouldChoose = (kind: AnswerKind, accept: string, mediaType: string) => () =>
+  expect(answerMediaType(kind, accept)).toBe(mediaType);
+const shouldRefuse = (kind: AnswerKind, accept: string, offered: RegExp) => () => {
+  const refusal = { code: "NOT_ACCEPTABLE", details: { next: expect.stringMatching(offered) } };
+  expect(() => answerMediaType(kind, accept)).toThrow(expect.objectContaining(refusal));
+};
+
+describe("answerMediaType", () => {
+  it("defaults to JSON", shouldChoose("bindings", "", "application/sparql-results+json"));
+  it("defaults to Turtle", shouldChoose("quads", "*/*", "text/turtle"));
+  it("takes what is wanted most", shouldChoose("bindings", "text/csv, */*;q=0.1", "text/csv"));
+  it("has no CSV for ASK", shouldRefuse("boolean", "text/csv", /\+json, application\/sparql-results\+xml\.$/));
+  it("writes no RDF/XML", shouldRefuse("quads", "application/rdf+xml", /^Accept one of text\/turtle, /));
+  it("writes no HTML", shouldRefuse("bindings", "text/html", /text\/csv/));
 });

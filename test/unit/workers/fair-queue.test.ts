@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createFairQueue, type FairQueue } from "../../../src/workers/fair-queue.ts";
+import { FairQueue } from "../../../src/workers/fair-queue.ts";
 
 const queueOf = (waiting: readonly string[], limits = { maxWaiting: 100, maxPerClient: 100 }): FairQueue<string> => {
-  const queue = createFairQueue<string>(limits);
+  const queue = new FairQueue<string>(limits);
   for (const item of waiting) queue.push(item.slice(0, 1), item);
   return queue;
 };

@@ -1,0 +1,130 @@
+/**
+ * The thread of one hosted endpoint. Input: `workerData` (`StoreBoot`), then `StoreTask`s. Output: a `StoreReply` to each.
+ * It runs from source (Node strips the types) and compiled.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { workerData } from "node:worker_threads";
+import { serveTasks } from "../workers/threads.ts";
+import { answerCapture, capWasmMemory } from "./wasm-limits.ts";
+
+/** Where a hosted endpoint's data comes from; the thread can build it again by itself after every restart. */
+export type HostedSource =
+  | {
+      readonly kind: "text";
+      /** N-Triples or N-Quads. */
+      readonly text: string;
+    }
+  | {
+      readonly kind: "module";
+      /** `file:` URL of a module; its default type of code (TypeScript or JavaScript) is that of this script. */
+      readonly url: string;
+      /** Exported function `(argument: string) => string` that gives N-Triples or N-Quads, always the same. */
+      readonly name: string;
+      readonly argument: string;
+      /** About as many bytes of text come out; absent: few. */
+      readonly bytes?: number;
+    };
+
+/** What the thread is started with. */
+export interface StoreBoot {
+  readonly source: HostedSource;
+  /** Cap of the store's memory, answers under construction included. */
+  readonly memoryBytes: number;
+  readonly maxAnswerBytes: number;
+}
+
+/** One query; both lists of graphs empty means the stored dataset. */
+interface StoreQuery {
+  readonly query: string;
+  /** Media type to serialise the answer in. */
+  readonly mediaType: string;
+  readonly defaultGraphs: readonly string[];
+  readonly namedGraphs: readonly string[];
+}
+
+/** `load` comes first and once. */
+export type StoreTask = "load" | StoreQuery;
+
+/** `memoryBytes` is what the store holds. After `crashed` the thread is of no further use. */
+export type StoreReply =
+  | ((
+      | { readonly kind: "loaded" }
+      | { readonly kind: "answer"; readonly body: Uint8Array<ArrayBuffer> }
+      | { readonly kind: "refused"; readonly message: string }
+      | { readonly kind: "too-large"; readonly bytes: number }
+    ) & { readonly memoryBytes: number })
+  | { readonly kind: "crashed"; readonly cause: "memory" | "trap"; readonly message: string };
+
+const maxMessageLength = 2_000;
+const boot: StoreBoot = workerData;
+const capture = answerCapture(boot.maxAnswerBytes);
+globalThis.TextDecoder = capture.TextDecoder;
+
+/** Rust reports a panic on the console before the trap; running out of memory traps without a word. */
+let panic: string | undefined;
+console.error = (...words: unknown[]): void => {
+  panic ??= words.map(String).join(" ").slice(0, maxMessageLength);
+};
+
+const oxigraph = await import("oxigraph/web.js");
+const wasm = readFileSync(fileURLToPath(import.meta.resolve("oxigraph/web_bg.wasm")));
+const { memory } = oxigraph.initSync({ module: capWasmMemory(wasm, boot.memoryBytes) });
+const memoryBytes = (): number => memory.buffer.byteLength;
+const store = new oxigraph.Store();
+
+/** A trap leaves the WebAssembly instance in an unknown state. */
+function crashed(thrown: unknown): StoreReply {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const outOfMemory = panic === undefined && message === "unreachable";
+  return { kind: "crashed", cause: outOfMemory ? "memory" : "trap", message: panic ?? message };
+}
+
+/** What Oxigraph throws by itself; a trap is a `RuntimeError`, an exhausted stack a `RangeError`. */
+const ownErrors: ReadonlySet<unknown> = new Set([Error.prototype, URIError.prototype]);
+const isOwnError = (thrown: unknown): thrown is Error => ownErrors.has(Object.getPrototypeOf(thrown));
+
+async function readSource(source: HostedSource): Promise<string> {
+  if (source.kind === "text") return source.text;
+  const module: Readonly<Record<string, (argument: string) => string>> = await import(source.url);
+  const build = module[source.name];
+  if (build === undefined) throw new Error(`The data module has no export ${source.name}.`);
+  return build(source.argument);
+}
+
+async function load(): Promise<StoreReply> {
+  try {
+    store.load(await readSource(boot.source), { format: "application/n-quads" });
+    return { kind: "loaded", memoryBytes: memoryBytes() };
+  } catch (thrown) {
+    return crashed(thrown);
+  }
+}
+
+/** The protocol has no way to ask for an empty dataset: no graph named means the stored dataset. */
+function datasetOf({ defaultGraphs, namedGraphs }: StoreQuery) {
+  if (defaultGraphs.length + namedGraphs.length === 0) return {};
+  return {
+    default_graph: defaultGraphs.map((iri) => oxigraph.namedNode(iri)),
+    named_graphs: namedGraphs.map((iri) => oxigraph.namedNode(iri)),
+  };
+}
+
+function answer(query: StoreQuery): StoreReply {
+  try {
+    capture.reset();
+    const result = store.query(query.query, { results_format: query.mediaType, ...datasetOf(query) });
+    const body = capture.bytes ?? new TextEncoder().encode(typeof result === "string" ? result : "");
+    const bytes = capture.skippedBytes ?? body.byteLength;
+    if (bytes > boot.maxAnswerBytes) return { kind: "too-large", bytes, memoryBytes: memoryBytes() };
+    return { kind: "answer", body, memoryBytes: memoryBytes() };
+  } catch (thrown) {
+    if (!isOwnError(thrown)) return crashed(thrown);
+    return { kind: "refused", message: thrown.message.slice(0, maxMessageLength), memoryBytes: memoryBytes() };
+  }
+}
+
+serveTasks<StoreTask, StoreReply>(
+  async (task) => (task === "load" ? load() : answer(task)),
+  (reply) => (reply.kind === "answer" ? [reply.body.buffer] : []),
+);

@@ -1,0 +1,34 @@
+import { inspect } from "node:util";
+import { isErrorCode } from "../errors/codes.ts";
+import { type ErrorDetails, FedwayError } from "../errors/fedway-error.ts";
+
+/** An error as a message to another thread or process: there it would lose its class and its code. */
+export interface ToldError {
+  readonly message: string;
+  /** Of a `FedwayError`, or of the file system. */
+  readonly code: string | undefined;
+  /** Of a `FedwayError`; its cause, which is only ever logged, as text. */
+  readonly details: ErrorDetails | undefined;
+  readonly stack: string | undefined;
+}
+
+/** Puts an error into a message. */
+export function tellError(error: unknown): ToldError {
+  if (!(error instanceof Error))
+    return { message: String(error), code: undefined, details: undefined, stack: undefined };
+  const { message, stack } = error;
+  if (error instanceof FedwayError)
+    return { message, stack, code: error.code, details: withCauseAsText(error.details) };
+  return { message, stack, code: "code" in error ? String(error.code) : undefined, details: undefined };
+}
+
+function withCauseAsText({ cause, ...details }: ErrorDetails): ErrorDetails {
+  if (cause === undefined) return details;
+  return { ...details, cause: cause instanceof Error ? cause.stack : inspect(cause) };
+}
+
+/** The error that a message tells of. */
+export function errorOf({ message, code, details, stack }: ToldError): Error {
+  if (details !== undefined && code !== undefined && isErrorCode(code)) return new FedwayError(code, message, details);
+  return Object.assign(new Error(message), code !== undefined && { code }, stack !== undefined && { stack });
+}
