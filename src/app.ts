@@ -1,34 +1,32 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
-import { type AdminToken, offerToken, openAdminToken, startMessage } from "./app/admin-token.ts";
+import { localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
+import { Lifecycle } from "./app/lifecycle.ts";
+import { openMonitoring } from "./app/open-monitoring.ts";
+import { openRegistry } from "./app/open-registry.ts";
+import { hostShards, openShards } from "./app/open-shards.ts";
+import { openJobs, openState, type State } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
-import { createLog } from "./telemetry/log.ts";
-import { type Clients, localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
-import { measured, openJobs } from "./app/open-jobs.ts";
-import { faultLog, type Monitoring, openMonitoring } from "./app/open-monitoring.ts";
-import { createOpened, type Opened, createServiceLife } from "./app/service-life.ts";
-import { openRegistry, type Registry } from "./app/open-registry.ts";
-import { type HostedShards, hostShards, openShards, type Shards } from "./app/shards.ts";
-import { openState, type State } from "./app/open-state.ts";
-import { readiness } from "./app/readiness.ts";
-import { type StateWatch, watchState } from "./store/watch-state.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
-import { createExampleFederation, type ExampleFederation } from "./hosting/examples/example-federation.ts";
-import type { HttpLog } from "./http/http-deps.ts";
+import { createExampleFederation } from "./hosting/examples/example-federation.ts";
+import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
-import type { JobQueue } from "./jobs/job-queue.ts";
-import { countFailures } from "./telemetry/work-metrics.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import type { JobKind } from "./jobs/job-queue.ts";
+import type { HealthState } from "./monitor/monitor.ts";
+import type { Snapshot } from "./monitor/snapshot.ts";
 import { createPlanner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
-import type { HealthState } from "./monitor/monitor.ts";
-import type { Snapshot } from "./monitor/snapshot.ts";
+import { type AdminToken, adminTokenFile, offerToken, openAdminToken } from "./store/admin-token.ts";
+import { watchState } from "./store/watch-state.ts";
+import { createLog, faultLog } from "./telemetry/log.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import type { Tracing } from "./telemetry/tracing.ts";
+import { countFailures } from "./telemetry/work-metrics.ts";
 
 /** The whole service, wired. */
 export interface App {
@@ -56,36 +54,23 @@ export interface App {
  *   configured; nothing that was opened is left
  */
 export async function createApp(config: Config): Promise<App> {
-  const opened = createOpened();
+  const life = new Lifecycle();
   try {
-    return await wire(config, opened);
+    return await wire(config, life);
   } catch (error) {
     // What else fails now says nothing about why.
-    await opened.close().catch(() => {});
+    await life.close().catch(() => {});
     throw error;
   }
 }
 
-async function wire(config: Config, opened: Opened): Promise<App> {
-  const metrics = createMetrics({ version: packageVersion(), role: config.role });
-  const { store, ...stateOf } = await openState(config);
-  const state: State = { ...stateOf, store: countFailures(store, () => metrics.observeStoreFailure()) };
-  opened.add(() => state.close());
-  const token = await openAdminToken(config, state);
-  // After the token, which it must never write.
-  const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
-  opened.add(() => log.flush());
-  if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
-  const pool = openHosting(config);
-  opened.add(() => pool.close());
-  const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
-  const hostedShards = await hostShards({ config, log, pool });
-  const tracing = await openTracing(config);
-  if (tracing) opened.add(() => tracing.close());
-  const known = await openKnowledge({ config, log, metrics, state, token, examples, hostedShards, tracing }, opened);
+async function wire(config: Config, life: Lifecycle): Promise<App> {
+  const ground = await openGround(config, life);
+  const known = await openKnowledge(ground, life);
+  const { metrics, state, tracing } = ground;
   const { clients, registry, monitoring } = known;
-  const evaluators = openEvaluators({ config, log, metrics, clients });
-  opened.add(() => evaluators.close());
+  const evaluators = openEvaluators(config, clients, ground);
+  life.add(() => evaluators.close());
   const queries = createQueryService({
     planner: createPlanner({
       catalog: registry.catalog,
@@ -102,75 +87,68 @@ async function wire(config: Config, opened: Opened): Promise<App> {
     tracer: tracing,
     now: steadyClock.now,
   });
-  opened.add(() => queries.close());
+  life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  const shared = { config, log, httpLog, state, token, examples, hostedShards, metrics, tracing };
-  return serve({ ...known, ...shared, queries, evaluators }, opened);
+  return serve({ ...ground, ...known, queries, evaluators }, life);
 }
 
-interface Foundation {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly state: State;
-  readonly token: AdminToken;
-  readonly examples: ExampleFederation | undefined;
-  readonly hostedShards: HostedShards;
-  readonly tracing: Tracing | undefined;
+/** State, log and metrics, and what this process hosts itself. */
+async function openGround(config: Config, life: Lifecycle) {
+  const metrics = createMetrics({ version: packageVersion(), role: config.role });
+  const opened = await openState(config);
+  life.add(() => opened.close());
+  const store = countFailures(opened.store, () => metrics.observeStoreFailure());
+  const state: State = { ...opened, store };
+  const token = await openAdminToken(config, state);
+  // After the token, which it must never write.
+  const { log, http: httpLog } = createLog({ ...config, adminToken: token.value });
+  life.add(() => log.flush());
+  if (token.value === "off") log.warn("FEDWAY_ADMIN_TOKEN is off: whoever reaches this service may change it");
+  const pool = openHosting(config);
+  life.add(() => pool.close());
+  const examples = config.examples ? createExampleFederation(pool, config.limits.hostedMemoryMb) : undefined;
+  const hostedShards = await hostShards(config, log, pool);
+  const local = localDispatch(config, examples, hostedShards.local);
+  const tracing = await openTracing(config);
+  if (tracing) life.add(() => tracing.close());
+  return { config, log, httpLog, metrics, state, token, examples, hostedShards, local, tracing };
 }
 
-interface Knowledge {
-  readonly clients: Clients;
-  readonly jobs: JobQueue;
-  readonly registry: Registry;
-  readonly monitoring: Monitoring;
-  readonly shards: Shards;
-  /** Only where others could empty the state. */
-  readonly stateWatch: StateWatch | undefined;
-}
+type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /** The way out, and all that is known of what is out there. */
-async function openKnowledge(parts: Foundation, opened: Opened): Promise<Knowledge> {
-  const { config, log, metrics, state, examples, hostedShards, tracing } = parts;
-  const local = localDispatch(config, examples, hostedShards);
+async function openKnowledge(ground: Ground, life: Lifecycle) {
+  const { config, log, metrics, state, local, hostedShards, tracing } = ground;
   // The registry and the clients come before the monitor, which needs both.
-  let monitoring: Monitoring | undefined;
-  const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
+  let monitoring: ReturnType<typeof openMonitoring> | undefined;
   const clients = openClients(config, local, {
     metrics,
     tracer: tracing,
     onTraffic: (report) => monitoring?.monitor.observeTraffic(report),
   });
-  opened.add(() => clients.close());
-  const onFault = faultLog(log, "background work failed");
-  const jobs = openJobs({ config, state, onFault });
-  const registry = await openRegistry({ config, log, state, clients, local, jobs, statusOf });
-  opened.add(() => registry.close());
-  opened.add(() => jobs.close());
+  life.add(() => clients.close());
+  const jobs = openJobs(config, state, faultLog(log, "background work failed"));
+  const foundation = { config, log, state, clients, local, jobs };
+  const statusOf = (id: string): HealthState => monitoring?.monitor.health(id)?.state ?? "unknown";
+  const registry = await openRegistry(foundation, statusOf);
+  life.add(() => registry.close());
+  life.add(() => jobs.close());
   refuseEmpty(registry.catalog, config);
   metrics.watchEndpoints((id) => registry.catalog.byId(id) !== undefined);
-  monitoring = openMonitoring({ config, log, state, clients, local, registry, jobs, metrics });
-  opened.add(() => monitoring?.close());
-  const { host } = hostedShards;
-  const shards = openShards({
-    config,
-    log,
-    soleOwner: state.soleOwner,
-    store: state.store,
-    host,
-    catalog: registry.catalog,
-    descriptions: registry.descriptions,
-    jobs,
-    onFault,
-  });
-  opened.add(() => shards.close());
-  const stateWatch = state.soleOwner ? undefined : await watchSharedState(parts, registry);
-  if (stateWatch) opened.add(() => stateWatch.close());
+  monitoring = openMonitoring({ ...foundation, registry, metrics });
+  life.add(() => monitoring?.close());
+  const shards = openShards(foundation, hostedShards, registry);
+  life.add(() => shards.close());
+  const stateWatch = state.soleOwner ? undefined : await watchSharedState(ground, () => registry.refresh());
+  if (stateWatch) life.add(() => stateWatch.close());
   return { clients, jobs, registry, monitoring, shards, stateWatch };
 }
 
-function watchSharedState({ log, state: { store }, token }: Foundation, registry: Registry): Promise<StateWatch> {
-  return watchState({
+type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
+
+/** Others could empty the state. */
+const watchSharedState = ({ log, state: { store }, token }: Ground, refresh: () => Promise<void>) =>
+  watchState({
     store,
     now: steadyClock.now,
     onFault: faultLog(log, "the state cannot be reached"),
@@ -178,70 +156,57 @@ function watchSharedState({ log, state: { store }, token }: Foundation, registry
       log.error("the shared state was lost: the catalogue is that of the files again");
       // Processes that start from now on are to agree with those that run.
       if (token.from === "store") await offerToken(store, token.value);
-      await registry.refresh();
+      await refresh();
     },
   });
-}
 
-interface ServedParts extends Foundation, Knowledge {
-  readonly httpLog: HttpLog;
+interface ServedParts extends Ground, Knowledge {
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
 }
 
-async function serve(parts: ServedParts, opened: Opened): Promise<App> {
-  const { config, state, token, examples, metrics, registry, monitoring, queries, tracing } = parts;
-  const { catalog, search, descriptions, capabilities, linksets } = registry;
-  const { monitor, webhooks } = monitoring;
-  const life = createServiceLife({
-    opened,
-    startWork: () => startWork(parts),
-    answer: () => http.listen(),
-    announce: (url) => state.announce(url),
-    drain: () => http.drain(),
-    waitDrained: () => sleep(config.drainMs),
-  });
+async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
+  const { config, state, token, examples, registry, monitoring, shards, queries } = parts;
+  const { catalog } = registry;
+  const { monitor, publish } = monitoring;
+  const { stateWatch } = parts;
   const http = await createHttpServer({
+    ...registry,
+    ...monitoring,
     config: { ...config, adminToken: token.value },
     queries,
-    catalog,
-    search,
-    descriptions,
-    capabilities,
-    linksets,
-    monitor,
-    webhooks,
-    publishSnapshot: (options) => monitoring.publish(options),
+    publishSnapshot: publish,
     jobs: parts.jobs,
     hosted: (id) => examples?.get(id),
     sharedStore: state.soleOwner ? undefined : state.store,
-    shards: parts.shards.service,
-    metrics,
-    ready: () =>
-      readiness({
-        catalog,
-        examples,
-        closing: life.closing,
-        stateWatch: parts.stateWatch,
-        shards: parts.shards.folder,
-        monitor,
-      }),
+    shards: shards.service,
+    metrics: parts.metrics,
+    ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch, shards: shards.folder, monitor }),
     version: packageVersion(),
     logger: parts.httpLog,
-    ...(tracing && { tracer: tracing }),
+    tracer: parts.tracing,
   });
   // A query may take as long as it may, also when the service is asked to end meanwhile.
-  opened.add(() => http.close(life.answering ? config.limits.timeoutMs + 1_000 : 0));
+  life.add(() => http.close(life.answering ? config.limits.timeoutMs + 1_000 : 0));
   return {
     queries,
     catalog,
-    listen: () => life.begin(),
-    startMessage: (url) => startMessage({ url, endpoints: catalog.entries.length, token, dataDir: config.dataDir }),
+    listen: () =>
+      life.begin({
+        startWork: () => startWork(parts),
+        answer: () => http.listen(),
+        announce: (url) => state.announce(url),
+      }),
+    startMessage: (url) => startMessage(url, parts),
     async publishSnapshot(options) {
       await monitor.load();
-      return monitoring.publish(options);
+      return publish(options);
     },
-    close: () => life.close(),
+    close: () =>
+      life.close(async () => {
+        http.drain();
+        await sleep(config.drainMs);
+      }),
   };
 }
 
@@ -261,6 +226,10 @@ async function startWork(parts: ServedParts): Promise<void> {
   await monitoring.monitor.start();
 }
 
+/** The same kinds with their runs counted and timed. */
+const measured = (kinds: readonly JobKind[], metrics: Metrics): readonly JobKind[] =>
+  kinds.map((kind) => ({ ...kind, run: metrics.measureJob(kind.name, kind.run) }));
+
 /** Loaded only where traces are wanted. */
 async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing | undefined> {
   if (endpoint === undefined) return undefined;
@@ -273,4 +242,16 @@ function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): vo
   throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
     next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
   });
+}
+
+function startMessage(url: string, { registry, token, config }: ServedParts): string {
+  const { length } = registry.catalog.entries;
+  return `Fedway listens at ${url} with ${length} endpoints; see ${url}/docs\n${howToChange(url, token, config)}\n`;
+}
+
+function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Config): string {
+  if (value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";
+  if (from === "environment") return `Changes need the value of FEDWAY_ADMIN_TOKEN; for pages: ${url}/login`;
+  const where = from === "folder" ? join(dataDir, adminTokenFile) : "the shared store";
+  return `Changes need the token in ${where}; for pages: ${url}/login?token=${encodeURIComponent(value)}`;
 }

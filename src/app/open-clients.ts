@@ -1,33 +1,18 @@
 import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
-import type { HostedShards } from "./shards.ts";
 import { type Config, packageVersion } from "../config/config.ts";
 import { createRequestSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import {
-  createSparqlClient,
-  type GuardedSparqlClient,
-  openClientNetwork,
-  type SparqlClientOptions,
-} from "../outbound/client.ts";
-import { createDocumentClient, type DocumentClient } from "../outbound/documents.ts";
+import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
+import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import { createWebhookClient, type WebhookClient } from "../outbound/webhook-client.ts";
-import { createAsker, type OutboundAsker } from "../outbound/whole-answer.ts";
+import { createWebhookClient } from "../outbound/webhook-client.ts";
+import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { Logger } from "pino";
 import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
-
-/** Everything that leaves the service goes through these. */
-export interface Clients {
-  readonly sparql: GuardedSparqlClient;
-  readonly documents: DocumentClient;
-  readonly asker: OutboundAsker;
-  readonly webhooks: WebhookClient;
-  close(): Promise<void>;
-}
 
 /** Who hears of what goes out. */
 interface ClientObservers {
@@ -40,8 +25,11 @@ interface ClientObservers {
 /** Endpoints that are remembered with their circuit breakers, so that a large catalogue has room. */
 const maxEndpoints = 10_000;
 
+/** Everything that leaves the service goes through these. */
+export type Clients = ReturnType<typeof openClients>;
+
 /** The outbound clients, under the limits of the configuration. @throws FedwayError `CONFIG_INVALID` */
-export function openClients(config: Config, local: LocalDispatch, observers: ClientObservers = {}): Clients {
+export function openClients(config: Config, local: LocalDispatch, observers: ClientObservers = {}) {
   const { contact, allowAddresses, limits } = config;
   const options: SparqlClientOptions = {
     version: packageVersion(),
@@ -78,16 +66,12 @@ function observerOf({ metrics, tracer, onTraffic }: ClientObservers): OutboundOb
   };
 }
 
-/** What the evaluators are wired with. */
-interface EvaluatorParts {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly clients: Clients;
-}
-
 /** The processes that evaluate federated queries, under the limits of the configuration. */
-export function openEvaluators({ config: { limits }, log, metrics, clients }: EvaluatorParts): Evaluators {
+export function openEvaluators(
+  { limits }: Config,
+  clients: Clients,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+): Evaluators {
   const evaluators = createEvaluators({
     processes: limits.evaluators,
     memoryMb: limits.evaluatorMemoryMb,
@@ -103,17 +87,20 @@ export function openEvaluators({ config: { limits }, log, metrics, clients }: Ev
   return evaluators;
 }
 
-/** This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public URL. */
+/**
+ * This service's own `/hosted/{id}/sparql` and shard URLs are answered in-process; the catalogue names them by the public
+ * URL.
+ */
 export function localDispatch(
   { publicUrl }: Config,
   examples: ExampleFederation | undefined,
-  shards: HostedShards,
+  shards: LocalDispatch = () => undefined,
 ): LocalDispatch {
   const hosted = new Map<string, HostedEndpoint>();
   for (const [id, endpoint] of examples ?? []) hosted.set(`${publicUrl}/hosted/${id}/sparql`, endpoint);
   return (url) => {
     const endpoint = hosted.get(url);
-    return endpoint ? (query) => endpoint.query(query) : shards.local(url);
+    return endpoint ? (query) => endpoint.query(query) : shards(url);
   };
 }
 

@@ -1,70 +1,61 @@
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { every, systemClock, steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
-import type { JobKind, JobQueue } from "../jobs/job-queue.ts";
-import type { EditableCatalog } from "../registry/catalog/catalog.ts";
-import { createDescriber, type Describer } from "../registry/compute/describer.ts";
-import { CapabilityService } from "../registry/capabilities/capability-service.ts";
-import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
-import { type CapabilityProber, createCapabilityProber } from "../registry/capabilities/prober.ts";
-import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
-import { openCatalog } from "../registry/catalog/open-catalog.ts";
-import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
-import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
-import { createDescriptionStore } from "../registry/void/description-store.ts";
-import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
-import { createLinksetService, type LinksetService } from "../registry/void/linkset-service.ts";
-import { createVoidRetriever } from "../registry/void/void-retriever.ts";
+import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/sparql-client.ts";
-import { type OutboundAsker, createProbeClient } from "../outbound/whole-answer.ts";
-import { every, systemClock, steadyClock } from "../clock.ts";
+import { createProbeClient } from "../outbound/whole-answer.ts";
+import { CapabilityService } from "../registry/capabilities/capability-service.ts";
+import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
+import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
+import { createCapabilityProber } from "../registry/capabilities/prober.ts";
+import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
+import { openCatalog } from "../registry/catalog/open-catalog.ts";
+import { createDescriber } from "../registry/compute/describer.ts";
 import { keepIndex, newIndex } from "../registry/search/keep-index.ts";
+import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
+import { createDescriptionService } from "../registry/void/description-service.ts";
+import { createDescriptionStore } from "../registry/void/description-store.ts";
+import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
+import { createLinksetService } from "../registry/void/linkset-service.ts";
+import { createVoidRetriever } from "../registry/void/void-retriever.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
 
-/** What the registry is opened with. */
-export interface RegistryParts {
+/** What registry, monitor and shards are opened over. */
+export interface Foundation {
   readonly config: Config;
   readonly log: Logger;
   readonly state: State;
-  readonly clients: Pick<Clients, "sparql" | "asker">;
+  readonly clients: Clients;
+  /** What this process hosts itself. */
   readonly local: LocalDispatch;
   readonly jobs: JobQueue;
-  /** What monitoring says of an endpoint. */
-  readonly statusOf: (id: string) => EndpointStatus;
-}
-
-/** The catalogue and everything that is known of its endpoints. */
-export interface Registry {
-  readonly catalog: EditableCatalog;
-  readonly search: SearchIndex;
-  readonly descriptions: DescriptionService;
-  readonly capabilities: CapabilityService;
-  readonly linksets: LinksetService;
-  /** Jobs that it enqueues; to be started with the queue. */
-  readonly kinds: readonly JobKind[];
-  /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
-  refresh(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
-const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+
+/** SHACL shapes of catalogue files. */
+export const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+
 /** Finding out that nothing has changed costs one read of a counter. */
 const followEveryMs = 400;
 const refreshEveryMs = 15_000;
+const politePauseMs = 250;
 
-/** The catalogue: files as seed, changes from the store over them. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
-export async function readCatalog(
-  { config, log, state }: Pick<RegistryParts, "config" | "log" | "state">,
-  search: SearchIndex,
-): Promise<EditableCatalog> {
+/** Where the files of the catalogue lie, and what their relative URLs mean. */
+export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => ({
+  dirs: [{ path: catalogDir }, ...(examples ? [{ path: exampleCatalog }] : [])],
+  baseUrl: publicUrl,
+});
+
+/** The catalogue: files as seed, changes from the store over them. */
+async function readCatalog({ config, log, state }: Foundation, search: SearchIndex): Promise<EditableCatalog> {
   const guard = createAddressGuard(config.allowAddresses);
   const catalog = await openCatalog({
-    dirs: [{ path: config.catalogDir }, ...(config.examples ? [{ path: exampleCatalog }] : [])],
-    baseUrl: config.publicUrl,
+    ...catalogSources(config),
     store: state.store,
     now: steadyClock.now,
     shapesFile,
@@ -77,90 +68,85 @@ export async function readCatalog(
 }
 
 /** Endpoints of this process and on the operator's own network need no pause between two questions. */
-function isOwn(url: string, local: LocalDispatch): boolean {
-  return local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "");
+function pausing<Of>(local: LocalDispatch, make: (pauseMs: number) => Of): (url: string) => Of {
+  const [polite, own] = [make(politePauseMs), make(0)];
+  return (url) => (local(url) !== undefined || isOwnHost(URL.parse(url)?.hostname ?? "") ? own : polite);
 }
 
-function politeDescriber(asker: OutboundAsker, local: LocalDispatch): Describer {
-  const polite = createDescriber({ asker, clock: steadyClock });
-  const own = createDescriber({ asker, clock: steadyClock, pauseMs: 0 });
-  return {
-    describe: (target, options) => (isOwn(target.endpoint.url, local) ? own : polite).describe(target, options),
-  };
-}
+/** The catalogue and everything that is known of its endpoints. */
+export type Registry = Awaited<ReturnType<typeof openRegistry>>;
 
-function politeProber({ clients, local }: Pick<RegistryParts, "clients" | "local">): CapabilityProber {
-  const client = createProbeClient({ client: clients.sparql, clock: steadyClock });
-  const polite = createCapabilityProber({ client, clock: steadyClock });
-  const own = createCapabilityProber({ client, clock: steadyClock, bounds: { pauseMs: 0 } });
-  return { probe: (endpoint, options) => (isOwn(endpoint.url, local) ? own : polite).probe(endpoint, options) };
-}
-
-/** Opens the registry; its jobs run when the queue is started. @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED` */
-export async function openRegistry(parts: RegistryParts): Promise<Registry> {
-  const { config, log, state, clients, local, jobs } = parts;
+/**
+ * Opens the registry; its jobs run when the queue is started.
+ * @param statusOf what monitoring says of an endpoint
+ * @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED`
+ */
+export async function openRegistry(foundation: Foundation, statusOf: (id: string) => EndpointStatus) {
+  const { config, log, state, clients, local, jobs } = foundation;
   const { asker } = clients;
   const { store, soleOwner } = state;
+  const clock = steadyClock;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
-  const search = newIndex(parts.statusOf);
-  const catalog = await readCatalog(parts, search);
   const onDropped = (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
+  const search = newIndex(statusOf);
+  const catalog = await readCatalog(foundation, search);
+  const client = createProbeClient({ client: clients.sparql, clock });
+  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ client, clock, bounds: { pauseMs } }));
   const capabilities = new CapabilityService({
     catalog,
-    prober: politeProber(parts),
-    documentCanary: createDocumentCanary({ asker, clock: steadyClock }),
+    prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },
+    documentCanary: createDocumentCanary({ asker, clock }),
     capabilities: createCapabilityStore({ store, onDropped }),
     jobs,
-    clock: steadyClock,
+    clock,
   });
+  const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs }));
   const descriptions = createDescriptionService({
     catalog,
-    retriever: createVoidRetriever({ asker, clock: steadyClock }),
-    describer: politeDescriber(asker, local),
+    retriever: createVoidRetriever({ asker, clock }),
+    describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
     descriptions: createDescriptionStore({ store }),
     jobs,
-    clock: steadyClock,
+    clock,
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
     onDropped,
   });
-  const finder = createLinksetFinder({ asker, clock: steadyClock });
-  const linksets = createLinksetService({ catalog, finder, descriptions, jobs });
+  const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   const remove = (id: string): Promise<unknown> => Promise.all([descriptions.remove(id), capabilities.remove(id)]);
-  const removals = followRemovals({ catalog, remove, clock: steadyClock, onFault });
+  const removals = followRemovals({ catalog, remove, clock, onFault });
+  /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
     await Promise.all([capabilities.refresh(), index.refresh()]);
   };
-  const following = soleOwner ? undefined : follow(catalog, refresh, onFault);
+  const looks = soleOwner ? [] : follow(catalog, refresh, onFault);
   return {
     catalog,
     search,
     descriptions,
     capabilities,
     linksets,
+    /** Jobs that it enqueues; to be started with the queue. */
     kinds: [descriptions.kind, linksets.kind, ...capabilities.kinds],
     refresh,
-    async close() {
-      await following?.stop();
+    async close(): Promise<void> {
+      await Promise.all(looks.map((each) => each.stop()));
       removals.close();
       await index.close();
     },
   };
 }
 
-/** What other processes change where the state is shared. A store that fails is reported with the slower look. */
-function follow(
-  catalog: { refresh(): Promise<void> },
-  refresh: () => Promise<void>,
-  onFault: (error: unknown) => void,
-): { stop(): Promise<unknown> } {
-  const quick = { clock: systemClock, onFault: () => {}, firstAfterMs: followEveryMs };
-  const slow = { clock: systemClock, onFault, firstAfterMs: refreshEveryMs };
-  const looks = [every(followEveryMs, () => catalog.refresh(), quick), every(refreshEveryMs, refresh, slow)];
-  return { stop: () => Promise.all(looks.map((each) => each.stop())) };
+/** Follows what other processes change. A store that fails is reported with the slower look. */
+function follow(catalog: EditableCatalog, refresh: () => Promise<void>, onFault: (error: unknown) => void) {
+  const clock = systemClock;
+  return [
+    every(followEveryMs, () => catalog.refresh(), { clock, onFault: () => {}, firstAfterMs: followEveryMs }),
+    every(refreshEveryMs, refresh, { clock, onFault, firstAfterMs: refreshEveryMs }),
+  ];
 }

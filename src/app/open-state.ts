@@ -1,12 +1,15 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { createBullmqJobQueue } from "../jobs/bullmq/bullmq-job-queue.ts";
+import { createEmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
+import type { JobQueue } from "../jobs/job-queue.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
+import { backupDatabase, type BackupReport } from "../store/sqlite/backup.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
-import { existsSync } from "node:fs";
-import { backupDatabase, type BackupReport } from "../store/sqlite/backup.ts";
 
 /** The service's state, wherever it is kept. */
 export interface State {
@@ -19,7 +22,7 @@ export interface State {
 }
 
 /** Name of the database in the data folder. */
-export const databaseFile = "store.db";
+const databaseFile = "store.db";
 
 /** What all keys of the service begin with, so that it can share a Redis with others. */
 export const redisPrefix = "fedway:";
@@ -60,6 +63,16 @@ function unreachable(error: unknown): unknown {
     ...error.details,
     next: "Nothing was started. Check REDIS_URL, and that Redis runs there and lets this account in.",
   });
+}
+
+/** The queue where the state is: BullMQ in Redis, or embedded beside the database. */
+export function openJobs(
+  { redisUrl }: Pick<Config, "redisUrl">,
+  { store, soleOwner }: State,
+  onFault: (error: unknown) => void,
+): JobQueue {
+  if (redisUrl !== undefined) return createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, onFault });
+  return createEmbeddedJobQueue({ store, soleOwner, onFault });
 }
 
 /**

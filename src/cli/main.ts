@@ -21,7 +21,7 @@ const io: CliIo = {
   fetch,
   version: packageVersion(),
   async adminToken(service) {
-    const { knownAdminToken } = await import("../app/admin-token.ts");
+    const { knownAdminToken } = await import("../store/admin-token.ts");
     return knownAdminToken(configOf(), service);
   },
   reference: configReference,
@@ -31,15 +31,18 @@ const io: CliIo = {
     return createApp(configOf(overrides));
   },
   async folderHolder() {
-    const { folderHolder } = await import("../app/folder-holder.ts");
-    return folderHolder(configOf());
+    const { dataDir, redisUrl } = configOf();
+    if (redisUrl !== undefined) return undefined;
+    const { dataFolderHolder } = await import("../store/data-folder.ts");
+    const holder = await dataFolderHolder(dataDir);
+    return holder === "unknown" ? {} : holder;
   },
   async describe(target, options) {
-    const { describeOnce } = await import("../app/describe-once.ts");
+    const { describeOnce } = await import("../app/offline.ts");
     return describeOnce(configOf(), target, options);
   },
   async checkCatalog(folders) {
-    const { checkCatalogFiles } = await import("../app/check-catalog-files.ts");
+    const { checkCatalogFiles } = await import("../app/offline.ts");
     return checkCatalogFiles(configOf(), folders);
   },
   async backup(file) {
@@ -48,7 +51,7 @@ const io: CliIo = {
   },
   async shards() {
     const { createShardCommands } = await import("../shards/service/commands.ts");
-    const { storeOpener } = await import("../app/open-store.ts");
+    const { storeOpener } = await import("../hosting/file-store.ts");
     return createShardCommands(configOf().dataDir, storeOpener);
   },
 };

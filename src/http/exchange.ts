@@ -73,7 +73,7 @@ function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: E
 export interface ExchangeObservers {
   readonly metrics: HttpMetrics;
   readonly logger?: HttpLog;
-  readonly tracer?: Tracer;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Opens an exchange for every request; one `close` listener serves cancellation, metrics, trace and the log line. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { answerKindOf } from "../hosting/query-form.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
@@ -7,7 +8,6 @@ import { clientSignal } from "./exchange.ts";
 import type { SendProblem } from "./problem-reply.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { sendAnswer } from "./send-answer.ts";
-import type { AnswerKind } from "../results/model.ts";
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
@@ -48,37 +48,4 @@ export async function answerHosted(exchange: HostedExchange, operation: QueryOpe
   await sendAnswer(reply, { headers, contentEncoding: "identity", body: stream ?? body }, (error) =>
     sendProblem(reply, error),
   );
-}
-
-const blank = /(?:\s+|#[^\n\r]*)+/y;
-const declaration = /(?:BASE\s*<[^<>"{}|^`\\\s]*>|PREFIX\s*[^\s:<>#]*:\s*<[^<>"{}|^`\\\s]*>)/iy;
-const form = /(SELECT|ASK|CONSTRUCT|DESCRIBE)(?![\w-])/iy;
-
-const kinds: Readonly<Record<string, AnswerKind>> = {
-  SELECT: "bindings",
-  ASK: "boolean",
-  CONSTRUCT: "quads",
-  DESCRIBE: "quads",
-};
-
-/** Where `pattern` (sticky) ends when it matches at `at`; `at` when it does not. */
-function after(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
-}
-
-/**
- * The kind of answer that a query asks for, read from its first keyword after the prologue. Undefined when there is
- * none: the text is an update or no SPARQL at all, which the endpoint's own parser will say better.
- */
-export function answerKindOf(text: string): AnswerKind | undefined {
-  let at = 0;
-  for (;;) {
-    const start = after(blank, text, at);
-    at = after(declaration, text, start);
-    if (at === start) {
-      form.lastIndex = start;
-      return kinds[form.exec(text)?.[1]?.toUpperCase() ?? ""];
-    }
-  }
 }

@@ -10,6 +10,7 @@ import type { SearchIndex } from "../registry/search/search-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { ShardDataset } from "../shards/finished-folder.ts";
 import type { Store } from "../store/store.ts";
+import type { Readiness } from "./readiness.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 
 /** The part of the configuration that the HTTP shell reads; `Config` fits. Durations in milliseconds, sizes in bytes. */
@@ -77,12 +78,6 @@ export interface HttpLog {
   request?(line: RequestLine): void;
   /** A defect, with what is known of it. */
   error(fields: object, message: string): void;
-}
-
-/** Whether the service can answer queries now, with one entry a thing that was looked at. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail?: string }>>;
 }
 
 /** What endpoints were found to be able to do. */
@@ -153,5 +148,5 @@ export interface HttpDeps {
   readonly now?: () => number;
   readonly logger?: HttpLog;
   /** Makes one span of each request; absent: none. */
-  readonly tracer?: Tracer;
+  readonly tracer?: Tracer | undefined;
 }

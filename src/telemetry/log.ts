@@ -1,4 +1,5 @@
 import { type Logger, pino, type DestinationStream } from "pino";
+import { steadyClock } from "../clock.ts";
 
 /** How much is written, and what must never be; `Config` fits. */
 export interface LogSettings {
@@ -97,6 +98,19 @@ export function createLog(settings: LogSettings): ServiceLog {
   };
   const http = { error: log.error.bind(log), ...(log.isLevelEnabled("info") && { request }) };
   return { log, http };
+}
+
+/** Logs each distinct error at most once a minute. */
+export function faultLog(log: Pick<Logger, "warn">, text: string): (error: unknown) => void {
+  const told = new Map<string, number>();
+  return (error) => {
+    const message = error instanceof Error ? error.message : String(error);
+    const nowMs = steadyClock.now();
+    if (nowMs - (told.get(message) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    if (told.size >= 100) told.clear();
+    told.set(message, nowMs);
+    log.warn({ err: error }, text);
+  };
 }
 
 /** Where batches go: text that is written in its order. */

@@ -1,4 +1,4 @@
-import { storeOpener } from "../../src/app/open-store.ts";
+import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { offerToken, openAdminToken } from "../../src/app/admin-token.ts";
+import { offerToken, openAdminToken } from "../../src/store/admin-token.ts";
 import { openState, type State } from "../../src/app/open-state.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";

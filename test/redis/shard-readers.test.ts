@@ -1,5 +1,5 @@
-import { shardRunner } from "../../src/app/shards.ts";
-import { storeOpener } from "../../src/app/open-store.ts";
+import { shardRunner } from "../../src/app/open-shards.ts";
+import { storeOpener } from "../../src/hosting/file-store.ts";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

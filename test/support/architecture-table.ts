@@ -28,7 +28,7 @@ const catalogTypes: ModuleImport = {
  */
 export const modules: readonly Module[] = [
   { name: "main.ts", imports: whole("app.ts", "config"), packages: [] },
-  { name: "app.ts", imports: "everything", packages: ["pino"] },
+  { name: "app.ts", imports: "everything", packages: [] },
   { name: "app", imports: "everything", packages: ["pino"] },
   { name: "config", imports: [], packages: [] },
   { name: "errors", imports: [], packages: [] },
@@ -148,7 +148,11 @@ export const modules: readonly Module[] = [
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.
-  { name: "cli/main.ts", imports: whole("cli", "app.ts", "app", "config", "shards/service"), packages: [] },
+  {
+    name: "cli/main.ts",
+    imports: whole("cli", "app.ts", "app", "config", "hosting", "shards/service", "store"),
+    packages: [],
+  },
 ];
 
 /** Modules that any other may import. */

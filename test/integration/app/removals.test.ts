@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { pino } from "pino";
 import { openClients } from "../../../src/app/open-clients.ts";
-import { openJobs } from "../../../src/app/open-jobs.ts";
+import { openJobs } from "../../../src/app/open-state.ts";
 import { openMonitoring } from "../../../src/app/open-monitoring.ts";
 import { openRegistry, type Registry } from "../../../src/app/open-registry.ts";
 import { loadConfig } from "../../../src/config/config.ts";
@@ -51,9 +51,10 @@ async function open(): Promise<void> {
   const state = { store, soleOwner: true, announce: async () => {}, close: async () => {} };
   const local = () => undefined;
   const clients = openClients(config, local);
-  const jobs = openJobs({ config, state, onFault: () => {} });
-  registry = await openRegistry({ config, log, state, clients, local, jobs, statusOf: () => "unknown" });
-  const monitoring = openMonitoring({ config, log, state, clients, local, registry, jobs, metrics });
+  const jobs = openJobs(config, state, () => {});
+  const foundation = { config, log, state, clients, local, jobs };
+  registry = await openRegistry(foundation, () => "unknown");
+  const monitoring = openMonitoring({ ...foundation, registry, metrics });
   closings.push(
     () => clients.close(),
     () => jobs.close(),

@@ -2,7 +2,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { buildKind, type BuildQueue, readBuildRequest } from "../../../src/shards/service/build-jobs.ts";
-import { shardRunner } from "../../../src/app/shards.ts";
+import { shardRunner } from "../../../src/app/open-shards.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job, JobState } from "../../../src/jobs/job-queue.ts";

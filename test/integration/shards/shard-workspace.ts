@@ -1,4 +1,4 @@
-import { storeOpener } from "../../../src/app/open-store.ts";
+import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { appendFile, cp, readdir, readFile, rename, rm, symlink, writeFile } fro
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { verifyKind, type VerifyJobResult } from "../../../src/shards/service/verify-jobs.ts";
-import { shardRunner } from "../../../src/app/shards.ts";
+import { shardRunner } from "../../../src/app/open-shards.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";

@@ -1,4 +1,4 @@
-import { storeOpener } from "../../../src/app/open-store.ts";
+import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { runBuild } from "../../../src/shards/service/commands.ts";
 import { readShardSpec } from "../../../src/shards/spec.ts";
 import { locateSpec, readSpecFile } from "../../../src/shards/spec-paths.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ReadinessParts, readiness } from "../../../src/app/readiness.ts";
+import { type ReadinessParts, readiness } from "../../../src/http/readiness.ts";
 import type { Heartbeat } from "../../../src/monitor/monitor.ts";
 
 const atMs = Date.UTC(2026, 2, 12, 14, 5);

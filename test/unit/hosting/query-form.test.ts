@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answerKindOf } from "../../../src/http/hosted-answer.ts";
+import { answerKindOf } from "../../../src/hosting/query-form.ts";
 
 const shouldSee = (text: string, kind: string | undefined): void =>
   it(`${JSON.stringify(text.slice(0, 60))} asks for ${kind ?? "nothing known"}`, () =>

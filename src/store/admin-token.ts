@@ -1,12 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { dataFolderHolder } from "../store/data-folder.ts";
-import { storeFailed } from "../store/bounds.ts";
-import type { Store } from "../store/store.ts";
-import type { State } from "./open-state.ts";
+import { dataFolderHolder } from "./data-folder.ts";
+import { storeFailed } from "./bounds.ts";
+import type { Store } from "./store.ts";
+
+/** The part of the configuration that decides; `Config` fits. */
+interface TokenSettings {
+  readonly adminToken: string | undefined;
+  readonly dataDir: string;
+  readonly role: string;
+}
 
 /** The token of changes. */
 export interface AdminToken {
@@ -30,11 +35,14 @@ const isToken = (text: string): boolean => /^[\x21-\x7e]{16,512}$/.test(text);
  * several processes share their state, in the store.
  * @throws FedwayError `CONFIG_INVALID` when what is kept is no token, `STORE_FAILED`
  */
-export async function openAdminToken(config: Config, { soleOwner, store }: State): Promise<AdminToken> {
-  if (config.adminToken !== undefined) return { value: config.adminToken, from: "environment" };
-  if (soleOwner) return { value: await tokenInFolder(config.dataDir), from: "folder" };
+export async function openAdminToken(
+  { adminToken, dataDir, role }: TokenSettings,
+  { soleOwner, store }: { readonly soleOwner: boolean; readonly store: Store },
+): Promise<AdminToken> {
+  if (adminToken !== undefined) return { value: adminToken, from: "environment" };
+  if (soleOwner) return { value: await tokenInFolder(dataDir), from: "folder" };
   // A worker has no route that changes anything; what it makes for itself opens nothing.
-  return { value: config.role === "worker" ? make() : await offerToken(store, make()), from: "store" };
+  return { value: role === "worker" ? make() : await offerToken(store, make()), from: "store" };
 }
 
 /** Puts `token` into the store unless there is one; resolves to the one that is there. @throws FedwayError `STORE_FAILED` */
@@ -98,7 +106,10 @@ const hasCode = (error: unknown, code: string): boolean =>
  * The token for the service at `url`, as a program on its machine knows it: that of the environment, else that of the data
  * folder when its holder answers there. Undefined: none is known. @throws FedwayError `STORE_FAILED`
  */
-export async function knownAdminToken({ adminToken, dataDir }: Config, url: string): Promise<string | undefined> {
+export async function knownAdminToken(
+  { adminToken, dataDir }: Omit<TokenSettings, "role">,
+  url: string,
+): Promise<string | undefined> {
   if (adminToken !== undefined) return adminToken === "off" ? undefined : adminToken;
   const holder = await dataFolderHolder(dataDir);
   if (typeof holder !== "object" || holder.url === undefined || placeOf(url) !== placeOf(holder.url)) return undefined;
@@ -112,24 +123,4 @@ const ownNames = /^(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])$/;
 function placeOf(url: string): string | undefined {
   const { hostname, port } = URL.parse(url) ?? {};
   return hostname === undefined ? undefined : `${ownNames.test(hostname) ? "here" : hostname}:${port}`;
-}
-
-/** What the start message tells. */
-export interface Started {
-  readonly url: string;
-  readonly endpoints: number;
-  readonly token: AdminToken;
-  readonly dataDir: string;
-}
-
-/** What somebody who has started the service is told: where it answers, and how changes are made. */
-export function startMessage({ url, endpoints, token, dataDir }: Started): string {
-  return `Fedway listens at ${url} with ${endpoints} endpoints; see ${url}/docs\n${changes({ url, token, dataDir })}\n`;
-}
-
-function changes({ url, token, dataDir }: Omit<Started, "endpoints">): string {
-  if (token.value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";
-  if (token.from === "environment") return `Changes need the value of FEDWAY_ADMIN_TOKEN; for pages: ${url}/login`;
-  const where = token.from === "folder" ? join(dataDir, adminTokenFile) : "the shared store";
-  return `Changes need the token in ${where}; for pages: ${url}/login?token=${encodeURIComponent(token.value)}`;
 }
