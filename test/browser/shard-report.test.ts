@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { overviewOf } from "../../src/shards/report/overview.ts";
 import { overviewPage, reportPage } from "../../src/shards/report/report-page.ts";
@@ -7,6 +6,7 @@ import { reportPolicy } from "../../src/shards/report/report-style.ts";
 import { type ReportInput, reportOf } from "../../src/shards/report/shard-report.ts";
 import { hostileInput, problem, reportInput, shards } from "../support/shard-benchmark.ts";
 import { accessibilityFaults, keepPicture, looks, type Served, useStageOf } from "./browser-fixture.ts";
+import { listening } from "../support/listening.ts";
 
 /** Fourteen shards and sixty queries, as the largest published datasets have. */
 const largeInput: ReportInput = {
@@ -47,16 +47,8 @@ async function serve(): Promise<Served> {
     });
     response.end(page);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
+  const { origin, close } = await listening(server);
+  return { url: origin, close };
 }
 
 const stage = useStageOf(serve);

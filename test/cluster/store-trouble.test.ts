@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type BuiltService, startBuiltService } from "../support/built-program.ts";
 import { withToken, clusterToken } from "../support/cluster.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
-import { openSlowLink, type SlowLink } from "../support/slow-link.ts";
+import { openSlowLink } from "../support/slow-link.ts";
 
 const env = { FEDWAY_ADMIN_TOKEN: clusterToken, FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "warn" };
 const headers = { "Content-Type": "application/json" };
@@ -69,7 +69,7 @@ describe("a full disk", () => {
 
 describe("a slow store", () => {
   let redis: RedisServer;
-  let link: SlowLink;
+  let link: Awaited<ReturnType<typeof openSlowLink>>;
 
   it("slows down changes, and nothing else", async () => {
     redis = await startRedis();

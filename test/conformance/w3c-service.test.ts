@@ -1,8 +1,8 @@
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { answerDifference, bindingsAnswer } from "../support/canonical-answer.ts";
 import { startEndpoints, startFederation, type Federation, type TestEndpoints } from "../support/federation-harness.ts";
 import type { Fault } from "../support/sparql-test-server.ts";
+import { freePort } from "../support/listening.ts";
 
 /**
  * The features of the W3C tests `sparql11/service` and `sparql11/syntax-fed`, with data and queries of our own. The W3C
@@ -158,7 +158,7 @@ let gone: string;
 
 beforeAll(async () => {
   endpoints = await startEndpoints({ local: "", a: "", b: "" });
-  gone = await closedPort();
+  gone = `http://127.0.0.1:${await freePort()}/sparql`;
   federation = await startFederation({ ...endpoints.urls, gone });
 });
 
@@ -168,19 +168,6 @@ afterAll(async () => {
 });
 
 /** A URL on which nothing listens. */
-async function closedPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  if (address === null || typeof address === "string") throw new Error("No port");
-  return `http://127.0.0.1:${address.port}/sparql`;
-}
-
 function withUrls(text: string): string {
   return text
     .replaceAll("<A>", `<${endpoints.url("a")}>`)

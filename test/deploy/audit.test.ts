@@ -1,23 +1,23 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Listening, listening } from "../support/listening.ts";
 
 const script = fileURLToPath(new URL("../../.ci/audit", import.meta.url));
 
 let cache: string;
-let registry: Server;
+let registry: Listening;
 /** What the registry says when it is asked for advisories: a level, nothing, or that it answers no such question. */
 let advisory: "moderate" | "high" | "none" | "refused";
 
 beforeEach(async () => {
   cache = await mkdtemp(join(tmpdir(), "fedway-audit-"));
-  registry = createServer((request, response) => {
+  const server = createServer((request, response) => {
     request.resume();
     if (request.url !== "/-/npm/v1/security/advisories/bulk") {
       // Whether another version helps: there is this one only.
@@ -34,17 +34,16 @@ beforeEach(async () => {
       };
       response.end(JSON.stringify(advisory === "none" ? {} : { fastify: [found] }));
     }
-  }).listen(0, "127.0.0.1");
-  await once(registry, "listening");
+  });
+  registry = await listening(server);
 });
 
 afterEach(async () => {
-  registry.closeAllConnections();
-  registry.close();
+  await registry.close();
   await rm(cache, { recursive: true });
 });
 
-async function audit(url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`) {
+async function audit(url = `${registry.origin}/`) {
   const env = { ...process.env, npm_config_registry: url, npm_config_cache: cache, npm_config_fetch_retries: "0" };
   const child = execFile(script, { env });
   let output = "";

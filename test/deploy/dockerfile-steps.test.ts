@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isIgnored, parseDockerfile } from "../support/deploy/dockerfile.ts";
 import { buildImageRoot, type ImageRoot, makeReadOnly, runInImage, startImage } from "../support/deploy/image-root.ts";
-import { answers, freePort } from "../support/engines/server-process.ts";
+import { answers } from "../support/engines/server-process.ts";
+import { freePort } from "../support/listening.ts";
 
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(repository, path), "utf8");

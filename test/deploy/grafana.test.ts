@@ -1,15 +1,16 @@
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts";
 import { createSampleMetrics } from "../support/sample-metrics.ts";
+import { type Listening, listening } from "../support/listening.ts";
+import { eventually } from "../support/eventually.ts";
 
 const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
 
@@ -82,20 +83,18 @@ describe("the dashboard", () => {
 
 describe("over a real scrape", () => {
   let folder: string;
-  let target: Server;
+  let target: Listening;
   let prometheus: RunningPrometheus;
 
   beforeAll(async () => {
     const sample = await createSampleMetrics();
-    target = createServer((_request, response) => {
+    const server = createServer((_request, response) => {
       void sample
         .step()
         .then(() => sample.metrics.render())
         .then((text) => response.writeHead(200, { "content-type": sample.metrics.contentType }).end(text));
     });
-    await new Promise<void>((resolve) => target.listen(0, "127.0.0.1", resolve));
-    const address = target.address();
-    if (address === null || typeof address === "string") throw new Error("the target has no port");
+    target = await listening(server);
     folder = await mkdtemp(join(tmpdir(), "fedway-grafana-"));
     const configured = parse(await readFile(`${deploy}prometheus/prometheus.yml`, "utf8")) as {
       readonly scrape_configs: readonly { readonly job_name: string; readonly metrics_path: string }[];
@@ -110,7 +109,7 @@ describe("over a real scrape", () => {
           {
             job_name: job?.job_name,
             metrics_path: job?.metrics_path,
-            static_configs: [{ targets: [`127.0.0.1:${address.port}`], labels: { role: "web" } }],
+            static_configs: [{ targets: [`127.0.0.1:${target.port}`], labels: { role: "web" } }],
           },
         ],
       }),
@@ -120,21 +119,17 @@ describe("over a real scrape", () => {
 
   afterAll(async () => {
     await prometheus.close();
-    target.closeAllConnections();
-    await new Promise((resolve) => target.close(resolve));
+    await target.close();
     await rm(folder, { recursive: true });
   });
 
   /** Rates and rules need a few scrapes. */
-  async function shouldGiveData(expression: string): Promise<void> {
-    for (let tries = 0; tries < 100; tries += 1) {
-      const samples = await prometheus.query(expression);
-      if (samples.length > 0 && samples.every(({ value }) => Number.isFinite(Number(value[1])))) return;
-      await sleep(300);
-    }
-    expect(await prometheus.query(expression)).not.toEqual([]);
-    expect(await prometheus.query(expression)).toEqual("only numbers");
-  }
+  const shouldGiveData = (expression: string): Promise<void> =>
+    eventually(async () => {
+      const values = (await prometheus.query(expression)).map(({ value }) => Number(value[1]));
+      expect(values).not.toEqual([]);
+      expect(values.every(Number.isFinite)).toBe(true);
+    });
 
   it("an invalid query and one without data are told apart from others", async () => {
     await expect(prometheus.query("sum by (")).rejects.toThrow("parse error");

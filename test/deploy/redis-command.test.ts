@@ -8,11 +8,11 @@ import { inBytes } from "../support/deploy/memory.ts";
 import { renderOverlay } from "../support/deploy/rendered.ts";
 import {
   createScratchFolder,
-  freePort,
   requireProgram,
   type ServerProcess,
   startServer,
 } from "../support/engines/server-process.ts";
+import { freePort } from "../support/listening.ts";
 
 const password = "3f9c1e0d7b";
 

@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HostileServer, startHostileServer } from "../support/hostile-server.ts";
 import { type SourceProgram, startSourceProgram } from "../support/source-program.ts";
+import { type Listening, listening } from "../support/listening.ts";
+import { until } from "../support/eventually.ts";
 
 const secrets = {
   adminToken: "AdminTokenSecret-4711",
@@ -21,18 +22,11 @@ const secrets = {
 const cases = ["ok", "400", "500", "reset", "truncated-json", "html", "redirect-userinfo", "not-http", "bad-gzip"];
 
 let endpoints: HostileServer;
-let receiver: Server;
+let receiver: Listening;
 let folder: string;
 let program: SourceProgram;
 let url: string;
 const receipts = { count: 0 };
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
 
 const entry = (id: string, endpoint: string): string =>
   `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
@@ -40,12 +34,12 @@ const entry = (id: string, endpoint: string): string =>
 
 beforeAll(async () => {
   endpoints = await startHostileServer();
-  receiver = createServer((request, response) => {
+  const server = createServer((request, response) => {
     receipts.count += 1;
     request.resume();
     response.writeHead(500).end(`no: ${request.url}`);
   });
-  const port = await listening(receiver);
+  receiver = await listening(server);
   folder = await mkdtemp(join(tmpdir(), "fedway-log-"));
   await mkdir(join(folder, "catalog"));
   for (const id of cases) await writeFile(join(folder, "catalog", `${id}.ttl`), entry(id, endpoints.url(id)));
@@ -56,7 +50,7 @@ beforeAll(async () => {
     FEDWAY_EXAMPLES: "off",
     FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
     FEDWAY_ADMIN_TOKEN: secrets.adminToken,
-    FEDWAY_WEBHOOKS: `http://127.0.0.1:${port}/hooks/${secrets.webhookKey}?key=${secrets.webhookKey}`,
+    FEDWAY_WEBHOOKS: `${receiver.origin}/hooks/${secrets.webhookKey}?key=${secrets.webhookKey}`,
     FEDWAY_WEBHOOK_SECRET: secrets.webhookSecret,
     FEDWAY_PROBE_EVERY_MS: "1000",
     FEDWAY_INCIDENT_AFTER: "1",
@@ -70,8 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await program.stop();
   await endpoints.close();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver.close();
   await rm(folder, { recursive: true });
 });
 
@@ -152,7 +145,7 @@ describe("the log of a service to which hostile things happen", () => {
 
   beforeAll(async () => {
     await misbehave();
-    for (let tries = 0; receipts.count === 0 && tries < 400; tries += 1) await sleep(50);
+    await until(() => receipts.count > 0);
     await program.stop();
     log = program.log();
     lines = linesOf(log);

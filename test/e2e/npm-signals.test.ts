@@ -1,43 +1,33 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, startBuiltService } from "../support/built-program.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
+import { listening } from "../support/listening.ts";
 
 // `npm start` as a person or a process manager ends it: by a signal to npm, or by Ctrl-C to all of the terminal's group.
 
 /** Answers when it is told to, so that a query is under way for as long as a test needs it. */
-interface SlowEndpoint {
-  readonly url: string;
-  /** The next request, not answered yet. */
-  asked(): Promise<ServerResponse>;
-  close(): Promise<void>;
-}
-
-async function startSlowEndpoint(): Promise<SlowEndpoint> {
-  const server: Server = createServer((request) => request.resume()).listen(0, "127.0.0.1");
-  await once(server, "listening");
+async function startSlowEndpoint() {
+  const server = createServer((request) => request.resume());
+  const { origin, close } = await listening(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sparql`,
-    async asked() {
+    url: `${origin}/sparql`,
+    close,
+    /** The next request, not answered yet. */
+    async asked(): Promise<ServerResponse> {
       const [, response] = (await once(server, "request")) as [unknown, ServerResponse];
       return response;
-    },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
     },
   };
 }
 
 let folder: string;
 let catalog: CatalogFolder;
-let endpoint: SlowEndpoint;
+let endpoint: Awaited<ReturnType<typeof startSlowEndpoint>>;
 let env: Readonly<Record<string, string>>;
 
 beforeAll(async () => {

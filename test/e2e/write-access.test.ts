@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
 import { endpointTurtle } from "../support/catalog-folder.ts";
 import { startNginx } from "../support/engines/nginx.ts";
-import { createScratchFolder, freePort, type ServerProcess } from "../support/engines/server-process.ts";
+import { createScratchFolder, type ServerProcess } from "../support/engines/server-process.ts";
+import { freePort } from "../support/listening.ts";
 
 // The service as it is started without a word about who may change it.
 

@@ -33,7 +33,7 @@ describe("a job whose worker was killed", () => {
     const queue = createEmbeddedJobQueue({ store, soleOwner: true });
     expect(await queue.get("the-job")).toMatchObject({ state: "running", progress: { stage: "working", done: 4 } });
     await queue.start([{ name: "endless", validate: () => {}, run: async (payload) => payload }]);
-    await expect.poll(async () => (await queue.get("the-job"))?.state, { timeout: 5_000 }).toBe("done");
+    await expect.poll(async () => (await queue.get("the-job"))?.state).toBe("done");
     expect(await queue.get("the-job")).toMatchObject({ attempts: rounds + 1, result: { kept: true } });
     await queue.close();
     await store.close();

@@ -1,4 +1,5 @@
 import { createServer, request as forward } from "node:http";
+import { listening } from "../support/listening.ts";
 
 /** One request that passed a recorder. */
 export interface RecordedRequest {
@@ -37,24 +38,15 @@ export async function startRecorder(target: string): Promise<Recorder> {
       onward.end(body);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the recorder has no port");
+  const listener = await listening(server);
   return {
-    url: `http://127.0.0.1:${address.port}${pathname}`,
+    url: `${listener.origin}${pathname}`,
     get requests() {
       return requests;
     },
     clear() {
       requests = [];
     },
-    close: async () => {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      });
-    },
+    close: listener.close,
   };
 }

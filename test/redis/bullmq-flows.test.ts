@@ -32,7 +32,6 @@ const whole = kind("whole", async (_, { children }) => children);
 const echo = kind("part", async (payload) => payload, { concurrency: 3 });
 const parts = (...payloads: readonly unknown[]): readonly ChildJob[] =>
   payloads.map((payload, index) => ({ name: `p${index}`, kind: "part", payload }));
-const patient = { timeout: 20_000, interval: 50 };
 const stateOf = (queue: JobQueue, id: string) => async () => (await queue.get(id))?.state;
 const keysWith = async (beginning: string): Promise<readonly string[]> =>
   (await other.keys("*")).filter((key) => key.startsWith(beginning));
@@ -42,9 +41,9 @@ async function shouldLeaveNothing(prefix: string): Promise<void> {
   for (const name of ["whole", "part"]) {
     for (const state of ["waiting-children", "prioritized", "delayed"]) {
       const count = () => other.zcard(`${prefix}jobs:queue:${name}:${state}`);
-      await expect.poll(count, patient).toBe(0);
+      await expect.poll(count).toBe(0);
     }
-    await expect.poll(() => other.llen(`${prefix}jobs:queue:${name}:active`), patient).toBe(0);
+    await expect.poll(() => other.llen(`${prefix}jobs:queue:${name}:active`)).toBe(0);
   }
 }
 
@@ -55,7 +54,7 @@ describe("a job with children in Redis", () => {
     expect(await other.zscore("flow:jobs:queue:whole:waiting-children", "~x")).not.toBeNull();
     expect(await other.scard("flow:jobs:queue:whole:~x:dependencies")).toBe(3);
     await start("flow:", [whole, echo]);
-    await expect.poll(stateOf(idle, "x"), patient).toBe("done");
+    await expect.poll(stateOf(idle, "x")).toBe("done");
     expect((await idle.get("x"))?.result).toEqual([1, 2, 3]);
     await shouldLeaveNothing("flow:");
   });
@@ -88,7 +87,7 @@ describe("a job with children in Redis", () => {
     // As BullMQ marks a job whose workers were lost too often.
     await other.hset("lost:jobs:queue:part:~x.p0", { defa: "job stalled more than allowable limit", stc: 20 });
     await start("lost:", [whole, echo]);
-    await expect.poll(stateOf(idle, "x"), patient).toBe("failed");
+    await expect.poll(stateOf(idle, "x")).toBe("failed");
     const message = "The part p0 failed: The job was given up: its worker ended again and again.";
     expect(await idle.get("x")).toMatchObject({ attempts: 0, error: { code: "INTERNAL", message } });
     await shouldLeaveNothing("lost:");
@@ -100,15 +99,15 @@ describe("a job with children in Redis", () => {
     );
     const queue = await start("kept:", [whole, { ...slow, concurrency: 3 }], { keepFinished: 2 });
     await queue.enqueue("whole", null, { id: "x", children: parts(1, "slow", 3) });
-    await expect.poll(() => started.length, patient).toBe(1);
-    for (const id of ["x.p0", "x.p2"]) await expect.poll(stateOf(queue, id), patient).toBe("done");
+    await expect.poll(() => started.length).toBe(1);
+    for (const id of ["x.p0", "x.p2"]) await expect.poll(stateOf(queue, id)).toBe("done");
     for (let index = 0; index < 4; index += 1) {
       const { id } = await queue.enqueue("part", index);
-      await expect.poll(async () => /undefined|done/.test(`${await stateOf(queue, id)()}`), patient).toBe(true);
+      await expect.poll(async () => /undefined|done/.test(`${await stateOf(queue, id)()}`)).toBe(true);
     }
     expect(await queue.get("x.p0")).toBeUndefined();
     open();
-    await expect.poll(async () => (await queue.get("x"))?.result, patient).toEqual([1, "opened", 3]);
+    await expect.poll(async () => (await queue.get("x"))?.result).toEqual([1, "opened", 3]);
   });
   it("is gone with its children when Redis is emptied", async () => {
     const reasons: unknown[] = [];
@@ -118,12 +117,12 @@ describe("a job with children in Redis", () => {
     );
     const queue = await start("emptied:", [whole, part]);
     await queue.enqueue("whole", null, { id: "x", children: parts(1, 2) });
-    await expect.poll(() => started.length, patient).toBe(1);
+    await expect.poll(() => started.length).toBe(1);
     await other.flushall();
-    await expect.poll(() => reasons.length, patient).toBe(1);
-    for (const id of ["x", "x.p0", "x.p1"]) await expect.poll(stateOf(queue, id), patient).toBeUndefined();
+    await expect.poll(() => reasons.length).toBe(1);
+    for (const id of ["x", "x.p0", "x.p1"]) await expect.poll(stateOf(queue, id)).toBeUndefined();
     await queue.enqueue("whole", null, { id: "x", children: parts(3) });
-    await expect.poll(() => started, patient).toEqual([1, 3]);
+    await expect.poll(() => started).toEqual([1, 3]);
     expect(await queue.list()).toHaveLength(2);
   });
 });
@@ -159,7 +158,7 @@ describe("open jobs in Redis of a version that kept them as documents", () => {
     const ran: string[] = [];
     const [one] = await Promise.all([start("former:", kinds(ran)), start("former:", kinds(ran))]);
     for (const [id, result] of Object.entries(results)) {
-      await expect.poll(async () => (await one?.get(id))?.result, patient).toEqual(result);
+      await expect.poll(async () => (await one?.get(id))?.result).toEqual(result);
     }
     expect(ran.toSorted()).toEqual(ids.toSorted());
     expect(await keysWith("former:jobs:job:note.1")).toEqual([]);
@@ -170,15 +169,15 @@ describe("open jobs in Redis of a version that kept them as documents", () => {
     await other.set("leased:jobs:lease:gather.d.1", "somebody");
     const ran: string[] = [];
     const queue = await start("leased:", kinds(ran), { sweepMs: 200 });
-    await expect.poll(stateOf(queue, "note.2"), patient).toBe("done");
+    await expect.poll(stateOf(queue, "note.2")).toBe("done");
     expect(await queue.get("gather.d")).toBeUndefined();
     await other.del("leased:jobs:lease:gather.d.1");
-    await expect.poll(stateOf(queue, "gather.d"), patient).toBe("done");
+    await expect.poll(stateOf(queue, "gather.d")).toBe("done");
   });
   it("stay where no handler of their kind is", async () => {
     await restore("stay:");
     const queue = await start("stay:", kinds([]).slice(1));
-    await expect.poll(stateOf(queue, "gather.d"), patient).toBe("done");
+    await expect.poll(stateOf(queue, "gather.d")).toBe("done");
     expect((await other.zrange("stay:jobs:open", "0", "-1")).toSorted()).toEqual(["note.1", "note.2"]);
   });
 });

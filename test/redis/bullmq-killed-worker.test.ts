@@ -89,7 +89,7 @@ describe("a job whose worker processes are killed in the middle of it", () => {
     }
     const last = await work();
     expect(last.said).toBe(`running ${kills + 1}`);
-    await expect.poll(() => seen.at(-1)?.state, { timeout: 5_000 }).toBe("done");
+    await expect.poll(() => seen.at(-1)?.state).toBe("done");
 
     const result = { stamped: "stamp", attempt: kills + 1 };
     expect(await queue.get("stamp")).toMatchObject({ state: "done", attempts: kills + 1, result });
@@ -117,7 +117,6 @@ describe("a job whose worker processes are killed in the middle of it", () => {
 describe("a job with children whose worker processes are killed", () => {
   it("in a child, then in the job itself, ends once with what each child gave once", async () => {
     const { queue, folder, faults, work } = await deploy("family:", 20);
-    const patient = { timeout: 15_000, interval: 50 };
     const children = [2, 1].map((payload, index) => ({ name: `p${index}`, kind: "endless", payload }));
     await queue.enqueue("gathering", 2, { id: "all", children });
     const ended: string[] = [];
@@ -129,11 +128,11 @@ describe("a job with children whose worker processes are killed", () => {
     expect(await queue.get("all")).toMatchObject({ state: "waiting", attempts: 0 });
     await inChild.kill();
     const inParent = await work();
-    await expect.poll(inParent.all, patient).toContain("gathering 1");
+    await expect.poll(inParent.all).toContain("gathering 1");
     expect(await queue.get("all")).toMatchObject({ state: "running", attempts: 1 });
     await inParent.kill();
     const last = await work();
-    await expect.poll(async () => (await queue.get("all"))?.state, patient).toBe("done");
+    await expect.poll(async () => (await queue.get("all"))?.state).toBe("done");
 
     expect(last.all()).toBe("gathering 2\n");
     const result = [
@@ -141,7 +140,7 @@ describe("a job with children whose worker processes are killed", () => {
       { stamped: "all.p1", attempt: 1 },
     ];
     expect(await queue.get("all")).toMatchObject({ attempts: 2, result });
-    await expect.poll(() => ended.toSorted(), patient).toEqual(["all", "all.p0", "all.p1"]);
+    await expect.poll(() => ended.toSorted()).toEqual(["all", "all.p0", "all.p1"]);
     expect(readdirSync(folder)).toEqual(["all.p0", "all.p1"]);
     expect(await queue.list()).toHaveLength(3);
     expect(faults).toEqual([]);

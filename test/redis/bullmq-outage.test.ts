@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { type BullmqJobQueueOptions, createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { gate, kind, shouldReject } from "../contract/jobs/job-queue-fixture.ts";
-import { freePort } from "../support/engines/server-process.ts";
+import { freePort } from "../support/listening.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 
 const password = "p-ss:w0rd@secret";
@@ -39,7 +39,6 @@ const stateOf = (queue: JobQueue, id: string) => async (): Promise<string | unde
     return "away";
   }
 };
-const patient = { timeout: 15_000, interval: 50 };
 
 async function keysWith(prefix: string): Promise<readonly string[]> {
   return (await other.keys("*")).filter((key) => key.startsWith(prefix));
@@ -54,8 +53,8 @@ describe("a job queue in a shared Redis", () => {
     const job = await one.enqueue("a", "of one", { id: "same" });
     await two.enqueue("a", "of two", { id: "same" });
     await one.schedule({ name: "often", kind: "a", payload: 1, everyMs: 100 });
-    await expect.poll(stateOf(one, job.id), patient).toBe("done");
-    await expect.poll(async () => (await one.list({ state: "done" })).length, patient).toBeGreaterThan(3);
+    await expect.poll(stateOf(one, job.id)).toBe("done");
+    await expect.poll(async () => (await one.list({ state: "done" })).length).toBeGreaterThan(3);
     await one.cancel((await one.enqueue("a", 1, { delayMs: 60_000 })).id);
     await one.unschedule("often");
     expect((await two.list()).map(({ payload, state }) => [payload, state])).toEqual([["of two", "waiting"]]);
@@ -69,7 +68,7 @@ describe("a job queue in a shared Redis", () => {
     const queue = await start("kept:", [kind("a", async (payload) => payload)], { keepFinished: 3 });
     for (let index = 0; index < 8; index += 1) {
       const { id } = await queue.enqueue("a", index, { id: `job-${index}` });
-      await expect.poll(stateOf(queue, id), patient).toBe("done");
+      await expect.poll(stateOf(queue, id)).toBe("done");
     }
     expect((await queue.list()).map(({ payload }) => payload)).toEqual([7, 6, 5]);
     expect(await queue.get("job-4")).toBeUndefined();
@@ -79,10 +78,10 @@ describe("a job queue in a shared Redis", () => {
   it("lists finished jobs without what has expired", async () => {
     const queue = await start("old:", [kind("a", async (payload) => payload)], { keepFinishedMs: 1_000 });
     const first = await queue.enqueue("a", "first");
-    await expect.poll(stateOf(queue, first.id), patient).toBeUndefined();
+    await expect.poll(stateOf(queue, first.id)).toBeUndefined();
     expect(await queue.list()).toEqual([]);
     const second = await queue.enqueue("a", "second");
-    await expect.poll(stateOf(queue, second.id), patient).toBe("done");
+    await expect.poll(stateOf(queue, second.id)).toBe("done");
     expect(await queue.list()).toHaveLength(1);
   });
   it("lists more jobs than one look at Redis gives, each once", async () => {
@@ -146,7 +145,7 @@ describe("a Redis that is not there for the job queue", () => {
     });
     const running = await queue.enqueue("a", "runs");
     const waiting = await queue.enqueue("b", "waits", { delayMs: 1_500 });
-    await expect.poll(() => started.length, patient).toBe(1);
+    await expect.poll(() => started.length).toBe(1);
     await server.kill();
     for (const request of [
       () => queue.enqueue("b", null),
@@ -162,11 +161,11 @@ describe("a Redis that is not there for the job queue", () => {
     open();
     await sleep(1_000);
     await server.restart();
-    for (const { id } of [running, waiting]) await expect.poll(stateOf(queue, id), patient).toBe("done");
+    for (const { id } of [running, waiting]) await expect.poll(stateOf(queue, id)).toBe("done");
     expect(await queue.get(running.id)).toMatchObject({ result: "opened", attempts: 1 });
     expect(await queue.get(waiting.id)).toMatchObject({ result: "waits", attempts: 1 });
     const next = await queue.enqueue("b", "next");
-    await expect.poll(stateOf(queue, next.id), patient).toBe("done");
+    await expect.poll(stateOf(queue, next.id)).toBe("done");
     for (const fault of faults) expect(fault).toMatchObject({ code: "STORE_FAILED" });
     expect(inspect(faults, { depth: 10, showHidden: true })).not.toMatch(/w0rd/);
   });
@@ -181,21 +180,21 @@ describe("a Redis that is not there for the job queue", () => {
     const idle = await start("empty:", kinds, { work: false });
     await idle.schedule({ name: "told", kind: "b", payload: "told", everyMs: 3_600_000 });
     await idle.schedule({ name: "taken-back", kind: "b", payload: "taken back", everyMs: 3_600_000 });
-    await expect.poll(() => runs.length, patient).toBe(2);
+    await expect.poll(() => runs.length).toBe(2);
     await queue.unschedule("taken-back");
     const job = await queue.enqueue("a", null);
-    await expect.poll(() => started.length, patient).toBe(1);
+    await expect.poll(() => started.length).toBe(1);
     // Time to hear of what was taken back.
     await sleep(800);
     await other.flushall();
     await server.kill();
     await server.restart();
-    await expect.poll(() => reasons.length, patient).toBe(1);
-    await expect.poll(stateOf(queue, job.id), patient).toBeUndefined();
-    await expect.poll(() => runs, patient).toContainEqual("told");
-    await expect.poll(() => runs.filter((payload) => payload === "told").length, patient).toBe(2);
+    await expect.poll(() => reasons.length).toBe(1);
+    await expect.poll(stateOf(queue, job.id)).toBeUndefined();
+    await expect.poll(() => runs).toContainEqual("told");
+    await expect.poll(() => runs.filter((payload) => payload === "told").length).toBe(2);
     const next = await queue.enqueue("b", "next");
-    await expect.poll(stateOf(queue, next.id), patient).toBe("done");
+    await expect.poll(stateOf(queue, next.id)).toBe("done");
     expect(runs.filter((payload) => payload === "taken back")).toHaveLength(1);
   });
   it("may come back empty in the middle of a look at the schedules, which are put up again all the same", async () => {
@@ -207,14 +206,14 @@ describe("a Redis that is not there for the job queue", () => {
     for (let round = 0; round < 3; round += 1) {
       await sleep(200);
       await other.flushall();
-      await expect.poll(putUp, patient).toBe(100);
+      await expect.poll(putUp).toBe(100);
     }
   });
   it("does not keep a queue from closing", async () => {
     const { run, started } = gate();
     const queue = await start("closing:", [kind("a", run)], { stalledMs: 200 });
     await queue.enqueue("a", null);
-    await expect.poll(() => started.length, patient).toBe(1);
+    await expect.poll(() => started.length).toBe(1);
     await server.kill();
     await queue.close(100);
     await server.restart();
@@ -222,7 +221,7 @@ describe("a Redis that is not there for the job queue", () => {
     // The lock of the worker that could not say goodbye lasts 30 s: end it.
     const [{ id } = { id: "" }] = await next.list();
     await other.del(...(await keysWith("closing:jobs:queue:a:")).filter((key) => key.endsWith("lock")));
-    await expect.poll(stateOf(next, id), patient).toBe("done");
+    await expect.poll(stateOf(next, id)).toBe("done");
     expect(await next.get(id)).toMatchObject({ result: "again", attempts: 2 });
   });
 });

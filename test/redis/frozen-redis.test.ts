@@ -12,7 +12,6 @@ afterEach(async () => {
 });
 
 const timeoutMs = 1_500;
-const patient = { timeout: 15_000, interval: 25 };
 
 async function openRedis(): Promise<RedisServer> {
   const redis = await startRedis();
@@ -39,7 +38,7 @@ async function failingMs(requests: readonly (() => Promise<unknown>)[]): Promise
 async function backMs(redis: RedisServer, request: () => Promise<unknown>): Promise<number> {
   redis.thaw();
   const startedMs = performance.now();
-  await expect.poll(() => codeOf(request()), patient).toBe("done");
+  await expect.poll(() => codeOf(request())).toBe("done");
   return performance.now() - startedMs;
 }
 
@@ -72,7 +71,7 @@ describe("a Redis that accepts connections and answers nothing", () => {
     closings.push(() => queue.close(0));
     expect(await codeOf(queue.start([]))).toBe("STORE_FAILED");
     redis.thaw();
-    await expect.poll(() => codeOf(queue.start([])), patient).toBe("done");
+    await expect.poll(() => codeOf(queue.start([]))).toBe("done");
   });
 
   it("costs the first request to the job queue its time limit, and those after it nothing", async () => {

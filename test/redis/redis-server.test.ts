@@ -1,11 +1,12 @@
 import { inspect } from "node:util";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
 import { createRedisStore } from "../../src/store/redis/redis-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { freePort } from "../support/engines/server-process.ts";
+import { freePort } from "../support/listening.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { eventually } from "../support/eventually.ts";
 
 const password = "p-ss:w0rd@secret";
 let server: RedisServer;
@@ -60,11 +61,11 @@ describe("a store in a shared Redis", () => {
     const store = await openStore("watched:", redis.url);
     const heard: string[] = [];
     store.watch("a/", (change) => heard.push(change?.key ?? "again"));
-    await vi.waitFor(() => expect(heard).toEqual(["again"]));
+    await eventually(() => expect(heard).toEqual(["again"]));
     await redis.restart();
-    await vi.waitFor(() => expect(heard).toEqual(["again", "again"]), 5_000);
-    await vi.waitFor(() => store.put("a/1", "1"), 5_000);
-    await vi.waitFor(() => expect(heard).toEqual(["again", "again", "a/1"]));
+    await eventually(() => expect(heard).toEqual(["again", "again"]));
+    await eventually(() => store.put("a/1", "1"));
+    await eventually(() => expect(heard).toEqual(["again", "again", "a/1"]));
   });
   it("writes for an account that may not publish, whose listeners read again from time to time", async () => {
     await other.acl("SETUSER", "plain", "on", ">plain", "~*", "+@all", "resetchannels");
@@ -74,7 +75,7 @@ describe("a store in a shared Redis", () => {
     store.watch("a/", (change) => heard.push(change));
     await store.put("a/1", "1");
     expect(await store.delete("a/1")).toBe(true);
-    await vi.waitFor(() => expect(heard).toEqual([undefined]), 2_000);
+    await eventually(() => expect(heard).toEqual([undefined]));
   });
   it("uses no command that reads or empties a whole database", async () => {
     await other.config("RESETSTAT");

@@ -1,43 +1,42 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
+import { type Listening, listening } from "../support/listening.ts";
 
 const perMinute = 60;
-const patient = { timeout: 20_000, interval: 50 };
 
 let redis: RedisServer;
 let server: SparqlTestServer;
 /** An endpoint that answers with all but the end. */
-let slow: Server;
+let slow: Listening;
 const halfAnswered: ServerResponse[] = [];
 let services: readonly RunningService[];
 beforeAll(async () => {
   redis = await startRedis();
   server = await startSparqlTestServer('<urn:x:s> <urn:x:p> "o" .');
-  slow = createServer((request, response) => {
+  const answering = createServer((request, response) => {
     response.writeHead(200, { "content-type": "application/sparql-results+json" });
     response.write('{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"urn:x:s"}}');
     request.resume();
     halfAnswered.push(response);
-  }).listen(0, "127.0.0.1");
-  await once(slow, "listening");
-  const slowUrl = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/sparql`;
+  });
+  slow = await listening(answering);
   const env = {
     REDIS_URL: redis.url,
     ROLE: "web",
     FEDWAY_TRUST_PROXY: "1",
     FEDWAY_RATE_LIMIT: String(perMinute),
   };
-  services = await Promise.all([1, 2].map(() => startService({ alpha: server.url, slow: slowUrl }, env)));
+  services = await Promise.all(
+    [1, 2].map(() => startService({ alpha: server.url, slow: `${slow.origin}/sparql` }, env)),
+  );
 });
 afterAll(async () => {
   await Promise.all((services ?? []).map((service) => service.close()));
-  slow.close();
+  await slow.close();
   await server.close();
   await redis.stop();
 });
@@ -62,16 +61,16 @@ describe("two replicas on one Redis", () => {
     const answer = await query(of(0), client);
     await answer.text();
     const run = answer.headers.get("Fedway-Run") ?? "";
-    await expect.poll(() => statusAt(of(1), run, client), patient).toBe("ok");
+    await expect.poll(() => statusAt(of(1), run, client)).toBe("ok");
     expect(await statusAt(of(0), run, client)).toBe("ok");
     const unknown = `${run.slice(0, -4)}${run.endsWith("beef") ? "dead" : "beef"}`;
     expect(await statusAt(of(1), unknown, client)).toBe(404);
     const streamed = await query(of(0), client, "slow");
     const running = streamed.headers.get("Fedway-Run") ?? "";
-    await expect.poll(() => statusAt(of(1), running, client), patient).toBe("running");
+    await expect.poll(() => statusAt(of(1), running, client)).toBe("running");
     for (const response of halfAnswered) response.end("]}}");
     await streamed.text();
-    await expect.poll(() => statusAt(of(1), running, client), patient).toBe("ok");
+    await expect.poll(() => statusAt(of(1), running, client)).toBe("ok");
   });
 
   it("hold the limit of a client together, and say when to come again", async () => {
@@ -113,8 +112,6 @@ describe("two replicas on one Redis", () => {
       expect(refused).toBeGreaterThan(0);
     }
     await redis.restart();
-    await expect
-      .poll(() => statusAt(of(1), answer.headers.get("Fedway-Run") ?? "", "192.0.2.5"), patient)
-      .not.toBe(503);
+    await expect.poll(() => statusAt(of(1), answer.headers.get("Fedway-Run") ?? "", "192.0.2.5")).not.toBe(503);
   });
 });

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./listening.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -24,16 +23,6 @@ export interface CommandOutcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Each process has a data folder of its own, and takes changes without a token, unless the test says otherwise. */

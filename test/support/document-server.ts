@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { expect } from "vitest";
 import { type ErrorDetails, FedwayError } from "../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../src/errors/codes.ts";
+import { listening } from "./listening.ts";
 
 /** What is answered under one path; a function does as it likes. */
 export type ServedDocument =
@@ -34,20 +35,12 @@ export async function startDocumentServer(): Promise<DocumentServer> {
     const { status = served ? 200 : 404, type = "text/turtle", headers = {}, body = "" } = served ?? {};
     response.writeHead(status, { "content-type": type, ...headers }).end(body);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The document server has no port");
+  const listener = await listening(server);
   return {
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: listener.origin,
     documents,
     requests,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: listener.close,
   };
 }
 

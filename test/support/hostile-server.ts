@@ -4,6 +4,8 @@ import { text } from "node:stream/consumers";
 import { hostileBodies } from "./hostile-bodies.ts";
 import { hostileErrors } from "./hostile-errors.ts";
 import { hostileWire } from "./hostile-wire.ts";
+import { listening } from "./listening.ts";
+import { eventually } from "./eventually.ts";
 
 /** One request that the hostile server has received, body read. */
 export interface RecordedRequest {
@@ -47,15 +49,6 @@ export const hostileCases: Readonly<Record<string, HostileCase>> = {
   ...hostileWire,
 };
 
-const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const until = async (condition: () => boolean, failure: () => string): Promise<void> => {
-  for (let waitedMs = 0; !condition(); waitedMs += 10) {
-    if (waitedMs > 10_000) throw new Error(failure());
-    await delay(10);
-  }
-};
-
 /** Starts the server on a free port of 127.0.0.1. */
 export async function startHostileServer(): Promise<HostileServer> {
   const recorded: RecordedRequest[] = [];
@@ -86,28 +79,21 @@ export async function startHostileServer(): Promise<HostileServer> {
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the hostile server has no port");
-  origin = `http://127.0.0.1:${address.port}`;
+  const listener = await listening(server);
+  origin = listener.origin;
 
   return {
     url,
     requests: (caseName) => recorded.filter((request) => caseName === undefined || request.caseName === caseName),
     openSockets: () => sockets.size,
     received: (count) =>
-      until(
-        () => recorded.length >= count,
-        () => `${recorded.length} of ${count} requests received`,
-      ),
+      eventually(() => {
+        if (recorded.length < count) throw new Error(`${recorded.length} of ${count} requests received`);
+      }),
     allSocketsClosed: () =>
-      until(
-        () => sockets.size === 0,
-        () => `${sockets.size} connections are still open`,
-      ),
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      eventually(() => {
+        if (sockets.size > 0) throw new Error(`${sockets.size} connections are still open`);
+      }),
+    close: listener.close,
   };
 }

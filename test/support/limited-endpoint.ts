@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import oxigraph from "oxigraph";
+import { listening } from "./listening.ts";
 
 /** A request as a limited endpoint saw it. */
 export interface LimitedRequest {
@@ -62,21 +63,12 @@ export async function startLimitedEndpoint(options: LimitedEndpointOptions = {})
       reply(response, options.instead?.(request) ?? answer(store, request, options));
     })();
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The endpoint has no port");
-  origin = `http://127.0.0.1:${address.port}`;
+  const listener = await listening(server);
+  origin = listener.origin;
   return {
     url: `${origin}/sparql`,
     requests,
-    close: async () => {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      });
-    },
+    close: listener.close,
   };
 }
 

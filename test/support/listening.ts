@@ -1,24 +1,34 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
 /** A server on a free port of 127.0.0.1. */
-export interface Listening {
-  readonly origin: string;
-  /** Ends connections that are open, too. */
-  close(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listening>>;
 
-export async function listening(server: Server): Promise<Listening> {
+/** Lets a server listen on a free port of 127.0.0.1. */
+export async function listening(server: Server) {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The server listens at no port.");
+  const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${address.port}`,
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    /** Ends open connections, too. */
+    close: (): Promise<void> =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
   };
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const { port, close } = await listening(createServer());
+  await close();
+  return port;
 }

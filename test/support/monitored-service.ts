@@ -70,9 +70,6 @@ export interface MonitoredFolder {
   remove(): Promise<void>;
 }
 
-/** `expect.poll`: nothing here depends on how long something takes. */
-export const patience = { timeout: 45_000, interval: 100 };
-
 const watchful = {
   FEDWAY_MONITOR: "on",
   FEDWAY_PROBE_EVERY_MS: "1000",

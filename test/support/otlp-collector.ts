@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { listening } from "./listening.ts";
 
 /** A span as a collector received it. */
 export interface CollectedSpan {
@@ -103,11 +104,9 @@ export async function startOtlpCollector(answer?: CollectorAnswer): Promise<Otlp
     }
     take(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the collector has no port");
+  const listener = await listening(server);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: listener.origin,
     get spans() {
       return spans.toSorted((a, b) => Number(BigInt(a.started) - BigInt(b.started)));
     },
@@ -115,9 +114,6 @@ export async function startOtlpCollector(answer?: CollectorAnswer): Promise<Otlp
     get received() {
       return received;
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: listener.close,
   };
 }

@@ -1,9 +1,9 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./listening.ts";
 
 const missing = (program: string): Error =>
   new Error(
@@ -31,15 +31,6 @@ export interface RunningPrometheus {
   /** @throws Error what the server says of a query that is not valid */
   query(expression: string): Promise<readonly PrometheusSample[]>;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("there is no free port");
-  return address.port;
 }
 
 /** Starts it with a configuration file on a free port of 127.0.0.1. @throws Error when it does not get ready */

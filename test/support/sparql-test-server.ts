@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import oxigraph from "oxigraph";
+import { listening } from "./listening.ts";
 
 /** One request as a test endpoint saw it. */
 export interface SeenRequest {
@@ -75,9 +76,9 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
       response.destroy(error instanceof Error ? error : undefined),
     );
   });
-  const port = await listen(server);
+  const { origin, close } = await listening(server);
   return {
-    url: `http://127.0.0.1:${port}/sparql`,
+    url: `${origin}/sparql`,
     get requests() {
       return state.requests;
     },
@@ -95,7 +96,7 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
       state.faultsLeft = times;
       state.goodLeft = after;
     },
-    close: () => closeServer(server),
+    close,
   };
 }
 
@@ -103,22 +104,6 @@ function load(nTriples: string): oxigraph.Store {
   const store = new oxigraph.Store();
   store.load(nTriples, { format: "nq" });
   return store;
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The test server has no port");
-  return address.port;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  await new Promise((resolve) => {
-    server.close(resolve);
-    server.closeAllConnections();
-  });
 }
 
 async function handle(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -194,7 +179,7 @@ interface Sparql {
 /** SPARQL 1.1 Protocol, section 2.1: query via GET, via URL-encoded POST, via POST directly. */
 async function readSparql(request: IncomingMessage): Promise<Sparql> {
   const parameters = new URL(request.url ?? "/", "http://127.0.0.1").searchParams;
-  const body = request.method === "POST" ? await readText(request) : "";
+  const body = request.method === "POST" ? await text(request) : "";
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (type === "application/x-www-form-urlencoded") {
     for (const [name, value] of new URLSearchParams(body)) parameters.append(name, value);
@@ -204,10 +189,6 @@ async function readSparql(request: IncomingMessage): Promise<Sparql> {
     defaultGraphs: parameters.getAll("default-graph-uri"),
     namedGraphs: parameters.getAll("named-graph-uri"),
   };
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  return text(request);
 }
 
 const resultFormats = [

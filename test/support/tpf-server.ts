@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type BlankNode, DataFactory, type Literal, type NamedNode, Parser, Store, type Term, Writer } from "n3";
+import { listening } from "./listening.ts";
 
 const blankNode = (label: string) => DataFactory.blankNode(label);
 const literal = (value: string, kind?: string | NamedNode) => DataFactory.literal(value, kind);
@@ -134,8 +134,8 @@ export async function startTpfServer(nTriples: string, options: TpfOptions = {})
     const { mediaType, body } = pages(request.url ?? "/");
     response.writeHead(200, { "content-type": `${mediaType}; charset=utf-8` }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/data`;
+  const listener = await listening(server);
+  const url = `${listener.origin}/data`;
   pages = createTpfPages(nTriples, url, options);
   return {
     url,
@@ -146,10 +146,6 @@ export async function startTpfServer(nTriples: string, options: TpfOptions = {})
     setData(text) {
       pages = createTpfPages(text, url, options);
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: listener.close,
   };
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { listening } from "./listening.ts";
 
 /** A message that arrived. */
 export interface ReceivedMessage {
@@ -55,19 +56,11 @@ export async function startWebhookReceiver(key: string): Promise<WebhookReceiver
       (next.shift() ?? status(204))(response, request);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The receiver has no port");
+  const listener = await listening(server);
   return {
-    origin: `http://127.0.0.1:${address.port}`,
+    origin: listener.origin,
     received,
     react: (...reactions) => void next.push(...reactions),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: listener.close,
   };
 }

@@ -4,16 +4,11 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startNginx } from "../../support/engines/nginx.ts";
-import {
-  answers,
-  createScratchFolder,
-  freePort,
-  type ServerProcess,
-  startServer,
-} from "../../support/engines/server-process.ts";
+import { answers, createScratchFolder, type ServerProcess, startServer } from "../../support/engines/server-process.ts";
 import type { CannedBody } from "./bodies.ts";
 import { childrenOf } from "../../support/child-processes.ts";
 import { type SlowUpstream, startSlowUpstream } from "./slow-upstream.ts";
+import { freePort } from "../../support/listening.ts";
 
 /** A server under test. */
 export interface MeasuredServer {

@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
+import { listening } from "../../support/listening.ts";
 
 /** An endpoint that sends an answer piece by piece, as slowly as its caller wants. */
 export interface SlowUpstream {
@@ -17,24 +18,15 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
     if (next) next(response);
     else arrived.push(response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the slow upstream has no port");
+  const listener = await listening(server);
   return {
-    url: `http://127.0.0.1:${address.port}/slow/sparql`,
+    url: `${listener.origin}/slow/sparql`,
     nextRequest: () =>
       new Promise((resolve) => {
         const response = arrived.shift();
         if (response) resolve(response);
         else waiting.push(resolve);
       }),
-    close: async () => {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      });
-    },
+    close: listener.close,
   };
 }

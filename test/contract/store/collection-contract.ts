@@ -1,10 +1,11 @@
 import { Type } from "typebox";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import { type Collection, createCollection, InvalidDocument } from "../../../src/store/collection.ts";
 import { createMirror } from "../../../src/store/mirror.ts";
 import type { DocumentChange, Store } from "../../../src/store/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const schema = Type.Object({ count: Type.Integer(), name: Type.Optional(Type.String()) });
 type Counter = Type.Static<typeof schema>;
@@ -39,14 +40,14 @@ export function describeCollections(adapter: string, create: () => Promise<Store
         const prefix = `${freshPrefix()}odd *?[a]\\ `;
         const heard: (DocumentChange | undefined)[] = [];
         const end = store.watch(prefix, (change) => heard.push(change));
-        await vi.waitFor(() => expect(heard).toEqual([undefined]));
+        await eventually(() => expect(heard).toEqual([undefined]));
         const version = await store.put(`${prefix}a`, "1");
         await store.put(`${prefix.replace("*", "x")}a`, "1");
         expect(await store.put(`${prefix}a`, "2", { ifVersion: 0 })).toBeUndefined();
         expect(await store.delete(`${prefix}b`)).toBe(false);
         await store.delete(`${prefix}a`);
         const expected = [undefined, { key: `${prefix}a`, version }, { key: `${prefix}a`, version: 0 }];
-        await vi.waitFor(() => expect(heard).toEqual(expected));
+        await eventually(() => expect(heard).toEqual(expected));
         end();
         await store.put(`${prefix}c`, "1");
         await store.put(`${prefix}c`, "2");
@@ -60,12 +61,12 @@ export function describeCollections(adapter: string, create: () => Promise<Store
           store.watch(`${prefix}é/`, (change) => some.push(change?.key ?? "-")),
           store.watch(`${prefix}é/`, (change) => some.push(change?.key ?? "-")),
         ];
-        await vi.waitFor(() => expect([all[0], some[0], some[1]]).toEqual(["-", "-", "-"]));
+        await eventually(() => expect([all[0], some[0], some[1]]).toEqual(["-", "-", "-"]));
         ends[2]?.();
         await store.put(`${prefix}é/1`, "1");
         await store.put(`${prefix}z`, "1");
         const told = (keys: readonly string[]): readonly string[] => keys.filter((key) => key !== "-");
-        await vi.waitFor(() => expect(told(all)).toEqual([`${prefix}é/1`, `${prefix}z`]));
+        await eventually(() => expect(told(all)).toEqual([`${prefix}é/1`, `${prefix}z`]));
         expect(told(some)).toEqual([`${prefix}é/1`]);
         for (const end of ends) end();
       });
@@ -199,12 +200,12 @@ export function describeCollections(adapter: string, create: () => Promise<Store
         await there.put("a", { count: 1 });
         let told = 0;
         const followed = here.follow({ ...following, onChange: () => (told += 1) });
-        await vi.waitFor(() => expect(here.get("a")).toEqual({ count: 1 }));
+        await eventually(() => expect(here.get("a")).toEqual({ count: 1 }));
         await there.put("b", { count: 1 });
         await there.change("a", oneMore);
-        await vi.waitFor(() => expect([here.get("a"), here.get("b")]).toEqual([{ count: 2 }, { count: 1 }]));
+        await eventually(() => expect([here.get("a"), here.get("b")]).toEqual([{ count: 2 }, { count: 1 }]));
         await there.delete("b");
-        await vi.waitFor(() => expect(here.get("b")).toBeUndefined());
+        await eventually(() => expect(here.get("b")).toBeUndefined());
         expect(told).toBeGreaterThan(1);
         await followed.stop();
         await there.put("c", { count: 1 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { pino } from "pino";
 import { openClients } from "../../../src/app/open-clients.ts";
 import { openJobs } from "../../../src/app/open-state.ts";
@@ -11,8 +11,8 @@ import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";
 import { seriesIn } from "../../support/monitored-service.ts";
+import { eventually } from "../../support/eventually.ts";
 
-const patience = { timeout: 20_000 };
 const url = "http://alpha.example/sparql";
 
 let folder: CatalogFolder;
@@ -79,10 +79,10 @@ it.each([
   for (const key of [...kept.slice(0, 3), ...others.slice(0, 3)]) await store.put(key, "{}");
   stuck = keys;
   await registry.catalog.remove("endpoint", "alpha");
-  await vi.waitFor(() => expect(refused.length).toBeGreaterThan(0), patience);
+  await eventually(() => expect(refused.length).toBeGreaterThan(0));
   expect((await there(kept)).length).toBeGreaterThan(0);
   stuck = undefined;
-  await vi.waitFor(async () => expect(await there(kept)).toEqual([]), patience);
+  await eventually(async () => expect(await there(kept)).toEqual([]));
   expect(await there(others)).toEqual(others.slice(0, 3));
 });
 

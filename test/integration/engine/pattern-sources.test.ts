@@ -1,5 +1,4 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { createPatternSources } from "../../../src/engine/sources/pattern-source.ts";
@@ -12,6 +11,7 @@ import { catalogEntry } from "../../support/catalog-entry.ts";
 import { toAnswer, toBounds } from "../../support/merged-federation.ts";
 import { startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
 import { startTpfServer, type TpfServer } from "../../support/tpf-server.ts";
+import { type Listening, listening } from "../../support/listening.ts";
 
 /** Real sockets, the real planner, engine and document client: only the configuration is missing. */
 const ex = "http://ex.org/";
@@ -31,21 +31,19 @@ const engine = createComunicaEngine({ client, openSource, maxSolutions: 100_000,
 let tpf: TpfServer;
 let odd: TpfServer;
 let sparql: SparqlTestServer;
-let files: Server;
+let files: Listening;
 let fileRequests = 0;
-let origin: string;
 
 beforeAll(async () => {
   tpf = await startTpfServer(names, { pageSize: 10 });
   odd = await startTpfServer(names, { pageSize: 10, next: () => "http://127.0.0.2:1/next" });
   sparql = await startSparqlTestServer(towns);
-  files = createServer((request, response) => {
+  const server = createServer((request, response) => {
     fileRequests++;
     const found = request.url?.startsWith("/data.ttl") === true;
     response.writeHead(found ? 200 : 404, { "content-type": "text/turtle" }).end(found ? turtle : "");
   });
-  await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
-  origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  files = await listening(server);
 });
 
 beforeEach(() => {
@@ -55,17 +53,16 @@ beforeEach(() => {
 
 afterAll(async () => {
   await Promise.all([engine.close(), documents.close(), client.close()]);
-  files.closeAllConnections();
-  await Promise.all([tpf.close(), odd.close(), sparql.close(), new Promise((resolve) => files.close(resolve))]);
+  await Promise.all([tpf.close(), odd.close(), sparql.close(), files.close()]);
 });
 
 function catalog() {
   const entries = [
     catalogEntry("tpf", { interface: "tpf", url: tpf.url }),
     catalogEntry("odd", { interface: "tpf", url: odd.url }),
-    catalogEntry("notpf", { interface: "tpf", url: `${origin}/data.ttl?plain` }),
-    catalogEntry("file", { interface: "file", url: `${origin}/data.ttl` }),
-    catalogEntry("gone", { interface: "file", url: `${origin}/gone.ttl` }),
+    catalogEntry("notpf", { interface: "tpf", url: `${files.origin}/data.ttl?plain` }),
+    catalogEntry("file", { interface: "file", url: `${files.origin}/data.ttl` }),
+    catalogEntry("gone", { interface: "file", url: `${files.origin}/gone.ttl` }),
     catalogEntry("sparql", { url: sparql.url }),
   ];
   const federation = { id: "all", title: "all", members: ["tpf", "file", "sparql"], memberKeywords: [] };
@@ -149,7 +146,7 @@ describe("an RDF file", () => {
   shouldAnswer("is queried here", "SELECT ?l { :graz :in/:label ?l }", ['?l="Styria"'], fileOnly);
 
   it("has its URL as base", async () => {
-    const rows = [`?s=<${origin}/rel>`];
+    const rows = [`?s=<${files.origin}/rel>`];
     expect(await run("SELECT ?s { ?s :label 'relative' }", fileOnly)).toEqual({ kind: "bindings", rows });
   });
 

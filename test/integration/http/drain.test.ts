@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createDrain, type Drain } from "../../../src/http/listening.ts";
+import { listening } from "../../support/listening.ts";
 
 /** Much more than the buffers of both ends of a loopback connection hold. */
 const largeBytes = 32 * 1024 * 1024;
@@ -30,14 +31,12 @@ async function serve(): Promise<Draining> {
     held.push(() => response.end(Buffer.alloc(bytes, "x")));
   });
   const drain = createDrain(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const { port } = await listening(server);
   closings.push(() => server.closeAllConnections());
   const release = (): void => {
     for (const end of held.splice(0)) end();
   };
-  return { drain, server, port: address.port, release };
+  return { drain, server, port, release };
 }
 
 interface Client {

@@ -60,14 +60,4 @@ export function raw({ url }: Pick<Started, "url">, request: string | Buffer): Ra
   return { socket, received: () => received, ended, until };
 }
 
-/** Waits until `done` holds. */
-export async function eventually(done: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 2000 && !done(); tries++) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 2);
-    });
-  }
-  if (!done()) throw new Error("it did not happen");
-}
-
 export const askQuery = "query=ASK%20%7B%7D";

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
-import { eventually, raw, start } from "./http-fixture.ts";
+import { raw, start } from "./http-fixture.ts";
+import { until } from "../../support/eventually.ts";
 
 const quietMs = 15_000;
 const running: Job = {
@@ -66,10 +67,10 @@ describe("nobody is followed for whom nobody listens", () => {
     const app = await start({ jobs });
     const open = shutGate();
     const client = raw(app, request("GET"));
-    await eventually(() => client.socket.readyState === "open");
+    await until(() => client.socket.readyState === "open");
     await turns();
     client.socket.destroy();
-    await eventually(() => app.observed.length === 1);
+    await until(() => app.observed.length === 1);
     open();
     await turns();
     expect(listeners.size).toBe(0);
@@ -82,7 +83,7 @@ describe("nobody is followed for whom nobody listens", () => {
     await client.until("event: progress");
     expect(listeners.size).toBe(1);
     client.socket.destroy();
-    await eventually(() => listeners.size === 0);
+    await until(() => listeners.size === 0);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -101,7 +102,7 @@ describe("the end of the service", () => {
     const app = await start({ jobs });
     const open = shutGate();
     const client = raw(app, request("GET"));
-    await eventually(() => client.socket.readyState === "open");
+    await until(() => client.socket.readyState === "open");
     await turns();
     const closed = app.server.close(600_000);
     while (await answers(app.url)) await turns();
@@ -143,7 +144,7 @@ describe("a quiet time", () => {
     await client.until("event: progress");
     job = undefined;
     vi.advanceTimersByTime(quietMs);
-    await eventually(() => listeners.size === 0);
+    await until(() => listeners.size === 0);
     expect(client.received()).not.toContain("event: end");
   });
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { fakeSettings } from "../../support/fake-query-service.ts";
-import { freePort } from "../../support/engines/server-process.ts";
+import { freePort } from "../../support/listening.ts";
 import { raw, start } from "./http-fixture.ts";
 
 async function startApart(role: "web" | "worker" = "web") {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fakeSettings } from "../../support/fake-query-service.ts";
-import { askQuery, eventually, raw, start } from "./http-fixture.ts";
+import { askQuery, raw, start } from "./http-fixture.ts";
+import { until } from "../../support/eventually.ts";
 
 const statuses = async (app: { url: string }, addresses: readonly string[]): Promise<readonly number[]> => {
   const found: number[] = [];
@@ -40,7 +41,7 @@ describe("observation", () => {
   it("counts by route, never by path", async () => {
     const app = await start();
     for (const path of ["/api/runs/run-1", "/endpoints/alpha/sparql", "/wp-login.php"]) await fetch(app.url + path);
-    await eventually(() => app.observed.length === 3);
+    await until(() => app.observed.length === 3);
     expect(app.observed.map(({ route, status }) => [route, status])).toStrictEqual([
       ["/api/runs/:id", 200],
       ["/endpoints/:id/sparql", 200],
@@ -52,7 +53,7 @@ describe("observation", () => {
   it("logs one line a request, without the query", async () => {
     const app = await start();
     await fetch(`${app.url}/sparql?query=SECRET`);
-    await eventually(() => app.lines.length === 1);
+    await until(() => app.lines.length === 1);
     expect(app.lines[0]).toMatchObject({ method: "GET", route: "/sparql", status: 200, run: "run-1" });
     expect(JSON.stringify(app.lines)).not.toContain("SECRET");
     expect(Object.entries(app.lines[0] ?? {}).find(([name]) => name === "bytes")?.[1]).toBeGreaterThan(49);
@@ -61,7 +62,7 @@ describe("observation", () => {
   it("logs the query when asked to", async () => {
     const app = await start({ config: { ...fakeSettings, log: { queries: true } } });
     await fetch(`${app.url}/sparql?query=SECRET`);
-    await eventually(() => app.lines.length === 1);
+    await until(() => app.lines.length === 1);
     expect(app.lines[0]).toMatchObject({ query: "SECRET" });
   });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 import { fakeAnswer, smallBody } from "../../support/fake-query-service.ts";
-import { askQuery, eventually, raw, type Started, start } from "./http-fixture.ts";
+import { askQuery, raw, type Started, start } from "./http-fixture.ts";
+import { until } from "../../support/eventually.ts";
 
 const direct = { "Content-Type": "application/sparql-query" };
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -292,7 +293,7 @@ describe("bytes that are no good HTTP", () => {
       "POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\n";
     const connection = raw(app, `${head}ASK`);
     setTimeout(() => connection.socket.destroy(), 50);
-    await eventually(() => app.observed.length === 1);
+    await until(() => app.observed.length === 1);
     expect(app.queries.requests).toHaveLength(0);
     expect((await fetch(`${app.url}/sparql?${askQuery}`)).status).toBe(200);
   });

@@ -4,7 +4,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { fakeAnswer, streamOf } from "../../support/fake-query-service.ts";
-import { askQuery, eventually, raw, start } from "./http-fixture.ts";
+import { askQuery, raw, start } from "./http-fixture.ts";
+import { until } from "../../support/eventually.ts";
 
 const ask = (version = "1.1", more = ""): string =>
   `GET /sparql?${askQuery} HTTP/${version}\r\nHost: localhost\r\n${more}\r\n`;
@@ -57,7 +58,7 @@ describe("a stream that breaks", () => {
     await connection.ended;
     expect(connection.received()).toContain("HTTP/1.1 200 OK");
     expect(connection.received()).not.toContain("\r\n0\r\n");
-    await eventually(() => app.observed.length === 1);
+    await until(() => app.observed.length === 1);
     expect(app.observed[0]).toMatchObject({ route: "/sparql", method: "GET", status: 502 });
     expect(app.lines[0]).toMatchObject({ status: 502, code: "ENDPOINT_BROKE_OFF", cutOff: true, run: "run-1" });
   });
@@ -130,7 +131,7 @@ describe("a client that leaves", () => {
     const [request] = app.queries.requests;
     expect(request?.signal.aborted).toBe(false);
     connection.socket.destroy();
-    await eventually(() => request?.signal.aborted === true && body.destroyed);
+    await until(() => request?.signal.aborted === true && body.destroyed);
     expect(request?.signal.reason).toMatchObject({ code: "CANCELLED" });
     expect(app.observed[0]).toMatchObject({ status: 499 });
   });
@@ -142,9 +143,9 @@ describe("a client that leaves", () => {
         signal.addEventListener("abort", () => reject(signal.reason instanceof Error ? signal.reason : broken));
       });
     const connection = raw(app, ask());
-    await eventually(() => app.queries.requests.length === 1);
+    await until(() => app.queries.requests.length === 1);
     connection.socket.destroy();
-    await eventually(() => app.observed.length === 1);
+    await until(() => app.observed.length === 1);
     expect(app.observed[0]).toMatchObject({ status: 499 });
     expect((await fetch(`${app.url}/health/live`)).status).toBe(200);
   });
@@ -152,7 +153,7 @@ describe("a client that leaves", () => {
   it("is no abort when the answer was complete", async () => {
     const app = await start();
     await (await fetch(`${app.url}/sparql?${askQuery}`)).text();
-    await eventually(() => app.observed.length === 1);
+    await until(() => app.observed.length === 1);
     expect(app.queries.requests[0]?.signal.aborted).toBe(false);
     expect(app.observed[0]).toMatchObject({ status: 200 });
   });
@@ -171,7 +172,7 @@ describe("a client that reads slowly", () => {
     app.queries.answer = async () => fakeAnswer(body);
     const connection = raw(app, ask());
     connection.socket.pause();
-    await eventually(() => given > 0);
+    await until(() => given > 0);
     let before = -1;
     while (before !== given) {
       before = given;

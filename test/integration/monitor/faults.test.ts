@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
@@ -13,6 +13,7 @@ import { catalogEntry } from "../../support/catalog-entry.ts";
 import { type DocumentServer, startDocumentServer } from "../../support/document-server.ts";
 import { type HostileServer, startHostileServer } from "../../support/hostile-server.ts";
 import { createTpfPages } from "../../support/tpf-server.ts";
+import { listening } from "../../support/listening.ts";
 
 const closings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -63,24 +64,13 @@ async function documentServer(): Promise<DocumentServer> {
 
 /** A server below HTTP; gives its port. */
 async function tcpServer(serve: (socket: Socket) => void): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
+  const server = createServer((socket) => {
     socket.on("error", () => {});
     serve(socket);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  closings.push(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => {
-      server.close(resolve);
-    });
-  });
-  return address.port;
+  const listener = await listening(server);
+  closings.push(listener.close);
+  return listener.port;
 }
 
 const shouldSee = (caseName: string, fault: FaultKind | undefined, more: Partial<Finding> = {}): void =>

@@ -9,6 +9,7 @@ import { createWebhookClient, type WebhookClient } from "../../../src/outbound/w
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident } from "../../support/monitor-records.ts";
 import { hang, reset, startWebhookReceiver, status, type WebhookReceiver } from "../../support/webhook-receiver.ts";
+import { until } from "../../support/eventually.ts";
 
 const secret = "correct horse battery staple";
 const opened: IncidentEvent = { kind: "incident-opened", incident: incident() };
@@ -63,20 +64,11 @@ afterEach(async () => {
   await receiver.close();
 });
 
-async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (let time = 0; time < 2000; time += 1) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`never: ${what}`);
-}
-
 /** All jobs, once none is open. */
 const finished = ({ queue }: Process): Promise<readonly Job[]> =>
-  until("all jobs are finished", async () => {
+  until(async () => {
     const jobs = await queue.list();
-    return jobs.every(({ state }) => state !== "waiting" && state !== "running") ? jobs : undefined;
+    return jobs.every(({ state }) => state !== "waiting" && state !== "running") && jobs;
   });
 
 /** That all that arrived was authentic, under these ids (their last part, the receiver, left out). */
@@ -132,9 +124,9 @@ describe("a webhook", () => {
     receiver.react(status(503, { "retry-after": "3600" }));
     const process = await start(["/key"]);
     await process.service.tell(opened);
-    const job = await until("one failure", async () => {
+    const job = await until(async () => {
       const [only] = await process.queue.list();
-      return only?.error === undefined ? undefined : only;
+      return only?.error && only;
     });
     expect(job).toMatchObject({ state: "waiting", attempts: 1, error: { message: "The receiver answered 503." } });
     // The back-off of this queue is 5 ms: with it the second try would be made by now.
@@ -162,7 +154,7 @@ describe("a webhook", () => {
     receiver.react(hang);
     const first = await start(["/key"]);
     await first.service.tell(opened);
-    await until("the first try", () => receiver.received[0]);
+    await until(() => receiver.received[0]);
     await stop(first);
     const second = await start(["/key"]);
     const [job] = await finished(second);
@@ -184,7 +176,7 @@ describe("a webhook", () => {
     receiver.react(status(503, { "retry-after": "1" }));
     const first = await start(["/key"]);
     await first.service.tell(opened);
-    await until("the first try", () => receiver.received[0]);
+    await until(() => receiver.received[0]);
     await stop(first);
     const second = await start(["/other"]);
     const [job] = await finished(second);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyHealth } from "../../../src/monitor/apply-health.ts";
 import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
 import type { EndpointHealth, MonitorEvent } from "../../../src/monitor/monitor.ts";
@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "../../../src/clock.ts";
 import { createProbeClient } from "../../../src/outbound/whole-answer.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+import { eventually } from "../../support/eventually.ts";
 
 let server: SparqlTestServer;
 let store: Store;
@@ -41,7 +42,7 @@ function openProcess() {
   closings.push(() => client.close());
   const reports: BreakerReport[] = [];
   client.breakers.onChange((report) => reports.push(report));
-  return { client, reports, came: (state: string) => vi.waitFor(() => expect(reports.at(-1)?.state).toBe(state)) };
+  return { client, reports, came: (state: string) => eventually(() => expect(reports.at(-1)?.state).toBe(state)) };
 }
 
 function openSharing() {

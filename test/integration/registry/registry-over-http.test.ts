@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { startTpfServer, type TpfServer } from "../../support/tpf-server.ts";
+import { until } from "../../support/eventually.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const people = Array.from(
@@ -55,13 +55,12 @@ async function shouldBeDone(path: string): Promise<Record<string, unknown>> {
   const asked = await fetch(`${service.url}${path}`, { method: "POST" });
   expect(asked.status).toBe(202);
   const location = asked.headers.get("location") ?? "";
-  for (let tries = 0; tries < 300; tries++) {
+  const ended = await until(async () => {
     const job = await json(location);
-    if (job["state"] === "done") return job["result"] as Record<string, unknown>;
-    if (job["state"] === "failed") throw new Error(JSON.stringify(job["error"]));
-    await sleep(100);
-  }
-  throw new Error(`${path} did not end`);
+    return /done|failed/.test(String(job["state"])) && job;
+  });
+  expect(ended).toMatchObject({ state: "done" });
+  return ended["result"] as Record<string, unknown>;
 }
 
 const rowsOf = async (response: Response): Promise<readonly Record<string, { value: string }>[]> =>

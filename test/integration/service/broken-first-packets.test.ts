@@ -1,8 +1,9 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import zlib from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCatalogFolder, endpointTurtle, federationTurtle } from "../../support/catalog-folder.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
+import { type Listening, listening } from "../../support/listening.ts";
 
 // An endpoint's answer that turns out broken in the packet that it comes in: the client gets a problem document at once,
 // whatever the route, the format, and the coding on either side, and never a byte of it.
@@ -59,13 +60,13 @@ interface Answered {
 }
 
 let next: Answered = { format: "json", coding: "identity", bytes: Buffer.alloc(0), headFirst: false };
-let upstream: Server;
+let upstream: Listening;
 let service: RunningService;
 let url: string;
 let removeCatalog: () => Promise<void>;
 
 beforeAll(async () => {
-  upstream = createServer((incoming, response) => {
+  const server = createServer((incoming, response) => {
     incoming.resume().once("end", () => {
       const { format, coding, bytes, headFirst } = next;
       response.writeHead(200, {
@@ -77,9 +78,8 @@ beforeAll(async () => {
       setTimeout(() => response.end(bytes), headFirst ? 5 : 0);
     });
   });
-  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
-  const address = upstream.address();
-  url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/sparql`;
+  upstream = await listening(server);
+  url = `${upstream.origin}/sparql`;
   const catalog = await createCatalogFolder();
   removeCatalog = () => catalog.remove();
   await catalog.write({
@@ -90,8 +90,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  upstream.closeAllConnections();
-  upstream.close();
+  await upstream.close();
   await removeCatalog();
 });
 

@@ -5,6 +5,7 @@ import { evaluatorsOf } from "../../support/child-processes.ts";
 import { toBounds } from "../../support/merged-federation.ts";
 import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
+import { until } from "../../support/eventually.ts";
 
 // Federated queries are evaluated in child processes; what becomes of them when those die, stand still or are many.
 
@@ -38,15 +39,6 @@ const rowsOf = async (response: Response): Promise<number> => {
   const { results } = (await response.json()) as { readonly results: { readonly bindings: readonly unknown[] } };
   return results.bindings.length;
 };
-
-/** Waits until something holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1_000; turn++) {
-    if (await holds()) return;
-    await sleep(20);
-  }
-  throw new Error("it never came about");
-}
 
 const metric = async (name: string): Promise<number> => {
   const text = await (await fetch(`${service.url}/metrics`)).text();

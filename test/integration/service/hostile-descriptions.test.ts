@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+import { type Listening, listening } from "../../support/listening.ts";
 
 // Descriptions that other federation engines follow, crash on or choke on. A query must not even ask for them.
 const descriptions: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const descriptions: Readonly<Record<string, string>> = {
 const triple = "<http://ex.org/s> <http://ex.org/p> <http://ex.org/o> .";
 let real: SparqlTestServer;
 let internal: SparqlTestServer;
-let front: Server;
+let front: Listening;
 let service: RunningService;
 let described = 0;
 let url = "";
@@ -49,15 +49,14 @@ function lying(): Server {
 beforeAll(async () => {
   real = await startSparqlTestServer(triple);
   internal = await startSparqlTestServer("<http://ex.org/secret> <http://ex.org/p> <http://ex.org/o> .");
-  front = lying();
-  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  front = await listening(lying());
+  url = front.origin;
   const endpoints = Object.fromEntries(Object.keys(descriptions).map((name) => [name, `${url}/${name}`]));
   service = await startService({ ...endpoints, real: real.url });
 });
 afterAll(async () => {
   await service.close();
-  await new Promise((resolve) => front.close(resolve));
+  await front.close();
   await real.close();
   await internal.close();
 });

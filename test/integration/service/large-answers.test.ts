@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGunzip, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { resultsOf } from "../../support/hostile-bodies.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
+import { type Listening, listening } from "../../support/listening.ts";
 
 // The memory of what was received is given back as soon as it is written on: not a byte of it may be missed by whoever
 // still needs it, however the pieces of one read are shared out, and however slowly a client takes them.
@@ -40,25 +41,24 @@ const manners: Readonly<Record<string, (response: ServerResponse, body: Buffer) 
   },
 };
 
-let endpoint: Server;
+let endpoint: Listening;
 let service: RunningService;
 
 beforeAll(async () => {
-  endpoint = createServer((request, response) => {
+  const server = createServer((request, response) => {
     const [, size = "", manner = ""] = (request.url ?? "").split("/");
     request.resume();
     response.setHeader("content-type", "application/sparql-results+json");
     void manners[manner]!(response, bodies[size]!);
   });
-  await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve));
-  const { port } = endpoint.address() as AddressInfo;
+  endpoint = await listening(server);
   const names = Object.keys(bodies).flatMap((size) => Object.keys(manners).map((manner) => [size, manner] as const));
-  const urls = names.map(([size, manner]) => [`${size}-${manner}`, `http://127.0.0.1:${port}/${size}/${manner}`]);
+  const urls = names.map(([size, manner]) => [`${size}-${manner}`, `${endpoint.origin}/${size}/${manner}`]);
   service = await startService(Object.fromEntries(urls));
 });
 afterAll(async () => {
   await service.close();
-  await new Promise((resolve) => endpoint.close(resolve));
+  await endpoint.close();
 });
 
 const hashOf = (body: Buffer): string => createHash("sha256").update(body).digest("hex");

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { endpointTurtle } from "../../support/catalog-folder.ts";
 import { startDocumentServer } from "../../support/document-server.ts";
 import { startHostileServer } from "../../support/hostile-server.ts";
@@ -6,18 +6,15 @@ import {
   createMonitoredFolder,
   type IncidentAnswer,
   type MonitoredService,
-  patience,
   startMonitored,
 } from "../../support/monitored-service.ts";
 import { problemOf } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { startTpfServer } from "../../support/tpf-server.ts";
 import { startWebhookReceiver } from "../../support/webhook-receiver.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const data = '<urn:x:s> <urn:x:p> "o" .';
-
-/** Waits for an assertion to hold, as work in the background takes its time; unlike `expect.poll` it knows nothing of which test runs, as several do. */
-const eventually = (assertion: () => Promise<void>): Promise<void> => vi.waitFor(assertion, patience);
 
 const shouldBecome = (service: MonitoredService, id: string, state: string): Promise<void> =>
   eventually(async () => expect(await service.stateOf(id)).toBe(state));

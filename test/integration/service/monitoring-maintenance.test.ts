@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MonitoredService, patience, startMonitored } from "../../support/monitored-service.ts";
+import { type MonitoredService, startMonitored } from "../../support/monitored-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 
 const hourMs = 3_600_000;
@@ -35,14 +35,14 @@ const probesInMaintenance = async (): Promise<number> =>
 
 describe("a maintenance window", () => {
   it("keeps everything that happens in it out of the record", async () => {
-    await expect.poll(async () => (await service.turnsOf("alpha")).uptime, patience).toBe(1);
+    await expect.poll(async () => (await service.turnsOf("alpha")).uptime).toBe(1);
     const made = await announce({ to: later(hourMs), reason: "a new disk" });
     expect(made).toMatchObject({ status: 201, body: { endpoint: "alpha", reason: "a new disk" } });
     server.setFault({ kind: "status", status: 404 });
-    await expect.poll(probesInMaintenance, patience).toBeGreaterThanOrEqual(1);
+    await expect.poll(probesInMaintenance).toBeGreaterThanOrEqual(1);
     const before = await service.turnsOf("alpha");
     const seen = await probesInMaintenance();
-    await expect.poll(probesInMaintenance, patience).toBeGreaterThanOrEqual(seen + 3);
+    await expect.poll(probesInMaintenance).toBeGreaterThanOrEqual(seen + 3);
     const availability = await service.availability("alpha");
     expect(availability).toMatchObject({
       state: "up",
@@ -67,7 +67,7 @@ describe("a maintenance window", () => {
   });
 
   it("counts again what happens after it", async () => {
-    await expect.poll(() => service.stateOf("alpha"), patience).toBe("down");
+    await expect.poll(() => service.stateOf("alpha")).toBe("down");
     const [incident] = await service.incidents("?open=true");
     expect(incident).toMatchObject({ endpoint: "alpha", fault: "http-4xx" });
     expect(incident?.faults["http-4xx"]).toBeGreaterThanOrEqual(2);
@@ -78,11 +78,11 @@ describe("a maintenance window", () => {
     const { body } = await announce({ to: later(hourMs) });
     server.setFault(undefined);
     const seen = await probesInMaintenance();
-    await expect.poll(probesInMaintenance, patience).toBeGreaterThanOrEqual(seen + 3);
+    await expect.poll(probesInMaintenance).toBeGreaterThanOrEqual(seen + 3);
     expect(await service.stateOf("alpha")).toBe("down");
     expect(await service.incidents("?open=true")).toHaveLength(1);
     await service.change("DELETE", `/api/maintenance/${(body as Window).id}`);
-    await expect.poll(() => service.stateOf("alpha"), patience).toBe("up");
+    await expect.poll(() => service.stateOf("alpha")).toBe("up");
     expect(await service.incidents("?open=true")).toEqual([]);
   }, 90_000);
 

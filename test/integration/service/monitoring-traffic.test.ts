@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import {
-  type IncidentAnswer,
-  type MonitoredService,
-  patience,
-  startMonitored,
-} from "../../support/monitored-service.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { type IncidentAnswer, type MonitoredService, startMonitored } from "../../support/monitored-service.ts";
 import { problemOf } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const closings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -40,16 +36,16 @@ const canaries = ({ requests }: SparqlTestServer): number =>
 describe("queries that fail", () => {
   it("call for a probe before its turn, which may open an incident and does not count in the uptime", async () => {
     const [server, service] = await start({ FEDWAY_INCIDENT_AFTER: "1" });
-    await expect.poll(async () => (await service.turnsOf("alpha")).probes, patience).toBe(1);
-    await expect.poll(() => service.stateOf("alpha"), patience).toBe("up");
+    await expect.poll(async () => (await service.turnsOf("alpha")).probes).toBe(1);
+    await expect.poll(() => service.stateOf("alpha")).toBe("up");
     expect((await ask(service)).status).toBe(200);
     server.setFault({ kind: "reset" });
     for (let count = 0; count < 3; count += 1) expect((await ask(service)).status).toBe(502);
-    await expect.poll(() => service.stateOf("alpha"), patience).toBe("down");
+    await expect.poll(() => service.stateOf("alpha")).toBe("down");
     const { last, incident } = await service.availability("alpha");
     expect(last).toMatchObject({ ok: false, fault: "reset", source: "early", tries: 2 });
     const evidence = async () => (await service.json<IncidentAnswer>(`/api/incidents/${incident}`)).evidence;
-    await vi.waitFor(evidence, patience);
+    await eventually(evidence);
     expect(await evidence()).toMatchObject([{ ok: false, source: "early", fault: "reset" }]);
     expect(await service.turnsOf("alpha")).toMatchObject({ probes: 1, good: 1, uptime: 1 });
     const problem = await problemOf(await ask(service));

@@ -1,10 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import {
-  type IncidentAnswer,
-  type MonitoredService,
-  patience,
-  startMonitored,
-} from "../../support/monitored-service.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type IncidentAnswer, type MonitoredService, startMonitored } from "../../support/monitored-service.ts";
 import { problemOf } from "../../support/running-service.ts";
 import { type Fault, type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import {
@@ -13,6 +8,7 @@ import {
   status,
   type WebhookReceiver,
 } from "../../support/webhook-receiver.ts";
+import { eventually } from "../../support/eventually.ts";
 
 // Four endpoints go down, each in its own way, and come back; what is told of it is looked at from outside only.
 
@@ -78,17 +74,17 @@ const setFaults = (broken: boolean): void => {
 };
 
 async function allAre(wanted: string, of: readonly string[] = ids): Promise<void> {
-  for (const id of of) await vi.waitFor(async () => expect(await service.stateOf(id)).toBe(wanted), patience);
+  for (const id of of) await eventually(async () => expect(await service.stateOf(id)).toBe(wanted));
 }
 
 /** Incidents are written a moment after the state has changed. */
 const incidentsAre = (state: string): Promise<void> =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const all = await service.incidents();
     expect(all.map((incident) => `${incident.endpoint} ${incident.state}`).toSorted()).toEqual(
       ids.map((id) => `${id} ${state}`).toSorted(),
     );
-  }, patience);
+  });
 
 const incidentOf = async (id: string): Promise<IncidentAnswer> => {
   const [incident] = await service.incidents(`?endpoint=${id}`);
@@ -202,9 +198,9 @@ describe("endpoints that went down", () => {
   });
 
   it("are told to the receiver, again under the same id where it failed", async () => {
-    await expect.poll(() => endpointsTold("incident.opened"), patience).toEqual(ids.toSorted());
+    await expect.poll(() => endpointsTold("incident.opened")).toEqual(ids.toSorted());
     // On a busy machine a message may be sent once more than the receiver has refused.
-    await expect.poll(() => messages("incident.opened").length, patience).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => messages("incident.opened").length).toBeGreaterThanOrEqual(6);
     for (const { from, message } of messages("incident.opened")) {
       expect(from.authentic).toBe(true);
       expect(from.path).toBe("/hook?key=of-the-receiver");
@@ -236,7 +232,7 @@ describe("endpoints that went down", () => {
         return `${problem.code}${problem.detail?.includes((await incidentOf(id)).id) ? " with its incident" : ""}`;
       };
       const wanted = code === "CIRCUIT_OPEN" ? "CIRCUIT_OPEN with its incident" : code;
-      await expect.poll(seen, patience).toBe(wanted);
+      await expect.poll(seen).toBe(wanted);
     },
     60_000,
   );
@@ -288,7 +284,7 @@ describe("endpoints that came back", () => {
   });
 
   it("are told to the receiver under other ids", async () => {
-    await expect.poll(() => endpointsTold("incident.closed"), patience).toEqual(ids.toSorted());
+    await expect.poll(() => endpointsTold("incident.closed")).toEqual(ids.toSorted());
     expect(messages("incident.closed").every(({ from }) => from.authentic)).toBe(true);
     const idsOf = (type: string) => messages(type).map(({ from }) => String(from.headers["webhook-id"]));
     const opened = new Set(idsOf("incident.opened"));

@@ -1,10 +1,10 @@
-import { createServer } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { createOtlpTracing, type OtlpTracingOptions } from "../../../src/telemetry/otlp-tracing.ts";
 import type { Tracing } from "../../../src/telemetry/tracing.ts";
 import { type CollectorAnswer, startOtlpCollector } from "../../support/otlp-collector.ts";
+import { freePort } from "../../support/listening.ts";
 
 /** The queue is shorter than what one round of `survives` makes. */
 const quick = { version: "1", everyMs: 5, exportMs: 200, closeMs: 300, maxQueue: 1000 };
@@ -32,15 +32,6 @@ async function survives(endpoint: string, more: Partial<OtlpTracingOptions> = {}
   await tracing.close();
   // Spans after the end are nobody's, but harm nobody.
   work(tracing, 10);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 describe("a collector that", () => {

@@ -4,7 +4,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "./engine.ts";
-import { answers, createScratchFolder, freePort, requireProgram, startServer } from "./server-process.ts";
+import { answers, createScratchFolder, requireProgram, startServer } from "./server-process.ts";
+import { freePort } from "../listening.ts";
 
 const run = promisify(execFile);
 

@@ -1,7 +1,8 @@
 import { rm } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { createScratchFolder, freePort, requireProgram, type ServerProcess, startServer } from "./server-process.ts";
+import { createScratchFolder, requireProgram, type ServerProcess, startServer } from "./server-process.ts";
+import { freePort } from "../listening.ts";
 
 /** A Redis server of the test's own, with an empty database. */
 export interface RedisServer {

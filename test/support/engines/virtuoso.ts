@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "./engine.ts";
-import { answers, createScratchFolder, freePort, requireProgram, startServer } from "./server-process.ts";
+import { answers, createScratchFolder, requireProgram, startServer } from "./server-process.ts";
+import { freePort } from "../listening.ts";
 
 const install = "apt-get install virtuoso-opensource-7-bin";
 
