@@ -184,7 +184,7 @@ export function createBlockSizes(maxEndpoints = 1_000): BlockSizes {
     },
     refused(endpoint, keys) {
       const known = of(endpoint);
-      known.limit = Math.max(1, Math.floor(keys / 2));
+      known.limit = Math.min(known.limit, Math.max(1, Math.floor(keys / 2)));
       known.next = Math.min(known.next, known.limit);
     },
   };

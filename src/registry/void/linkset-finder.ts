@@ -63,13 +63,15 @@ export function createLinksetFinder(options: { readonly asker: Asker; readonly c
         const linkset = await linksetOf(search, { from, to, property, namespaces });
         if (linkset !== undefined) linksets.push(linkset);
       }
-      if (search.isSpent) search.unknown.push({ what: `links to ${to.endpoint.id}`, why: "budget" });
+      if (search.isSpent) search.unknown.push({ what: linksTo(to.endpoint.id), why: "budget" });
       return { linksets, records: search.records, unknown: search.unknown };
     },
   };
 }
 
 const limits = { timeoutMs: 10_000, maxRows: 1000 };
+/** How searches for links are marked among the records. */
+const level = 6;
 
 /** The requests of one search, and what they could not find out. */
 class Search {
@@ -77,7 +79,7 @@ class Search {
   readonly #log: RequestLog;
 
   constructor(options: LinkSearch & { asker: Asker; clock: WallClock; endpoint: AskedEndpoint }) {
-    this.#log = new RequestLog({ ...options, level: 6, maxRequests: options.maxRequests ?? 100, limits });
+    this.#log = new RequestLog({ ...options, level, maxRequests: options.maxRequests ?? 100, limits });
   }
 
   get isSpent(): boolean {
@@ -104,25 +106,44 @@ class Search {
 
 type Answer = Logged<AskedAnswer>;
 
-/** The description with links to one endpoint put in the place of older ones to the same. */
+/** The description with links to one endpoint put in the place of older ones to the same, and of what was unknown about them. */
 export function withLinksets(description: VoidDescription, targetId: string, found: FoundLinksets): VoidDescription {
-  const offset = description.records.length;
-  const moved = found.linksets.map((linkset) => ({
-    ...linkset,
-    record: linkset.record + offset,
-    ...(linkset.triples && { triples: { ...linkset.triples, record: linkset.triples.record + offset } }),
-  }));
-  const unknown = found.unknown.map((fact) => ({
-    ...fact,
-    ...(fact.record !== undefined && { record: fact.record + offset }),
-  }));
-  return {
+  const foundNow = new Set(found.unknown.map(({ what }) => what));
+  const base = withoutIdleRequests({
     ...description,
-    linksets: [...description.linksets.filter(({ targetEndpoint }) => targetEndpoint !== targetId), ...moved],
-    unknown: [...description.unknown, ...unknown],
-    records: [...description.records, ...found.records],
+    linksets: description.linksets.filter(({ targetEndpoint }) => targetEndpoint !== targetId),
+    unknown: description.unknown.filter(({ what }) => !foundNow.has(what) && what !== linksTo(targetId)),
+  });
+  const added = withRecords(found, (record) => record + base.records.length);
+  return {
+    ...base,
+    linksets: [...base.linksets, ...added.linksets],
+    unknown: [...base.unknown, ...added.unknown],
+    records: [...base.records, ...found.records],
   };
 }
+
+/** Leaves out the requests of earlier searches for links that no fact refers to any more: they would grow without end. */
+function withoutIdleRequests(description: VoidDescription): VoidDescription {
+  const used = new Set<number>();
+  withRecords(description, (record) => {
+    used.add(record);
+    return record;
+  });
+  const kept = description.records.flatMap((record, at) => (record.rung !== level || used.has(at) ? [at] : []));
+  if (kept.length === description.records.length) return description;
+  const moved = new Map(kept.map((from, to) => [from, to]));
+  const records = kept.flatMap((at) => description.records[at] ?? []);
+  return { ...withRecords(description, (record) => moved.get(record) ?? record), records };
+}
+
+/** A copy in which every index into the records is another one. */
+const withRecords = <T>(facts: T, indexOf: (record: number) => number): T =>
+  JSON.parse(JSON.stringify(facts), (key, value: unknown) =>
+    key === "record" && typeof value === "number" ? indexOf(value) : value,
+  );
+
+const linksTo = (id: string): string => `links to ${id}`;
 
 /** Where the data of a side are: its default graph, or the graphs that were described instead. */
 const scopeOf = ({ namedGraphs, graphs = [] }: VoidDescription): Scope => ({

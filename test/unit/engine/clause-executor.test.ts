@@ -81,6 +81,12 @@ describe("blocks of keys", () => {
     expect(new Set(rows.map((row) => row.get("s")?.value)).size).toBe(32);
     expect(requests.map(keysIn)).toEqual([32, 16, 8, 8, 16, 8, 8]);
   });
+  it("stay small when a larger one, sent before, is refused later", () => {
+    const sizes = createBlockSizes();
+    for (const size of [64, 32, 16, 64]) sizes.refused("a", size);
+    for (let answered = 0; answered < 4; answered++) sizes.accepted("a", sizes.next("a"));
+    expect(sizes.next("a")).toBe(8);
+  });
   it("are not halved for ever", async () => {
     const { executor } = setUp(tooMany(0));
     await expect(collect(executor.solutions(clause, keys(32)))).rejects.toMatchObject({ code: "ENDPOINT_REFUSED" });

@@ -210,4 +210,19 @@ describe("links in a description", () => {
     expect(records[4]).toEqual(record);
     expect(unknown.at(-1)).toEqual({ what: "x", why: "failed", record: 4 });
   });
+  it("found again and again do not make the description grow", () => {
+    const record = { rung: 6, query: "q", durationMs: 1, at: "2026-01-01T00:00:00Z", outcome: "ok" } as const;
+    const found: FoundLinksets = {
+      linksets: [{ ...home, targetEndpoint: "wikidata", status: "exact", record: 1 }],
+      records: [record, { ...record, query: "counts" }, record],
+      unknown: [{ what: "links to wikidata", why: "budget" }],
+    };
+    const once = withLinksets(sampleDescription, "wikidata", found);
+    const often = [1, 2, 3].reduce((description) => withLinksets(description, "wikidata", found), once);
+    expect(often.unknown).toEqual(once.unknown);
+    // The request behind the older link is gone with it.
+    expect(often.records).toHaveLength(once.records.length);
+    expect(often.records[often.linksets.at(-1)?.record ?? -1]?.query).toBe("counts");
+    expect(often.propertyPartitions).toEqual(sampleDescription.propertyPartitions);
+  });
 });
