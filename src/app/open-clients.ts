@@ -7,7 +7,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
-import type { LocalDispatch } from "../outbound/sparql-client.ts";
+import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createWebhookClient } from "../outbound/webhook-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";

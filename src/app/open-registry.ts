@@ -4,7 +4,7 @@ import { every, systemClock, steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
-import type { LocalDispatch } from "../outbound/sparql-client.ts";
+import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createProbeClient } from "../outbound/whole-answer.ts";
 import { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
-import type { LocalDispatch } from "../outbound/sparql-client.ts";
+import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createShardHost } from "../shards/service/host.ts";
 import { shardTaskRunner } from "../shards/service/run-task.ts";
 import { createShardService } from "../shards/service/shard-service.ts";

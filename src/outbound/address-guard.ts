@@ -1,3 +1,5 @@
+import dns from "node:dns";
+import type { LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { FedwayError } from "../errors/fedway-error.ts";
 
@@ -107,4 +109,34 @@ export function createAddressGuard(allowAddresses: readonly string[] = []): Addr
   };
 
   return { allows, refuseHost, refuseUrl };
+}
+
+/** Resolves a name to all its addresses; `dns.lookup` with `all: true` by default. */
+export type ResolveHost = (
+  hostname: string,
+  done: (error: Error | null, addresses: readonly { readonly address: string; readonly family: number }[]) => void,
+) => void;
+
+const systemResolve: ResolveHost = (hostname, done) => {
+  dns.lookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
+};
+
+/**
+ * A `lookup` that hands on only names whose every address is allowed. The socket dials exactly what is returned
+ * here, so nothing can be rebound between the check and the connection.
+ */
+export function createGuardedLookup(guard: AddressGuard, resolveHost: ResolveHost = systemResolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolveHost(hostname, (error, addresses) => {
+      if (error !== null) return callback(error, "", 0);
+      const refused = addresses.find(({ address }) => !guard.allows(address));
+      if (refused !== undefined) return callback(addressRefused(`${hostname} is ${refused.address}`), "", 0);
+      const [first] = addresses;
+      if (first === undefined) {
+        return callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);
+      }
+      if (options.all === true) return callback(null, [...addresses]);
+      return callback(null, first.address, first.family);
+    });
+  };
 }

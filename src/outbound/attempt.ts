@@ -1,9 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { gathered } from "../results/gathered-body.ts";
-import type { AnswerScanner } from "../results/scanner.ts";
-import { PromptBody, StreamedAnswer } from "./answer-body.ts";
-import { AnswerMonitor, answerTooLarge, partialRefused, type PartialSigns, partialSigns } from "./answer-monitor.ts";
+import { StreamedAnswer } from "./answer-body.ts";
+import { AnswerMonitor, answerTooLarge } from "./answer-monitor.ts";
 import type { Call } from "./call.ts";
+import { CollectedBody, PromptBody } from "./collected-body.ts";
 import {
   acceptsCoding,
   codingError,
@@ -14,7 +14,7 @@ import {
   maxErrorBytes,
   unknownCoding,
 } from "./content-coding.ts";
-import { type BodySink, CollectedBody, Exchange, type ExchangeListener } from "./exchange.ts";
+import { type BodySink, Exchange, type ExchangeListener } from "./exchange.ts";
 import {
   answerMediaType,
   contentLength,
@@ -24,18 +24,11 @@ import {
   quirksOf,
   type ResponseHeaders,
 } from "./media-types.ts";
-import type { Network } from "./network.ts";
 import { outcomeName, refusalOutcome } from "./observer.ts";
+import { partialRefused, type PartialSigns, signsFor } from "./partial-answers.ts";
 import type { Refusal } from "./refusals.ts";
 import type { EncodedRequest } from "./request-encoding.ts";
-import type { AnswerEnd, SparqlAnswer } from "./sparql-client.ts";
-
-/** What an attempt needs beside its request. */
-export interface AttemptContext {
-  readonly network: Network;
-  readonly scanner: (mediaType: string) => AnswerScanner;
-  readonly maxAnswerBytes: number;
-}
+import type { SparqlAnswer } from "./sparql-client.ts";
 
 /** How one HTTP request went that brought no answer. */
 export type NoAnswer =
@@ -51,8 +44,14 @@ const promptBytes = 131_072;
 const decodeAtOnceBytes = 262_144;
 const decodeEncodings = "gzip, br, deflate";
 
-const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
-const ignore = (): void => {};
+/**
+ * Sends one HTTP request of a call.
+ * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
+ */
+export function attempt(call: Call, request: EncodedRequest): Promise<SparqlAnswer | NoAnswer> {
+  call.check();
+  return new Promise((settle) => new Attempt(call, settle).send(request));
+}
 
 /** What the response head has said about an answer. */
 interface Head {
@@ -63,42 +62,52 @@ interface Head {
   readonly firstByteMs: number;
 }
 
+const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
+
 class Attempt implements ExchangeListener {
   readonly #call: Call;
-  readonly #context: AttemptContext;
+  readonly #exchange: Exchange;
   readonly #settle: (reply: SparqlAnswer | NoAnswer) => void;
-  readonly #sentMs: number;
+  #sentMs = 0;
 
-  constructor(call: Call, context: AttemptContext, settle: (reply: SparqlAnswer | NoAnswer) => void) {
+  constructor(call: Call, settle: (reply: SparqlAnswer | NoAnswer) => void) {
     this.#call = call;
-    this.#context = context;
     this.#settle = settle;
-    this.#sentMs = context.network.clock.now();
+    this.#exchange = new Exchange(call, this);
+  }
+
+  send({ origin, path, method, body, contentType }: EncodedRequest): void {
+    const { request, accept, network } = this.#call;
+    const { encoding, acceptEncoding = "identity" } = request;
+    const codings = encoding === "decode" ? decodeEncodings : acceptEncoding;
+    const headers = ["accept", accept, "accept-encoding", codings, "user-agent", network.userAgent];
+    if (contentType !== undefined) headers.push("content-type", contentType);
+    this.#sentMs = network.clock.now();
+    this.#call.underWay = this.#exchange;
+    this.#exchange.send({ origin, path, method, body: body ?? null, headers });
   }
 
   fault(error: FedwayError): void {
     this.#give({ kind: "fault", error });
   }
 
-  head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink {
-    this.#call.waitingSinceMs = undefined;
-    this.#call.status = status;
+  head(status: number, headers: ResponseHeaders): BodySink {
     const { request, state } = this.#call;
     state.quirks = quirksOf(headers) ?? state.quirks;
     const contentType = headerOf(headers, "content-type");
     const mediaType = status === 200 || status === 206 ? answerMediaType(contentType, request.kind) : undefined;
-    if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" }, exchange);
-    const signs = this.#signs(status, headers);
+    if (mediaType === undefined) return this.#collectRefusal({ status, headers, text: "" });
+    const signs = signsFor(this.#call, status, headers);
     if (signs.partial !== undefined && request.acceptPartial !== true) {
-      return this.#stop(exchange, partialRefused(signs.partial, status));
+      return this.#stop(partialRefused(signs.partial, status));
     }
     const { quirks } = state;
     if (quirks !== undefined && !isSound(quirks, mediaType, request.kind)) {
       this.#give({ kind: "unsound", quirks, mediaType });
-      exchange.discard();
+      this.#exchange.discard();
       return deaf;
     }
-    return this.#answerBody({ status, mediaType, signs }, headers, exchange);
+    return this.#answerBody({ status, mediaType, signs }, headers);
   }
 
   /** Ends the request without an answer. */
@@ -110,108 +119,65 @@ class Attempt implements ExchangeListener {
     this.#settle(reply);
   }
 
-  /** The signs in the head, and the row cap that is known of the endpoint; for a graph the one an earlier answer named. */
-  #signs(status: number, headers: ResponseHeaders): PartialSigns {
-    const signs = partialSigns(status, headers);
-    const { request, state } = this.#call;
-    if (signs.rowCap !== undefined) state.rowCap = signs.rowCap;
-    const silentCap = request.kind === "quads" ? (state.rowCap ?? request.endpoint.rowCap) : request.endpoint.rowCap;
-    if (signs.rowCap === undefined && silentCap !== undefined) return { ...signs, silentCap };
-    return signs;
-  }
-
-  /** Where the body of an answer goes. */
-  #answerBody(known: Omit<Head, "coding" | "firstByteMs">, headers: ResponseHeaders, exchange: Exchange): BodySink {
-    const coding = codingOf(headers);
-    if (coding === undefined) return this.#stop(exchange, unknownCoding(headers));
-    const length = contentLength(headers);
-    if (coding === "identity" && length !== undefined && length > this.#maxBytes) {
-      return this.#stop(exchange, answerTooLarge(this.#maxBytes));
-    }
-    const firstByteMs = this.#context.network.clock.now() - this.#sentMs;
-    const head: Head = { ...known, coding, firstByteMs };
-    if (length === undefined || length > promptBytes) return this.#stream(head, exchange);
-    return this.#gather(head, exchange, length > lookAheadBytes);
-  }
-
-  get #maxBytes(): number {
-    return Math.min(this.#context.maxAnswerBytes, this.#call.request.maxBytes ?? Number.POSITIVE_INFINITY);
-  }
-
-  #stop(exchange: Exchange, error: FedwayError): BodySink {
-    exchange.abort(error);
+  #stop(error: FedwayError): BodySink {
+    this.#exchange.abort(error);
     return deaf;
   }
 
-  #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
-    const { request } = this.#call;
-    const scanner = this.#context.scanner(mediaType);
-    return new AnswerMonitor({ scanner, request, signs, status, maxBytes: this.#maxBytes });
-  }
-
-  #delivery(coding: ContentCoding): "pass" | "decode" {
-    const { encoding, acceptEncoding = "identity" } = this.#call.request;
-    return encoding === "pass" && acceptsCoding(acceptEncoding, coding) ? "pass" : "decode";
-  }
-
-  #collectRefusal(refusal: Refusal, exchange: Exchange): BodySink {
-    const done = (body: Buffer, error: FedwayError | undefined): void => {
-      this.#call.wireBytes += exchange.wireBytes;
-      // An interruption counts; an error body that merely breaks off has still said what it says.
-      if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
-      else this.#give({ kind: "refusal", refusal: { ...refusal, text: errorText(body, refusal.headers) } });
-    };
-    return new CollectedBody({ exchange, maxBytes: maxErrorBytes, done });
-  }
-
-  /**
-   * A body of at most middling length is judged before it goes out, which costs less than a stream; a middling one only
-   * when it comes at once.
-   */
-  #gather(head: Head, exchange: Exchange, streamsLate: boolean): BodySink {
-    return new PromptBody({
-      clock: streamsLate ? this.#context.network.clock : undefined,
-      whole: (pieces) => {
-        this.#call.wireBytes += exchange.wireBytes;
-        this.#judge(head, pieces, exchange);
-      },
-      stream: () => this.#stream(head, exchange),
-      fail: (error) => {
-        this.#call.wireBytes += exchange.wireBytes;
-        this.fault(error);
+  #collectRefusal(refusal: Refusal): BodySink {
+    return new CollectedBody({
+      limit: { bytes: maxErrorBytes, exchange: this.#exchange },
+      done: (pieces, error) => {
+        // An interruption counts; an error body that merely breaks off has still said what it says.
+        if (error !== undefined && this.#call.interrupted !== undefined) this.fault(error);
+        else {
+          const text = errorText(Buffer.concat(pieces), refusal.headers);
+          this.#give({ kind: "refusal", refusal: { ...refusal, text } });
+        }
       },
     });
   }
 
+  /** Where the body of an answer goes: a short one is judged before it goes out, which costs less than a stream. */
+  #answerBody(known: Omit<Head, "coding" | "firstByteMs">, headers: ResponseHeaders): BodySink {
+    const { maxBytes, network } = this.#call;
+    const coding = codingOf(headers);
+    if (coding === undefined) return this.#stop(unknownCoding(headers));
+    const length = contentLength(headers);
+    if (coding === "identity" && length !== undefined && length > maxBytes) return this.#stop(answerTooLarge(maxBytes));
+    const head: Head = { ...known, coding, firstByteMs: network.clock.now() - this.#sentMs };
+    if (length === undefined || length > promptBytes) return this.#stream(head);
+    const done = (pieces: readonly Buffer[], error: FedwayError | undefined): void => {
+      if (error === undefined) this.#judge(head, pieces);
+      else this.fault(error);
+    };
+    if (length <= lookAheadBytes) return new CollectedBody({ done });
+    return new PromptBody({ done, clock: network.clock, stream: () => this.#stream(head) });
+  }
+
   /** Checks an answer that has arrived whole. */
-  #judge(head: Head, received: readonly Buffer[], exchange: Exchange): void {
-    const decoded = head.coding === "identity" ? received : this.#decode(head, received, exchange);
+  #judge(head: Head, received: readonly Buffer[]): void {
+    const call = this.#call;
+    const decoded = head.coding === "identity" ? received : this.#decode(head, received);
     if (decoded === undefined) return;
-    const monitor = this.#monitor(head);
-    const outcome = monitor.seeAll(decoded) ?? monitor.conclude(exchange.wireBytes);
+    const outcome = this.#monitor(head).judge(decoded, call.requestBytes);
     if (outcome instanceof FedwayError) {
       this.fault(outcome);
       return;
     }
-    this.#call.finish(outcome);
-    const isReceived = head.coding === "identity" && exchange.wireBytes > lookAheadBytes;
-    const passed = this.#delivery(head.coding) === "pass";
-    this.#answer(head, {
-      body: gathered(passed ? received : decoded, isReceived),
-      contentEncoding: passed ? head.coding : "identity",
-      whole: outcome,
-      end: Promise.resolve(outcome),
-      partial: outcome.partial,
-    });
+    call.finish(outcome);
+    const isReceived = head.coding === "identity" && call.requestBytes > lookAheadBytes;
+    const body = gathered(this.#passes(head) ? received : decoded, isReceived);
+    this.#answer(head, { body, whole: outcome, end: Promise.resolve(outcome), partial: outcome.partial });
   }
 
   /** Decodes an answer at once; undefined when it is judged elsewhere: it is broken, or too large not to be streamed. */
-  #decode(head: Head, received: readonly Buffer[], exchange: Exchange): readonly Buffer[] | undefined {
+  #decode(head: Head, received: readonly Buffer[]): readonly Buffer[] | undefined {
     try {
       return [decodeWhole(head.coding, Buffer.concat(received), decodeAtOnceBytes)];
     } catch (cause) {
       if (cause instanceof Error && "code" in cause && cause.code === "ERR_BUFFER_TOO_LARGE") {
-        const stream = this.#stream(head, exchange);
+        const stream = this.#stream(head);
         for (const piece of received) stream.data(piece);
         stream.end();
       } else this.fault(codingError(head.coding, cause));
@@ -219,72 +185,32 @@ class Attempt implements ExchangeListener {
     }
   }
 
-  #stream(head: Head, exchange: Exchange): StreamedAnswer {
-    const call = this.#call;
-    const delivery = this.#delivery(head.coding);
-    const { promise: end, resolve, reject } = Promise.withResolvers<AnswerEnd>();
-    // A reader of the body need not look at `end`.
-    end.catch(ignore);
+  #stream(head: Head): StreamedAnswer {
     const body = new StreamedAnswer({
-      exchange,
+      call: this.#call,
+      exchange: this.#exchange,
       monitor: this.#monitor(head),
       coding: head.coding,
-      delivery,
-      located: (error) => call.located(error),
-      concluded: (outcome) => {
-        call.wireBytes += exchange.wireBytes;
-        call.finish(outcome);
-        if (outcome instanceof FedwayError) reject(outcome);
-        else resolve(outcome);
-      },
+      passes: this.#passes(head),
     });
-    this.#answer(head, {
-      body,
-      contentEncoding: delivery === "pass" ? head.coding : "identity",
-      whole: undefined,
-      end,
-      partial: head.signs.partial,
-    });
+    this.#answer(head, { body, whole: undefined, end: body.over, partial: head.signs.partial });
     return body;
   }
 
-  #answer(
-    { status, mediaType, firstByteMs }: Head,
-    delivered: Pick<SparqlAnswer, "body" | "contentEncoding" | "whole" | "end" | "partial">,
-  ): void {
-    const { body, contentEncoding, whole, end, partial } = delivered;
-    const { requests } = this.#call;
-    this.#settle({ status, mediaType, contentEncoding, body, partial, firstByteMs, requests, whole, end });
+  #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
+    const { request, context, maxBytes } = this.#call;
+    return new AnswerMonitor({ scanner: context.scanner(mediaType), request, signs, status, maxBytes });
   }
-}
 
-/**
- * Sends one HTTP request of a call.
- * @throws FedwayError when the call was interrupted before; everything later is the answer, or why there is none
- */
-export function attempt(
-  call: Call,
-  request: EncodedRequest,
-  context: AttemptContext,
-): Promise<SparqlAnswer | NoAnswer> {
-  call.check();
-  const { encoding, acceptEncoding } = call.request;
-  const { network } = context;
-  const { origin, path, method, body = null, contentType } = request;
-  const headers = [
-    "accept",
-    call.accept,
-    "accept-encoding",
-    encoding === "decode" ? decodeEncodings : (acceptEncoding ?? "identity"),
-    "user-agent",
-    network.userAgent,
-  ];
-  if (contentType !== undefined) headers.push("content-type", contentType);
-  call.sent();
-  call.waitingSinceMs = network.clock.now();
-  return new Promise((settle) => {
-    const exchange = new Exchange(network, new Attempt(call, context, settle));
-    call.underWay = exchange;
-    exchange.send({ origin, path, method, body, headers });
-  });
+  /** The body goes on as the endpoint has encoded it. */
+  #passes({ coding }: Head): boolean {
+    const { encoding, acceptEncoding = "identity" } = this.#call.request;
+    return encoding === "pass" && acceptsCoding(acceptEncoding, coding);
+  }
+
+  #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
+    const { status, mediaType, firstByteMs } = head;
+    const contentEncoding = this.#passes(head) ? head.coding : "identity";
+    this.#settle({ status, mediaType, contentEncoding, firstByteMs, requests: this.#call.requests, ...delivered });
+  }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 
 /** Closed: requests pass. Open: none passes. Half-open: one trial decides. */
 export type BreakerState = "closed" | "open" | "half-open";
@@ -80,6 +81,19 @@ export class Breaker {
       this.#judge(sign);
     }
     // Other requests from before the opening end late; only a closed breaker learns from them.
+  }
+
+  /** Why no permission is given. */
+  refusal(): FedwayError {
+    const message =
+      this.reason === undefined
+        ? "The endpoint failed several times in a row and is left alone for a while."
+        : `The endpoint is left alone for a while: ${this.reason}.`;
+    return new FedwayError("CIRCUIT_OPEN", message, {
+      fault: "circuit-open",
+      retryAfterMs: this.waitMs(),
+      next: "Try again later, or use another endpoint with the same data.",
+    });
   }
 
   /** Opens until this moment, then lets one trial through as ever; never shortens a cool-down. */

@@ -1,17 +1,38 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { Admission, Breaker } from "./breaker.ts";
+import type { AnswerScanner } from "../results/scanner.ts";
+import type { Admission } from "./breaker.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
+import { hostBusy } from "./host-rates.ts";
+import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
 import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
+import { reviewRowCap } from "./partial-answers.ts";
+import { endpointBusy, heldBack } from "./scheduler.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
-import { hostBusy, Task } from "./task.ts";
+import { Task } from "./task.ts";
+
+/** How often and how soon a request is sent again. */
+export interface RetryOptions {
+  /** Attempts after the first one. */
+  readonly limit: number;
+  /** First back-off after a connection fault or a 503; it doubles each time. */
+  readonly baseMs: number;
+  /** First back-off after a 429 without Retry-After. */
+  readonly rateLimitedBaseMs: number;
+}
 
 /** What all calls of one client share. */
 export interface CallContext {
   readonly network: Network;
   readonly observer: OutboundObserver | undefined;
+  readonly local: LocalDispatch | undefined;
+  readonly scanner: (mediaType: string) => AnswerScanner;
+  readonly maxAnswerBytes: number;
+  readonly retry: RetryOptions;
   /** A query's own deadline that passes before the response head counts as a fault after this long. */
   readonly slowMs: number;
+  /** Jitter of back-offs, in [0, 1). */
+  readonly random: () => number;
 }
 
 /**
@@ -21,11 +42,9 @@ export interface CallContext {
 export class Call extends Task {
   readonly request: SparqlRequest;
   readonly state: EndpointState;
+  readonly context: CallContext;
   /** Accept header of the next request. */
   accept = "";
-  /** The request is sent and its response head has not arrived since this moment. */
-  waitingSinceMs: number | undefined;
-  readonly #context: CallContext;
   #admission: Admission | undefined;
   #holdsSlot = false;
   /** Waits for a slot. */
@@ -33,19 +52,16 @@ export class Call extends Task {
 
   constructor(request: SparqlRequest, state: EndpointState, context: CallContext) {
     const { endpoint, signal, deadlineMs, trace } = request;
-    const queried = endpoint.id ?? endpoint.url;
-    super(
-      { signal, deadlineMs, trace, queried, endpoint: metricName(endpoint), observer: context.observer },
-      context.network,
-    );
+    const names = { endpoint: metricName(endpoint), queried: endpoint.id ?? endpoint.url };
+    super({ signal, deadlineMs, trace, ...names, observer: context.observer }, context.network);
     this.request = request;
     this.state = state;
-    this.#context = context;
+    this.context = context;
   }
 
-  /** Catalogue id or URL, for messages. */
-  get endpointName(): string {
-    return this.request.endpoint.id ?? this.request.endpoint.url;
+  /** Decoded bytes that the answer may have. */
+  get maxBytes(): number {
+    return Math.min(this.context.maxAnswerBytes, this.request.maxBytes ?? Number.POSITIVE_INFINITY);
   }
 
   /**
@@ -55,7 +71,7 @@ export class Call extends Task {
   enter(): Promise<void> | undefined {
     this.check();
     const { scheduler, breaker } = this.state;
-    if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw circuitOpen(breaker);
+    if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw breaker.refusal();
     const heldMs = scheduler.heldMs();
     if (heldMs > this.leftMs) throw heldBack(heldMs);
     const taken = scheduler.take(this);
@@ -65,8 +81,8 @@ export class Call extends Task {
     }
     if (taken === "full") throw endpointBusy();
     // Those that are queued here will all want a turn at the host before this one.
-    const hostMs =
-      this.host === undefined ? 0 : (this.network.hostRates?.waitMs(this.host, scheduler.waiting() - 1) ?? 0);
+    const { hostRates } = this.network;
+    const hostMs = this.host === undefined ? 0 : (hostRates?.waitMs(this.host, scheduler.waiting() - 1) ?? 0);
     if (hostMs >= this.leftMs) {
       scheduler.drop(this);
       throw hostBusy(hostMs);
@@ -93,7 +109,7 @@ export class Call extends Task {
     this.check();
     const { breaker } = this.state;
     this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();
-    if (this.#admission === undefined) throw circuitOpen(breaker);
+    if (this.#admission === undefined) throw breaker.refusal();
   }
 
   /**
@@ -102,7 +118,6 @@ export class Call extends Task {
    */
   async awaitTurn(): Promise<void> {
     for (;;) {
-      this.waitingSinceMs = undefined;
       const queued = this.hostTurn();
       if (queued === undefined) return;
       await queued;
@@ -113,23 +128,19 @@ export class Call extends Task {
     }
   }
 
-  override pause(ms: number): Promise<void> {
-    this.waitingSinceMs = undefined;
-    return super.pause(ms);
-  }
-
   /** The same error with the endpoint's name; interruptions stay the very value they are. */
   located(error: FedwayError): FedwayError {
     if (error === this.interrupted || error.code === "CANCELLED") return error;
     if (error.details.where?.endpoint !== undefined) return error;
-    const where = { ...error.details.where, endpoint: this.endpointName };
+    const { endpoint } = this.request;
+    const where = { ...error.details.where, endpoint: endpoint.id ?? endpoint.url };
     return new FedwayError(error.code, error.message, { ...error.details, where });
   }
 
   /** Settles the accounts; later calls do nothing. */
   finish(outcome: AnswerEnd | FedwayError): void {
     if (!this.end()) return;
-    const { observer, slowMs } = this.#context;
+    const { observer, slowMs } = this.context;
     const { scheduler, breaker } = this.state;
     const now = this.clock.now();
     if (this.#admission !== undefined) {
@@ -137,7 +148,7 @@ export class Call extends Task {
       breaker.leave(this.#admission, healthSign(outcome, waitedMs >= slowMs));
     }
     if (this.#holdsSlot) scheduler.release();
-    this.#reviewRowCap(outcome);
+    reviewRowCap(this, outcome);
     const name = outcomeName(outcome, outcome === this.interrupted);
     this.over(name);
     observer?.onExchange?.({
@@ -149,42 +160,4 @@ export class Call extends Task {
       probe: this.request.pastBreaker === true || undefined,
     });
   }
-
-  /** An answer with more rows than the cap that an earlier one named: the cap has been raised. */
-  #reviewRowCap(outcome: AnswerEnd | FedwayError): void {
-    const { state, request } = this;
-    if (state.rowCap === undefined || request.kind !== "bindings" || outcome instanceof FedwayError) return;
-    if (outcome.partial === undefined && (outcome.rows ?? 0) > state.rowCap) state.rowCap = undefined;
-  }
-}
-
-/** Why a breaker lets nothing through. */
-function circuitOpen(breaker: Breaker): FedwayError {
-  const { reason } = breaker;
-  const message =
-    reason === undefined
-      ? "The endpoint failed several times in a row and is left alone for a while."
-      : `The endpoint is left alone for a while: ${reason}.`;
-  return new FedwayError("CIRCUIT_OPEN", message, {
-    fault: "circuit-open",
-    retryAfterMs: breaker.waitMs(),
-    next: "Try again later, or use another endpoint with the same data.",
-  });
-}
-
-/** The endpoint's Retry-After lasts longer than the query may. */
-function heldBack(retryAfterMs: number): FedwayError {
-  return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
-    fault: "http-429",
-    retryAfterMs,
-    next: "Wait before sending another query to this endpoint.",
-  });
-}
-
-/** The endpoint's queue is full. */
-function endpointBusy(): FedwayError {
-  return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
-    fault: "busy",
-    next: "Try again in a moment, or send fewer queries at once.",
-  });
 }

@@ -2,13 +2,13 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type AnswerScanner, createAnswerScanner } from "../results/scanner.ts";
 import { addressRefused } from "./address-guard.ts";
 import type { BreakerOptions } from "./breaker.ts";
-import { Call, type CallContext } from "./call.ts";
-import { converse, type ConversationContext, type RetryOptions } from "./conversation.ts";
-import { type Breakers, EndpointStates, metricName } from "./endpoint-states.ts";
-import { answerLocally } from "./local-answer.ts";
+import { Call, type CallContext, type RetryOptions } from "./call.ts";
+import { converse } from "./conversation.ts";
+import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
+import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
-import type { EndpointTarget, LocalDispatch, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
+import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */
 interface BreakerLimits extends Pick<BreakerOptions, "faults" | "coolDownMs" | "maxCoolDownMs"> {
@@ -66,13 +66,21 @@ export function createSparqlClient(
   network: Network = openClientNetwork(options),
 ): GuardedSparqlClient {
   const { observer, local, maxEndpoints = defaultEndpoints } = options;
+  const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };
-  const states = statesOf(options, breaker, network);
+  const { clock } = network;
+  const states = new EndpointStates({
+    maxEndpoints,
+    scheduler: { concurrency, queueLimit, clock },
+    breaker: { ...breaker, clock },
+    onBreaker: (report) => observer?.onBreaker?.(report),
+  });
   const vet = createVetting(network, maxEndpoints);
-  const calls: CallContext = { network, observer, slowMs };
-  const context: ConversationContext = {
+  const context: CallContext = {
     network,
+    observer,
     local,
+    slowMs,
     scanner: options.scanner ?? createAnswerScanner,
     random: options.random ?? Math.random,
     maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
@@ -87,15 +95,15 @@ export function createSparqlClient(
     if (url === null || (refused !== undefined && handler === undefined)) {
       throw refusedTarget(refused ?? addressRefused("not an absolute URL"), endpoint, observer);
     }
-    const call = new Call(request, states.of(endpoint, url), calls);
+    const call = new Call(request, states.of(endpoint, url), context);
     try {
       // Endpoints of this process have a queue of their own, and no query of one client closes them for the others.
-      if (handler !== undefined) return await answerLocally(call, handler, context);
+      if (handler !== undefined) return await answerLocally(call, handler);
       call.host = host;
       const queued = call.enter();
       if (queued !== undefined) await queued;
       call.admit();
-      return await converse(call, url, context);
+      return await converse(call, url);
     } catch (thrown) {
       const error = call.located(toFedwayError(thrown));
       call.finish(error);
@@ -113,56 +121,12 @@ export function createSparqlClient(
   };
 }
 
-function statesOf(
-  options: SparqlClientOptions,
-  breaker: Omit<BreakerLimits, "slowMs">,
-  { clock }: Network,
-): EndpointStates {
-  const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
-  const { observer, maxEndpoints = defaultEndpoints } = options;
-  return new EndpointStates({
-    maxEndpoints,
-    scheduler: { concurrency, queueLimit, clock },
-    breaker: { ...breaker, clock },
-    onBreaker: (report) => observer?.onBreaker?.(report),
-  });
-}
-
-/** An endpoint's URL, parsed and vetted once. */
-interface Vetted {
-  readonly url: URL | null;
-  readonly refused: FedwayError | undefined;
-  /** The host whose rate its requests count for. */
-  readonly host: string | undefined;
-}
-
-/** Remembers the verdict on each URL; the guard never changes its mind about a literal. */
-function createVetting({ guard, rateHost }: Network, limit: number): (text: string) => Vetted {
-  const known = new Map<string, Vetted>();
-  return (text) => {
-    let vetted = known.get(text);
-    if (vetted === undefined) {
-      if (known.size >= limit) known.clear();
-      const url = URL.parse(text);
-      vetted = { url, refused: guard.refuseUrl(text), host: url === null ? undefined : rateHost(url) };
-      known.set(text, vetted);
-    }
-    return vetted;
-  };
-}
-
-/** The error of a query that never became a call, which the observer hears of too. */
+/** The error of a query that never becomes a call, which the observer hears of too. */
 function refusedTarget(
-  { details, message }: FedwayError,
+  { message, details }: FedwayError,
   endpoint: EndpointTarget,
   observer: OutboundObserver | undefined,
 ): FedwayError {
-  observer?.onExchange?.({
-    endpoint: metricName(endpoint),
-    outcome: "address",
-    ms: 0,
-    wireBytes: 0,
-    requests: 0,
-  });
+  observer?.onExchange?.({ endpoint: metricName(endpoint), outcome: "address", ms: 0, wireBytes: 0, requests: 0 });
   return new FedwayError("ADDRESS_REFUSED", message, { ...details, where: { endpoint: endpoint.id ?? endpoint.url } });
 }

@@ -4,14 +4,15 @@ import { parseAnswer } from "../results/parse.ts";
 import { vettedUrl } from "./address-guard.ts";
 import { answerTooLarge } from "./answer-monitor.ts";
 import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
-import { isRedirect, maxRedirects, parseRetryAfter, redirectRefused, redirectStep } from "./conversation.ts";
-import { CollectedBody, Exchange } from "./exchange.ts";
+import { CollectedBody } from "./collected-body.ts";
+import { Exchange } from "./exchange.ts";
+import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { outcomeName, refusalOutcome, type OutboundObserver } from "./observer.ts";
-import { type Refusal, refusalError } from "./refusals.ts";
-import { Scheduler } from "./endpoint-states.ts";
-import type { LocalDispatch } from "./sparql-client.ts";
+import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
+import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
+import { Scheduler } from "./scheduler.ts";
 import { Task } from "./task.ts";
 
 /** One RDF document to fetch. */
@@ -212,19 +213,15 @@ async function inSlot<T>(origin: string, { task, network, slots }: Fetching, wor
 function download(url: URL, { request: { maxBytes }, task, network }: Fetching): Promise<Download> {
   const { origin, pathname, search } = url;
   const headers = ["accept", rdfAccept, "accept-encoding", "gzip, br, deflate", "user-agent", network.userAgent];
-  task.check();
-  task.sent();
   return task.wait((resolve, reject) => {
-    const exchange = new Exchange(network, {
+    const exchange = new Exchange(task, {
       fault: reject,
-      head(status, responseHeaders, self) {
-        task.status = status;
-        const limit = status === 200 ? maxBytes : maxErrorBytes;
+      head(status, responseHeaders) {
+        const bytes = status === 200 ? maxBytes : maxErrorBytes;
         return new CollectedBody({
-          exchange: self,
-          maxBytes: limit,
-          done(body, error) {
-            task.wireBytes += self.wireBytes;
+          limit: { bytes, exchange },
+          done(pieces, error) {
+            const body = Buffer.concat(pieces);
             if (error !== undefined) reject(error);
             else if (status === 200 && body.length > maxBytes) reject(answerTooLarge(maxBytes));
             else resolve({ url, status, headers: responseHeaders, body, text: "" });

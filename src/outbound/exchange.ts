@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResponseHeaders } from "./media-types.ts";
+import type { UpstreamHandler } from "./network.ts";
 import { brokeOff, toNetworkError } from "./refusals.ts";
-import type { Network, UpstreamHandler } from "./network.ts";
+import type { Task } from "./task.ts";
 
 /** Takes the body of one response. */
 export interface BodySink {
@@ -17,7 +18,7 @@ export interface BodySink {
 /** The two things an exchange reports. */
 export interface ExchangeListener {
   /** The response head; must say at once where the body goes. */
-  head(status: number, headers: ResponseHeaders, exchange: Exchange): BodySink;
+  head(status: number, headers: ResponseHeaders): BodySink;
   /** The exchange failed before a head arrived. */
   fault(error: FedwayError): void;
 }
@@ -25,26 +26,25 @@ export interface ExchangeListener {
 /** Interim responses (1xx) that are tolerated. */
 const maxInterim = 16;
 
-/** One HTTP request and its response. A class, because one is made for every request and its methods are shared. */
+/** One HTTP request of a task, and its response. A class, because one is made for every request and its methods are shared. */
 export class Exchange implements UpstreamHandler {
-  readonly #network: Network;
+  readonly #task: Task;
   readonly #listener: ExchangeListener;
   #controller: Dispatcher.DispatchController | undefined;
   #abortDial: ((reason: Error) => void) | undefined;
   #sink: BodySink | undefined;
   #interim = 0;
   #over = false;
-  /** Content-encoded body bytes received. */
-  wireBytes = 0;
 
-  constructor(network: Network, listener: ExchangeListener) {
-    this.#network = network;
+  constructor(task: Task, listener: ExchangeListener) {
+    this.#task = task;
     this.#listener = listener;
   }
 
   /** Sends the request; the listener hears of everything else. */
   send(request: Dispatcher.DispatchOptions): void {
-    this.#network.dispatch(request, this);
+    this.#task.sent();
+    this.#task.network.dispatch(request, this);
   }
 
   /** Goes on after a pause. */
@@ -86,18 +86,19 @@ export class Exchange implements UpstreamHandler {
       if (this.#interim > maxInterim) this.abort(endlessInterim());
       return;
     }
-    this.#sink = this.#listener.head(status, headers, this);
+    this.#task.headed(status);
+    this.#sink = this.#listener.head(status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
-    this.wireBytes += chunk.length;
+    this.#task.wireBytes += chunk.length;
     if (this.#sink?.data(chunk) === false) controller.pause();
   }
 
   onResponseEnd(): void {
     if (this.#over) return;
-    if (this.#network.failing) {
+    if (this.#task.network.failing) {
       const message = "The endpoint closed the connection in the middle of its answer.";
       this.#deliver(brokeOff(message, { fault: "reset" }));
       return;
@@ -122,48 +123,4 @@ function endlessInterim(): FedwayError {
   return new FedwayError("ENDPOINT_MALFORMED", "The endpoint sends interim responses without end.", {
     fault: "malformed",
   });
-}
-
-/** Who takes a collected body. */
-interface CollectedBodyOptions {
-  readonly exchange: Exchange;
-  /** Bytes to collect; the exchange is ended there. */
-  readonly maxBytes: number;
-  /** The bytes, and the error when the body broke off before `maxBytes`. */
-  done(body: Buffer, error: FedwayError | undefined): void;
-}
-
-/** Gathers a small body into one buffer. */
-export class CollectedBody implements BodySink {
-  readonly #options: CollectedBodyOptions;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(options: CollectedBodyOptions) {
-    this.#options = options;
-  }
-
-  data(chunk: Buffer): boolean {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#options.maxBytes) {
-      this.#options.exchange.discard();
-      this.#finish(undefined);
-    }
-    return true;
-  }
-
-  end(): void {
-    this.#finish(undefined);
-  }
-
-  fail(error: FedwayError): void {
-    this.#finish(error);
-  }
-
-  #finish(error: FedwayError | undefined): void {
-    const [only] = this.#chunks;
-    const body = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    this.#options.done(body, error);
-  }
 }

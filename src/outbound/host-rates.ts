@@ -1,4 +1,5 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
 
 /** How many requests may be sent to one host. */
 export interface HostRate {
@@ -173,4 +174,14 @@ export class HostRates {
     }
     return false;
   }
+}
+
+/** A turn at the host would come after the deadline. */
+export function hostBusy(waitMs: number): FedwayError {
+  const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
+  return new FedwayError("ENDPOINT_BUSY", message, {
+    fault: "busy",
+    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
+    next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
+  });
 }

@@ -1,19 +1,39 @@
+import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { answerTooLarge, AnswerMonitor } from "./answer-monitor.ts";
-import type { AttemptContext } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { answerMediaType } from "./media-types.ts";
 import { refusalError } from "./refusals.ts";
-import type { LocalAnswer, LocalQuery, SparqlAnswer } from "./sparql-client.ts";
+import type { SparqlAnswer, SparqlRequest } from "./sparql-client.ts";
 
-type Handler = (query: LocalQuery) => Promise<LocalAnswer>;
+/** A SPARQL request that is answered inside this process instead of over a connection. */
+export interface LocalQuery extends Pick<SparqlRequest, "query" | "kind" | "accept" | "client" | "signal"> {
+  readonly defaultGraphs: readonly string[];
+  readonly namedGraphs: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** Its answer; errors are thrown as `FedwayError`. */
+export interface LocalAnswer {
+  readonly mediaType: string;
+  readonly body: Buffer;
+  /** The same bytes, to be read or destroyed, where they count in the account of their maker. */
+  readonly stream?: Readable;
+}
+
+/** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */
+export type LocalDispatch = (url: string) => ((query: LocalQuery) => Promise<LocalAnswer>) | undefined;
 
 /** Answers a call inside this process, under the same deadline, caps and checks as over a connection. */
-export async function answerLocally(call: Call, handler: Handler, context: AttemptContext): Promise<SparqlAnswer> {
-  const { network, scanner, maxAnswerBytes } = context;
-  const { kind, maxBytes } = call.request;
+export async function answerLocally(
+  call: Call,
+  handler: NonNullable<ReturnType<LocalDispatch>>,
+): Promise<SparqlAnswer> {
+  const { request, maxBytes, context } = call;
+  const { network } = context;
+  const { kind } = request;
   const startedMs = network.clock.now();
   let answer: LocalAnswer;
   try {
@@ -27,10 +47,14 @@ export async function answerLocally(call: Call, handler: Handler, context: Attem
     if (mediaType === undefined) {
       throw refusalError({ status: 200, headers: { "content-type": answer.mediaType }, text: "" }, kind);
     }
-    const cap = Math.min(maxAnswerBytes, maxBytes ?? Number.POSITIVE_INFINITY);
-    if (body.length > cap) throw answerTooLarge(cap);
-    const { request } = call;
-    const monitor = new AnswerMonitor({ scanner: scanner(mediaType), request, signs: {}, status: 200, maxBytes: cap });
+    if (body.length > maxBytes) throw answerTooLarge(maxBytes);
+    const monitor = new AnswerMonitor({
+      scanner: context.scanner(mediaType),
+      request,
+      signs: {},
+      status: 200,
+      maxBytes,
+    });
     const outcome = (await seeInTurns(monitor, body)) ?? monitor.conclude(body.length);
     if (outcome instanceof FedwayError) throw outcome;
     call.check();
@@ -62,10 +86,10 @@ function asEndpointError(thrown: unknown): FedwayError {
   return new FedwayError("ENDPOINT_REJECTED_QUERY", error.message, { fault: "http-4xx", ...error.details });
 }
 
-function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
+function ask(call: Call, handler: NonNullable<ReturnType<LocalDispatch>>): Promise<LocalAnswer> {
   call.check();
   call.sent();
-  const { query, kind, accept, defaultGraphs, namedGraphs, client, signal } = call.request;
+  const { query, kind, accept, defaultGraphs = [], namedGraphs = [], client, signal } = call.request;
   const interrupted = new Promise<never>((_resolve, reject) => {
     call.underWay = { abort: reject };
   });
@@ -75,9 +99,9 @@ function ask(call: Call, handler: Handler): Promise<LocalAnswer> {
     accept,
     client,
     signal,
+    defaultGraphs,
+    namedGraphs,
     timeoutMs: Math.max(1, call.leftMs),
-    ...(defaultGraphs === undefined ? {} : { defaultGraphs }),
-    ...(namedGraphs === undefined ? {} : { namedGraphs }),
   });
   // Nobody reads an answer that comes too late.
   interrupted.catch(() => answered.then(({ stream }) => stream?.destroy())).catch(() => {});

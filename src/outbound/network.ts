@@ -1,9 +1,15 @@
-import dns from "node:dns";
-import net, { type LookupFunction } from "node:net";
+import net from "node:net";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type AddressGuard, addressRefused, bareHost, createAddressGuard, isOwnHost } from "./address-guard.ts";
+import {
+  type AddressGuard,
+  bareHost,
+  createAddressGuard,
+  createGuardedLookup,
+  isOwnHost,
+  type ResolveHost,
+} from "./address-guard.ts";
 import { type HostRate, HostRates } from "./host-rates.ts";
 import type { Task } from "./task.ts";
 
@@ -42,12 +48,6 @@ export interface NetworkOptions {
   readonly ca?: string | undefined;
   readonly clock?: Clock | undefined;
 }
-
-/** Resolves a name to all its addresses; `dns.lookup` with `all: true` by default. */
-export type ResolveHost = (
-  hostname: string,
-  done: (error: Error | null, addresses: readonly { readonly address: string; readonly family: number }[]) => void,
-) => void;
 
 /** A dispatch handler that can also be told how to end its connection attempt. */
 export interface UpstreamHandler extends Dispatcher.DispatchHandler {
@@ -126,31 +126,43 @@ export function userAgent(version: string, contact = ""): string {
 
 /** Keep-alive pools, one per origin. */
 function openConnections(options: NetworkOptions, guard: AddressGuard) {
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const { connectMs, headersMs, idleMs } = { ...defaultTimeouts, ...options.timeouts };
   let dispatching: UpstreamHandler | undefined;
   let failing = false;
-  const settle = (): void => {
-    failing = false;
+  // The parser takes a body without a length for complete when the peer resets; the error event runs first.
+  const onSocketError = (): void => {
+    failing = true;
+    queueMicrotask(() => {
+      failing = false;
+    });
   };
-  const connector = createConnector(options, guard, {
-    connectMs: timeouts.connectMs,
+  const lookup = createGuardedLookup(guard, options.resolveHost);
+  const { ca } = options;
+  const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup, ...(ca !== undefined && { ca }) });
+  /** Checks IP literals itself (sockets never look those up); the lookup checks names. */
+  const connect: buildConnector.connector = (target, callback) => {
+    const refused = guard.refuseHost(target.hostname);
+    if (refused !== undefined) {
+      // Later, as every other outcome: the HTTP client is not ready for an answer within the call.
+      queueMicrotask(() => callback(refused, null));
+      return;
+    }
+    const socket: unknown = dial(target, (...outcome) => {
+      outcome[1]?.on("error", onSocketError);
+      callback(...outcome);
+    });
     // A dispatch that needs a new connection starts it before it returns, so this is its own attempt.
-    onDial: (abort) => dispatching?.dialling(abort),
-    // The parser takes a body without a length for complete when the peer resets; the error event runs first.
-    onSocketError: () => {
-      failing = true;
-      queueMicrotask(settle);
-    },
-  });
+    if (socket instanceof net.Socket) dispatching?.dialling((reason) => socket.destroy(reason));
+  };
   const agent = new Agent({
     connections: options.connections ?? defaultConnections,
     allowH2: false,
     pipelining: 1,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.idleMs,
+    headersTimeout: headersMs,
+    bodyTimeout: idleMs,
     maxHeaderSize: maxHeaderBytes,
     keepAliveTimeout: keepAliveMs,
-    connect: connector,
+    connect,
   });
   return {
     agent,
@@ -163,60 +175,5 @@ function openConnections(options: NetworkOptions, guard: AddressGuard) {
         dispatching = undefined;
       }
     },
-  };
-}
-
-interface DialEvents {
-  readonly connectMs: number;
-  /** A connection attempt begins; `abort` ends it. */
-  readonly onDial: (abort: (reason: Error) => void) => void;
-  /** A socket fails; called before the HTTP parser hears of it. */
-  readonly onSocketError: () => void;
-}
-
-/** A connector that checks IP literals itself (sockets never look those up) and names in the lookup. */
-function createConnector(
-  { resolveHost, ca }: NetworkOptions,
-  guard: AddressGuard,
-  { connectMs, onDial, onSocketError }: DialEvents,
-): buildConnector.connector {
-  const lookup = createGuardedLookup(guard, resolveHost);
-  const dial = buildConnector({ timeout: connectMs, allowH2: false, lookup, ...(ca !== undefined && { ca }) });
-  return (target, callback) => {
-    const refused = guard.refuseHost(target.hostname);
-    if (refused !== undefined) {
-      // Later, as every other outcome: the HTTP client is not ready for an answer within the call.
-      queueMicrotask(() => callback(refused, null));
-      return;
-    }
-    const socket: unknown = dial(target, (...outcome) => {
-      outcome[1]?.on("error", onSocketError);
-      callback(...outcome);
-    });
-    if (socket instanceof net.Socket) onDial((reason) => socket.destroy(reason));
-  };
-}
-
-const systemResolve: ResolveHost = (hostname, done) => {
-  dns.lookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
-};
-
-/**
- * A `lookup` that hands on only names whose every address is allowed. The socket dials exactly what is returned
- * here, so nothing can be rebound between the check and the connection.
- */
-export function createGuardedLookup(guard: AddressGuard, resolveHost: ResolveHost = systemResolve): LookupFunction {
-  return (hostname, options, callback) => {
-    resolveHost(hostname, (error, addresses) => {
-      if (error !== null) return callback(error, "", 0);
-      const refused = addresses.find(({ address }) => !guard.allows(address));
-      if (refused !== undefined) return callback(addressRefused(`${hostname} is ${refused.address}`), "", 0);
-      const [first] = addresses;
-      if (first === undefined) {
-        return callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);
-      }
-      if (options.all === true) return callback(null, [...addresses]);
-      return callback(null, first.address, first.family);
-    });
   };
 }

@@ -45,12 +45,12 @@ export interface BreakerReport {
   /** Catalogue id, or "unlisted". */
   readonly endpoint: string;
   /** Catalogue id, where the endpoint has one. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Origin and path, which is what a breaker belongs to. */
   readonly url: string;
   readonly state: BreakerState;
   /** When its cool-down ends, on the client's clock; only of an open one. */
-  readonly openUntilMs?: number;
+  readonly openUntilMs?: number | undefined;
   /** "own": requests of this process showed it. "outside": `holdOpen` or `close` did. */
   readonly by: BreakerSource;
 }

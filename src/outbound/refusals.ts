@@ -140,6 +140,35 @@ export function blamesMethod({ status, headers, text }: Refusal): boolean {
   return (status === 400 || status === 403 || status === 404) && methodWords.test(text.slice(0, 2000));
 }
 
+/** A Retry-After longer than this is cut: no endpoint can shut itself out for days by one header. */
+const maxRetryAfterMs = 15 * 60_000;
+
+/** Retry-After (RFC 9110, section 10.2.3) as milliseconds from `nowMs`; undefined when absent or unreadable. */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
+  const text = value?.trim();
+  if (text === undefined || text === "" || text.length > 40) return undefined;
+  if (/^\d{1,12}$/.test(text)) return Math.min(Number(text) * 1000, maxRetryAfterMs);
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? undefined : Math.min(Math.max(0, moment - nowMs), maxRetryAfterMs);
+}
+
+/** The endpoint wants fewer requests. */
+export const isRateLimit = ({ status, headers }: Refusal): boolean =>
+  status === 429 || (status === 405 && headers["retry-after"] !== undefined);
+
+/** The error of an endpoint that wants fewer requests. */
+export function rateLimited({ status }: Refusal, retryAfterMs: number | undefined): FedwayError {
+  const seconds = retryAfterMs === undefined ? "" : ` of ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `The endpoint asks to be left alone for a while${seconds} (HTTP status ${status}).`;
+  return new FedwayError("ENDPOINT_RATE_LIMITED", message, {
+    fault: status >= 500 ? "http-5xx" : "http-429",
+    upstreamStatus: status,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    next: "Wait before sending another query to this endpoint.",
+  });
+}
+
 /** Whether the response head had arrived when the connection failed. */
 type ExchangePhase = "head" | "body";
 

@@ -20,7 +20,7 @@ export interface SharedBreakersOptions {
 /** A change that one process tells the others. */
 interface Notice {
   readonly url: string;
-  readonly id?: string;
+  readonly id?: string | undefined;
   /**
    * What was left of the cool-down when this was written, in milliseconds: the clocks of processes may differ. 0: the
    * endpoint works again.
@@ -106,8 +106,7 @@ class BreakerSharing {
     const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - atMs)) : 0;
     if (this.#unwritten.size >= noticesAtMost) return;
     this.#written += 1;
-    const named = { url, ...(id !== undefined && { id }) };
-    this.#unwritten.set(url, { ...named, openMs, atMs, from: this.#self, nth: this.#written });
+    this.#unwritten.set(url, { url, id, openMs, atMs, from: this.#self, nth: this.#written });
     if (!this.#writing) void this.#write();
   }
 

@@ -7,7 +7,7 @@ export type RequestMethod = "post-form" | "post-direct" | "get";
 /** What must be known of an endpoint to send it something. */
 export interface EndpointTarget {
   /** Catalogue id; absent for an endpoint that is not in the catalogue. Used in metrics and messages. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Absolute http(s) URL without userinfo. */
   readonly url: string;
   /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
@@ -37,8 +37,8 @@ export interface SparqlRequest {
   /** Accept-Encoding to send with "pass"; default "identity". */
   readonly acceptEncoding?: string | undefined;
   /** Protocol dataset (`default-graph-uri`, `named-graph-uri`). */
-  readonly defaultGraphs?: readonly string[];
-  readonly namedGraphs?: readonly string[];
+  readonly defaultGraphs?: readonly string[] | undefined;
+  readonly namedGraphs?: readonly string[] | undefined;
   /** Ends the request and its body at any moment; the reason becomes the error. */
   readonly signal: AbortSignal;
   /** Moment (on the client's clock, milliseconds) at which the request must be over, body included. */
@@ -114,20 +114,3 @@ export interface SparqlClient {
   /** Closes idle connections and refuses new requests; requests under way are aborted. */
   close(): Promise<void>;
 }
-
-/** A SPARQL request that is answered inside this process instead of over a connection. */
-export interface LocalQuery
-  extends Pick<SparqlRequest, "query" | "kind" | "accept" | "defaultGraphs" | "namedGraphs" | "client" | "signal"> {
-  readonly timeoutMs: number;
-}
-
-/** Its answer; errors are thrown as `FedwayError`. */
-export interface LocalAnswer {
-  readonly mediaType: string;
-  readonly body: Buffer;
-  /** The same bytes, to be read or destroyed, where they count in the account of their maker. */
-  readonly stream?: Readable;
-}
-
-/** Finds the endpoint that this process itself hosts under a URL; those URLs are never dialled. */
-export type LocalDispatch = (url: string) => ((query: LocalQuery) => Promise<LocalAnswer>) | undefined;

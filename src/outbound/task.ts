@@ -1,10 +1,11 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { hostBusy } from "./host-rates.ts";
 import type { Network } from "./network.ts";
-import type { RequestEnd, RequestOutcome, OutboundObserver } from "./observer.ts";
+import type { OutboundObserver, RequestEnd, RequestOutcome } from "./observer.ts";
 
 /** For whom something is fetched, and until when. */
-export interface TaskOptions {
+interface TaskOptions {
   readonly signal: AbortSignal;
   /** Moment on the network's clock, milliseconds. */
   readonly deadlineMs: number;
@@ -23,23 +24,26 @@ export interface TaskOptions {
  * at hosts and the account of its HTTP requests. Queries (`Call`), documents and messages to webhooks are tasks.
  */
 export class Task {
+  readonly network: Network;
   readonly deadlineMs: number;
   readonly startedMs: number;
   /** The host whose rate the next request counts for; undefined when it has none. */
   host: string | undefined;
   /** What is ended when the task is interrupted in its present phase: an exchange, or what it waits for. */
   underWay: { abort(error: FedwayError): void } | undefined;
+  /** The network, the signal or the deadline has ended the task. */
+  interrupted: FedwayError | undefined;
   /** HTTP requests sent. */
   requests = 0;
   /** Body bytes received, content-encoded. */
   wireBytes = 0;
-  /** Of the latest response head. */
-  status: number | undefined;
-  protected readonly network: Network;
+  /** A request is sent and its response head has not arrived since this moment. */
+  waitingSinceMs: number | undefined;
   readonly #options: TaskOptions;
   readonly #timer: Timer;
-  #interruption: FedwayError | undefined;
   #ended = false;
+  /** HTTP status of the latest response. */
+  #status: number | undefined;
   #requestOver: ((end: RequestEnd) => void) | undefined;
   #bytesBefore = 0;
 
@@ -57,13 +61,8 @@ export class Task {
     else if (leftMs === 0) this.#expire();
   }
 
-  protected get clock(): Clock {
+  get clock(): Clock {
     return this.network.clock;
-  }
-
-  /** The network, the signal or the deadline has ended the task. */
-  get interrupted(): FedwayError | undefined {
-    return this.#interruption;
   }
 
   get leftMs(): number {
@@ -74,9 +73,14 @@ export class Task {
     return this.clock.now() - this.startedMs;
   }
 
+  /** Body bytes of the latest request, content-encoded. */
+  get requestBytes(): number {
+    return this.wireBytes - this.#bytesBefore;
+  }
+
   /** @throws FedwayError why the task was interrupted */
   check(): void {
-    if (this.#interruption !== undefined) throw this.#interruption;
+    if (this.interrupted !== undefined) throw this.interrupted;
   }
 
   /** The signal fired. */
@@ -89,8 +93,8 @@ export class Task {
 
   /** Ends the task in whatever phase it is. */
   interrupt(error: FedwayError): void {
-    if (this.#ended || this.#interruption !== undefined) return;
-    this.#interruption = error;
+    if (this.#ended || this.interrupted !== undefined) return;
+    this.interrupted = error;
     this.underWay?.abort(error);
   }
 
@@ -115,6 +119,7 @@ export class Task {
 
   pause(ms: number): Promise<void> {
     const { clock } = this;
+    this.waitingSinceMs = undefined;
     return this.wait((resolve) => {
       const timer = clock.setTimeout(resolve, ms);
       return () => clock.clearTimeout(timer);
@@ -124,6 +129,7 @@ export class Task {
   /** Takes a turn at `host`; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
   hostTurn(): Promise<void> | undefined {
     this.check();
+    this.waitingSinceMs = undefined;
     const { host } = this;
     const { hostRates } = this.network;
     if (host === undefined || hostRates === undefined) return undefined;
@@ -141,16 +147,22 @@ export class Task {
   /** Counts a request that is sent now. */
   sent(): void {
     this.requests += 1;
-    const { observer, endpoint = "unlisted", trace } = this.#options;
-    if (observer?.onRequest === undefined) return;
-    this.status = undefined;
+    this.waitingSinceMs = this.clock.now();
+    this.#status = undefined;
     this.#bytesBefore = this.wireBytes;
-    this.#requestOver = observer.onRequest({ endpoint, attempt: this.requests, trace });
+    const { observer, endpoint = "unlisted", trace } = this.#options;
+    this.#requestOver = observer?.onRequest?.({ endpoint, attempt: this.requests, trace });
+  }
+
+  /** The response head has arrived. */
+  headed(status: number): void {
+    this.#status = status;
+    this.waitingSinceMs = undefined;
   }
 
   /** The request under way has ended; only the first end counts. */
   over(outcome: RequestOutcome): void {
-    this.#requestOver?.({ outcome, status: this.status, wireBytes: this.wireBytes - this.#bytesBefore });
+    this.#requestOver?.({ outcome, status: this.#status, wireBytes: this.requestBytes });
     this.#requestOver = undefined;
   }
 
@@ -180,13 +192,3 @@ const queryTooLate = (endpoint: string): FedwayError =>
     where: { endpoint },
     next: "Allow more time, or ask for less: add LIMIT or name more terms.",
   });
-
-/** A turn at the host would come after the deadline. */
-export function hostBusy(waitMs: number): FedwayError {
-  const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
-  return new FedwayError("ENDPOINT_BUSY", message, {
-    fault: "busy",
-    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
-    next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
-  });
-}

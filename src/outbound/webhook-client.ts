@@ -1,9 +1,10 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { vettedUrl } from "./address-guard.ts";
-import { parseRetryAfter } from "./conversation.ts";
-import { CollectedBody, Exchange } from "./exchange.ts";
+import { CollectedBody } from "./collected-body.ts";
+import { Exchange } from "./exchange.ts";
 import { headerOf } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
+import { parseRetryAfter } from "./refusals.ts";
 import { Task } from "./task.ts";
 
 /** One message for one receiver. */
@@ -23,7 +24,7 @@ export interface WebhookRequest {
 export interface WebhookReply {
   readonly status: number;
   /** `Retry-After`, at most 15 minutes. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Sends messages to receivers: with the address guard, without redirects, and without reading what they answer. */
@@ -83,12 +84,13 @@ function send(
       if (reply !== undefined) resolve(reply);
       else if (error !== undefined) reject(error);
     };
-    const exchange = new Exchange(network, {
+    const exchange = new Exchange(task, {
       fault: settle,
-      head(status, responseHeaders, self) {
+      head(status, responseHeaders) {
         const retryAfterMs = parseRetryAfter(headerOf(responseHeaders, "retry-after"), network.clock.now());
-        reply = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-        return new CollectedBody({ exchange: self, maxBytes: maxAnswerBytes, done: (_body, error) => settle(error) });
+        reply = { status, retryAfterMs };
+        const limit = { bytes: maxAnswerBytes, exchange };
+        return new CollectedBody({ limit, done: (_pieces, error) => settle(error) });
       },
     });
     exchange.send({ method: "POST", origin, path: pathname + search, body: Buffer.from(request.body), headers });

@@ -6,7 +6,7 @@ import { createEndpointProbe, type Finding } from "../../../src/monitor/probe-en
 import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { systemClock } from "../../../src/clock.ts";
-import type { ResolveHost } from "../../../src/outbound/network.ts";
+import type { ResolveHost } from "../../../src/outbound/address-guard.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { createProbeClient } from "../../../src/outbound/whole-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";

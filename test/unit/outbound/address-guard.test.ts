@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createAddressGuard, isOwnHost } from "../../../src/outbound/address-guard.ts";
-import { createGuardedLookup } from "../../../src/outbound/network.ts";
+import { createAddressGuard, createGuardedLookup, isOwnHost } from "../../../src/outbound/address-guard.ts";
 
 const guard = createAddressGuard();
 

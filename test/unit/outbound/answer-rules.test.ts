@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { AnswerKind } from "../../../src/results/model.ts";
 import { acceptsCoding, codingOf } from "../../../src/outbound/content-coding.ts";
 import { contentLength, answerMediaType, isOtherKind } from "../../../src/outbound/media-types.ts";
-import { cappedBy, partialRefused, partialSigns } from "../../../src/outbound/answer-monitor.ts";
-import { backOffMs, parseRetryAfter } from "../../../src/outbound/conversation.ts";
+import { cappedBy, partialRefused, partialSigns } from "../../../src/outbound/partial-answers.ts";
+import { backOffMs } from "../../../src/outbound/conversation.ts";
+import { parseRetryAfter } from "../../../src/outbound/refusals.ts";
 
 describe("media types", () => {
   it.each([

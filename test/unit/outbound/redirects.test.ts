@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createAddressGuard } from "../../../src/outbound/address-guard.ts";
-import { isRedirect, type RedirectStep, redirectStep } from "../../../src/outbound/conversation.ts";
+import { isRedirect, type RedirectStep, redirectStep } from "../../../src/outbound/redirects.ts";
 import type { RequestMethod } from "../../../src/outbound/sparql-client.ts";
 
 const guard = createAddressGuard();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
-import { Scheduler, type Waiter } from "../../../src/outbound/endpoint-states.ts";
+import { Scheduler, type Waiter } from "../../../src/outbound/scheduler.ts";
 
 let log: string[];
 

@@ -12,8 +12,7 @@ import { analyseQuery } from "../../../src/sparql/analyse-query.ts";
 import { parseQuery } from "../../../src/sparql/parse-query.ts";
 import { acceptsCoding } from "../../../src/outbound/content-coding.ts";
 import { documentMediaType, answerMediaType } from "../../../src/outbound/media-types.ts";
-import { excerptOf, refusalError } from "../../../src/outbound/refusals.ts";
-import { parseRetryAfter } from "../../../src/outbound/conversation.ts";
+import { excerptOf, parseRetryAfter, refusalError } from "../../../src/outbound/refusals.ts";
 import { holding } from "../../support/held-loop.ts";
 import {
   floods,

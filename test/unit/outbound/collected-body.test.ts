@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Clock, Timer } from "../../../src/clock.ts";
-import { PromptBody } from "../../../src/outbound/answer-body.ts";
+import { PromptBody } from "../../../src/outbound/collected-body.ts";
 
 /** A body under test, a clock that the test moves, and what became of the body. */
 function setUp() {
@@ -20,7 +20,7 @@ function setUp() {
   };
   const body = new PromptBody({
     clock,
-    whole: (pieces) => seen.push(`whole ${Buffer.concat(pieces).toString()}`),
+    done: (pieces, error) => seen.push(error ? `fail ${error.code}` : `whole ${Buffer.concat(pieces).toString()}`),
     stream: () => {
       seen.push("stream");
       return {
@@ -32,7 +32,6 @@ function setUp() {
         fail: (error) => seen.push(`stream ${error.code}`),
       };
     },
-    fail: (error) => seen.push(`fail ${error.code}`),
   });
   const later = async (): Promise<void> => {
     clock.now = () => 5;
