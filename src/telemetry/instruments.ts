@@ -1,22 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** A child of a histogram. */
-export interface Timer {
-  /** Seconds; what is no number is not counted. */
-  observe(seconds: number): void;
-}
-
-/** A child of a counter. */
-export interface Count {
-  inc(by?: number): void;
-}
-
-/** What an instrument is called. Label values come from closed sets or are catalogue ids. */
-export interface InstrumentName {
-  readonly name: string;
-  readonly help: string;
-  readonly labels?: readonly string[];
-}
+/** An instrument with labels. Their values come from closed sets or are catalogue ids. */
+type Instrument = readonly [name: string, help: string, labels: readonly string[]];
 
 /** Children by the value of their first label, those below it by the next one's. */
 interface Branch<Child> {
@@ -70,25 +55,10 @@ function* branchesOf<Child>(branch: Branch<Child>): Iterable<Branch<Child>> {
   for (const next of branch.below.values()) yield* branchesOf(next);
 }
 
-/** A child of a gauge. */
-export interface Level {
-  set(value: number): void;
-}
-
-/** Makes instruments on one registry. */
-export interface Instruments {
-  readonly timers: (name: InstrumentName) => Series<Timer>;
-  readonly counts: (name: InstrumentName) => Series<Count>;
-  readonly levels: (name: InstrumentName) => Series<Level>;
-  /** A counter without labels. */
-  readonly count: (name: InstrumentName) => Count;
-  /**
-   * A number that is read at every scrape and absent while `read` gives undefined or throws. It is there from this call
-   * on: what nobody reads is unknown, not 0.
-   */
-  readonly reading: (name: InstrumentName, read: () => number | undefined) => void;
-  /** The same with labels: all values are replaced at every scrape, and absent when reading them fails. */
-  readonly readings: (name: InstrumentName, read: () => Readings | Promise<Readings>) => void;
+/** A child of a histogram. */
+interface Timer {
+  /** Seconds; what is no number is not counted. */
+  observe(seconds: number): void;
 }
 
 /** Values with their labels, in the order of the label names. */
@@ -101,7 +71,7 @@ interface Labelled<Child> {
   remove(...values: string[]): void;
 }
 
-const seriesOf = <Of, Child = Of>(metric: Labelled<Of>, wrap: (child: Of) => Child): Series<Child> =>
+const seriesOf = <Child>(metric: Labelled<Child>, wrap = (child: Child): Child => child): Series<Child> =>
   new Series(
     (labels) => wrap(metric.labels(...labels)),
     (labels) => metric.remove(...labels),
@@ -114,30 +84,42 @@ const finite = (child: Timer): Timer => ({
   },
 });
 
+/** Makes instruments on one registry. */
+export type Instruments = ReturnType<typeof createInstruments>;
+
 /** Instruments on `registry`. */
-export function createInstruments(registry: Registry): Instruments {
+export function createInstruments(registry: Registry) {
   const registers = [registry];
-  const configured = ({ name, help, labels = [] }: InstrumentName) => ({
+  const configured = (name: string, help: string, labels: readonly string[] = []) => ({
     name,
     help,
     labelNames: [...labels],
     registers,
   });
   return {
-    timers: (name) => seriesOf<Timer>(new Histogram({ ...configured(name), buckets: seconds }), finite),
-    counts: (name) => seriesOf<Count>(new Counter(configured(name)), (child) => child),
-    levels: (name) => seriesOf<Level>(new Gauge(configured(name)), (child) => child),
-    count: (name) => new Counter(configured(name)),
-    reading(name, read) {
-      const gauge: Gauge = new Gauge({ ...configured(name), collect: () => show(gauge, read) });
+    timers: (...[name, help, labels]: Instrument) =>
+      seriesOf<Timer>(new Histogram({ ...configured(name, help, labels), buckets: seconds }), finite),
+    counts: (...[name, help, labels]: Instrument) =>
+      seriesOf<Counter.Internal>(new Counter(configured(name, help, labels))),
+    levels: (...[name, help, labels]: Instrument) =>
+      seriesOf<Gauge.Internal<string>>(new Gauge(configured(name, help, labels))),
+    /** A counter without labels. */
+    count: (name: string, help: string) => new Counter(configured(name, help)),
+    /**
+     * A number that is read at every scrape and absent while `read` gives undefined or throws. It is there from this call
+     * on: what nobody reads is unknown, not 0.
+     */
+    reading: (name: string, help: string, read: () => number | undefined): void => {
+      const gauge: Gauge = new Gauge({ ...configured(name, help), collect: () => show(gauge, read) });
     },
-    readings(name, read) {
+    /** The same with labels: all values are replaced at every scrape, and absent when reading them fails. */
+    readings: ([name, help, labels]: Instrument, read: () => Readings | Promise<Readings>): void => {
       const gauge: Gauge = new Gauge({
-        ...configured(name),
+        ...configured(name, help, labels),
         async collect() {
           const values = await settled(read);
           gauge.reset();
-          for (const { labels, value } of values) gauge.labels(...labels).set(value);
+          for (const each of values) gauge.labels(...each.labels).set(each.value);
         },
       });
     },

@@ -137,16 +137,11 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Agents for a client whose own time limit is that of silence. */
-export interface ExportAgents {
-  /** The agent of a protocol, `http:` or `https:`. */
-  readonly of: (protocol: string) => HttpAgent;
-  /** Ends every connection and lets no other begin. */
-  close(): void;
-}
-
-/** Agents whose connections serve one request each and end after `lifeMs`, however slowly an answer drips. */
-export function createExportAgents(lifeMs: number): ExportAgents {
+/**
+ * Agents whose connections serve one request each and end after `lifeMs`, however slowly an answer drips: the exporter's own
+ * time limit is that of silence.
+ */
+function createExportAgents(lifeMs: number) {
   const sockets = new Set<Socket | Duplex>();
   const agents: HttpAgent[] = [];
   let closed = false;
@@ -172,9 +167,11 @@ export function createExportAgents(lifeMs: number): ExportAgents {
     return agent;
   };
   return {
-    of: (protocol) =>
+    /** The agent of a protocol, `http:` or `https:`. */
+    of: (protocol: string): HttpAgent =>
       limited(protocol === "https:" ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false })),
-    close() {
+    /** Ends every connection and lets no other begin. */
+    close(): void {
       closed = true;
       for (const socket of sockets) socket.destroy();
       for (const agent of agents) agent.destroy();
@@ -182,24 +179,16 @@ export function createExportAgents(lifeMs: number): ExportAgents {
   };
 }
 
-/** A span of another process. */
-export interface RemoteParent {
-  /** 32 hexadecimal digits, not all 0. */
-  readonly traceId: string;
-  /** 16 hexadecimal digits, not all 0. */
-  readonly spanId: string;
-  /** The other process records it; a child is recorded when its parent is. */
-  readonly sampled: boolean;
-}
-
 const shape = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
 const zeros = /^0+$/;
 
 /**
- * Reads a `traceparent` header (W3C Trace Context, section 3.2); undefined when it is not exactly right. Versions to come
- * may add fields at the end.
+ * The span of another process in a `traceparent` header (W3C Trace Context, section 3.2): ids in hexadecimal, not all 0, and
+ * whether that process records it. Undefined when it is not exactly right; versions to come may add fields at the end.
  */
-export function parseTraceparent(text: string): RemoteParent | undefined {
+export function parseTraceparent(
+  text: string,
+): { readonly traceId: string; readonly spanId: string; readonly sampled: boolean } | undefined {
   const [, version, traceId = "0", spanId = "0", flags = "0", more] = shape.exec(text) ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
   if (zeros.test(traceId) || zeros.test(spanId)) return undefined;

@@ -1,34 +1,7 @@
 import type { Instruments, Readings } from "./instruments.ts";
 
-/** How a run of a job ended: `interrupted` ones were cancelled, or run again elsewhere. */
-type JobOutcome = "done" | "failed" | "interrupted";
-
-/** How a delivery of a webhook ended: `failed` ones are tried again, `dead` ones are given up. */
-type WebhookOutcome = "delivered" | "failed" | "dead";
-
 /** A handler of jobs. */
 type Handler<Payload, Context, Result> = (payload: Payload, context: Context) => Promise<Result>;
-
-/** Work in the background. */
-export interface WorkMetrics {
-  /** The same handler, with its runs counted and timed under the name of its kind. */
-  measureJob<Payload, Context extends { readonly signal: AbortSignal }, Result>(
-    kind: string,
-    run: Handler<Payload, Context, Result>,
-  ): Handler<Payload, Context, Result>;
-  /** Reads the jobs that are not finished at scrape time; what takes too long is not told. */
-  watchJobs(list: (state: "waiting" | "running") => Promise<readonly { readonly kind: string }[]>): void;
-  observeWebhook(outcome: WebhookOutcome): void;
-  /** An evaluator process has ended without being asked to. */
-  observeEvaluatorEnd(reason: EvaluatorEndReason): void;
-  /** Reads what the evaluators are doing at scrape time. */
-  watchEvaluators(usage: () => EvaluatorUsage): void;
-  /** The service's own storage has failed once. */
-  observeStoreFailure(): void;
-}
-
-/** Why an evaluator process ended. */
-type EvaluatorEndReason = "memory" | "stalled" | "killed" | "exit";
 
 /** Evaluations under way and waiting, and what all processes have in memory. */
 interface EvaluatorUsage {
@@ -37,10 +10,15 @@ interface EvaluatorUsage {
   readonly residentBytes: number;
 }
 
-const evaluatorEnds: readonly EvaluatorEndReason[] = ["memory", "stalled", "killed", "exit"];
-const jobOutcomes: readonly JobOutcome[] = ["done", "failed", "interrupted"];
-const webhookOutcomes: readonly WebhookOutcome[] = ["delivered", "failed", "dead"];
+/** Why an evaluator process ended. */
+const evaluatorEnds = ["memory", "stalled", "killed", "exit"] as const;
+/** How a run of a job ended: `interrupted` ones were cancelled, or run again elsewhere. */
+const jobOutcomes = ["done", "failed", "interrupted"] as const;
+/** How a delivery of a webhook ended: `failed` ones are tried again, `dead` ones are given up. */
+const webhookOutcomes = ["delivered", "failed", "dead"] as const;
 const openStates = ["waiting", "running"] as const;
+
+type JobLister = (state: (typeof openStates)[number]) => Promise<readonly { readonly kind: string }[]>;
 
 /** The clock, and the longest wait for what is read at a scrape, in milliseconds. */
 interface WorkTimes {
@@ -48,27 +26,29 @@ interface WorkTimes {
   readonly patienceMs: number;
 }
 
-/** The instruments of background work. */
-export function createWorkMetrics(instruments: Instruments, { now, patienceMs }: WorkTimes): WorkMetrics {
+/** Work in the background. */
+export function createWorkMetrics(instruments: Instruments, { now, patienceMs }: WorkTimes) {
   const { counts, timers, count } = instruments;
-  const runs = counts({ name: "fedway_jobs_total", help: "Runs of jobs that ended", labels: ["kind", "outcome"] });
-  const durations = timers({ name: "fedway_jobs_seconds", help: "Duration of runs of jobs", labels: ["kind"] });
-  const webhooks = counts({ name: "fedway_webhooks_total", help: "Deliveries of webhooks", labels: ["outcome"] });
-  const storeFailures = count({ name: "fedway_store_failures_total", help: "Failures of the service's own storage" });
-  const ends = counts({
-    name: "fedway_evaluator_ends_total",
-    help: "Evaluator processes that ended without being asked to",
-    labels: ["reason"],
-  });
+  const runs = counts("fedway_jobs_total", "Runs of jobs that ended", ["kind", "outcome"]);
+  const durations = timers("fedway_jobs_seconds", "Duration of runs of jobs", ["kind"]);
+  const webhooks = counts("fedway_webhooks_total", "Deliveries of webhooks", ["outcome"]);
+  const storeFailures = count("fedway_store_failures_total", "Failures of the service's own storage");
+  const ends = counts("fedway_evaluator_ends_total", "Evaluator processes that ended without being asked to", [
+    "reason",
+  ]);
   // An increase can be seen only where there was a number before.
   for (const reason of evaluatorEnds) ends.of(reason).inc(0);
   for (const outcome of webhookOutcomes) webhooks.of(outcome).inc(0);
   return {
-    measureJob(kind, run) {
+    /** The same handler, with its runs counted and timed under the name of its kind. */
+    measureJob<Payload, Context extends { readonly signal: AbortSignal }, Result>(
+      kind: string,
+      run: Handler<Payload, Context, Result>,
+    ): Handler<Payload, Context, Result> {
       for (const outcome of jobOutcomes) runs.of(kind, outcome).inc(0);
       return async (payload, context) => {
         const startedMs = now();
-        let outcome: JobOutcome = "failed";
+        let outcome: (typeof jobOutcomes)[number] = "failed";
         try {
           const result = await run(payload, context);
           outcome = "done";
@@ -79,33 +59,34 @@ export function createWorkMetrics(instruments: Instruments, { now, patienceMs }:
         }
       };
     },
-    watchJobs: (list) =>
-      instruments.readings(
-        { name: "fedway_jobs_open", help: "Jobs that are not finished", labels: ["kind", "state"] },
-        async () =>
-          (
-            await Promise.all(openStates.map(async (state) => tally(await inTime(list(state), patienceMs), state)))
-          ).flat(),
-      ),
-    observeWebhook: (outcome) => webhooks.of(outcome).inc(),
-    observeEvaluatorEnd: (reason) => ends.of(reason).inc(),
-    watchEvaluators(usage) {
-      instruments.readings(
-        { name: "fedway_evaluations", help: "Evaluations of federated queries", labels: ["state"] },
-        () => {
-          const { running, waiting } = usage();
-          return [
-            { labels: ["running"], value: running },
-            { labels: ["waiting"], value: waiting },
-          ];
-        },
+    /** Reads the jobs that are not finished at scrape time; what takes too long is not told. */
+    watchJobs(list: JobLister): void {
+      const openIn = async (state: (typeof openStates)[number]): Promise<Readings> =>
+        tally(await inTime(list(state), patienceMs), state);
+      instruments.readings(["fedway_jobs_open", "Jobs that are not finished", ["kind", "state"]], async () =>
+        (await Promise.all(openStates.map(openIn))).flat(),
       );
+    },
+    observeWebhook: (outcome: (typeof webhookOutcomes)[number]): void => webhooks.of(outcome).inc(),
+    /** An evaluator process has ended without being asked to. */
+    observeEvaluatorEnd: (reason: (typeof evaluatorEnds)[number]): void => ends.of(reason).inc(),
+    /** Reads what the evaluators are doing at scrape time. */
+    watchEvaluators(usage: () => EvaluatorUsage): void {
+      instruments.readings(["fedway_evaluations", "Evaluations of federated queries", ["state"]], () => {
+        const { running, waiting } = usage();
+        return [
+          { labels: ["running"], value: running },
+          { labels: ["waiting"], value: waiting },
+        ];
+      });
       instruments.reading(
-        { name: "fedway_evaluators_resident_bytes", help: "Memory of all evaluator processes" },
+        "fedway_evaluators_resident_bytes",
+        "Memory of all evaluator processes",
         () => usage().residentBytes,
       );
     },
-    observeStoreFailure: () => storeFailures.inc(),
+    /** The service's own storage has failed once. */
+    observeStoreFailure: (): void => storeFailures.inc(),
   };
 }
 
@@ -125,7 +106,6 @@ async function inTime<T>(promise: Promise<T>, patienceMs: number): Promise<T> {
   }
 }
 
-/** Codes of errors that mean the storage failed. */
 const failed = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "code" in error && error.code === "STORE_FAILED";
 

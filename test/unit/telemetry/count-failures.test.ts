@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { countFailures } from "../../../src/telemetry/work-metrics.ts";
-import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 
 class Port {
   readonly name = "port";
@@ -41,17 +40,5 @@ describe("a port that counts its failures", () => {
     expect(await failuresOf(new FedwayError("REQUEST_INVALID", "no such key"))).toBe(0);
     expect(await failuresOf(new Error("other"))).toBe(0);
     expect(await failuresOf(null)).toBe(0);
-  });
-
-  it("may be a store", async () => {
-    let failures = 0;
-    const store = countFailures(createMemoryStore(), () => {
-      failures += 1;
-    });
-    await store.put("a", "1");
-    expect((await store.get("a"))?.value).toBe("1");
-    await store.close();
-    await expect(store.get("a")).rejects.toMatchObject({ code: "STORE_FAILED" });
-    expect(failures).toBe(1);
   });
 });

@@ -84,13 +84,6 @@ it("counts entries as long lines", () => {
   expect(seen).toHaveLength(2);
 });
 
-it("lets no entry wait longer than it may", () => {
-  const { seen, batch } = setUp(700);
-  batch.add({ id: 1 });
-  vi.advanceTimersByTime(250);
-  expect(seen).toEqual(["entry 1\n", "begun"]);
-});
-
 it("writes nothing that is masked", () => {
   const { seen, batch } = setUp(700);
   batch.write("a secret\n");

@@ -1,5 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { parseTraceparent } from "../../../src/telemetry/otlp-tracing.ts";
+import { createRequestSpans } from "../../../src/telemetry/tracing.ts";
+
+it.each([
+  ["ok", undefined],
+  ["partial", undefined],
+  ["cancelled", undefined],
+  ["asked-again", undefined],
+  ["http-3xx", undefined],
+  ["http-4xx", "http-4xx"],
+  ["timeout", "timeout"],
+  ["malformed", "malformed"],
+])("the span of an upstream request that ended with %s has the error %s", (outcome, error) => {
+  const ended: (string | undefined)[] = [];
+  const span = { context: undefined, traceId: "", setAttribute: () => {}, end: (said?: string) => ended.push(said) };
+  const onRequest = createRequestSpans({ startSpan: () => span });
+  onRequest({ endpoint: "a", attempt: 1, trace: undefined })({ outcome, status: 200, wireBytes: 7 });
+  expect(ended).toEqual([error]);
+});
 
 const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
 const span = "00f067aa0ba902b7";
