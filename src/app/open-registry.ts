@@ -7,7 +7,7 @@ import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
 import { createProbeClient } from "../outbound/whole-answer.ts";
 import { CapabilityService } from "../registry/capabilities/capability-service.ts";
-import { createCapabilityStore } from "../registry/capabilities/capability-store.ts";
+import { createCapabilityStore } from "../registry/capabilities/capabilities.ts";
 import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
 import { createCapabilityProber } from "../registry/capabilities/prober.ts";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";

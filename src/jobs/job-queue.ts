@@ -75,7 +75,7 @@ export interface EnqueueOptions {
   /** A job with this id that is waiting or running is returned instead of a new one; a finished one is replaced. */
   readonly id?: string;
   /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing, or of coming due. */
-  readonly priority?: number;
+  readonly priority?: number | undefined;
   readonly delayMs?: number;
   /**
    * Jobs that are done before this one runs: 1 to 1,000, with the priority and the delay of this one, each on any worker

@@ -11,7 +11,7 @@ export interface EndpointTarget {
   /** Absolute http(s) URL without userinfo. */
   readonly url: string;
   /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
-  readonly method?: RequestMethod;
+  readonly method?: RequestMethod | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
   readonly rowCap?: number;
   /** Media types in which it is known to answer rightly; others are not asked for. */

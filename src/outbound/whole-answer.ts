@@ -15,7 +15,7 @@ export interface ProbeRequest {
   readonly query: string;
   readonly kind: AnswerKind;
   /** Value of the Accept header; default: all formats that can be read. */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds from now. */
   readonly timeoutMs: number;

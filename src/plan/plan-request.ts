@@ -46,15 +46,15 @@ export interface KnownCapabilities {
 /** What planning goes by; the registry's `EndpointView` fits. What is absent is not known, and forbids nothing. */
 export interface KnownEndpoint {
   /** The first request form that worked. */
-  readonly method?: NonNullable<PlannedEndpoint["method"]>;
+  readonly method?: PlannedEndpoint["method"] | undefined;
   /** Media types that came right when asked for; empty when none was found. */
   readonly formats?: readonly string[];
   /** Largest URL in bytes that worked by GET. */
-  readonly maxUrlBytes?: number;
+  readonly maxUrlBytes?: number | undefined;
   /** Largest number of join keys in one VALUES that worked. */
-  readonly maxValuesRows?: number;
+  readonly maxValuesRows?: number | undefined;
   /** Rows after which answers are cut without a word. */
-  readonly silentRowCap?: number;
+  readonly silentRowCap?: number | undefined;
   /** Constructs that the endpoint refuses or answers wrongly, by the names of `QueryConstruct`. */
   readonly lacks: ReadonlySet<string>;
 }

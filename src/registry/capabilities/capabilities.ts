@@ -1,3 +1,8 @@
+import { type Static, Type } from "typebox";
+import { type Collection, createCollection } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
+import { exactly, type Frozen, instant, quantity, text } from "../void/void-description.ts";
+
 /** Constructs whose right answer is probed; the names of the probes (registry method, section 7). */
 export const probedConstructs = [
   "values",
@@ -17,57 +22,55 @@ export const probedConstructs = [
 
 export type ProbedConstruct = (typeof probedConstructs)[number];
 
-/** What one probe found. */
-export interface ProbeOutcome {
+const outcomeSchema = exactly({
   /** "right": the known answer came; "wrong": another one; "refused": 4xx; "failed": anything else went wrong. */
-  readonly verdict: "right" | "wrong" | "refused" | "failed";
+  verdict: Type.Enum(["right", "wrong", "refused", "failed"]),
   /** What came instead, or the error's message; one line. */
-  readonly detail?: string;
-  readonly durationMs: number;
-}
+  detail: Type.Optional(text(1_000)),
+  durationMs: quantity,
+});
+
+/** What one probe found. */
+export type ProbeOutcome = Frozen<Static<typeof outcomeSchema>>;
+
+const capabilitiesSchema = exactly({
+  /** URL. */
+  endpoint: text(2_048),
+  probedAt: instant,
+  /** The canary gave its three rows. */
+  reachable: Type.Boolean(),
+  constructs: exactly(Object.fromEntries(probedConstructs.map((name) => [name, Type.Optional(outcomeSchema)]))),
+  /** Request forms that gave the canary's answer, in order of preference. */
+  methods: Type.Array(Type.Enum(["post-form", "post-direct", "get"]), { maxItems: 3 }),
+  /** Media types that came when asked for, and parsed to the right answer. */
+  formats: Type.Array(text(100), { maxItems: 20 }),
+  /** Rows after which answers are cut; absent when 20,000 rows came whole, or unknown (`wholeRows` tells). */
+  rowCap: Type.Optional(quantity),
+  /** Nothing in an answer cut at `rowCap` says so. */
+  rowCapSilent: Type.Optional(Type.Boolean()),
+  /** 20,000 rows came whole; absent when there is a cap, or it is not known. */
+  wholeRows: Type.Optional(quantity),
+  /** Largest number of VALUES rows that worked of 10, 100, 1,000, 10,000. */
+  maxValuesRows: Type.Optional(quantity),
+  /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
+  maxUrlBytes: Type.Optional(quantity),
+  /** SERVICE to itself worked; only probed with the operator's consent. */
+  service: Type.Optional(Type.Boolean()),
+  /** The probing ended early, because the endpoint stopped answering or the budget was spent. */
+  unfinished: Type.Optional(Type.Boolean()),
+});
 
 /** What an endpoint can do, by probes that touch no data. JSON-serialisable; what was not probed is absent. */
-export interface Capabilities {
-  readonly endpoint: string;
-  /** ISO 8601. */
-  readonly probedAt: string;
-  /** The canary gave its three rows. */
-  readonly reachable: boolean;
+export type Capabilities = Omit<Frozen<Static<typeof capabilitiesSchema>>, "constructs"> & {
   readonly constructs: Readonly<Partial<Record<ProbedConstruct, ProbeOutcome>>>;
-  /** Request forms that gave the canary's answer, in order of preference. */
-  readonly methods: readonly ("post-form" | "post-direct" | "get")[];
-  /** Media types that came when asked for, and parsed to the right answer. */
-  readonly formats: readonly string[];
-  /** Rows after which answers are cut; absent when 20,000 rows came whole, or unknown (`wholeRows` tells). */
-  readonly rowCap?: number;
-  /** Nothing in an answer cut at `rowCap` says so. */
-  readonly rowCapSilent?: boolean;
-  /** 20,000 rows came whole; absent when there is a cap, or it is not known. */
-  readonly wholeRows?: number;
-  /** Largest number of VALUES rows that worked of 10, 100, 1,000, 10,000. */
-  readonly maxValuesRows?: number;
-  /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
-  readonly maxUrlBytes?: number;
-  /** SERVICE to itself worked; only probed with the operator's consent. */
-  readonly service?: boolean;
-  /** The probing ended early, because the endpoint stopped answering or the budget was spent. */
-  readonly unfinished?: boolean;
-}
+};
 
 /** What planning and sending need to know of an endpoint. What is absent is not known, and forbids nothing. */
-export interface EndpointView {
+export interface EndpointView extends Pick<Capabilities, "formats" | "maxUrlBytes" | "maxValuesRows" | "rowCap"> {
   /** The first request form that worked. */
-  readonly method?: "post-form" | "post-direct" | "get";
-  /** Largest URL in bytes that worked by GET. */
-  readonly maxUrlBytes?: number;
-  /** Largest number of join keys in one VALUES that worked. */
-  readonly maxValuesRows?: number;
-  /** Rows after which answers are cut. */
-  readonly rowCap?: number;
-  /** The same number, when a cut answer looks like a whole one. */
-  readonly silentRowCap?: number;
-  /** Media types that came right when asked for; empty when none was found. */
-  readonly formats: readonly string[];
+  readonly method?: Capabilities["methods"][number] | undefined;
+  /** The row cap, when a cut answer looks like a whole one. */
+  readonly silentRowCap?: number | undefined;
   /** Constructs that the endpoint refuses or answers wrongly; a probe that merely failed forbids nothing. */
   readonly lacks: ReadonlySet<ProbedConstruct>;
 }
@@ -76,19 +79,30 @@ export interface EndpointView {
 export function endpointView(capabilities: Capabilities): EndpointView | undefined {
   if (!capabilities.reachable) return undefined;
   const { constructs, methods, formats, maxUrlBytes, maxValuesRows, rowCap, rowCapSilent } = capabilities;
-  const [method] = methods;
-  const lacks = new Set<ProbedConstruct>();
-  for (const name of probedConstructs) {
-    const verdict = constructs[name]?.verdict;
-    if (verdict === "wrong" || verdict === "refused") lacks.add(name);
-  }
+  const isLacking = (name: ProbedConstruct): boolean =>
+    constructs[name]?.verdict === "wrong" || constructs[name]?.verdict === "refused";
   return {
-    ...(method !== undefined && { method }),
-    ...(maxUrlBytes !== undefined && { maxUrlBytes }),
-    ...(maxValuesRows !== undefined && { maxValuesRows }),
-    ...(rowCap !== undefined && { rowCap }),
-    ...(rowCap !== undefined && rowCapSilent === true && { silentRowCap: rowCap }),
+    method: methods[0],
+    maxUrlBytes,
+    maxValuesRows,
+    rowCap,
+    silentRowCap: rowCapSilent === true ? rowCap : undefined,
     formats,
-    lacks,
+    lacks: new Set(probedConstructs.filter(isLacking)),
   };
+}
+
+/** Capabilities by catalogue id; checked on the way out, so that a damaged document is dropped and never used. */
+export function createCapabilityStore(options: {
+  readonly store: Store;
+  /** Hears of stored documents that could not be read any more and were dropped. */
+  readonly onDropped?: (id: string, reason: string) => void;
+}): Collection<Capabilities> {
+  const { store, onDropped } = options;
+  const schema = Type.Object({ format: Type.Literal(1), capabilities: capabilitiesSchema });
+  const place = { store, prefix: "capabilities/", schema, removesInvalid: true };
+  return createCollection(onDropped ? { ...place, onInvalid: onDropped } : place, {
+    decode: (stored): Capabilities => stored.capabilities,
+    encode: (found) => JSON.stringify({ format: 1, capabilities: found }),
+  });
 }

@@ -138,7 +138,7 @@ export class CapabilityService {
   async request(id: string, { priority }: { readonly priority?: number } = {}): Promise<Job> {
     this.#entry(id);
     const { jobs } = this.#options;
-    return jobs.enqueue(probeKind, { id }, { id: `probe.${id}`, ...(priority !== undefined && { priority }) });
+    return jobs.enqueue(probeKind, { id }, { id: `probe.${id}`, priority });
   }
 
   #entry(id: string): CatalogEntry {
@@ -151,7 +151,7 @@ export class CapabilityService {
     const { prober, documentCanary, mayCallItself } = this.#options;
     if (entry.interface !== "sparql") return documentCanary(entry, signal);
     const { id, url, method } = entry;
-    const endpoint: AskedEndpoint = { id, url, ...(method !== undefined && { method }) };
+    const endpoint: AskedEndpoint = { id, url, method };
     return prober.probe(endpoint, { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress });
   }
 

@@ -33,7 +33,9 @@ interface ProbeOptions {
   /** The operator agrees that the endpoint is made to call itself by SERVICE. */
   readonly serviceToItself?: boolean;
   /** Called before each part of the run. */
-  readonly onProgress?: (progress: { readonly stage: string; readonly done: number; readonly total: number }) => void;
+  readonly onProgress?:
+    | ((progress: { readonly stage: string; readonly done: number; readonly total: number }) => void)
+    | undefined;
 }
 
 /** Finds out what endpoints can do. */
@@ -64,7 +66,7 @@ export function createCapabilityProber(options: CapabilityProberOptions): Capabi
       const run = new Run(session, endpoint);
       const unfinished = !(await run.finish(serviceToItself, onProgress));
       const constructs = Object.fromEntries(run.findings.constructs);
-      return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, ...(unfinished && { unfinished }) };
+      return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished: unfinished || undefined };
     },
   };
 }
@@ -75,11 +77,11 @@ interface Findings {
   readonly constructs: Map<ProbedConstruct, ProbeOutcome>;
   readonly methods: RequestMethod[];
   readonly formats: string[];
-  rowCap?: number;
+  rowCap?: number | undefined;
   rowCapSilent?: boolean;
   wholeRows?: number;
-  maxValuesRows?: number;
-  maxUrlBytes?: number;
+  maxValuesRows?: number | undefined;
+  maxUrlBytes?: number | undefined;
   service?: boolean;
 }
 
@@ -135,7 +137,7 @@ class Run {
   /** Asks and judges. */
   async #try(probe: Probe, asking: Partial<Asking> = {}): Promise<ProbeOutcome> {
     const [method] = this.findings.methods;
-    const given: Asking = { table: this.#table, ...(method !== undefined && { method }), ...asking };
+    const given: Asking = { table: this.#table, method, ...asking };
     return outcomeOf(await this.#session.ask(probe, given), probe.judge);
   }
 
@@ -208,7 +210,7 @@ class Run {
   async #productRows(): Promise<{ readonly rows: number; readonly silent: boolean } | undefined> {
     const [method] = this.findings.methods;
     const probe: Probe = { kind: "bindings", query: rowCapQuery, judge: () => undefined };
-    const asking = { table: this.#table, ...(method !== undefined && { method }), maxRows: rowsOfProduct };
+    const asking = { table: this.#table, method, maxRows: rowsOfProduct };
     const { answer } = await this.#session.ask(probe, asking);
     if (answer === undefined || answer.rows.length === 0) return undefined;
     const how = answer.partial?.how;

@@ -27,8 +27,8 @@ export type Asked =
 /** How a question is put. */
 export interface Asking {
   readonly table: Table;
-  readonly method?: AskedEndpoint["method"];
-  readonly accept?: string;
+  readonly method?: AskedEndpoint["method"] | undefined;
+  readonly accept?: string | undefined;
   /** Default 1,000. */
   readonly maxRows?: number;
 }
@@ -76,10 +76,10 @@ export function createProbeSession(options: ProbeSessionOptions): ProbeSession {
       const startedMs = clock.now();
       try {
         const answer = await client.probe({
-          endpoint: { ...endpoint, ...(method !== undefined && { method }) },
+          endpoint: { ...endpoint, method },
           query: probe.query(table),
           kind: probe.kind,
-          ...(accept !== undefined && { accept }),
+          accept,
           signal,
           timeoutMs: Math.min(bounds.questionMs, leftMs),
           maxRows,

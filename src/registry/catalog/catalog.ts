@@ -12,20 +12,20 @@ export interface CatalogEntry {
   readonly id: string;
   readonly title: string;
   /** One sentence in plain words; undefined when the operator gave none. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** `dcat:endpointURL`, or `void:dataDump` of a file; absolute. Relative ones are resolved against the public URL. */
   readonly url: string;
   /** `dcterms:conformsTo`; "sparql" when not said, "file" when there is a `void:dataDump` instead of an endpoint URL. */
   readonly interface: EndpointInterface;
-  readonly homepage?: string;
-  readonly license?: string;
+  readonly homepage?: string | undefined;
+  readonly license?: string | undefined;
   readonly keywords: readonly string[];
   /** `fedway:engine`: the store behind it, where known. */
-  readonly engine?: string;
+  readonly engine?: string | undefined;
   /** `skos:note`: what its users should know. */
   readonly notes: readonly string[];
   /** `fedway:rowCap`: rows after which its answers are cut. */
-  readonly rowCap?: number;
+  readonly rowCap?: number | undefined;
   /** `fedway:blocksService`: it refuses queries that contain SERVICE. */
   readonly blocksService: boolean;
   /** `fedway:needsUserAgent`: it refuses requests without a User-Agent that names a contact. */
@@ -35,7 +35,7 @@ export interface CatalogEntry {
   /** Queries that our parser refuses may be passed on unparsed (Virtuoso `define`, Blazegraph hints). */
   readonly rawQueries: boolean;
   /** Method known to work, `post-form` where nothing else is known to be needed. */
-  readonly method?: "post-form" | "post-direct" | "get";
+  readonly method?: "post-form" | "post-direct" | "get" | undefined;
 }
 
 /** A named set of endpoints (`fedway:Federation`) with its own virtual endpoint `/federations/{id}/sparql`. */
@@ -43,13 +43,13 @@ export interface Federation {
   /** As of an entry; federations and endpoints have separate ids. */
   readonly id: string;
   readonly title: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** `fedway:member`: ids of endpoints named one by one. */
   readonly members: readonly string[];
   /** `fedway:memberKeyword`: endpoints with any of these keywords belong to it. */
   readonly memberKeywords: readonly string[];
   /** `fedway:memberQuery`: endpoints that a catalogue search for this text finds belong to it. */
-  readonly memberQuery?: string;
+  readonly memberQuery?: string | undefined;
 }
 
 /** Where an entry or federation comes from. */
@@ -58,7 +58,7 @@ type Origin = "file" | "api";
 /** A catalogue file that could not be used; the others load all the same. */
 export interface CatalogProblem {
   readonly file: string;
-  readonly line?: number;
+  readonly line?: number | undefined;
   readonly reason: string;
 }
 

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { CatalogEntry } from "./catalog.ts";
 import { lineWith, parseDocument } from "./document.ts";
-import { refuseAddress } from "./check-write.ts";
+import { type DocumentRules, refuseAddress } from "./check-write.ts";
 import { looseKey, type UrlKey, urlKeys } from "./index-catalog.ts";
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
@@ -16,17 +16,17 @@ export interface CheckCatalogOptions extends LoadCatalogOptions {
   /** SHACL shapes, in Turtle. */
   readonly shapesFile: string;
   /** Why requests to a URL would be refused; a warning here, because the operator's settings may differ. */
-  readonly refuseUrl?: (url: string) => string | undefined;
+  readonly refuseUrl?: DocumentRules["refuseUrl"];
 }
 
 /** Something to mend in a catalogue file. */
 export interface CatalogFinding {
   readonly file: string;
   /** 1-based, where the text shows it. */
-  readonly line?: number;
+  readonly line?: number | undefined;
   readonly severity: Severity;
   /** Predicate, with its usual prefix where there is one. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   readonly reason: string;
 }
 
@@ -49,7 +49,7 @@ export interface CatalogReport {
  */
 export async function checkCatalog(options: CheckCatalogOptions): Promise<CatalogReport> {
   const { baseUrl: publicUrl, ownOrigins } = options;
-  const keyOf = urlKeys({ publicUrl, ...(ownOrigins && { ownOrigins }) });
+  const keyOf = urlKeys({ publicUrl, ownOrigins });
   const read = await readCatalogFiles(options, keyOf);
   const { entries, federations, problems } = resolveCatalog(read, []);
   const findings: CatalogFinding[] = problems.map((problem) => ({ ...problem, severity: "violation" }));
@@ -82,7 +82,7 @@ async function checkShapes(
     if (quads === undefined) continue;
     for (const { severity, path, reason } of await check(quads)) {
       const line = path === undefined ? undefined : lineWith(path, text);
-      const place = { ...(line !== undefined && { line }), ...(path !== undefined && { path }) };
+      const place = { line, path };
       findings.push({ file, severity, reason, ...place });
     }
   }
@@ -105,7 +105,7 @@ function checkAddresses(
   return files.flatMap((catalogFile) => {
     const { item } = catalogFile;
     if (item.kind !== "endpoint") return [];
-    const reason = refuseAddress(item.value.url, { baseUrl, keyOf, ...(refuseUrl && { refuseUrl }) });
+    const reason = refuseAddress(item.value.url, { baseUrl, keyOf, refuseUrl });
     return reason === undefined ? [] : warning(catalogFile, item.value.url, reason);
   });
 }
@@ -136,7 +136,7 @@ function checkMembers({ files }: CatalogFiles, entries: readonly CatalogEntry[])
 
 function warning({ file, text }: CatalogFile, about: string, reason: string): readonly CatalogFinding[] {
   const line = lineWith(about, text);
-  return [{ file, severity: "warning", reason, ...(line !== undefined && { line }) }];
+  return [{ file, severity: "warning", reason, line }];
 }
 
 /** How much a finding weighs: a violation refuses the document. */
@@ -146,7 +146,7 @@ type Severity = "violation" | "warning" | "info";
 interface ShapeFinding {
   readonly severity: Severity;
   /** Predicate, with its usual prefix where there is one. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   readonly reason: string;
 }
 

@@ -12,9 +12,9 @@ import { endpointUnknown } from "./endpoint-unknown.ts";
 export interface DocumentRules {
   readonly baseUrl: string;
   readonly keyOf: UrlKey;
-  readonly shapes?: ShapeCheck;
+  readonly shapes?: ShapeCheck | undefined;
   /** Why requests to a URL would be refused (a private address); undefined for no reason. */
-  readonly refuseUrl?: (url: string) => string | undefined;
+  readonly refuseUrl?: ((url: string) => string | undefined) | undefined;
 }
 
 /** A document that may be written. */

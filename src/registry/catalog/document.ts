@@ -65,7 +65,7 @@ export function identifyDocument(quads: readonly RDF.Quad[]): Pick<CatalogDocume
 /** What is wrong with a file, where it can be said with its line. */
 export function toProblem(file: string, problem: unknown, text = ""): CatalogProblem {
   const line = lineOf(problem, text);
-  return Object.freeze({ file, reason: reasonOf(problem), ...(line !== undefined && { line }) });
+  return Object.freeze({ file, reason: reasonOf(problem), line });
 }
 
 /** The reason in words for the operator, without passwords and without what the program only knows for itself. */

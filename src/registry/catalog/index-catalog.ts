@@ -5,13 +5,13 @@ interface OwnAddresses {
   /** Public URL of this service, without a trailing slash. */
   readonly publicUrl: string;
   /** Other origins under which the service is reached, e.g. the listening address behind a proxy. */
-  readonly ownOrigins?: readonly string[];
+  readonly ownOrigins?: readonly string[] | undefined;
 }
 
 export interface CatalogOptions extends OwnAddresses {
   readonly federations?: readonly Federation[];
   /** Ids of the entries that a search for a text finds; without it, words are looked for in the entries' texts. */
-  readonly search?: (text: string) => readonly string[];
+  readonly search?: ((text: string) => readonly string[]) | undefined;
 }
 
 /** What a catalogue is made of. */
@@ -24,7 +24,7 @@ interface CatalogParts {
   /** The key of an entry's URL; a catalogue that is rebuilt often remembers it. */
   readonly keyOfEntry: (entry: CatalogEntry) => string | undefined;
   readonly publicUrl: string;
-  readonly search?: CatalogOptions["search"];
+  readonly search?: CatalogOptions["search"] | undefined;
 }
 
 /** The comparison key of a URL; undefined when it is no http(s) URL. */

@@ -46,10 +46,10 @@ const attempts = 3;
  */
 export async function openCatalog(options: OpenCatalogOptions): Promise<EditableCatalog> {
   const { baseUrl, ownOrigins, search, shapesFile, refuseUrl } = options;
-  const keyOf = urlKeys({ publicUrl: baseUrl, ...(ownOrigins && { ownOrigins }) });
+  const keyOf = urlKeys({ publicUrl: baseUrl, ownOrigins });
   const files = await readCatalogFiles(options, keyOf);
   const shapes = shapesFile === undefined ? undefined : createShapeCheck(shapesFile);
-  const rules = { baseUrl, keyOf, ...(shapes && { shapes }), ...(refuseUrl && { refuseUrl }) };
+  const rules = { baseUrl, keyOf, shapes, refuseUrl };
   const catalog = new OpenCatalog({ baseUrl, search, files, rules, store: options.store, now: options.now });
   await catalog.refresh();
   return catalog;

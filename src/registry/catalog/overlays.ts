@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { sleep, systemClock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { createCollection } from "../../store/collection.ts";
@@ -24,29 +24,24 @@ export interface Overlay {
   /** ISO 8601. */
   readonly changedAt: string;
   /** Hash of the file that it was laid over. */
-  readonly over?: string;
+  readonly over?: string | undefined;
   readonly item?: CatalogItem;
   /** Comparison key of an endpoint's URL. */
-  readonly urlKey?: string;
+  readonly urlKey?: string | undefined;
   /** Why the stored document cannot be used. */
-  readonly problem?: string;
-}
-
-/** What is stored of a change. */
-export interface StoredOverlay {
-  readonly format: 1;
-  readonly changedAt: string;
-  readonly over?: string;
-  /** Turtle, with this service's own IRIs relative to its public URL; absent in a tombstone. */
-  readonly turtle?: string;
+  readonly problem?: string | undefined;
 }
 
 const schema = Type.Object({
   format: Type.Literal(1),
   changedAt: Type.String(),
   over: Type.Optional(Type.String()),
+  /** With this service's own IRIs relative to its public URL; absent in a tombstone. */
   turtle: Type.Optional(Type.String()),
 });
+
+/** What is stored of a change. */
+export type StoredOverlay = Readonly<Static<typeof schema>>;
 
 const keyPattern = /^(endpoint|federation)\/([a-z0-9][a-z0-9._-]{0,63})$/;
 
@@ -65,13 +60,13 @@ function readOverlay(key: string, { version, document }: VersionedOverlay, rules
     return { ...overlay, deleted: false, changedAt: "", problem: "The stored change cannot be read." };
   }
   const { changedAt, over, turtle } = document;
-  const known = { ...overlay, changedAt, ...(over !== undefined && { over }) };
+  const known = { ...overlay, changedAt, over };
   if (turtle === undefined) return { ...known, deleted: true };
   try {
     const item = readItem(parseDocument(turtle, rules.baseUrl));
     if (item.kind !== kind || item.id !== id) throw new EntryProblem(`It is about "${item.id}".`);
     const urlKey = keyOfItem(item, rules.keyOf);
-    return { ...known, deleted: false, item, ...(urlKey !== undefined && { urlKey }) };
+    return { ...known, deleted: false, item, urlKey };
   } catch (problem) {
     return { ...known, deleted: false, problem: `The stored change cannot be used: ${reasonOf(problem)}` };
   }

@@ -115,7 +115,7 @@ function parseNamed(statements: Statements): Pick<CatalogEntry, "id" | "title" |
   return {
     id: identifier(statements, identifierProperty),
     title: requiredText(statements, titleProperty),
-    ...(description !== undefined && { description }),
+    description,
   };
 }
 
@@ -143,7 +143,7 @@ function links(statements: Statements): Pick<CatalogEntry, "homepage" | "license
   const landingPage = link(statements, { iri: dcat.landingPage, name: "dcat:landingPage" });
   const homepage = link(statements, { iri: foaf.homepage, name: "foaf:homepage" }) ?? landingPage;
   const license = link(statements, { iri: dcterms.license, name: "dcterms:license" });
-  return { ...(homepage !== undefined && { homepage }), ...(license !== undefined && { license }) };
+  return { homepage, license };
 }
 
 function dialect(statements: Statements): Pick<CatalogEntry, "engine" | "rowCap" | "method"> {
@@ -151,9 +151,9 @@ function dialect(statements: Statements): Pick<CatalogEntry, "engine" | "rowCap"
   const rowCap = count(statements, { iri: fedway.rowCap, name: "fedway:rowCap" });
   const method = choice(statements, { iri: fedway.requestMethod, name: "fedway:requestMethod" }, requestMethods);
   return {
-    ...(engine !== undefined && { engine }),
-    ...(rowCap !== undefined && { rowCap }),
-    ...(method !== undefined && { method }),
+    engine,
+    rowCap,
+    method,
   };
 }
 
@@ -245,6 +245,6 @@ function parseFederation(statements: Statements): Federation {
     ...parseNamed(statements),
     members: Object.freeze([...new Set(members)]),
     memberKeywords,
-    ...(memberQuery !== undefined && { memberQuery }),
+    memberQuery,
   });
 }

@@ -18,9 +18,9 @@ export interface LoadCatalogOptions {
   /** Public URL of this service without a trailing slash; relative IRIs in the files are resolved against `{baseUrl}/`. */
   readonly baseUrl: string;
   /** Other origins under which the service itself is reached. */
-  readonly ownOrigins?: readonly string[];
+  readonly ownOrigins?: readonly string[] | undefined;
   /** See `CatalogOptions.search`. */
-  readonly search?: CatalogOptions["search"];
+  readonly search?: CatalogOptions["search"] | undefined;
 }
 
 /** Files that are read before timers and sockets have their turn. */
@@ -62,7 +62,7 @@ function toCatalogFile(file: string, item: CatalogItem, { text, keyOf }: FileRea
     text,
     item,
     hash: hash("sha256", text, "base64url"),
-    ...(urlKey !== undefined && { urlKey }),
+    urlKey,
   };
 }
 
@@ -78,9 +78,9 @@ interface FileReading {
  */
 export async function loadCatalog(options: LoadCatalogOptions): Promise<Catalog> {
   const { baseUrl: publicUrl, ownOrigins, search } = options;
-  const addresses = { publicUrl, ...(ownOrigins && { ownOrigins }) };
+  const addresses = { publicUrl, ownOrigins };
   const { entries, federations, problems } = resolveCatalog(await readCatalogFiles(options, urlKeys(addresses)), []);
-  return createCatalog(entries, problems, { ...addresses, federations, ...(search && { search }) });
+  return createCatalog(entries, problems, { ...addresses, federations, search });
 }
 
 const maxFiles = 20_000;

@@ -13,7 +13,7 @@ export interface CatalogFile {
   readonly text: string;
   readonly item: CatalogItem;
   /** Comparison key of an endpoint's URL. */
-  readonly urlKey?: string;
+  readonly urlKey?: string | undefined;
   /** Changes with the text. */
   readonly hash: string;
 }

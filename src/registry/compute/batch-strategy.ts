@@ -18,7 +18,7 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
     first: 10,
     most: run.mostKeys,
     text: run.mostText,
-    ...(run.cap !== undefined && { rows: run.cap }),
+    rows: run.cap,
     ...(run.inconsistent && { work: Math.max(1, run.inconsistentFrom / 2) }),
   });
   let done = 0;
@@ -82,7 +82,7 @@ async function askBatch(run: Run, kind: FactKind, { keys, batcher, items }: Batc
   const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
     if (batcher.failed()) return;
     const [key = ""] = keys;
-    await fallBack(run, kind, { key, why, ...(record !== undefined && { record }) });
+    await fallBack(run, kind, { key, why, record });
   };
   if (keys.length === 1 && isTooHeavy(run, kind, work)) {
     await fall("timeout");

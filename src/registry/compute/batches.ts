@@ -17,9 +17,9 @@ interface PartLimits {
   /** Keys in one part. */
   readonly most: number;
   /** Characters of all keys in one part, unless it is a single one; absent: no bound. */
-  readonly text?: number;
+  readonly text?: number | undefined;
   /** A key to be asked for on its own, too, if that is light. */
-  readonly doubtful?: string;
+  readonly doubtful?: string | undefined;
   /** How often the work is halved, the rest being one part; default 6. */
   readonly halvings?: number;
 }
@@ -80,11 +80,11 @@ interface BatchLimits {
   /** Keys in any batch. */
   readonly most: number;
   /** Characters of all keys of a batch; absent: no bound. */
-  readonly text?: number;
+  readonly text?: number | undefined;
   /** Rows that an answer may have without being cut; absent: no known cap. */
-  readonly rows?: number;
+  readonly rows?: number | undefined;
   /** Work above which answers are known to fail or to be incomplete. */
-  readonly work?: number;
+  readonly work?: number | undefined;
 }
 
 /** Batches that adapt to how the endpoint takes them (level 2). */

@@ -93,7 +93,7 @@ async function verifyWhole(
   let differing = 0;
   // Where an engine has stopped half-way, it is the last group that shows it.
   const doubtful = [...whole.groups.keys()].at(-1);
-  const limits = { most: mostIn(run, kind), text: run.mostText, ...(doubtful !== undefined && { doubtful }) };
+  const limits = { most: mostIn(run, kind), text: run.mostText, doubtful };
   const isClaimed = claimedOf(run, kind, { whole, items });
   const parts = [
     ...verificationParts(

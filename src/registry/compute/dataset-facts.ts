@@ -76,9 +76,9 @@ function keepNodes(run: Run, name: NodeCount, count: Count): void {
 const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.get("triples")?.status === "exact";
 
 interface CountedOnce {
-  readonly value?: number;
+  readonly value?: number | undefined;
   readonly sound: boolean;
-  readonly why?: "timeout" | "refused" | "failed";
+  readonly why?: "timeout" | "refused" | "failed" | undefined;
   readonly record: number;
 }
 
@@ -87,7 +87,7 @@ async function countOnce(run: Run, query: string): Promise<CountedOnce> {
   if (!outcome.ok) return { sound: false, why: outcome.why, record: outcome.record };
   const [row] = outcome.answer.rows;
   const value = outcome.answer.rows.length === 1 ? countOf(row?.get("n")) : undefined;
-  return { ...(value !== undefined && { value }), sound: outcome.sound, record: outcome.record };
+  return { value, sound: outcome.sound, record: outcome.record };
 }
 
 /** No fewer nodes than any property has. */

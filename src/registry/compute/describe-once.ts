@@ -12,19 +12,19 @@ export interface DescribeOnceOptions {
   /** Ends the run; what was found so far is the result. */
   readonly signal: AbortSignal;
   /** Of the whole run, the search for the publisher's description included; the describer's own where not said. */
-  readonly budget?: DescribeBudget;
+  readonly budget?: DescribeBudget | undefined;
   /** Look for the publisher's description first; default true. */
   readonly retrieve?: boolean;
-  readonly onProgress?: (progress: JobProgress) => void;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /** Milliseconds between two queries; default the describer's. */
-  readonly pauseMs?: number;
+  readonly pauseMs?: number | undefined;
 }
 
 /** A description that was made without a service. */
 export interface DescribedOnce {
   readonly description: VoidDescription;
   /** What came of the publisher's own description; absent when it was not looked for, or not to the end. */
-  readonly retrieved?: RetrievedVoid;
+  readonly retrieved?: RetrievedVoid | undefined;
   /** The signal ended the run. */
   readonly interrupted: boolean;
 }
@@ -53,7 +53,7 @@ async function run(parts: Run): Promise<DescribedOnce> {
   const description = start.isOver === true ? start.known : await compute(parts, start.known);
   const interrupted = options.signal.aborted;
   if (!interrupted && description.source === "computed") refuseSilence(meter);
-  return { description, ...(start.retrieved && { retrieved: start.retrieved }), interrupted };
+  return { description, retrieved: start.retrieved, interrupted };
 }
 
 /** An endpoint that answered nothing is a failure, not an empty dataset. */
@@ -65,7 +65,7 @@ function refuseSilence({ answered, failure }: Meter): void {
 interface Start {
   readonly known: VoidDescription;
   /** Absent when the search was left out, or ended before its time. */
-  readonly retrieved?: RetrievedVoid;
+  readonly retrieved?: RetrievedVoid | undefined;
   /** The run ended already. */
   readonly isOver?: boolean;
 }
@@ -106,7 +106,7 @@ async function compute({ meter, target, options, startedMs }: Run, known: VoidDe
     ...(budget.requests !== undefined && { requests: budget.requests - known.cost.requests }),
     ...(budget.ms !== undefined && { ms: budget.ms - (steadyClock.now() - startedMs) }),
   };
-  const describer = createDescriber({ asker: meter, clock: steadyClock, ...(pauseMs !== undefined && { pauseMs }) });
+  const describer = createDescriber({ asker: meter, clock: steadyClock, pauseMs });
   let latest = known;
   const onCheckpoint = (checkpoint: VoidDescription): void => {
     latest = checkpoint;
@@ -117,7 +117,7 @@ async function compute({ meter, target, options, startedMs }: Run, known: VoidDe
       known,
       budget: left,
       onCheckpoint,
-      ...(onProgress && { onProgress }),
+      onProgress,
     });
   } catch (thrown) {
     if (!signal.aborted) throw toFedwayError(thrown);

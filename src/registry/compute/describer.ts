@@ -20,13 +20,13 @@ import { Session, StopRun } from "./session.ts";
 export interface DescribeTarget {
   readonly endpoint: AskedEndpoint;
   /** IRI that names the dataset in the description; default `<endpoint url>#dataset`. */
-  readonly dataset?: string;
+  readonly dataset?: string | undefined;
   /** `fedway:engine` of the catalogue entry; "virtuoso" makes its system graphs be left out. */
-  readonly engine?: string;
+  readonly engine?: string | undefined;
   /** Rows after which answers are known to be cut. */
-  readonly rowCap?: number;
+  readonly rowCap?: number | undefined;
   /** What the probes found; spares asking the same again. */
-  readonly capabilities?: Capabilities;
+  readonly capabilities?: Capabilities | undefined;
 }
 
 /**
@@ -45,10 +45,10 @@ export interface DescribeBudget {
 /** Circumstances of one run. */
 export interface DescribeOptions {
   readonly signal: AbortSignal;
-  readonly budget?: DescribeBudget;
+  readonly budget?: DescribeBudget | undefined;
   /** A retrieved description or a checkpoint of an earlier run: what it has is not asked again. */
-  readonly known?: VoidDescription;
-  readonly onProgress?: (progress: JobProgress) => void;
+  readonly known?: VoidDescription | undefined;
+  readonly onProgress?: ((progress: JobProgress) => void) | undefined;
   /** Gets the description so far every few requests and at the end of an aborted run; a later run goes on from it. */
   readonly onCheckpoint?: (description: VoidDescription) => void | Promise<void>;
 }
@@ -69,7 +69,7 @@ interface DescriberOptions {
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
   /** Pause between two requests to one endpoint; default 250, 0 for endpoints that this process hosts. */
-  readonly pauseMs?: number;
+  readonly pauseMs?: number | undefined;
   /** Longest wait for one answer; default 60,000. */
   readonly queryTimeoutMs?: number;
   /** Requests between two checkpoints; default 10. */
@@ -167,9 +167,9 @@ function startRun(options: StartOptions) {
     const before = known?.cost ?? { requests: 0, bytes: 0, ms: 0 };
     return buildDescription(shown, {
       endpoint: target.endpoint.url,
-      ...(target.endpoint.id !== undefined && { id: target.endpoint.id }),
+      id: target.endpoint.id,
       dataset: target.dataset ?? known?.dataset ?? `${target.endpoint.url}#dataset`,
-      ...(known && { known }),
+      known,
       startedAt,
       finishedAt: new Date(clock.now()).toISOString(),
       unfinished: todo.unfinished,

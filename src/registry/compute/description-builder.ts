@@ -1,58 +1,43 @@
-import type {
-  ClassPartition,
-  Count,
-  Linkset,
-  MeasurementRecord,
-  NamedGraph,
-  ObjectPartition,
-  PropertyPartition,
-  UnknownFact,
-  VoidDescription,
-} from "../void/void-description.ts";
+import { compareText } from "../../rdf/canonical.ts";
 import {
-  type ClassFact,
-  type FactBase,
-  type ObjectFact,
-  type PropertyFact,
-  type DatasetCount,
-  mergedCount,
-} from "./fact-base.ts";
+  byCount,
+  type ClassPartition,
+  type Linkset,
+  type ObjectPartition,
+  type PropertyPartition,
+  type UnknownFact,
+  type VoidDescription,
+} from "../void/void-description.ts";
+import { type ClassFact, type FactBase, type CountedFact, type PropertyFact, mergedCount } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { kindFacts } from "./kind-facts.ts";
 import { type Observation, sameGroups } from "./observation.ts";
 
 /** What a description says beside its facts. */
-interface Frame {
-  readonly endpoint: string;
-  readonly id?: string;
-  readonly dataset: string;
-  readonly known?: VoidDescription;
-  /** ISO 8601. */
-  readonly startedAt: string;
-  readonly finishedAt: string;
-  readonly unfinished: boolean;
-  readonly unknown: readonly UnknownFact[];
-  readonly records: readonly MeasurementRecord[];
-  readonly cost: VoidDescription["cost"];
-}
+type Frame = Pick<
+  VoidDescription,
+  "endpoint" | "id" | "dataset" | "startedAt" | "finishedAt" | "unfinished" | "unknown" | "records" | "cost"
+> & { readonly known: VoidDescription | undefined };
 
 const mostLinksets = 20_000;
 
 /** The description of what is in a fact base. Values are snapshots: later changes of the base do not show. */
 export function buildDescription(base: FactBase, frame: Frame): VoidDescription {
-  const { known } = frame;
+  const { known, ...told } = frame;
+  const publisher: Partial<VoidDescription> = known ?? {};
+  const { retrievedFrom, title, description, license, citation, origin, linksets = [] } = publisher;
   const classPartitions = [...base.classes]
     .map(([iri, fact]) => classPartition(iri, fact))
     .toSorted((one, other) => byCount(one.entities, other.entities) || compareText(one.class, other.class));
   return {
-    endpoint: frame.endpoint,
-    ...(frame.id !== undefined && { id: frame.id }),
-    dataset: frame.dataset,
+    ...told,
     source: known === undefined || known.source === "computed" ? "computed" : "mixed",
-    startedAt: frame.startedAt,
-    finishedAt: frame.finishedAt,
-    unfinished: frame.unfinished,
-    ...(known && published(known)),
+    retrievedFrom,
+    title,
+    description,
+    license,
+    citation,
+    origin,
     ...Object.fromEntries(base.totals),
     classPartitions,
     classesComplete: base.classesComplete,
@@ -60,37 +45,20 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
     propertiesComplete: base.propertiesComplete,
     languages: [...base.languages].toSorted(compareText),
     namespaces: [...base.namespaces].toSorted(compareText),
-    ...(base.graphs.size > 0 && { graphs: [...base.graphs].toSorted(compareText) }),
-    ...(base.namedGraphs.size > 0 && { namedGraphs: { list: namedGraphs(base), complete: base.graphsComplete } }),
+    graphs: base.graphs.size > 0 ? [...base.graphs].toSorted(compareText) : undefined,
+    namedGraphs: base.namedGraphs.size > 0 ? { list: namedGraphs(base), complete: base.graphsComplete } : undefined,
     linksets: [
-      ...(known?.linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)) ?? []),
+      ...linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)),
       ...linksetsWithin(classPartitions),
     ].slice(0, mostLinksets),
-    unknown: frame.unknown,
     records: [...frame.records],
-    cost: frame.cost,
   };
 }
 
-const namedGraphs = (base: FactBase): readonly NamedGraph[] =>
+const namedGraphs = (base: FactBase): NonNullable<VoidDescription["namedGraphs"]>["list"] =>
   Array.from(base.namedGraphs, ([graph, fact]) => ({ graph, ...fact })).toSorted(
     (one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph),
   );
-
-/** What only the publisher can say. */
-function published(
-  known: VoidDescription,
-): Pick<VoidDescription, "retrievedFrom" | "title" | "description" | "license" | "citation" | "origin"> {
-  const { retrievedFrom, title, description, license, citation, origin } = known;
-  return {
-    ...(retrievedFrom !== undefined && { retrievedFrom }),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(license !== undefined && { license }),
-    ...(citation !== undefined && { citation }),
-    ...(origin !== undefined && { origin }),
-  };
-}
 
 /** Linksets that do not follow from the class partitions: the publisher's own, and those to other endpoints. */
 const isPublished = (linkset: Linkset): boolean => linkset.targetEndpoint !== undefined || linkset.status === "claimed";
@@ -102,18 +70,13 @@ function isPossible(base: FactBase, { property, subjectClass, status }: Linkset)
   return (base.properties.has(property) || !base.propertiesComplete) && (hasClass || !base.classesComplete);
 }
 
-const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/** Descending, unknown last. */
-const byCount = (one: Count | undefined, other: Count | undefined): number => (other?.value ?? -1) - (one?.value ?? -1);
-
 function classPartition(iri: string, fact: ClassFact): ClassPartition {
   return {
     class: iri,
     status: fact.status,
     record: fact.record,
-    ...(fact.entities && { entities: fact.entities }),
-    ...(fact.triples && { triples: fact.triples }),
+    entities: fact.entities,
+    triples: fact.triples,
     properties: propertyPartitions(fact.properties),
     propertiesComplete: fact.propertiesComplete,
   };
@@ -130,26 +93,26 @@ function propertyPartition(property: string, fact: PropertyFact): PropertyPartit
     property,
     status: fact.status,
     record: fact.record,
-    ...(fact.triples && { triples: fact.triples }),
-    ...(fact.distinctSubjects && { distinctSubjects: fact.distinctSubjects }),
-    ...(fact.distinctObjects && { distinctObjects: fact.distinctObjects }),
+    triples: fact.triples,
+    distinctSubjects: fact.distinctSubjects,
+    distinctObjects: fact.distinctObjects,
     objectClasses: objectPartitions(fact.objectClasses),
     datatypes: objectPartitions(fact.datatypes),
     objectsComplete: fact.classesOfObjectsComplete && fact.datatypesComplete,
   };
 }
 
-function objectPartitions(objects: ReadonlyMap<string, ObjectFact>): readonly ObjectPartition[] {
+function objectPartitions(objects: ReadonlyMap<string, CountedFact>): readonly ObjectPartition[] {
   return Array.from(objects, ([iri, fact]) => objectPartition(iri, fact)).toSorted(
     (one, other) => byCount(one.triples, other.triples) || compareText(one.iri, other.iri),
   );
 }
 
-const objectPartition = (iri: string, { status, record, triples }: ObjectFact): ObjectPartition => ({
+const objectPartition = (iri: string, { status, record, triples }: CountedFact): ObjectPartition => ({
   iri,
   status,
   record,
-  ...(triples && { triples }),
+  triples,
 });
 
 /** Links between classes inside the dataset (T4): each property of a class whose objects have a class. */
@@ -162,7 +125,7 @@ function linksetsWithin(partitions: readonly ClassPartition[]): readonly Linkset
         if (status === "claimed") continue;
         if (linksets.length >= mostLinksets) return linksets;
         const ends = { property, subjectClass: partition.class, objectClass: iri };
-        linksets.push({ ...ends, status, record, ...(triples && { triples }) });
+        linksets.push({ ...ends, status, record, triples });
       }
     }
   }
@@ -192,7 +155,9 @@ export function withClaims(measured: FactBase, claims: FactBase): ClaimedFacts {
   const isProperty = (iri: string): boolean => !measured.propertiesComplete || measured.properties.has(iri);
   const joinProperty = (fact: PropertyFact | undefined, claim: PropertyFact): PropertyFact => ({
     ...(fact ?? claim),
-    ...joinedCounts(fact, claim, ["triples", "distinctSubjects", "distinctObjects"]),
+    triples: mergedCount(claim.triples, fact?.triples),
+    distinctSubjects: mergedCount(claim.distinctSubjects, fact?.distinctSubjects),
+    distinctObjects: mergedCount(claim.distinctObjects, fact?.distinctObjects),
     objectClasses: layered(fact?.objectClasses, claim.objectClasses, {
       has: (iri) => isClass(iri) && fact?.classesOfObjectsComplete !== true,
       join: joinObject,
@@ -204,15 +169,18 @@ export function withClaims(measured: FactBase, claims: FactBase): ClaimedFacts {
   });
   const joinClass = (fact: ClassFact | undefined, claim: ClassFact): ClassFact => ({
     ...(fact ?? claim),
-    ...joinedCounts(fact, claim, ["entities", "triples"]),
+    entities: mergedCount(claim.entities, fact?.entities),
+    triples: mergedCount(claim.triples, fact?.triples),
     properties: layered(fact?.properties, claim.properties, {
       has: (iri) => isProperty(iri) && fact?.propertiesComplete !== true,
       join: joinProperty,
     }),
   });
+  const totals = new Map(measured.totals);
+  for (const [name, claim] of claims.totals) totals.set(name, mergedCount(claim, measured.totals.get(name)));
   const shown: FactBase = {
     ...measured,
-    totals: joinedTotals(measured.totals, claims.totals),
+    totals,
     classes: layered(measured.classes, claims.classes, {
       has: isClass,
       join: joinClass,
@@ -248,36 +216,10 @@ function layered<T>(
   return all;
 }
 
-const joinObject = (fact: ObjectFact | undefined, claim: ObjectFact): ObjectFact => ({
+const joinObject = (fact: CountedFact | undefined, claim: CountedFact): CountedFact => ({
   ...(fact ?? claim),
-  ...joinedCounts(fact, claim, ["triples"]),
+  triples: mergedCount(claim.triples, fact?.triples),
 });
-
-function joinedCounts<Name extends string>(
-  fact: { readonly [name in Name]?: Count } | undefined,
-  claim: { readonly [name in Name]?: Count },
-  names: readonly Name[],
-): { [name in Name]?: Count } {
-  const counts: { [name in Name]?: Count } = {};
-  for (const name of names) {
-    const count = joinedCount(fact?.[name], claim[name]);
-    if (count) counts[name] = count;
-  }
-  return counts;
-}
-
-function joinedTotals(
-  facts: ReadonlyMap<DatasetCount, Count>,
-  claims: ReadonlyMap<DatasetCount, Count>,
-): Map<DatasetCount, Count> {
-  const totals = new Map(facts);
-  for (const [name, claim] of claims) totals.set(name, joinedCount(facts.get(name), claim) ?? claim);
-  return totals;
-}
-
-/** A claim stands until something exact comes or a bound contradicts it. */
-const joinedCount = (fact: Count | undefined, claim: Count | undefined): Count | undefined =>
-  fact === undefined ? claim : mergedCount(claim, fact);
 
 /**
  * Whether the publisher claims of a key exactly what an answer says, counts included: a second way to it, though one that

@@ -7,34 +7,26 @@ export interface Known {
   record: number;
 }
 
-/** A class or datatype of a property's objects. */
-export interface ObjectFact extends Known {
-  triples?: Count;
+/** A named graph, or a class or datatype of a property's objects. */
+export interface CountedFact extends Known {
+  triples?: Count | undefined;
 }
 
 /** A property, in the dataset or in a class. */
-export interface PropertyFact extends Known {
-  triples?: Count;
-  distinctSubjects?: Count;
-  distinctObjects?: Count;
-  readonly objectClasses: Map<string, ObjectFact>;
-  readonly datatypes: Map<string, ObjectFact>;
+export interface PropertyFact extends CountedFact {
+  distinctSubjects?: Count | undefined;
+  distinctObjects?: Count | undefined;
+  readonly objectClasses: Map<string, CountedFact>;
+  readonly datatypes: Map<string, CountedFact>;
   classesOfObjectsComplete: boolean;
   datatypesComplete: boolean;
 }
 
-/** A class. */
-export interface ClassFact extends Known {
-  entities?: Count;
-  /** Of a retrieved description; else the sum over the properties. */
-  triples?: Count;
+/** A class; its triples are those of a retrieved description, else the sum over the properties. */
+export interface ClassFact extends CountedFact {
+  entities?: Count | undefined;
   readonly properties: Map<string, PropertyFact>;
   propertiesComplete: boolean;
-}
-
-/** A named graph. */
-interface GraphFact extends Known {
-  triples?: Count;
 }
 
 /** Counts of the whole dataset. */
@@ -52,82 +44,58 @@ export interface FactBase {
   /** Named graphs that are described instead of the default graph, which holds more. */
   readonly graphs: Set<string>;
   /** Named graphs whose union is described, as the default graph is empty. */
-  readonly namedGraphs: Map<string, GraphFact>;
+  readonly namedGraphs: Map<string, CountedFact>;
   graphsComplete: boolean;
 }
 
 /** How good a status is, best first. */
 const ranks: Readonly<Record<FactStatus, number>> = { exact: 0, lowerBound: 1, exists: 2, sampled: 3, claimed: 4 };
 
-/** The better of two ways in which something is known to exist. */
-function betterKnown(fact: Known, status: FactStatus, record: number): void {
-  if (ranks[status] >= ranks[fact.status]) return;
-  fact.status = status;
-  fact.record = record;
-}
-
 /**
  * Two counts of the same thing made one: exact beats anything, of lower bounds the higher one stays, a claim stays until
  * something exact comes or a bound contradicts it. Two different exact counts leave a lower bound, the smaller.
  */
-export function mergedCount(known: Count | undefined, found: Count): Count {
-  if (known === undefined) return found;
-  if (known.status === "exact" && found.status === "exact") {
-    if (known.value === found.value) return known;
-    return { ...(known.value < found.value ? known : found), status: "lowerBound" };
-  }
-  if (found.status === "exact") return found;
+export function mergedCount(known: Count, found: Count | undefined): Count;
+export function mergedCount(known: Count | undefined, found: Count): Count;
+export function mergedCount(known: Count | undefined, found: Count | undefined): Count | undefined;
+export function mergedCount(known: Count | undefined, found: Count | undefined): Count | undefined {
+  if (known === undefined || found === undefined) return known ?? found;
+  const [least, most] = found.value > known.value ? [known, found] : [found, known];
+  if (known.status !== "exact") return found.status === "exact" ? found : most;
+  if (found.status === "exact") return least.value === most.value ? known : { ...least, status: "lowerBound" };
   // More than an exact count: the count cannot have been exact.
-  if (known.status === "exact") return found.value > known.value ? { ...found, status: "lowerBound" } : known;
-  if (known.status === "claimed" && found.value <= known.value) return known;
-  return found.value > known.value ? found : known;
+  return most === known ? known : { ...found, status: "lowerBound" };
 }
 
-export const newProperty = (status: FactStatus, record: number): PropertyFact => ({
-  status,
-  record,
-  objectClasses: new Map(),
-  datatypes: new Map(),
-  classesOfObjectsComplete: false,
-  datatypesComplete: false,
-});
+/** The class of that name, or a new one; in either case known at least this well. */
+export const classFact = (classes: Map<string, ClassFact>, iri: string, { status, record }: Known): ClassFact =>
+  betterKnown(classes, iri, { status, record, properties: new Map(), propertiesComplete: false });
 
-const newClass = (status: FactStatus, record: number): ClassFact => ({
-  status,
-  record,
-  properties: new Map(),
-  propertiesComplete: false,
-});
+/** The same for a property of the dataset or of a class. */
+export const propertyFact = (facts: Map<string, PropertyFact>, iri: string, { status, record }: Known): PropertyFact =>
+  betterKnown(facts, iri, {
+    status,
+    record,
+    objectClasses: new Map(),
+    datatypes: new Map(),
+    classesOfObjectsComplete: false,
+    datatypesComplete: false,
+  });
 
-/** The fact of that name, made better known, or a new one. */
-export function classFact(base: FactBase, iri: string, known: Known): ClassFact {
-  return sought(base.classes, iri, { known, create: newClass });
-}
+/** The same for a graph, an object class or a datatype. */
+export const countedFact = (facts: Map<string, CountedFact>, iri: string, { status, record }: Known): CountedFact =>
+  betterKnown(facts, iri, { status, record });
 
-/** As `classFact`, for a named graph. */
-export function graphFact(base: FactBase, iri: string, known: Known): GraphFact {
-  return sought(base.namedGraphs, iri, { known, create: (status, record) => ({ status, record }) });
-}
-
-/** As `classFact`, for a property of the dataset or of a class. */
-export function propertyFact(properties: Map<string, PropertyFact>, iri: string, known: Known): PropertyFact {
-  return sought(properties, iri, { known, create: newProperty });
-}
-
-/** As `classFact`, for an object class or datatype. */
-export function objectFact(objects: Map<string, ObjectFact>, iri: string, known: Known): ObjectFact {
-  return sought(objects, iri, { known, create: (status, record) => ({ status, record }) });
-}
-
-function sought<T extends Known>(
-  facts: Map<string, T>,
-  iri: string,
-  options: { readonly known: Known; readonly create: (status: FactStatus, record: number) => T },
-): T {
-  const { status, record } = options.known;
-  const fact = facts.get(iri) ?? options.create(status, record);
-  betterKnown(fact, status, record);
-  facts.set(iri, fact);
+function betterKnown<Fact extends Known>(facts: Map<string, Fact>, iri: string, found: Fact): Fact {
+  const fact = facts.get(iri);
+  if (fact === undefined) {
+    facts.set(iri, found);
+    return found;
+  }
+  if (ranks[found.status] < ranks[fact.status]) {
+    fact.status = found.status;
+    fact.record = found.record;
+  }
   return fact;
 }
 
@@ -154,41 +122,32 @@ export function emptyFacts(): FactBase {
 
 /** The facts of a description, a retrieved one or a checkpoint: what was measured, or what its publisher claims. */
 export function restoredFacts(known: VoidDescription | undefined, kind: "measured" | "claimed"): FactBase {
-  const base = emptyFacts();
-  if (known === undefined) return base;
-  restorePartitions(base, known, ({ status }) => (status === "claimed") === (kind === "claimed"));
-  for (const language of known.languages) base.languages.add(language);
-  for (const namespace of known.namespaces) base.namespaces.add(namespace);
-  for (const graph of known.graphs ?? []) base.graphs.add(graph);
+  if (known === undefined) return emptyFacts();
+  const isWanted: IsWanted = ({ status }) => (status === "claimed") === (kind === "claimed");
+  const base: FactBase = {
+    ...emptyFacts(),
+    classesComplete: known.classesComplete,
+    propertiesComplete: known.propertiesComplete,
+    languages: new Set(known.languages),
+    namespaces: new Set(known.namespaces),
+    graphs: new Set(known.graphs),
+  };
+  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
+    const count = wanted(known[name], isWanted);
+    if (count) base.totals.set(name, count);
+  }
+  restoreProperties(base.properties, known.propertyPartitions, isWanted);
+  restoreClasses(base.classes, known.classPartitions, isWanted);
   if (kind === "claimed") return base;
   for (const { graph, ...fact } of known.namedGraphs?.list ?? []) base.namedGraphs.set(graph, fact);
   base.graphsComplete = known.namedGraphs?.complete === true;
   return base;
 }
 
-type IsWanted = (known: { readonly status: FactStatus }) => boolean;
+type IsWanted = (fact: { readonly status: FactStatus }) => boolean;
 
-function restorePartitions(base: FactBase, known: VoidDescription, isWanted: IsWanted): void {
-  for (const name of ["triples", "classes", "properties", "distinctSubjects", "distinctObjects"] as const) {
-    const count = known[name];
-    if (count && isWanted(count)) base.totals.set(name, count);
-  }
-  base.classesComplete = known.classesComplete;
-  base.propertiesComplete = known.propertiesComplete;
-  restoreProperties(base.properties, known.propertyPartitions, isWanted);
-  restoreClasses(base.classes, known.classPartitions, isWanted);
-}
-
-function restoreCounts<Name extends string>(
-  fact: { [name in Name]?: Count },
-  counts: { readonly [name in Name]?: Count },
-  { names, isWanted }: { readonly names: readonly Name[]; readonly isWanted: IsWanted },
-): void {
-  for (const name of names) {
-    const count = counts[name];
-    if (count && isWanted(count)) fact[name] = count;
-  }
-}
+const wanted = (count: Count | undefined, isWanted: IsWanted): Count | undefined =>
+  count && isWanted(count) ? count : undefined;
 
 function restoreClasses(
   classes: Map<string, ClassFact>,
@@ -196,11 +155,13 @@ function restoreClasses(
   isWanted: IsWanted,
 ): void {
   for (const partition of partitions) {
-    const fact = newClass(partition.status, partition.record);
-    restoreCounts(fact, partition, { names: ["entities", "triples"], isWanted });
-    fact.propertiesComplete = partition.propertiesComplete;
-    restoreProperties(fact.properties, partition.properties, isWanted);
-    if (isWanted(partition) || fact.entities || fact.properties.size > 0) classes.set(partition.class, fact);
+    const { status, record, propertiesComplete } = partition;
+    const entities = wanted(partition.entities, isWanted);
+    const triples = wanted(partition.triples, isWanted);
+    const properties = new Map<string, PropertyFact>();
+    restoreProperties(properties, partition.properties, isWanted);
+    if (isWanted(partition) || entities || properties.size > 0)
+      classes.set(partition.class, { status, record, entities, triples, properties, propertiesComplete });
   }
 }
 
@@ -210,25 +171,30 @@ function restoreProperties(
   isWanted: IsWanted,
 ): void {
   for (const partition of partitions) {
-    const fact: PropertyFact = {
-      ...newProperty(partition.status, partition.record),
-      objectClasses: restoredObjects(partition.objectClasses, isWanted),
-      datatypes: restoredObjects(partition.datatypes, isWanted),
+    const triples = wanted(partition.triples, isWanted);
+    const objectClasses = restoredObjects(partition.objectClasses, isWanted);
+    const datatypes = restoredObjects(partition.datatypes, isWanted);
+    if (!isWanted(partition) && !triples && objectClasses.size + datatypes.size === 0) continue;
+    properties.set(partition.property, {
+      status: partition.status,
+      record: partition.record,
+      triples,
+      distinctSubjects: wanted(partition.distinctSubjects, isWanted),
+      distinctObjects: wanted(partition.distinctObjects, isWanted),
+      objectClasses,
+      datatypes,
       classesOfObjectsComplete: partition.objectsComplete,
       datatypesComplete: partition.objectsComplete,
-    };
-    restoreCounts(fact, partition, { names: ["triples", "distinctSubjects", "distinctObjects"], isWanted });
-    const { triples, objectClasses, datatypes } = fact;
-    if (isWanted(partition) || triples || objectClasses.size + datatypes.size > 0)
-      properties.set(partition.property, fact);
+    });
   }
 }
 
-function restoredObjects(partitions: readonly ObjectPartition[], isWanted: IsWanted): Map<string, ObjectFact> {
-  const objects = new Map<string, ObjectFact>();
-  for (const { iri, status, record, triples } of partitions) {
-    const count: { triples?: Count } = triples && isWanted(triples) ? { triples } : {};
-    if (isWanted({ status }) || count.triples) objects.set(iri, { status, record, ...count });
+function restoredObjects(partitions: readonly ObjectPartition[], isWanted: IsWanted): Map<string, CountedFact> {
+  const objects = new Map<string, CountedFact>();
+  for (const partition of partitions) {
+    const { iri, status, record } = partition;
+    const triples = wanted(partition.triples, isWanted);
+    if (isWanted(partition) || triples) objects.set(iri, { status, record, triples });
   }
   return objects;
 }

@@ -12,7 +12,7 @@ export interface FailedKey {
   readonly key: string;
   readonly why: Unanswered["why"] | "partial";
   /** Absent when it was not tried because lighter keys had failed. */
-  readonly record?: number;
+  readonly record?: number | undefined;
 }
 
 /** Properties that a class is split by, and asked for one by one. */
@@ -39,7 +39,7 @@ export async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Pro
   giveUp(run, kind, {
     key: failed.key,
     why: failed.why,
-    ...(failed.record !== undefined && { record: failed.record }),
+    record: failed.record,
   });
 }
 
@@ -72,7 +72,7 @@ async function splitByProperty(run: Run, kind: FactKind, { key }: FailedKey): Pr
     first: 8,
     most: 32,
     text: run.mostText,
-    ...(run.cap !== undefined && { rows: run.cap }),
+    rows: run.cap,
   });
   let failures = 0;
   let all = true;

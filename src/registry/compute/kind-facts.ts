@@ -1,11 +1,10 @@
 import {
   classFact,
   type FactBase,
-  graphFact,
+  countedFact,
+  type CountedFact,
   type Known,
   mergedCount,
-  type ObjectFact,
-  objectFact,
   type PropertyFact,
   propertyFact,
 } from "./fact-base.ts";
@@ -42,9 +41,7 @@ const nothing = (): void => undefined;
 export const kindFacts: Readonly<Record<FactKindName, KindFacts>> = {
   graphs: {
     record(base, found) {
-      const fact = graphFact(base, found.key, found);
-      const triples = counted(found.group.n, found);
-      if (triples) fact.triples = mergedCount(fact.triples, triples);
+      recordTriples(countedFact(base.namedGraphs, found.key, found), found);
     },
     complete: nothing,
     isKnown: (base, key) => base.namedGraphs.get(key)?.triples?.status === "exact",
@@ -53,9 +50,8 @@ export const kindFacts: Readonly<Record<FactKindName, KindFacts>> = {
   },
   classes: {
     record(base, found) {
-      const fact = classFact(base, found.key, found);
-      const entities = counted(found.group.ds ?? found.group.n, found);
-      if (entities) fact.entities = mergedCount(fact.entities, entities);
+      const fact = classFact(base.classes, found.key, found);
+      fact.entities = mergedCount(fact.entities, counted(found.group.ds ?? found.group.n, found));
     },
     complete: nothing,
     isKnown: (base, key) => base.classes.get(key)?.entities?.status === "exact",
@@ -76,7 +72,10 @@ export const kindFacts: Readonly<Record<FactKindName, KindFacts>> = {
     record(base, found) {
       const [property] = found.group.detail;
       if (property === undefined) return;
-      recordCounts(propertyFact(classFact(base, found.key, existing(found)).properties, property, found), found);
+      recordCounts(
+        propertyFact(classFact(base.classes, found.key, existing(found)).properties, property, found),
+        found,
+      );
     },
     complete(base, key) {
       const fact = base.classes.get(key);
@@ -105,7 +104,7 @@ function objectsOfClass(objects: Objects, complete: ObjectsComplete): KindFacts 
     record(base, found) {
       const [property, object] = found.group.detail;
       if (property === undefined || object === undefined) return;
-      const { properties } = classFact(base, found.key, existing(found));
+      const { properties } = classFact(base.classes, found.key, existing(found));
       recordObject(propertyFact(properties, property, existing(found))[objects], object, found);
     },
     complete(base, key) {
@@ -170,31 +169,23 @@ function groupsOf(found: readonly FoundGroup[]): Groups | undefined {
   const groups = new Map<string, Group>();
   for (const [detail, { n, ds, do: objects }] of found) {
     if (n === undefined) return undefined;
-    groups.set(detail.join(" "), {
-      detail,
-      n: n.value,
-      ...(ds && { ds: ds.value }),
-      ...(objects && { do: objects.value }),
-    });
+    groups.set(detail.join(" "), { detail, n: n.value, ds: ds?.value, do: objects?.value });
   }
   return groups;
 }
 
-function recordCounts(fact: PropertyFact, found: GroupFinding): void {
-  const { group } = found;
-  const triples = counted(group.n, found);
-  const subjects = counted(group.ds, found);
-  const objects = counted(group.do, found);
-  if (triples) fact.triples = mergedCount(fact.triples, triples);
-  if (subjects) fact.distinctSubjects = mergedCount(fact.distinctSubjects, subjects);
-  if (objects) fact.distinctObjects = mergedCount(fact.distinctObjects, objects);
+function recordTriples(fact: CountedFact, found: GroupFinding): void {
+  fact.triples = mergedCount(fact.triples, counted(found.group.n, found));
 }
 
-function recordObject(objects: Map<string, ObjectFact>, iri: string, found: GroupFinding): void {
-  if (iri === objectKinds.iri || iri === objectKinds.blank) return;
-  const fact = objectFact(objects, iri, found);
-  const triples = counted(found.group.n, found);
-  if (triples) fact.triples = mergedCount(fact.triples, triples);
+function recordCounts(fact: PropertyFact, found: GroupFinding): void {
+  recordTriples(fact, found);
+  fact.distinctSubjects = mergedCount(fact.distinctSubjects, counted(found.group.ds, found));
+  fact.distinctObjects = mergedCount(fact.distinctObjects, counted(found.group.do, found));
+}
+
+function recordObject(objects: Map<string, CountedFact>, iri: string, found: GroupFinding): void {
+  if (iri !== objectKinds.iri && iri !== objectKinds.blank) recordTriples(countedFact(objects, iri, found), found);
 }
 
 function counted(value: number | undefined, { status, record }: Known): Count | undefined {

@@ -1,6 +1,6 @@
 import type { Task } from "./todo.ts";
 import { createBatcher, weighed } from "./batches.ts";
-import { classFact, graphFact, keysOf, propertyFact } from "./fact-base.ts";
+import { classFact, countedFact, keysOf, propertyFact } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
@@ -18,7 +18,7 @@ interface StartedList {
   /** All counts came with it: finishing takes a few queries only. */
   readonly light: boolean;
   /** The answer with counts, where there is one for all keys. */
-  readonly observation?: Observation;
+  readonly observation?: Observation | undefined;
   /** Finds the counts of each key and whether the list is complete. */
   readonly finish: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startList(run: Run, kind: FactKind): Promise<StartedList> 
   const { observation } = listing;
   return {
     light: observation?.whole === true,
-    ...(observation && { observation }),
+    observation,
     finish: () => finishList(run, kind, { task, listing }),
   };
 }
@@ -47,19 +47,16 @@ async function finishList(
   if (run.inconsistent) await listMore(run, kind);
   const complete = listing.whole && (await isProven(run, kind, listing.observation));
   keepTotals(run, kind, { complete, total, record: total?.record ?? listing.record });
-  run.todo.close(
-    task,
-    complete ? undefined : { why: listing.why, ...(listing.record !== undefined && { record: listing.record }) },
-  );
+  run.todo.close(task, complete ? undefined : { why: listing.why, record: listing.record });
 }
 
 interface Listing {
   /** The answer with counts, where there is one for all keys. */
-  readonly observation?: Observation;
+  readonly observation?: Observation | undefined;
   /** The last page ended the list. */
   readonly whole: boolean;
   readonly why: "timeout" | "refused" | "partial" | "failed";
-  readonly record?: number;
+  readonly record?: number | undefined;
 }
 
 /** Level 1 with counts, else without, else from samples; further pages by exclusion. */
@@ -101,8 +98,8 @@ function take(run: Run, kind: FactKind, { iris, keys, record, status }: Taken): 
   for (const key of iris) {
     if (keys.size >= mostListed[kind.key] && !keys.has(key)) return true;
     keys.add(key);
-    if (kind.key === "c") classFact(run.base, key, { status, record });
-    else if (kind.key === "g") graphFact(run.base, key, { status, record });
+    if (kind.key === "c") classFact(run.base.classes, key, { status, record });
+    else if (kind.key === "g") countedFact(run.base.namedGraphs, key, { status, record });
     else propertyFact(run.base.properties, key, { status, record });
   }
   return false;

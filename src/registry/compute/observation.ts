@@ -10,9 +10,9 @@ export interface Group {
   /** Solutions; absent where aggregates do not work. */
   readonly n?: number;
   /** Distinct subjects. */
-  readonly ds?: number;
+  readonly ds?: number | undefined;
   /** Distinct objects. */
-  readonly do?: number;
+  readonly do?: number | undefined;
 }
 
 /** The groups of one key, by their detail IRIs joined with spaces. */
@@ -38,7 +38,7 @@ export interface Observation {
 export interface AnswerContext {
   readonly kind: FactKind;
   /** The key of a query that named only one. */
-  readonly only?: string;
+  readonly only?: string | undefined;
   readonly record: number;
   readonly sound: boolean;
   readonly cut: boolean;
@@ -96,7 +96,7 @@ function groupOf(row: ReadonlyMap<string, RDF.Term>, { kind, counted }: AnswerCo
   const objects = countOf(row.get("do"));
   if (n === undefined || n === 0) return undefined;
   if ((row.has("ds") && !isPart(ds, n)) || (row.has("do") && !isPart(objects, n))) return undefined;
-  return { detail, n, ...(ds !== undefined && { ds }), ...(objects !== undefined && { do: objects }) };
+  return { detail, n, ds, do: objects };
 }
 
 const isPart = (part: number | undefined, n: number): boolean => part !== undefined && part > 0 && part <= n;

@@ -2,11 +2,11 @@ import type { Count } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import {
   type ClassFact,
+  type CountedFact,
   classFact,
   type DatasetCount,
   type FactBase,
   type Known,
-  type ObjectFact,
   type PropertyFact,
   propertyFact,
 } from "./fact-base.ts";
@@ -29,7 +29,7 @@ export function reconcile(base: FactBase, todo: Pick<Todo, "note">): void {
     for (const [iri, object] of objectClasses) {
       if (base.classes.has(iri)) continue;
       base.classesComplete = false;
-      classFact(base, iri, existing(object));
+      classFact(base.classes, iri, existing(object));
     }
   }
   compareCounts(base, todo);
@@ -42,7 +42,7 @@ const existing = ({ status, record }: Known): Known => ({
 });
 
 type CountName = "entities" | "triples" | "distinctSubjects" | "distinctObjects";
-type Counts = Partial<Record<CountName, Count>>;
+type Counts = { [Name in CountName]?: Count | undefined };
 
 /**
  * The dataset; the sum of its properties; a class; a property; a property within a class; a class or datatype of its
@@ -127,7 +127,7 @@ function* placesIn(base: FactBase, dataset: Counts): Generator<Place> {
 }
 
 function* objectsOf(holder: PropertyFact, name: string): Generator<Place> {
-  for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, ObjectFact>[])
+  for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, CountedFact>[])
     for (const [iri, object] of objects)
       yield { scope: "object", name: ` of object type <${iri}>${name}`, counts: { object, holder } };
   const datatypes = summed([...holder.datatypes.values()], holder.datatypesComplete);
@@ -163,13 +163,11 @@ function pairsOf({ distinctSubjects, distinctObjects }: Counts): Count | undefin
 
 /** A class's triples (SPORTAL QC2) are the sum over its properties: exact when all of them are known exactly. */
 function addTriples(fact: ClassFact): void {
-  const { triples } = summed([...fact.properties.values()], fact.propertiesComplete);
-  if (triples) fact.triples = triples;
-  else delete fact.triples;
+  fact.triples = summed([...fact.properties.values()], fact.propertiesComplete).triples;
 }
 
 /** The triples of parts that have none in common; a bound unless all parts are there and counted. */
-function summed(parts: readonly { readonly triples?: Count }[], complete: boolean): Counts {
+function summed(parts: readonly Pick<CountedFact, "triples">[], complete: boolean): Counts {
   const known = parts.flatMap(({ triples }) => triples ?? []);
   const [first] = known;
   if (first === undefined) return {};

@@ -77,7 +77,7 @@ export async function observe(
   const only = selection.keys?.length === 1 ? selection.keys[0] : undefined;
   const observation = readObservation(answer, {
     kind,
-    ...(only !== undefined && { only }),
+    only,
     record,
     sound,
     cut: !hasAll(kind, selection, answer.rows.length) && isCutFor(run, answer.rows.length),

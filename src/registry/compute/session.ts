@@ -196,7 +196,7 @@ export class Session {
       durationMs: Math.round(durationMs),
       at: new Date(startedMs).toISOString(),
       outcome,
-      ...(httpStatus !== undefined && { httpStatus }),
+      httpStatus,
     });
     return { record: this.records.length - 1, durationMs };
   }

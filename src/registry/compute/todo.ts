@@ -171,7 +171,7 @@ interface EmptyFrame extends Pick<VoidDescription, "dataset" | "startedAt" | "fi
 export function emptyDescription({ endpoint, dataset, startedAt, finishedAt }: EmptyFrame): VoidDescription {
   return {
     endpoint: endpoint.url,
-    ...(endpoint.id !== undefined && { id: endpoint.id }),
+    id: endpoint.id,
     dataset,
     source: "computed",
     startedAt,

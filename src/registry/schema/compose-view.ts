@@ -28,7 +28,7 @@ export interface ViewLine {
   readonly fact?: SchemaFact;
   readonly class?: SchemaClass;
   readonly property?: SchemaProperty;
-  readonly path?: SchemaPath;
+  readonly path?: SchemaPath | undefined;
   /** Known properties, and values and ranges, that the line does not show. */
   readonly properties: number;
   readonly values: number;

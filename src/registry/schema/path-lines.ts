@@ -14,12 +14,12 @@ import {
 
 /** A step from one class to another class or a datatype; absent ends are unknown. */
 interface Path {
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   readonly property: string;
-  readonly object?: string;
+  readonly object?: string | undefined;
   readonly triples: Count | undefined;
   readonly status: FactStatus;
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
 }
 
 /** Detail "paths": `SubjectClass --property--> ObjectClass`, from and to the chosen classes. */
@@ -91,7 +91,7 @@ function chosenFirst({ description, chosen }: ViewContent): readonly ClassPartit
 }
 
 function* pathsOf(property: PropertyPartition, subject: string | undefined): Generator<Path> {
-  const start = { property: property.property, ...(subject !== undefined && { subject }) };
+  const start = { property: property.property, subject };
   const ranges = rangesOf(property);
   for (const { iri, triples, status } of ranges) yield { ...start, object: iri, triples, status };
   // Without this line a property whose values are of no known kind would not be seen at all.
@@ -99,10 +99,10 @@ function* pathsOf(property: PropertyPartition, subject: string | undefined): Gen
 }
 
 const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples, status }: Linkset): Path => ({
-  ...(subjectClass !== undefined && { subject: subjectClass }),
+  subject: subjectClass,
   property,
-  ...(objectClass !== undefined && { object: objectClass }),
-  ...(targetEndpoint !== undefined && { endpoint: targetEndpoint }),
+  object: objectClass,
+  endpoint: targetEndpoint,
   triples,
   status,
 });
@@ -123,7 +123,7 @@ function pathLine({ description, table }: ViewContent, path: Path): ViewLine | u
       property,
       object: object ?? null,
       triples: countValue(triples),
-      ...(endpoint !== undefined && { endpoint }),
+      endpoint,
     },
     properties: 0,
     values: 0,

@@ -52,7 +52,7 @@ export interface SchemaPath {
   readonly object: string | null;
   readonly triples: CountValue;
   /** Catalogue id of the endpoint that describes the object, for links to elsewhere. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
 }
 
 /** A fact of the summary in JSON. */

@@ -19,7 +19,7 @@ interface Listing {
 interface WantedTerm {
   readonly kind: Term["kind"];
   readonly name: string;
-  readonly iri?: string;
+  readonly iri?: string | undefined;
 }
 
 const mostListed = 1_000;
@@ -74,7 +74,7 @@ function wantedTerm(state: IndexState, kind: Term["kind"], name: string | undefi
       },
     );
   }
-  return [{ kind, name, ...(iri !== undefined && { iri }) }];
+  return [{ kind, name, iri }];
 }
 
 const noReasons = (): readonly Match[] => [];

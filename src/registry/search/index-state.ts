@@ -26,8 +26,8 @@ export interface IndexedDescription {
 
 /** An endpoint of the index; either part may come first. */
 interface IndexedEndpoint {
-  readonly entry?: CatalogEntry;
-  readonly described?: IndexedDescription;
+  readonly entry?: CatalogEntry | undefined;
+  readonly described?: IndexedDescription | undefined;
 }
 
 /** The index's data. */
@@ -96,7 +96,7 @@ export function putEntry(state: IndexState, id: string, entry: CatalogEntry | un
   const before = state.endpoints.get(id);
   if (before?.entry === entry) return;
   const described = before?.described;
-  changeEndpoint(state, id, () => ({ ...(entry && { entry }), ...(described && { described }) }));
+  changeEndpoint(state, id, () => ({ entry, described }));
 }
 
 /** Removes a description and the terms that no other endpoint has. */
@@ -169,7 +169,7 @@ function termsOf(description: VoidDescription, labels: DescriptionNotes["labels"
     const key = termKey(kind, iri);
     if (iri.length > longestIri || found.has(key)) return;
     const label = labels?.get(iri)?.slice(0, longestLabel);
-    const term: Term = { key, kind, iri, ...(label !== undefined && { label }) };
+    const term: Term = { key, kind, iri, label };
     found.set(key, { term, count: count && { value: count.value, status: count.status } });
   };
   for (const { class: iri, entities } of description.classPartitions) take("class", iri, entities);

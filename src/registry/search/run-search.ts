@@ -24,7 +24,7 @@ interface Candidate {
   readonly key: string;
   readonly score: number;
   readonly named?: Named;
-  readonly text?: TextHit;
+  readonly text?: TextHit | undefined;
 }
 
 /** Runs a search. */

@@ -26,9 +26,9 @@ export interface TermUse {
 export interface SearchHit {
   readonly kind: HitKind;
   /** Of classes and properties. */
-  readonly iri?: string;
+  readonly iri?: string | undefined;
   /** Of endpoints. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Title of the endpoint; label, else local name, of a class or property. */
   readonly title: string;
   /** Larger is better; comparable within one answer only. */

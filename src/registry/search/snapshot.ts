@@ -95,7 +95,7 @@ function rebuilt({ terms, descriptions }: Content, current: CurrentState, limits
   const state = createState(limits);
   const known = terms.map(([letter, iri, label]): Term => {
     const kind = letter === "c" ? "class" : "property";
-    return { key: termKey(kind, iri), kind, iri, ...(label !== undefined && { label }) };
+    return { key: termKey(kind, iri), kind, iri, label };
   });
   for (const { id, uses, ...rest } of descriptions) {
     if (current.descriptions.get(id) !== rest.version) continue;

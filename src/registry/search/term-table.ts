@@ -9,7 +9,7 @@ export interface Term {
   readonly key: string;
   readonly kind: "class" | "property";
   readonly iri: string;
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** A count without its provenance. */

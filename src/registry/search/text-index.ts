@@ -23,7 +23,7 @@ export interface Looking {
   readonly words: readonly Word[];
   readonly how: "whole" | "beginnings" | "errors";
   /** Fields to look in; all when absent. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
 }
 
 /** Ranked full-text search (BM25+) over documents of a few fields; the only user of MiniSearch. */

@@ -27,7 +27,7 @@ interface DescribeSummary {
   readonly properties: number;
   readonly cost: VoidDescription["cost"];
   /** What came of the publisher's own description; absent when the run went on from earlier work. */
-  readonly retrieved?: Pick<RetrievedVoid, "step" | "checks" | "quarantined" | "contradicted">;
+  readonly retrieved?: Pick<RetrievedVoid, "step" | "checks" | "quarantined" | "contradicted"> | undefined;
 }
 
 /** The descriptions of the catalogue's endpoints: made in the background, kept, served. */
@@ -67,7 +67,7 @@ export interface DescriptionServiceOptions {
   readonly clock: WallClock;
   /** Own origin, for the IRIs of datasets that have none. */
   readonly publicUrl: string;
-  readonly budget?: DescribeBudget;
+  readonly budget?: DescribeBudget | undefined;
   /** Milliseconds after which a description is stale; default 30 days. */
   readonly maxAgeMs?: number;
   /** Endpoints described at once; default 2. */
@@ -99,7 +99,7 @@ function payloadOf(payload: unknown): Payload {
 }
 
 const bySparql = ({ id, url, interface: kind, method }: CatalogEntry): AskedEndpoint | undefined =>
-  kind === "sparql" ? { id, url, ...(method !== undefined && { method }) } : undefined;
+  kind === "sparql" ? { id, url, method } : undefined;
 
 /** The service over a store, a queue, a retriever and a describer. */
 export function createDescriptionService(options: DescriptionServiceOptions): DescriptionService {
@@ -129,7 +129,7 @@ export function createDescriptionService(options: DescriptionServiceOptions): De
     },
     async request(id, { priority, again = false } = {}) {
       targetOf(options, id);
-      const how = { id: `describe.${id}`, ...(priority !== undefined && { priority }) };
+      const how = { id: `describe.${id}`, priority };
       return jobs.enqueue(kindName, { id, again }, how);
     },
     get: load,
@@ -174,8 +174,8 @@ function targetOf(options: DescriptionServiceOptions, id: string): DescribeTarge
   return {
     endpoint,
     dataset: `${options.publicUrl}/endpoints/${id}#dataset`,
-    ...(entry.engine !== undefined && { engine: entry.engine }),
-    ...(entry.rowCap !== undefined && { rowCap: entry.rowCap }),
+    engine: entry.engine,
+    rowCap: entry.rowCap,
   };
 }
 
@@ -194,11 +194,11 @@ async function describeEndpoint(options: RunOptions, payload: Payload, context: 
   let latest = known;
   try {
     const description = await options.describer.describe(
-      { ...target, ...(capabilities !== undefined && { capabilities }) },
+      { ...target, capabilities },
       {
         signal,
         known,
-        ...(options.budget !== undefined && { budget: options.budget }),
+        budget: options.budget,
         onProgress: (progress) => context.progress(progress),
         async onCheckpoint(checkpoint) {
           latest = checkpoint;
@@ -217,7 +217,7 @@ async function describeEndpoint(options: RunOptions, payload: Payload, context: 
 
 interface Start {
   readonly known: VoidDescription;
-  readonly retrieved?: RetrievedVoid;
+  readonly retrieved?: RetrievedVoid | undefined;
 }
 
 /** The publisher's description, or an empty one with the attempts to find it. */
@@ -256,6 +256,6 @@ function summary(id: string, description: VoidDescription, retrieved: RetrievedV
   const counts = { classes: classPartitions.length, properties: propertyPartitions.length };
   if (retrieved === undefined) return { id, unfinished, ...counts, cost };
   const { step, checks, quarantined, contradicted } = retrieved;
-  const found = { ...(step !== undefined && { step }), checks, quarantined, contradicted };
+  const found = { step, checks, quarantined, contradicted };
   return { id, unfinished, ...counts, cost, retrieved: found };
 }

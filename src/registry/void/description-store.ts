@@ -1,12 +1,11 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
-import { checkDescription } from "./check-description.ts";
-import type { VoidDescription } from "./void-description.ts";
+import { checkDescription, type VoidDescription } from "./void-description.ts";
 
 /** What was loaded. */
 interface LoadedDescription {
-  readonly description?: VoidDescription;
+  readonly description?: VoidDescription | undefined;
   /** Grows with every change; absent when there is none. */
   readonly version?: number;
   /** Why a stored document was dropped: it could not be read any more. */

@@ -57,7 +57,7 @@ async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: stri
   const description = await descriptions.get(id);
   if (description) {
     const { url, method } = entry;
-    return { endpoint: { id, url, ...(method !== undefined && { method }) }, description };
+    return { endpoint: { id, url, method }, description };
   }
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
     next: `POST /api/endpoints/${id}/describe has it described; links are looked for after that.`,

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, dqv, foaf, prov, sd, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { checkDescription } from "./check-description.ts";
-import { byCount, compareText, type FactStatus, type VoidDescription } from "./void-description.ts";
+import { compareText } from "../../rdf/canonical.ts";
+import { byCount, checkDescription, type FactStatus, type VoidDescription } from "./void-description.ts";
 import { hasType, indexNodes, type NodeIndex, nodeKey } from "./values.ts";
 import { measured, noteSubject } from "./quad-writer.ts";
 import { type Annotations, type Known, readCount, type VoidSource } from "./read-partitions.ts";

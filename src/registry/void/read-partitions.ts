@@ -1,8 +1,8 @@
 import type * as RDF from "@rdfjs/types";
+import { compareText } from "../../rdf/canonical.ts";
 import { voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import {
   byCount,
-  compareText,
   type ClassPartition,
   type Count,
   type FactStatus,
@@ -53,7 +53,7 @@ class SourceReader implements PartitionReader {
       return {
         class: iri,
         ...this.#known(nodes, classKind),
-        ...(entities !== undefined && { entities }),
+        entities,
         ...this.#counts(nodes, ["triples"]),
         properties: this.properties(nodes),
         propertiesComplete: this.#complete(nodes, measured.propertiesComplete),

@@ -65,11 +65,11 @@ function readTexts(source: VoidSource): Texts {
   const citation = textOf(objectsOf(source, dcterms.bibliographicCitation));
   const origin = firstIri(dcterms.source);
   return {
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(license !== undefined && { license }),
-    ...(citation !== undefined && { citation }),
-    ...(origin !== undefined && { origin }),
+    title,
+    description,
+    license,
+    citation,
+    origin,
   };
 }
 
@@ -129,10 +129,10 @@ function readLinkset(source: VoidSource, node: RDF.Term): Linkset | undefined {
   return {
     property,
     ...annotations.known(node, v.linkPredicate),
-    ...(subjectClass !== undefined && { subjectClass }),
-    ...(objectClass !== undefined && { objectClass }),
+    subjectClass,
+    objectClass,
     ...target,
-    ...(triples !== undefined && { triples }),
+    triples,
   };
 }
 

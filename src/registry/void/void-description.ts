@@ -1,154 +1,220 @@
-/**
- * How well a fact is known, best first: counted; summed from additive slices; at least this much;
- * seen by ASK; seen in a sample; told by the endpoint's own description and not contradicted by spot checks.
- */
-export type FactStatus = "exact" | "lowerBound" | "exists" | "sampled" | "claimed";
+import { type Static, type TSchema, Type } from "typebox";
+import { Compile } from "typebox/compile";
 
-/** A count; an unknown count is absent, never 0. */
-export interface Count {
-  readonly value: number;
-  readonly status: FactStatus;
-  /** Index into `VoidDescription.records`: the request this count came from. */
-  readonly record: number;
-}
+const longestIri = 2048;
+const longestText = 8192;
+const longestQuery = 1_000_000;
+const mostPartitions = 200_000;
+const mostNames = 10_000;
+const mostRecords = 100_000;
 
-/** One request of a description, the provenance of facts (PROV, DQV). */
-export interface MeasurementRecord {
-  /** Level of the strategy, 1 (all keys at once) to 6 (a sample); 0: retrieved with a description. Stored under this name. */
-  readonly rung: 0 | 1 | 2 | 3 | 4 | 5 | 6;
-  /** Query text; the document's URL for level 0. */
-  readonly query: string;
-  /** HTTP status; absent when no answer came. */
-  readonly httpStatus?: number;
-  readonly durationMs: number;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly outcome: "ok" | "partial" | "timeout" | "refused" | "failed";
-}
+/** A non-empty text of at most so many UTF-16 code units. */
+export const text = (most: number) =>
+  Type.Refine(
+    Type.String(),
+    (value) => value !== "" && value.length <= most,
+    () => `must have 1 to ${most} characters`,
+  );
 
-/** Values that a property has, by class (`void:classPartition`, `void-ext:objectClassPartition`) or datatype. */
-export interface ObjectPartition {
-  /** IRI of the class or datatype. */
-  readonly iri: string;
-  readonly triples?: Count;
-  readonly status: FactStatus;
-  readonly record: number;
-}
+/** A finite number from 0 on. */
+export const quantity = Type.Number({ minimum: 0 });
 
-/** One property, in the whole dataset or within a class (`void:propertyPartition`). */
-export interface PropertyPartition {
-  readonly property: string;
+/** An ISO 8601 moment. */
+export const instant = Type.Refine(
+  Type.String(),
+  (value) => value.length <= 40 && !Number.isNaN(Date.parse(value)),
+  () => "must be a moment",
+);
+
+/** An object with these members and no others. */
+export const exactly = <Members extends Record<string, TSchema>>(members: Members) =>
+  Type.Object(members, { additionalProperties: false });
+
+const list = <Item extends TSchema>(item: Item, maxItems: number) => Type.Array(item, { maxItems });
+
+const iri = text(longestIri);
+const optionalText = Type.Optional(text(longestText));
+
+/** The status of a fact, and the index into `records` of the request that it came from. */
+const known = {
+  status: Type.Enum(["exact", "lowerBound", "exists", "sampled", "claimed"]),
+  record: Type.Integer({ minimum: 0 }),
+};
+
+const countSchema = exactly({ value: quantity, ...known });
+const count = Type.Optional(countSchema);
+
+const objectSchema = exactly({ /** Of the class or datatype. */ iri, ...known, triples: count });
+const objects = list(objectSchema, mostPartitions);
+
+const propertySchema = exactly({
+  property: iri,
   /** How it is known that the property occurs here. */
-  readonly status: FactStatus;
-  readonly record: number;
-  readonly triples?: Count;
-  readonly distinctSubjects?: Count;
-  readonly distinctObjects?: Count;
-  readonly objectClasses: readonly ObjectPartition[];
-  readonly datatypes: readonly ObjectPartition[];
+  ...known,
+  triples: count,
+  distinctSubjects: count,
+  distinctObjects: count,
+  objectClasses: objects,
+  datatypes: objects,
   /** Two independent ways agree that no object class or datatype is missing. */
-  readonly objectsComplete: boolean;
-}
+  objectsComplete: Type.Boolean(),
+});
+const properties = list(propertySchema, mostPartitions);
 
-/** One class (`void:classPartition`). */
-export interface ClassPartition {
-  readonly class: string;
-  readonly status: FactStatus;
-  readonly record: number;
+const classSchema = exactly({
+  class: iri,
+  ...known,
   /** Distinct instances: `void:entities` and `void:distinctSubjects`. */
-  readonly entities?: Count;
-  readonly triples?: Count;
-  readonly properties: readonly PropertyPartition[];
+  entities: count,
+  triples: count,
+  properties,
   /** Two independent ways agree that no property is missing. */
-  readonly propertiesComplete: boolean;
-}
+  propertiesComplete: Type.Boolean(),
+});
 
-/** One named graph. */
-export interface NamedGraph {
-  readonly graph: string;
-  readonly status: FactStatus;
-  readonly record: number;
-  readonly triples?: Count;
-}
+const graphSchema = exactly({ graph: iri, ...known, triples: count });
 
-/** Links from one dataset to another catalogue endpoint (`void:Linkset`), or between two classes. */
-export interface Linkset {
-  readonly property: string;
-  readonly subjectClass?: string;
-  readonly objectClass?: string;
+const linksetSchema = exactly({
+  property: iri,
+  subjectClass: Type.Optional(iri),
+  objectClass: Type.Optional(iri),
   /** Catalogue id of the endpoint that describes the objects; absent for links inside the dataset. */
-  readonly targetEndpoint?: string;
+  targetEndpoint: Type.Optional(text(64)),
   /** IRI of the dataset there. */
-  readonly targetDataset?: string;
-  readonly triples?: Count;
-  readonly status: FactStatus;
-  readonly record: number;
-}
+  targetDataset: Type.Optional(iri),
+  triples: count,
+  ...known,
+});
 
-/** Something that could not be found out, or that contradicts something else, and why. */
-export interface UnknownFact {
+const unknownSchema = exactly({
   /** A few words, e.g. `triples`, `properties of <http://...>`. */
-  readonly what: string;
-  readonly why: "timeout" | "refused" | "budget" | "partial" | "failed" | "contradicted";
-  /** Index into `records`; absent when nothing was sent. */
-  readonly record?: number;
-}
+  what: text(longestText),
+  why: Type.Enum(["timeout", "refused", "budget", "partial", "failed", "contradicted"]),
+  /** Absent when nothing was sent. */
+  record: Type.Optional(known.record),
+});
 
-/** What is known of the data behind an endpoint (VoID); JSON-serialisable. Absent counts are unknown. */
-export interface VoidDescription {
-  /** Endpoint URL. */
-  readonly endpoint: string;
+const recordSchema = exactly({
+  /** Level of the strategy, 1 (all keys at once) to 6 (a sample); 0: retrieved with a description. Stored under this name. */
+  rung: Type.Enum([0, 1, 2, 3, 4, 5, 6]),
+  /** Query text; the document's URL for level 0. */
+  query: text(longestQuery),
+  /** Absent when no answer came. */
+  httpStatus: Type.Optional(quantity),
+  durationMs: quantity,
+  at: instant,
+  outcome: Type.Enum(["ok", "partial", "timeout", "refused", "failed"]),
+});
+
+const descriptionSchema = exactly({
+  /** URL. */
+  endpoint: iri,
   /** Catalogue id, where it has one. */
-  readonly id?: string;
+  id: Type.Optional(text(64)),
   /** IRI that names the dataset: the publisher's own, or `<publicUrl>/endpoints/<id>#dataset`. */
-  readonly dataset: string;
+  dataset: iri,
   /** "retrieved": the publisher's; "computed": by our queries; "mixed": both. */
-  readonly source: "retrieved" | "computed" | "mixed";
+  source: Type.Enum(["retrieved", "computed", "mixed"]),
   /** URL the publisher's description came from. */
-  readonly retrievedFrom?: string;
-  /** ISO 8601. */
-  readonly startedAt: string;
-  readonly finishedAt: string;
+  retrievedFrom: Type.Optional(iri),
+  startedAt: instant,
+  finishedAt: instant,
   /** Work is left (budget, time-outs, restart); the next run goes on from here. */
-  readonly unfinished: boolean;
-  readonly title?: string;
-  readonly description?: string;
-  readonly license?: string;
+  unfinished: Type.Boolean(),
+  title: optionalText,
+  description: optionalText,
+  license: Type.Optional(iri),
   /** How the data wants to be cited (`dcterms:bibliographicCitation`). */
-  readonly citation?: string;
+  citation: optionalText,
   /** IRI of what the data comes from (`dcterms:source`). */
-  readonly origin?: string;
-  readonly triples?: Count;
+  origin: Type.Optional(iri),
+  triples: count,
   /** Classes named by an IRI; those that are blank nodes are not counted. */
-  readonly classes?: Count;
-  readonly properties?: Count;
-  readonly distinctSubjects?: Count;
-  readonly distinctObjects?: Count;
+  classes: count,
+  properties: count,
+  distinctSubjects: count,
+  distinctObjects: count,
   /** In descending order of `entities`, unknown last, then by IRI. */
-  readonly classPartitions: readonly ClassPartition[];
+  classPartitions: list(classSchema, mostPartitions),
   /** Two independent ways agree that no class is missing. */
-  readonly classesComplete: boolean;
-  /** Properties of the whole dataset, in descending order of `triples`, unknown last, then by IRI. */
-  readonly propertyPartitions: readonly PropertyPartition[];
-  readonly propertiesComplete: boolean;
-  readonly languages: readonly string[];
-  readonly namespaces: readonly string[];
+  classesComplete: Type.Boolean(),
+  /** Of the whole dataset, in descending order of `triples`, unknown last, then by IRI. */
+  propertyPartitions: properties,
+  propertiesComplete: Type.Boolean(),
+  languages: list(text(80), mostNames),
+  namespaces: list(iri, mostNames),
   /** Named graphs that were described together instead of the endpoint's default graph, which holds more (Virtuoso's own). */
-  readonly graphs?: readonly string[];
+  graphs: Type.Optional(list(iri, mostNames)),
   /**
    * Set when the default graph is empty: everything here is said of the union of all named graphs, a triple that lies in
    * several of them counted once. `list` has at most 500 of them, in descending order of `triples`.
    */
-  readonly namedGraphs?: { readonly list: readonly NamedGraph[]; readonly complete: boolean };
-  readonly linksets: readonly Linkset[];
-  readonly unknown: readonly UnknownFact[];
-  readonly records: readonly MeasurementRecord[];
+  namedGraphs: Type.Optional(exactly({ list: list(graphSchema, mostNames), complete: Type.Boolean() })),
+  linksets: list(linksetSchema, mostPartitions),
+  unknown: list(unknownSchema, mostPartitions),
+  records: list(recordSchema, mostRecords),
   /** Work done: requests sent, decoded bytes received, milliseconds. */
-  readonly cost: { readonly requests: number; readonly bytes: number; readonly ms: number };
+  cost: exactly({ requests: quantity, bytes: quantity, ms: quantity }),
+});
+
+/** Read-only throughout; what is optional may also be undefined. */
+export type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> | (object extends Pick<T, Name> ? undefined : never) }
+    : T;
+
+/** What is known of the data behind an endpoint (VoID); JSON-serialisable. */
+export type VoidDescription = Frozen<Static<typeof descriptionSchema>>;
+
+/** A count; an unknown count is absent, never 0. */
+export type Count = Frozen<Static<typeof countSchema>>;
+
+/**
+ * How well a fact is known, best first: counted; summed from additive slices; at least this much;
+ * seen by ASK; seen in a sample; told by the endpoint's own description and not contradicted by spot checks.
+ */
+export type FactStatus = Count["status"];
+
+/** Values that a property has, by class (`void:classPartition`, `void-ext:objectClassPartition`) or datatype. */
+export type ObjectPartition = Frozen<Static<typeof objectSchema>>;
+
+/** One property, in the whole dataset or within a class (`void:propertyPartition`). */
+export type PropertyPartition = Frozen<Static<typeof propertySchema>>;
+
+/** One class (`void:classPartition`). */
+export type ClassPartition = Frozen<Static<typeof classSchema>>;
+
+/** Links from one dataset to another catalogue endpoint (`void:Linkset`), or between two classes. */
+export type Linkset = Frozen<Static<typeof linksetSchema>>;
+
+/** Something that could not be found out, or that contradicts something else, and why. */
+export type UnknownFact = Frozen<Static<typeof unknownSchema>>;
+
+/** One request of a description, the provenance of facts (PROV, DQV). */
+export type MeasurementRecord = Frozen<Static<typeof recordSchema>>;
+
+const validator = Compile(descriptionSchema);
+
+/**
+ * A description from outside the process (storage, a document), checked throughout; unknown members are refused.
+ * @returns the same value, or the reason why it is none
+ */
+export function checkDescription(value: unknown): VoidDescription | { readonly reason: string } {
+  if (!validator.Check(value)) {
+    const [error] = validator.Errors(value);
+    return { reason: `${error?.instancePath.slice(1) || "it"} ${error?.message ?? "is no description"}` };
+  }
+  const { records } = value;
+  return pointsBeyond(value, records.length) ? { reason: "a record points to no record" } : value;
 }
 
-/** Code unit order. */
-export const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+/** Whether any fact comes from a request that is not on record. */
+function pointsBeyond(value: unknown, records: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if ("record" in value && typeof value.record === "number" && value.record >= records) return true;
+  return Object.values(value).some((part) => pointsBeyond(part, records));
+}
 
 /** Descending, unknown last. */
 export const byCount = (one: Count | undefined, other: Count | undefined): number =>

@@ -24,8 +24,8 @@ interface RefusedDescription {
 /** What the cascade found. */
 export interface RetrievedVoid {
   /** All facts "claimed", nothing complete; absent when no description was found that can be trusted. */
-  readonly description?: VoidDescription;
-  readonly step?: RetrievalStep;
+  readonly description?: VoidDescription | undefined;
+  readonly step?: RetrievalStep | undefined;
   /** Claims of the used description that were held against the data. */
   readonly checks: readonly SpotCheck[];
   /** Descriptions that name another endpoint. */
@@ -41,7 +41,7 @@ export interface RetrievedVoid {
 interface RetrievalTarget {
   readonly endpoint: AskedEndpoint;
   /** IRI for a dataset that its publisher did not name; default `<endpoint url>#dataset`. */
-  readonly dataset?: string;
+  readonly dataset?: string | undefined;
 }
 
 /** Finds the description that an endpoint's publisher has written. */
@@ -205,7 +205,7 @@ function described(
   const named = node?.termType === "NamedNode" && isWritable(node.value) ? node.value : undefined;
   return {
     endpoint: endpoint.url,
-    ...(endpoint.id !== undefined && { id: endpoint.id }),
+    id: endpoint.id,
     dataset: named ?? target.dataset ?? `${endpoint.url.split("#", 1)[0]}#dataset`,
     source: "retrieved",
     retrievedFrom: found.from,

@@ -6,7 +6,7 @@ import {
   type CapabilityServiceOptions,
   CapabilityService,
 } from "../../../../src/registry/capabilities/capability-service.ts";
-import { createCapabilityStore } from "../../../../src/registry/capabilities/capability-store.ts";
+import { createCapabilityStore } from "../../../../src/registry/capabilities/capabilities.ts";
 import type { CapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";

@@ -12,7 +12,7 @@ import {
   emptyFacts,
   type FactBase,
   mergedCount,
-  newProperty,
+  propertyFact,
   type PropertyFact,
 } from "../../../../src/registry/compute/fact-base.ts";
 import { factKinds, objectKinds } from "../../../../src/registry/compute/fact-kinds.ts";
@@ -86,7 +86,7 @@ describe("mergedCount", () => {
 describe("compareWithKnown", () => {
   const base = () => {
     const facts = emptyFacts();
-    const property = { ...newProperty("exact", 0), triples: count(10) };
+    const property = { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), triples: count(10) };
     facts.classes.set("C", {
       status: "exact",
       record: 0,
@@ -135,7 +135,7 @@ describe("reconcile", () => {
     facts.classesComplete = true;
     facts.propertiesComplete = true;
     facts.totals.set("classes", count(1));
-    const property = newProperty("exact", 0);
+    const property = propertyFact(new Map(), "p", { status: "exact", record: 0 });
     property.objectClasses.set("D", { status: "exact", record: 3 });
     facts.classes.set("C", {
       status: "exact",
@@ -185,13 +185,13 @@ describe("reconcile", () => {
   ])("knows that a property has no more %s", (_name, counts) => {
     const { facts } = consistent();
     facts.propertiesComplete = false;
-    facts.properties.set("q", { ...newProperty("exact", 0), ...counts });
+    facts.properties.set("q", { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), ...counts });
     expect(contradictionsIn(facts)).toHaveLength(1);
   });
 
   it("knows that the triples of all properties are those of the dataset", () => {
     const { facts, dataset } = consistent();
-    facts.properties.set("q", { ...newProperty("exact", 0), triples: count(2) });
+    facts.properties.set("q", { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), triples: count(2) });
     expect(contradictionsIn(facts)).toEqual(["triples of all properties, more than triples of the dataset"]);
     facts.totals.set("triples", count(13));
     expect(contradictionsIn(facts)).toEqual(["triples, more than triples of the properties"]);
@@ -221,8 +221,8 @@ function consistent() {
   const facts = emptyFacts();
   facts.propertiesComplete = true;
   const counts = { triples: count(9), distinctSubjects: count(4), distinctObjects: count(4) };
-  const property: PropertyFact = { ...newProperty("exact", 0), ...counts };
-  const within: PropertyFact = { ...newProperty("exact", 0), ...counts };
+  const property: PropertyFact = { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), ...counts };
+  const within: PropertyFact = { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), ...counts };
   const properties = new Map([["p", within]]);
   const one: ClassFact = {
     status: "exact",
@@ -234,7 +234,7 @@ function consistent() {
   };
   facts.classes.set("C", one);
   facts.properties.set("p", property);
-  facts.properties.set("r", { ...newProperty("exact", 0), triples: count(1) });
+  facts.properties.set("r", { ...propertyFact(new Map(), "p", { status: "exact", record: 0 }), triples: count(1) });
   for (const [name, value] of [
     ["triples", 10],
     ["distinctSubjects", 5],
