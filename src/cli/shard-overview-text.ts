@@ -1,11 +1,4 @@
-import {
-  figureRows,
-  type FigureRow,
-  comparability,
-  groupTitle,
-  type OverviewEntry,
-  type ShardOverview,
-} from "../shards/report/overview.ts";
+import { figureRows, comparability, groupTitle, type ShardOverview } from "../shards/report/overview.ts";
 import { figureText, shareText } from "../shards/report/words.ts";
 import type { ShardStatistics } from "../shards/report/shard-statistics.ts";
 import { oneLine } from "./output.ts";
@@ -38,7 +31,7 @@ const heads = [
   "realised fan-out",
 ] as const;
 
-function cellsOf(entry: OverviewEntry): readonly string[] {
+function cellsOf(entry: ShardOverview["datasets"][number]): readonly string[] {
   const { dataset, mode, reading, predicted, optimum, statistics, notFederated } = entry;
   const { composition, realisedFanOut, sizeVariation, largestShare, answers } = statistics;
   const name = reading.name.includes(mode) ? reading.name : `${reading.name}, ${mode}`;
@@ -83,7 +76,7 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
 }
 
 function figureLines(
-  { title, definition, values, published }: FigureRow,
+  { title, definition, values, published }: ReturnType<typeof figureRows>[number],
   titles: readonly string[],
 ): readonly string[] {
   const texts = [...values.map((value) => value ?? "unknown"), published ?? "not published"];

@@ -248,7 +248,7 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
         const shards = written.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
         report = reportFor(known, { ...chosen, shards, predicted: false });
         const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
-        const page = reportPage(report, { ruleFile: ruleFileName });
+        const page = reportPage(report, ruleFileName);
         return notesOf(held.target, { report, page, rules, inputs: spec.inputs });
       },
     },

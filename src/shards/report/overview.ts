@@ -4,41 +4,17 @@ import {
   totalShards,
   published as publishedFigures,
 } from "./compared-figures.ts";
-import type { ShardStatistics } from "./shard-statistics.ts";
-import type { ReportedDataset, ShardReport } from "./shard-report.ts";
+import type { ShardReport } from "./shard-report.ts";
 import { amountText, numberText, figureText } from "./words.ts";
 
-/** How rules were chosen and triples placed: figures of reports that differ in it are not put together. */
-type Method = Pick<ShardReport, "mode" | "reading" | "precedence">;
+/** Reports side by side. */
+export type ShardOverview = ReturnType<typeof overviewOf>;
 
-/** One dataset of several. */
-export interface OverviewEntry extends Pick<ShardReport, "mode" | "reading" | "predicted" | "optimum"> {
-  readonly dataset: ReportedDataset;
-  readonly statistics: ShardStatistics;
-  /** Distinct queries that touch fewer than two shards. */
-  readonly notFederated: number;
-}
-
-/** Datasets whose shards were made alike, and their figures together. */
-export interface OverviewGroup extends Method {
-  /** Names it among the groups of the overview. */
-  readonly title: string;
-  readonly datasets: number;
-  /** How many of these are predicted. */
-  readonly predicted: number;
-  readonly figures: readonly ComparedFigure[];
-}
-
-/** Reports side by side. `version` grows when a field changes its meaning or goes. */
-export interface ShardOverview {
-  readonly format: "fedway-shard-overview";
-  readonly version: 1;
-  readonly datasets: readonly OverviewEntry[];
-  readonly groups: readonly OverviewGroup[];
-}
-
-/** Puts reports side by side, in the order given; each counts, also one on a dataset that another is on. */
-export function overviewOf(reports: readonly ShardReport[]): ShardOverview {
+/**
+ * Puts reports side by side, in the order given; each counts, also one on a dataset that another is on. `version` grows when
+ * a field changes its meaning or goes.
+ */
+export function overviewOf(reports: readonly ShardReport[]) {
   return {
     format: "fedway-shard-overview",
     version: 1,
@@ -49,14 +25,18 @@ export function overviewOf(reports: readonly ShardReport[]): ShardOverview {
       predicted,
       optimum,
       statistics,
+      /** Distinct queries that touch fewer than two shards. */
       notFederated: queries.filter(({ federated }) => !federated).length,
     })),
     groups: groupsOf(reports),
   };
 }
 
-/** In the order in which they come first. */
-function groupsOf(reports: readonly ShardReport[]): readonly OverviewGroup[] {
+/**
+ * Datasets whose shards were made alike, and their figures together: those of reports that differ in how rules were chosen
+ * and triples placed are not put together. In the order in which they come first.
+ */
+function groupsOf(reports: readonly ShardReport[]) {
   const titles = new Map<string, number>();
   const alike = Map.groupBy(reports, ({ mode, reading, precedence }) => JSON.stringify([mode, reading, precedence]));
   return [...alike.values()].flatMap((members) => {
@@ -68,11 +48,13 @@ function groupsOf(reports: readonly ShardReport[]): readonly OverviewGroup[] {
     titles.set(name, used);
     const statistics = members.map((report) => report.statistics);
     return {
+      /** Names it among the groups of the overview. */
       title: used === 1 ? name : `${name} (${used})`,
       mode,
       reading,
       precedence,
       datasets: members.length,
+      /** How many of these are predicted. */
       predicted: members.filter(({ predicted }) => predicted).length,
       figures: [totalShards(statistics), ...comparedFigures(statistics)],
     };
@@ -80,7 +62,7 @@ function groupsOf(reports: readonly ShardReport[]): readonly OverviewGroup[] {
 }
 
 /** What stands over the figures of a group: how many datasets it has, and whether they were written. */
-export const groupTitle = ({ title, datasets, predicted }: OverviewGroup): string =>
+export const groupTitle = ({ title, datasets, predicted }: ShardOverview["groups"][number]): string =>
   `${title}: ${amountText(datasets, "dataset")}${predicted === 0 ? "" : `, ${predicted === datasets ? "all" : numberText(predicted)} predicted`}`;
 
 /** How figures of some datasets stand to the published ones. */
@@ -92,26 +74,20 @@ export interface FigureColumn {
   readonly figures: readonly ComparedFigure[];
 }
 
-/** One figure of each column beside the published one, in words. */
-export interface FigureRow extends Pick<ComparedFigure, "id" | "title" | "definition"> {
-  /** In the order of the columns; undefined where it is not known. */
-  readonly values: readonly (string | undefined)[];
-  /** Undefined where nothing comparable was published. */
-  readonly published: string | undefined;
-}
-
-/** Every figure that any of the columns has, in the order in which they come first. */
-export function figureRows(columns: readonly FigureColumn[]): readonly FigureRow[] {
+/** Every figure that any of the columns has beside the published one, in words, in the order in which they come first. */
+export function figureRows(columns: readonly FigureColumn[]) {
   const known = columns.map(({ figures }) => new Map(figures.map((figure) => [figure.id, figure])));
   const each = new Map(columns.flatMap(({ figures }) => figures.map((figure) => [figure.id, figure])));
   return [...each.values()].map(({ id, title, definition, unit, published }) => ({
     id,
     title,
     definition,
+    /** In the order of the columns; undefined where it is not known. */
     values: known.map((figures) => {
       const value = figures.get(id)?.value;
       return value === undefined ? undefined : figureText(value, unit);
     }),
+    /** Undefined where nothing comparable was published. */
     published: published === undefined ? undefined : figureText(published, unit),
   }));
 }

@@ -15,10 +15,10 @@ import {
 import { reportPolicy, reportStyle } from "./report-style.ts";
 import type { ShardReport } from "./shard-report.ts";
 import { amountText, brief, createNames, numberText, partsOfKey, shareText, figureText } from "./words.ts";
-import { comparability, groupTitle, type OverviewEntry, type ShardOverview } from "./overview.ts";
+import { comparability, groupTitle, type ShardOverview } from "./overview.ts";
 
 /** A page of its own: nothing runs, nothing is loaded. */
-export function standalonePage(title: string, body: Html): string {
+function standalonePage(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${reportPolicy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>${title}</title>
@@ -119,17 +119,14 @@ function fanOuts({ realisedFanOut, relevantFanOut, impliedFanOut }: ShardStatist
   return html`<div class="fans">${chart("Realised: shards with a match", realisedFanOut)}${chart("Implied by the covering rules", impliedFanOut)}${chart("By vocabulary", relevantFanOut)}</div>`;
 }
 
-/** What lies beside a report's page. */
-export interface ReportNeighbours {
-  /** Name of the rule file; absent where there is none. */
-  readonly ruleFile?: string;
-}
-
 const ruleFileNote = (name: string): Html =>
   html`<p class="small">The choice can be checked with clingo: <a href="${encodeURIComponent(name)}">${name}</a> has the candidate rules, the queries and the chosen rules, and says how.</p>`;
 
-/** The report as one HTML file. Everything in it that came from outside is escaped; IRIs are shortened where that is unique. */
-export function reportPage(report: ShardReport, { ruleFile }: ReportNeighbours = {}): string {
+/**
+ * The report as one HTML file. Everything in it that came from outside is escaped; IRIs are shortened where that is unique.
+ * @param ruleFile name of the rule file beside it, if there is one
+ */
+export function reportPage(report: ShardReport, ruleFile?: string): string {
   const keys = [...report.shards.map(({ key }) => key), ...report.queries.flatMap(({ implied }) => implied)];
   const nameOf = createNames([
     ...report.rules.flatMap(({ iris }) => iris),
@@ -153,7 +150,15 @@ ${leftOutQueries(report.leftOut)}</main>
   return standalonePage(`Shards of ${brief(report.dataset.title, 200)}`, body);
 }
 
-function row({ dataset, mode, reading, optimum, statistics, notFederated, predicted }: OverviewEntry): Html {
+function row({
+  dataset,
+  mode,
+  reading,
+  optimum,
+  statistics,
+  notFederated,
+  predicted,
+}: ShardOverview["datasets"][number]): Html {
   const { rules, composition, shards, sizeVariation, largestShare, realisedFanOut, answers } = statistics;
   const { summary } = realisedFanOut;
   const { vertical, class: byClass, horizontal } = composition;

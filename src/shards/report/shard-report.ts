@@ -6,7 +6,7 @@ import type { RejectedQuery } from "../load/queries/load-queries.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
 import type { ShardMode } from "../spec.ts";
 import { type ComparedFigure, comparedFigures } from "./compared-figures.ts";
-import { type QueryShards, queryShardsOf } from "./query-shards.ts";
+import { impliedShards } from "./query-shards.ts";
 import { questionsOf, type ShardStatistics, statisticsOf } from "./shard-statistics.ts";
 
 /** What the shards were made from. */
@@ -15,8 +15,8 @@ export interface ReportedDataset {
   readonly title: string;
   /** IRI or words. */
   readonly licence?: string;
-  readonly citation?: string;
-  readonly source?: string;
+  readonly citation?: string | undefined;
+  readonly source?: string | undefined;
 }
 
 /** One reading of the paper, solved; the materialised one is among them. */
@@ -36,26 +36,21 @@ export interface ReportedShard {
   readonly bytes?: number;
 }
 
-/** What a report is made from. */
-export interface ReportInput {
-  readonly dataset: ReportedDataset;
-  readonly mode: ShardMode;
-  readonly precedence: Precedence;
+/** What a report is made from; the lists are in the order of `problem.queries`. */
+export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "precedence" | "leftOut"> {
   readonly problem: Problem;
   /** The one that the shards follow. */
   readonly solution: Solution;
   readonly shards: readonly ReportedShard[];
   /** Of their ids; default `opaque`. */
   readonly naming?: ShardNaming | undefined;
-  /** Of each query of the problem: keys of the shards with a match for one of its patterns. */
+  /** Of each query: keys of the shards with a match for one of its patterns. */
   readonly touched: readonly (readonly string[])[];
   /** Of each query: keys of the shards with its vocabulary. */
   readonly relevant?: readonly (readonly string[])[];
   /** Of each query: where its answer comes from. */
-  readonly sources?: readonly (AnswerSource | undefined)[];
+  readonly sources?: readonly (AnswerSource | undefined)[] | undefined;
   readonly readings: readonly SolvedInterpretation[];
-  /** Queries that cannot be used, as they do not parse. */
-  readonly leftOut: readonly RejectedQuery[];
   /** Nothing was written: the sizes are predicted. */
   readonly predicted?: boolean;
 }
@@ -66,20 +61,11 @@ export interface RuleReport {
   readonly name: string;
   readonly kind: RuleKind;
   readonly iris: readonly string[];
-  readonly buckets?: number;
+  readonly buckets: number | undefined;
   /** Ids of the queries that it covers. */
   readonly covers: readonly string[];
   /** How many questions ask these queries. */
   readonly questions: number;
-}
-
-/** A shard under a number for the rest of the report. */
-interface ShardReportEntry extends ReportedShard {
-  /** From 1, by key. */
-  readonly number: number;
-  readonly id: string;
-  /** Of all triples, 0 to 1; absent where there are none. */
-  readonly share?: number;
 }
 
 /** What happens to one query. Shards are named by key; `elsewhere` stands for whatever a single-member rule leaves. */
@@ -88,7 +74,7 @@ export interface QueryReport {
   readonly id: string;
   /** Ids of all questions that ask it. */
   readonly same: readonly string[];
-  readonly question?: string;
+  readonly question?: string | undefined;
   readonly text: string;
   /** Names of the chosen rules that cover it. */
   readonly rules: readonly string[];
@@ -96,14 +82,14 @@ export interface QueryReport {
   readonly apartBy: readonly string[];
   /** Made by the rules that cover it. */
   readonly implied: readonly string[];
-  readonly relevant?: readonly string[];
+  readonly relevant?: readonly string[] | undefined;
   readonly touched: readonly string[];
   /** Touches two shards or more. */
   readonly federated: boolean;
-  /** Where its answer comes from; absent where that is not known. */
-  readonly source?: AnswerSource;
+  /** Where its answer comes from; absent where that is unknown. */
+  readonly source?: AnswerSource | undefined;
   /** Why it is not federated, or why no candidate rule covers it. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** A reading beside the others. */
@@ -137,7 +123,12 @@ export interface ShardReport {
   /** `criteria`: what was minimised, in order; not in paper mode. */
   readonly optimum: Pick<Solution, "cost" | "lowerBound" | "proven" | "criteria" | "trouble">;
   readonly rules: readonly RuleReport[];
-  readonly shards: readonly ShardReportEntry[];
+  /** Numbered from 1 by key. `share`: of all triples, 0 to 1; absent where there are none. */
+  readonly shards: readonly (ReportedShard & {
+    readonly number: number;
+    readonly id: string;
+    readonly share?: number | undefined;
+  })[];
   readonly statistics: ShardStatistics;
   readonly figures: readonly ComparedFigure[];
   readonly queries: readonly QueryReport[];
@@ -147,64 +138,56 @@ export interface ShardReport {
 
 const ruleName = (at: number): string => `R${at + 1}`;
 
-function ruleReports(rules: readonly Rule[], queries: readonly QueryShards[]): readonly RuleReport[] {
+function ruleReports(rules: readonly Rule[], queries: readonly QueryReport[]): readonly RuleReport[] {
   return rules.map((rule, at) => {
-    const covered = queries.filter((query) => query.rules.includes(rule));
+    const covered = queries.filter((query) => query.rules.includes(ruleName(at)));
     return {
       name: ruleName(at),
       kind: rule.kind,
       iris: irisOfRule(rule),
-      ...(rule.kind === "horizontal" ? { buckets: rule.buckets } : {}),
-      covers: covered.map(({ query }) => query.id),
+      buckets: rule.kind === "horizontal" ? rule.buckets : undefined,
+      covers: covered.map(({ id }) => id),
       questions: covered.reduce((sum, query) => sum + questionsOf(query), 0),
     };
   });
 }
 
-function shardEntries(
-  { shards, naming }: Pick<ReportInput, "shards" | "naming">,
-  triples: number,
-): readonly ShardReportEntry[] {
-  return shards.map((shard, at) => ({
-    number: at + 1,
-    id: shardIdOf(shard.key, naming),
-    ...shard,
-    ...(triples > 0 ? { share: shard.triples / triples } : {}),
-  }));
-}
-
 /** Why all matches of a query lie in fewer than two shards, as far as the shards tell. */
-function lackOfShards({ touched, rules }: QueryShards): string {
-  const [only] = touched;
+function lackOfShards(only: string | undefined, isCovered: boolean): string {
   if (only === undefined) return "No triple of the data matches any of its patterns.";
   const where = `All its matches lie in one shard, ${only}`;
-  return rules.length === 0
-    ? `${where}, and no chosen rule covers it.`
-    : `${where}: the rules that cover it do not take apart what it matches, or other rules claim the triples first.`;
+  return isCovered
+    ? `${where}: the rules that cover it do not take apart what it matches, or other rules claim the triples first.`
+    : `${where}, and no chosen rule covers it.`;
 }
 
-function queryReports(queries: readonly QueryShards[], solution: Solution): readonly QueryReport[] {
+function queryReports({ problem, solution, ...of }: ReportInput): readonly QueryReport[] {
   const reasons = new Map(solution.impossible.map(({ query, reason }) => [query, reason]));
-  const names = new Map(solution.rules.map((rule, at) => [ruleKey(rule), ruleName(at)]));
-  const nameOf = (rule: Rule): string => names.get(ruleKey(rule)) ?? "?";
-  return queries.map((of, at) => {
-    const { id, question, text, same } = of.query;
-    const federated = of.touched.length >= 2;
-    const reason = reasons.get(at) ?? (federated ? undefined : lackOfShards(of));
+  const covers = new Map(problem.candidates.map((candidate) => [ruleKey(candidate.rule), new Set(candidate.covers)]));
+  const rules = solution.rules.map((rule, at) => ({
+    rule,
+    name: ruleName(at),
+    covers: covers.get(ruleKey(rule)),
+    shards: impliedShards([rule]),
+  }));
+  return problem.queries.map(({ query: { id, same, question, text } }, at) => {
+    const touched = of.touched[at] ?? [];
+    const covering = rules.filter((rule) => rule.covers?.has(at));
+    const federated = touched.length >= 2;
     return {
       number: at + 1,
       id,
       same,
-      ...(question === undefined ? {} : { question }),
+      question,
       text,
-      rules: of.rules.map(nameOf),
-      apartBy: of.apartBy.map(nameOf),
-      implied: of.implied,
-      ...(of.relevant === undefined ? {} : { relevant: of.relevant }),
-      touched: of.touched,
+      rules: covering.map(({ name }) => name),
+      apartBy: rules.filter(({ shards }) => shards.some((key) => touched.includes(key))).map(({ name }) => name),
+      implied: impliedShards(covering.map(({ rule }) => rule)),
+      relevant: of.relevant?.[at],
+      touched,
       federated,
-      ...(of.source === undefined ? {} : { source: of.source }),
-      ...(reason === undefined ? {} : { reason }),
+      source: of.sources?.[at],
+      reason: reasons.get(at) ?? (federated ? undefined : lackOfShards(touched[0], covering.length > 0)),
     };
   });
 }
@@ -231,16 +214,11 @@ function readingReport(
 
 /** The report on one dataset. Shards are numbered in the order given. */
 export function reportOf(input: ReportInput): ShardReport {
-  const { problem, solution, touched, relevant, sources, shards } = input;
+  const { solution, shards, naming } = input;
   const { reading, rules, cost, lowerBound, proven, criteria, trouble } = solution;
-  const queries = queryShardsOf({
-    problem,
-    rules,
-    touched,
-    ...(relevant && { relevant }),
-    ...(sources && { sources }),
-  });
+  const queries = queryReports(input);
   const statistics = statisticsOf({ rules, shards, queries });
+  const { triples } = statistics;
   return {
     format: "fedway-shard-report",
     version: 1,
@@ -249,18 +227,17 @@ export function reportOf(input: ReportInput): ShardReport {
     precedence: input.precedence,
     reading,
     predicted: input.predicted ?? false,
-    optimum: {
-      cost,
-      lowerBound,
-      proven,
-      ...(criteria !== undefined && { criteria }),
-      ...(trouble !== undefined && { trouble }),
-    },
+    optimum: { cost, lowerBound, proven, criteria, trouble },
     rules: ruleReports(rules, queries),
-    shards: shardEntries(input, statistics.triples),
+    shards: shards.map((shard, at) => ({
+      number: at + 1,
+      id: shardIdOf(shard.key, naming),
+      ...shard,
+      share: triples > 0 ? shard.triples / triples : undefined,
+    })),
     statistics,
     figures: comparedFigures([statistics]),
-    queries: queryReports(queries, solution),
+    queries,
     readings: input.readings.map((each) => readingReport(each, reading)),
     leftOut: input.leftOut,
   };

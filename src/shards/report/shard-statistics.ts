@@ -1,18 +1,6 @@
 import type { Rule, RuleKind } from "../rules/problem.ts";
 import type { AnswerSource } from "../rules/query-answers.ts";
-import type { QueryShards } from "./query-shards.ts";
-
-/** A shard as it was written, or as it is predicted. */
-interface SizedShard {
-  readonly key: string;
-  readonly triples: number;
-}
-
-/** How many questions touch a number of shards. */
-interface FanOutCount {
-  readonly shards: number;
-  readonly questions: number;
-}
+import type { QueryReport, ReportedShard } from "./shard-report.ts";
 
 /** Fan-outs of questions: each question counts, also one whose query others have too. */
 export interface FanOut {
@@ -20,7 +8,7 @@ export interface FanOut {
   /** Undefined without questions. */
   readonly summary: Summary | undefined;
   /** From 0 to the largest fan-out, without gaps. */
-  readonly distribution: readonly FanOutCount[];
+  readonly distribution: readonly { readonly shards: number; readonly questions: number }[];
 }
 
 /** The figures of one dataset (Dobriy et al., Agentic SPARQL, section 4). */
@@ -39,7 +27,7 @@ export interface ShardStatistics {
   /** Of these sizes: population standard deviation over the mean. */
   readonly sizeVariation: number | undefined;
   /** Share of the triples in the largest shard; absent without triples, and in older reports. */
-  readonly largestShare?: number;
+  readonly largestShare?: number | undefined;
   /** Shards made by the rules that cover the query. */
   readonly impliedFanOut: FanOut;
   /** Shards with the query's predicates or classes; undefined where that was not looked at. */
@@ -47,20 +35,13 @@ export interface ShardStatistics {
   /** Shards with a match for a pattern of the query. */
   readonly realisedFanOut: FanOut;
   /** Questions by where their answers come from; absent where nothing was asked. */
-  readonly answers?: Readonly<Record<AnswerSource | "unknown", number>>;
-}
-
-/** What the figures are made from. */
-interface StatisticsInput {
-  readonly rules: readonly Rule[];
-  readonly shards: readonly SizedShard[];
-  readonly queries: readonly QueryShards[];
+  readonly answers?: Readonly<Record<AnswerSource | "unknown", number>> | undefined;
 }
 
 /** Questions that ask a query, itself included. */
-export const questionsOf = ({ query }: QueryShards): number => Math.max(query.same.length, 1);
+export const questionsOf = ({ same }: QueryReport): number => Math.max(same.length, 1);
 
-function fanOutOf(queries: readonly QueryShards[], fanOut: (query: QueryShards) => number): FanOut {
+function fanOutOf(queries: readonly QueryReport[], fanOut: (query: QueryReport) => number): FanOut {
   const observed = queries.map((query) => ({ value: fanOut(query), weight: questionsOf(query) }));
   const summary = weightedSummary(observed);
   const counts: number[] = Array.from({ length: (summary?.max ?? -1) + 1 }, () => 0);
@@ -73,7 +54,15 @@ function fanOutOf(queries: readonly QueryShards[], fanOut: (query: QueryShards) 
 }
 
 /** All figures of one dataset. */
-export function statisticsOf({ rules, shards, queries }: StatisticsInput): ShardStatistics {
+export function statisticsOf({
+  rules,
+  shards,
+  queries,
+}: {
+  readonly rules: readonly Rule[];
+  readonly shards: readonly ReportedShard[];
+  readonly queries: readonly QueryReport[];
+}): ShardStatistics {
   const sizes = shards.map((shard) => shard.triples).filter((size) => size > 0);
   const triples = sizes.reduce((sum, size) => sum + size, 0);
   const ofKind = (kind: RuleKind): number => rules.filter((rule) => rule.kind === kind).length;
@@ -88,15 +77,15 @@ export function statisticsOf({ rules, shards, queries }: StatisticsInput): Shard
     triples,
     sizes: summaryOf(sizes),
     sizeVariation: coefficientOfVariation(sizes),
-    ...(triples > 0 && { largestShare: Math.max(...sizes) / triples }),
+    largestShare: triples > 0 ? Math.max(...sizes) / triples : undefined,
     impliedFanOut: fanOutOf(queries, ({ implied }) => implied.length),
     relevantFanOut: lookedAt ? fanOutOf(queries, ({ relevant }) => relevant?.length ?? 0) : undefined,
     realisedFanOut: fanOutOf(queries, ({ touched }) => touched.length),
-    ...(queries.some(({ source }) => source !== undefined) && { answers: answersOf(queries) }),
+    answers: queries.some(({ source }) => source !== undefined) ? answersOf(queries) : undefined,
   };
 }
 
-function answersOf(queries: readonly QueryShards[]): NonNullable<ShardStatistics["answers"]> {
+function answersOf(queries: readonly QueryReport[]): NonNullable<ShardStatistics["answers"]> {
   const counts = { none: 0, "one-shard": 0, "several-shards": 0, unknown: 0 };
   for (const query of queries) counts[query.source ?? "unknown"] += questionsOf(query);
   return counts;

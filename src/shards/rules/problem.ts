@@ -4,22 +4,25 @@ export interface ShardQuery {
   readonly id: string;
   readonly text: string;
   /** Its question in natural language. */
-  readonly question?: string;
+  readonly question?: string | undefined;
   /** Ids of queries with the same text, this one first. */
   readonly same: readonly string[];
 }
 
+/** A place in a triple. */
+export type TriplePlace = "subject" | "predicate" | "object";
+
 /** A triple pattern as the placement of triples sees it: what is constant. N-Triples terms; undefined for variables. */
 export interface Pattern {
-  readonly subject?: string;
-  readonly predicate?: string;
-  readonly object?: string;
+  readonly subject?: string | undefined;
+  readonly predicate?: string | undefined;
+  readonly object?: string | undefined;
   /** Where it is matched: `named` graphs, `none`, or the IRI of one (in brackets); the default graph when absent. */
-  readonly graph?: string;
+  readonly graph?: string | undefined;
   /** What the predicate may not be (negated property sets): IRIs without brackets, sorted. */
-  readonly exceptPredicates?: readonly string[];
+  readonly exceptPredicates?: readonly string[] | undefined;
   /** The same variable stands at several places: those are equal. */
-  readonly equal?: readonly (readonly ["subject" | "predicate" | "object", "subject" | "predicate" | "object"])[];
+  readonly equal?: readonly (readonly [TriplePlace, TriplePlace])[] | undefined;
 }
 
 /** What sharding looks at in a query. */
@@ -65,7 +68,7 @@ export interface Problem {
     /** Of each query: the cells with a triple that one of its patterns matches. */
     readonly touches: readonly (readonly number[])[];
     /** Only in balanced mode, of each query: the cells that no shard may have alone, as it then has the query's whole answer. */
-    readonly needs?: readonly (readonly number[])[];
+    readonly needs?: readonly (readonly number[])[] | undefined;
   };
 }
 
@@ -82,9 +85,9 @@ export interface Solution {
   readonly impossible: readonly { readonly query: number; readonly reason: string }[];
   readonly seconds: number;
   /** What was minimised, in order; not in paper mode, which has but one criterion. */
-  readonly criteria?: readonly Criterion[];
+  readonly criteria?: readonly Criterion[] | undefined;
   /** The solver's words when it failed; what was found without it is the solution. */
-  readonly trouble?: string;
+  readonly trouble?: string | undefined;
 }
 
 /** A named objective of the solver (`shards/objectives.lp`) and what it came to. */

@@ -1,8 +1,17 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { reportPage } from "../../../../src/shards/report/report-page.ts";
+import { overviewOf, type ShardOverview } from "../../../../src/shards/report/overview.ts";
+import { overviewPage, reportPage } from "../../../../src/shards/report/report-page.ts";
 import { reportOf } from "../../../../src/shards/report/shard-report.ts";
-import { hostileInput, problem, reportInput } from "../../../support/shard-benchmark.ts";
+import {
+  brief,
+  createNames,
+  figureText,
+  partsOfKey,
+  shardWords,
+  shareText,
+} from "../../../../src/shards/report/words.ts";
+import { hostileInput, literal, problem, reportInput } from "../../../support/shard-benchmark.ts";
 
 const page = reportPage(reportOf(reportInput));
 const text = (of: string): string =>
@@ -47,7 +56,7 @@ it("shows what is predicted as predicted, and a gap as a gap", () => {
 });
 
 it("points at the rule file where there is one", () => {
-  const withFile = reportPage(reportOf(reportInput), { ruleFile: "rules.lp" });
+  const withFile = reportPage(reportOf(reportInput), "rules.lp");
   expect(withFile).toContain('The choice can be checked with clingo: <a href="rules.lp">rules.lp</a>');
   expect(page).not.toContain("rules.lp");
 });
@@ -141,4 +150,124 @@ describe("the matrix", () => {
   it("tells in paper mode what rules say from what data say", () =>
     expect(looksIn("paper")).toStrictEqual(["both", "more", "missed", "nothing"]));
   it("tells in guaranteed mode what data say", () => expect(looksIn("guaranteed")).toStrictEqual(["both", "nothing"]));
+});
+
+const [small, hostile] = [reportOf(reportInput), reportOf(hostileInput)];
+const alike = reportOf({ ...hostileInput, solution: { ...hostileInput.solution, reading: literal } });
+const overview = overviewOf([small, alike]);
+type Group = ShardOverview["groups"][number];
+type Figures = Pick<Group, "figures">;
+const valueIn = ({ figures }: Figures, id: string) => figures.find((figure) => figure.id === id)?.value;
+
+describe("several datasets together", () => {
+  it("count queries that are not federated", () => {
+    expect([overview.format, overview.version]).toStrictEqual(["fedway-shard-overview", 1]);
+    expect(overview.datasets.map(({ notFederated, statistics }) => [notFederated, statistics.questions])).toStrictEqual(
+      [
+        [1, 6],
+        [3, 4],
+      ],
+    );
+  });
+
+  // 3 rules and 1; 6 shards and 3; questions: 6 with fan-outs 2 2 2 2 3 0, and 4 with 1 1 0 2.
+  it("have mean, median and range", () => {
+    expect(overview.groups).toHaveLength(1);
+    const [group] = overview.groups as [Group];
+    expect(valueIn(group, "rules")).toStrictEqual({ count: 2, mean: 2, median: 2, min: 1, max: 3 });
+    expect(valueIn(group, "realised-fan-out")).toStrictEqual({ count: 10, mean: 1.5, median: 2, min: 0, max: 3 });
+    expect(valueIn(group, "total-shards")).toMatchObject({ count: 1, mean: 9 });
+    expect(group.figures.find(({ id }) => id === "total-shards")?.published).toStrictEqual({ mean: 118 });
+  });
+
+  it("are the same after JSON, also as a page", () => {
+    const parsed = overviewOf(JSON.parse(JSON.stringify([small, alike])));
+    expect(overviewPage(parsed)).toBe(overviewPage(overview));
+  });
+});
+
+describe("reports whose shards were made in different ways", () => {
+  const paper = reportOf({ ...reportInput, mode: "paper", predicted: true });
+  const other = reportOf({ ...reportInput, precedence: ["class", "vertical", "horizontal"] });
+  const { groups } = overviewOf([small, paper, alike, other]);
+
+  it("are never put together", () =>
+    expect(
+      groups.map(({ title, datasets, predicted, ...group }) => [
+        title,
+        datasets,
+        predicted,
+        valueIn(group, "total-shards")?.mean,
+      ]),
+    ).toStrictEqual([
+      ["guaranteed mode, reading literal", 2, 0, 9],
+      ["paper mode, reading literal", 1, 1, 6],
+      ["guaranteed mode, reading literal (2)", 1, 0, 6],
+    ]));
+
+  it("have columns of their own", () => {
+    const words = text(overviewPage(overviewOf([small, paper])));
+    expect(words).toContain(
+      "Figure guaranteed mode, reading literal: 1 dataset paper mode, reading literal: 1 dataset, all predicted Published, 19 datasets",
+    );
+    expect(words).toContain("of all datasets together; it grows with the number of datasets. 6 6 118 ");
+  });
+});
+
+describe("the page of several", () => {
+  const several = overviewPage(overviewOf([small, hostile]));
+  it("says how its figures stand to the published ones", () =>
+    expect(text(several)).toContain(
+      "The published figures are of 19 datasets and of one choice of rules for each, of which several may be equally small. Other datasets, or some of these, need not have the same.",
+    ));
+  it("keeps hostile text as text", () => {
+    expect(several).not.toMatch(/<script|<img|href=/);
+    expect(several).toContain("&lt;script&gt;");
+  });
+  it("of nothing says so", () => {
+    const none = overviewPage(overviewOf([]));
+    expect(none).toContain("There are no reports.");
+    expect(none).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+describe("words", () => {
+  it.each([
+    [0, "0 %"],
+    [1, "100 %"],
+    [0.0484, "4.84 %"],
+    [0.99999, "99.99 %"],
+    [0.000001, "0.01 %"],
+  ])("the share %d is %s", (share, words) => expect(shareText(share)).toBe(words));
+
+  it.each<[Parameters<typeof figureText>, string]>([
+    [[{ mean: 3.7, median: 4, min: 2, max: 8 }, "number"], "mean 3.7, median 4, 2 to 8"],
+    [[{ mean: 3, median: 3, min: 3, max: 3 }, "number"], "3"],
+    [[{ mean: 0.183 }, "share"], "18.30 %"],
+    [[{ mean: 0.25, median: 0.2, min: 0, max: 0.5 }, "share"], "mean 25.00 %, median 20.00 %, 0 % to 50.00 %"],
+  ])("the figure %j is %s", (figure, words) => expect(figureText(...figure)).toBe(words));
+
+  const nameOf = createNames(["http://a/x#Person", "http://b/x#Person", "http://a/x#Dog", "http://a/tail/"]);
+  it.each([
+    ["local where they are unique", "http://a/x#Dog", "Dog"],
+    ["whole where they are not", "http://b/x#Person", "http://b/x#Person"],
+    ["whole where nothing follows", "http://a/tail/", "http://a/tail/"],
+    ["whole for strangers", "http://c/Dog2", "http://c/Dog2"],
+  ])("names are %s", (_, iri, name) => expect(nameOf(iri)).toBe(name));
+
+  it("a key may have slashes in the class", () =>
+    expect(partsOfKey("h/http://a/b/c/12")).toStrictEqual({ kind: "horizontal", iri: "http://a/b/c", bucket: "12" }));
+
+  it.each([
+    ["h/http://a/x#Dog/1", "instances of Dog, bucket 1"],
+    ["c/http://a/x#Dog", "instances of Dog"],
+    ["v/http://a/x#Dog", "triples with Dog"],
+    ["base", "base: what no rule claims"],
+    ["elsewhere", "elsewhere"],
+  ])("the key %s is %s", (key, words) => expect(shardWords(key, nameOf)).toBe(words));
+
+  it("are one line, and end where they are too long, not inside a character", () => {
+    expect(brief(" a\n\tb ")).toBe("a b");
+    expect(brief("😀😀", 3)).toBe("😀\uFFFD …");
+  });
 });
