@@ -1,7 +1,8 @@
 import { open, readdir, stat, lstat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { readManifest, type Manifest, type ManifestShard, type Source } from "./materialise/manifest.ts";
+import { isListOf, isOneOf, isShape, parsedAs } from "./guards.ts";
+import { readManifest, type ManifestShard, type Source } from "./materialise/manifest.ts";
 import { ruleFileName } from "./report/rule-file.ts";
 import type { ShardReport } from "./report/shard-report.ts";
 import { createHash } from "node:crypto";
@@ -58,8 +59,8 @@ const foreign = (folder: string, cause: unknown): FedwayError =>
 
 /** The report on a finished folder. @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
 export async function readReport(folder: string): Promise<ShardReport> {
-  const report = parsed(await textOf(folder, "report"));
-  if (isReport(report)) return report;
+  const report = parsedAs(await textOf(folder, "report"), isReport);
+  if (report !== undefined) return report;
   throw new FedwayError("SHARDS_INVALID", "The report of the shards is damaged, or of another version.");
 }
 
@@ -68,36 +69,18 @@ export const readReportPage = (folder: string): Promise<string> => textOf(folder
 
 /** Absolute paths of what the shards were made of. @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
 export async function readOrigins(folder: string): Promise<readonly string[]> {
-  const origins = parsed(await textOf(folder, "origins"));
-  const inputs = typeof origins === "object" && origins !== null && "inputs" in origins ? origins.inputs : undefined;
-  if (Array.isArray(inputs) && inputs.every((path) => typeof path === "string")) {
-    return inputs.map((path) => resolve(folder, path));
-  }
+  const origins = parsedAs(await textOf(folder, "origins"), isOrigins);
+  if (origins !== undefined) return origins.inputs.map((path) => resolve(folder, path));
   throw new FedwayError("SHARDS_INVALID", "The note on what the shards were made of is damaged.");
 }
 
-const isReport = (value: unknown): value is ShardReport =>
-  typeof value === "object" &&
-  value !== null &&
-  "format" in value &&
-  value.format === "fedway-shard-report" &&
-  "version" in value &&
-  value.version === 1;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const isOrigins = isShape({ inputs: isListOf((value) => typeof value === "string") });
+const isOurReport = isShape({ format: isOneOf("fedway-shard-report"), version: isOneOf(1) });
+const isReport = (value: unknown): value is ShardReport => isOurReport(value);
 
 async function textOf(folder: string, what: keyof typeof names): Promise<string> {
   const file = await open(join(folder, names[what])).catch((cause: unknown) => {
-    throw new FedwayError("SHARDS_UNKNOWN", `There is no ${names[what]} in this folder.`, {
-      next: "Build the shards again: what is there stays, what is missing is added.",
-      cause,
-    });
+    throw missing(names[what], cause);
   });
   try {
     if ((await file.stat()).size <= maxBytes) return await file.readFile("utf8");
@@ -107,22 +90,16 @@ async function textOf(folder: string, what: keyof typeof names): Promise<string>
   }
 }
 
+const missing = (name: string, cause?: unknown): FedwayError =>
+  new FedwayError("SHARDS_UNKNOWN", `There is no ${name} in this folder.`, {
+    next: "Build the shards again: what is there stays, what is missing is added.",
+    cause,
+  });
+
 /** One finished shard. */
-export interface FinishedShard {
-  /** `[a-z0-9.-]{1,64}`, unique in the dataset. */
-  readonly id: string;
-  /** `h/<class>/<bucket>`, `c/<class>`, `v/<predicate>` or `base`. */
-  readonly key: string;
-  /** What its triples are about, a sentence. */
-  readonly topic?: string;
-  /** Absolute path. */
+export interface FinishedShard extends Omit<ManifestShard, "file"> {
+  /** Absolute. */
   readonly path: string;
-  readonly triples: number;
-  readonly bytes: number;
-  /** Of its lines, without compression. */
-  readonly lineBytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
 }
 
 /** A dataset whose shards are finished. */
@@ -144,25 +121,15 @@ export async function openShardFolder(path: string): Promise<ShardDataset> {
   const manifest = await readManifest(folder);
   for (const shard of manifest.shards) await checkFile(join(folder, shard.file), shard);
   const { dataset, title, licence, citation, source, triples } = manifest;
-  return {
-    dataset,
-    title,
-    licence,
-    ...(citation !== undefined && { citation }),
-    ...(source !== undefined && { source }),
-    folder,
-    triples,
-    version: versionOf(manifest),
-    shards: manifest.shards.map((shard) => finishedShard(folder, shard)),
-  };
+  const version = createHash("sha256").update(JSON.stringify(manifest)).digest("hex").slice(0, 20);
+  const shards = manifest.shards.map((shard) => finishedShard(folder, shard));
+  return { dataset, title, licence, citation, source, folder, triples, version, shards };
 }
 
-function finishedShard(folder: string, { file, ...shard }: ManifestShard): FinishedShard {
-  return { ...shard, path: join(folder, file) };
-}
-
-const versionOf = (manifest: Manifest): string =>
-  createHash("sha256").update(JSON.stringify(manifest)).digest("hex").slice(0, 20);
+const finishedShard = (folder: string, { file, ...shard }: ManifestShard): FinishedShard => ({
+  ...shard,
+  path: join(folder, file),
+});
 
 async function checkFile(path: string, { file, bytes, sha256 }: ManifestShard): Promise<void> {
   const found = await stat(path).catch(() => undefined);
@@ -174,19 +141,13 @@ async function checkFile(path: string, { file, bytes, sha256 }: ManifestShard): 
   if (hash.digest("hex") !== sha256) throw new FedwayError("SHARDS_INVALID", `The file ${file} has changed.`);
 }
 
-/** A rule file on disk. It may be large: it is read as it is sent. */
-interface FoundRuleFile {
-  /** Absolute where the folder's is. */
-  readonly path: string;
-  readonly bytes: number;
-}
-
-/** The rule file of a finished folder; a link to elsewhere is none. @throws FedwayError `SHARDS_UNKNOWN` */
-export async function findRuleFile(folder: string): Promise<FoundRuleFile> {
+/**
+ * Path and size of the rule file of a finished folder, which may be large: it is read as it is sent. A link to elsewhere is
+ * none. @throws FedwayError `SHARDS_UNKNOWN`
+ */
+export async function findRuleFile(folder: string): Promise<{ readonly path: string; readonly bytes: number }> {
   const path = join(folder, ruleFileName);
   const found = await lstat(path).catch(() => undefined);
   if (found?.isFile() === true) return { path, bytes: found.size };
-  throw new FedwayError("SHARDS_UNKNOWN", `There is no ${ruleFileName} in this folder.`, {
-    next: "Build the shards again: what is there stays, what is missing is added.",
-  });
+  throw missing(ruleFileName);
 }

@@ -1,6 +1,6 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
-import type { ShardNaming } from "./rules/placement.ts";
+import { isObject } from "./guards.ts";
 import type { Interpretation } from "./rules/interpretations.ts";
 import type { Precedence, RuleKind } from "./rules/problem.ts";
 
@@ -13,46 +13,6 @@ export type ShardMode = (typeof shardModes)[number];
 
 /** The default one first. */
 export const shardModes = ["balanced", "guaranteed", "paper"] as const;
-
-/** What may differ between readings. */
-type InterpretationOptions = Omit<Interpretation, "name">;
-
-/** What is to be built, as it was written; paths are as written too. */
-export interface ShardSpec {
-  /** Names the dataset in URLs, folders and the catalogue: `[a-z0-9][a-z0-9._-]{0,31}`. */
-  readonly dataset: string;
-  readonly title: string;
-  /** RDF files, one or more. */
-  readonly inputs: readonly string[];
-  /** A JSON or CSV file, or a folder of `.rq` files. */
-  readonly queries: string;
-  /** Only queries with these values in these fields: one file may hold those of several datasets. */
-  readonly only?: Readonly<Record<string, string>>;
-  /** Declared in front of queries that use them without declaring them: prefix, which may be empty, to IRI. */
-  readonly prefixes?: Readonly<Record<string, string>>;
-  /** A file of Turtle, N-Triples or RDF/XML. */
-  readonly ontology?: string;
-  /** Name of a reading, or what differs from the literal one. */
-  readonly reading?: string | Partial<InterpretationOptions>;
-  readonly mode: ShardMode;
-  readonly precedence?: Precedence;
-  /** Buckets of horizontal rules, 2 to 64. */
-  readonly buckets?: number;
-  /** Folder of the result; absent: the data folder's place for this dataset. */
-  readonly output?: string;
-  /** Whether the ids of the shards, which stand in their URLs, say which rule made them; default `opaque`. */
-  readonly ids?: ShardNaming;
-  /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
-  readonly topics?: Readonly<Record<string, string>>;
-  /** Shards are compressed with gzip. */
-  readonly gzip: boolean;
-  /** IRI of the licence of the source. */
-  readonly licence: string;
-  /** How the source wants to be cited. */
-  readonly citation?: string;
-  /** IRI of where the source comes from. */
-  readonly source?: string;
-}
 
 const maxInputs = 1_000;
 const maxDatasets = 1_000;
@@ -67,8 +27,11 @@ const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 const invalid = (message: string, next?: string): FedwayError =>
   new FedwayError("REQUEST_INVALID", `The description of the shards: ${message}`, next === undefined ? {} : { next });
 
-/** One field: its value, or the reason why it is none. */
+/** Reads the value of a field; throws with the reason why it is none. */
 type Read<Value> = (value: unknown, name: string) => Value;
+
+type Readers<Values> = { readonly [Name in keyof Values]: Read<Values[Name]> };
+type ValuesOf<Fields> = { readonly [Name in keyof Fields]: Fields[Name] extends Read<infer Value> ? Value : never };
 
 const text: Read<string> = (value, name) => {
   if (typeof value !== "string" || value.trim() === "") throw invalid(`${name} has to be a text.`);
@@ -130,27 +93,28 @@ const precedence: Read<Precedence> = (value, name) => {
   return [first, second, third];
 };
 
-const texts: Read<Readonly<Record<string, string>>> = (value, name) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`${name} has to be an object.`);
-  return Object.fromEntries(Object.entries(value).map(([field, wanted]) => [text(field, name), text(wanted, name)]));
+const object: Read<Readonly<Record<string, unknown>>> = (value, name) => {
+  if (isObject(value)) return value;
+  throw invalid(`${name} has to be an object.`);
 };
+
+const texts: Read<Readonly<Record<string, string>>> = (value, name) =>
+  Object.fromEntries(
+    Object.entries(object(value, name)).map(([field, wanted]) => [text(field, name), text(wanted, name)]),
+  );
 
 const prefixName = /^(?:[a-z](?:[a-z0-9._-]{0,60}[a-z0-9_-])?)?$/iu;
 
-const prefixes: Read<Readonly<Record<string, string>>> = (value, name) => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`${name} has to be an object.`);
-  const found = Object.entries(value).map(([prefix, namespace]): [string, string] => {
-    if (!prefixName.test(prefix))
+const prefixes: Read<Readonly<Record<string, string>>> = (value, name) =>
+  Object.fromEntries(
+    Object.entries(object(value, name)).map(([prefix, namespace]) => {
+      if (prefixName.test(prefix)) return [prefix, iri(namespace, name)];
       throw invalid(`${name} has ${JSON.stringify(prefix.slice(0, 60))}, which is no prefix.`);
-    return [prefix, iri(namespace, name)];
-  });
-  return Object.fromEntries(found);
-};
+    }),
+  );
 
 const ruleForm = choice(["pair", "single"]);
-const readingFields: { readonly [Name in keyof InterpretationOptions]: Read<InterpretationOptions[Name]> } = {
+const readingFields = {
   classRule: ruleForm,
   verticalRule: ruleForm,
   typeIsPredicate: flag,
@@ -158,49 +122,71 @@ const readingFields: { readonly [Name in keyof InterpretationOptions]: Read<Inte
   infer: flag,
   exists: flag,
   buckets,
+} satisfies Readers<Omit<Interpretation, "name">>;
+
+const reading: Read<string | Partial<Omit<Interpretation, "name">>> = (value, name) =>
+  typeof value === "string" ? text(value, name) : fieldsOf<Omit<Interpretation, "name">>(value, readingFields, name);
+
+const requiredFields = {
+  /** Names the dataset in URLs, folders and the catalogue: `[a-z0-9][a-z0-9._-]{0,31}`. */
+  dataset,
+  /** RDF files, one or more. */
+  inputs,
+  /** A JSON or CSV file, or a folder of `.rq` files. */
+  queries: text,
+  /** IRI of the licence of the source. */
+  licence: iri,
 };
 
-const reading: Read<string | Partial<InterpretationOptions>> = (value, name) =>
-  typeof value === "string" ? text(value, name) : fieldsOf(value, readingFields, name);
-
-const specFields: { readonly [Name in keyof Required<ShardSpec>]: Read<Required<ShardSpec>[Name]> } = {
-  dataset,
+const defaultedFields = {
   title: text,
-  inputs,
-  queries: text,
-  only: texts,
-  prefixes,
-  ontology: text,
-  reading,
   mode: choice(shardModes),
-  precedence,
-  buckets,
-  output: text,
-  ids: choice(["opaque", "telling"]),
-  topics: texts,
+  /** Shards are compressed with gzip. */
   gzip: flag,
-  licence: iri,
+};
+
+const optionalFields = {
+  /** Only queries with these values in these fields: one file may hold those of several datasets. */
+  only: texts,
+  /** Declared in front of queries that use them without declaring them: prefix, which may be empty, to IRI. */
+  prefixes,
+  /** A file of Turtle, N-Triples or RDF/XML. */
+  ontology: text,
+  /** Name of a reading, or what differs from the literal one. */
+  reading,
+  precedence,
+  /** Of horizontal rules, 2 to 64. */
+  buckets,
+  /** Folder of the result; absent: the data folder's place for this dataset. */
+  output: text,
+  /** Whether the ids of the shards, which stand in their URLs, say which rule made them; default `opaque`. */
+  ids: choice(["opaque", "telling"]),
+  /** What shards are about, by their keys, instead of a sentence that is made of their classes and properties. */
+  topics: texts,
+  /** How the source wants to be cited. */
   citation: text,
+  /** IRI of where the source comes from. */
   source: iri,
 };
 
-type Readers<Fields> = { readonly [Name in keyof Fields]: Read<Fields[Name]> };
+type Undefinable<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
+
+/** What is to be built, as it was written; paths are as written too. */
+export type ShardSpec = ValuesOf<typeof requiredFields & typeof defaultedFields> &
+  Undefinable<ValuesOf<typeof optionalFields>>;
 
 /** The known fields of an object; a field that is not known is an error. */
-function fieldsOf<Fields>(value: unknown, readers: Readers<Fields>, what: string): Partial<Fields> {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`${what} has to be an object.`);
+function fieldsOf<Values>(value: unknown, readers: Readers<Values>, what: string): Partial<Values> {
   const known = Object.keys(readers);
-  const found: Partial<Fields> = {};
-  for (const [name, each] of Object.entries(value)) {
+  const found: Partial<Values> = {};
+  for (const [name, each] of Object.entries(object(value, what))) {
     if (!isKeyOf(name, readers)) throw unknownField(name, known, what);
     if (each !== undefined) found[name] = readers[name](each, name);
   }
   return found;
 }
 
-const isKeyOf = <Fields extends object>(name: PropertyKey, fields: Fields): name is keyof Fields =>
-  Object.hasOwn(fields, name);
+const isKeyOf = <Of extends object>(name: PropertyKey, fields: Of): name is keyof Of => Object.hasOwn(fields, name);
 
 function unknownField(name: string, known: readonly string[], what: string): FedwayError {
   const shown = name.length > 60 ? `${name.slice(0, 60)}…` : name;
@@ -214,15 +200,20 @@ function unknownField(name: string, known: readonly string[], what: string): Fed
  * @throws FedwayError `REQUEST_INVALID` that names the field
  */
 export function readShardSpec(json: unknown): ShardSpec {
-  const fields = fieldsOf<Required<ShardSpec>>(json, specFields, "it");
-  const { inputs: files, queries, licence } = fields;
-  const id = fields.dataset;
+  const readers = { ...requiredFields, ...defaultedFields, ...optionalFields };
+  const {
+    dataset: id,
+    inputs: files,
+    queries,
+    licence,
+    ...more
+  } = fieldsOf<ValuesOf<typeof readers>>(json, readers, "it");
   if (id === undefined) throw missing("dataset", "a short name such as planets");
   if (files === undefined) throw missing("inputs", "a list of RDF files");
   if (queries === undefined) throw missing("queries", "a JSON or CSV file, or a folder of .rq files");
   if (licence === undefined) throw missing("licence", "the IRI of the source's licence");
-  const defaults = { title: id, mode: shardModes[0], gzip: false } as const;
-  return { ...defaults, ...fields, dataset: id, inputs: files, queries, licence };
+  const { title = id, mode = shardModes[0], gzip = false } = more;
+  return { ...more, title, mode, gzip, dataset: id, inputs: files, queries, licence };
 }
 
 /**
@@ -231,7 +222,7 @@ export function readShardSpec(json: unknown): ShardSpec {
  * @throws FedwayError `REQUEST_INVALID` that names the field
  */
 export function readShardSpecs(json: unknown): readonly ShardSpec[] {
-  if (typeof json !== "object" || json === null || !("datasets" in json)) return [readShardSpec(json)];
+  if (!isObject(json) || !("datasets" in json)) return [readShardSpec(json)];
   const { datasets, ...shared } = json;
   if ("dataset" in shared) throw invalid("it has both dataset and datasets.");
   if (!Array.isArray(datasets) || datasets.length === 0 || datasets.length > maxDatasets) {
@@ -248,7 +239,7 @@ const named = (fields: object, name: string): object =>
 function filled(value: unknown, name: string): unknown {
   if (typeof value === "string") return value.replaceAll("{dataset}", name);
   if (Array.isArray(value)) return value.map((each: unknown) => filled(each, name));
-  return typeof value === "object" && value !== null ? named(value, name) : value;
+  return isObject(value) ? named(value, name) : value;
 }
 
 const missing = (name: string, what: string): FedwayError => invalid(`${name} is missing.`, `Give ${what}.`);

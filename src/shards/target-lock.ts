@@ -3,13 +3,7 @@ import { link, mkdir, readFile, rm, stat, utimes, writeFile } from "node:fs/prom
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
-
-/** The right to write one target. */
-interface TargetLock {
-  /** Aborts when another process took the lock over, which happens to one that was stopped for minutes. */
-  readonly lost: AbortSignal;
-  release(): Promise<void>;
-}
+import { type Guarded, isCount, isShape, isText, parsedAs } from "./guards.ts";
 
 /** How locks are kept. */
 interface LockOptions {
@@ -19,11 +13,8 @@ interface LockOptions {
   readonly staleMs?: number;
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly host: string;
-  readonly token: string;
-}
+const isHolder = isShape({ pid: isCount, host: isText, token: isText });
+type Holder = Guarded<typeof isHolder>;
 
 /** Locks of this process: its own pid in a lock that is not among them is that of a process before it. */
 const held = new Set<string>();
@@ -34,7 +25,7 @@ const attempts = 5;
  * gone is taken over.
  * @throws FedwayError `SHARDS_BUSY` when another build of the same target is under way
  */
-export async function lockTarget(target: string, options: LockOptions): Promise<TargetLock> {
+export async function lockTarget(target: string, options: LockOptions): Promise<ReturnType<typeof keep>> {
   const path = `${target}.lock`;
   const holder: Holder = { pid: process.pid, host: hostname(), token: randomUUID() };
   await mkdir(dirname(path), { recursive: true });
@@ -65,7 +56,7 @@ async function claim(path: string, holder: Holder): Promise<boolean> {
   }
 }
 
-function keep(path: string, holder: Holder, { now, staleMs = defaultStaleMs }: LockOptions): TargetLock {
+function keep(path: string, holder: Holder, { now, staleMs = defaultStaleMs }: LockOptions) {
   const lost = new AbortController();
   const beat = async (): Promise<void> => {
     const found = await holderOf(path);
@@ -76,8 +67,9 @@ function keep(path: string, holder: Holder, { now, staleMs = defaultStaleMs }: L
   const timer = setInterval(() => void beat().catch(() => {}), staleMs / 8);
   timer.unref();
   return {
+    /** Aborts when another process took the lock over, which happens to one that was stopped for minutes. */
     lost: lost.signal,
-    async release() {
+    async release(): Promise<void> {
       clearInterval(timer);
       held.delete(holder.token);
       if ((await holderOf(path))?.token === holder.token) await rm(path, { force: true });
@@ -89,33 +81,12 @@ const defaultStaleMs = 120_000;
 
 async function holderOf(path: string): Promise<Holder | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined) return undefined;
-  const unreadable = { pid: 0, host: "", token: text };
-  try {
-    const found: unknown = JSON.parse(text);
-    return isHolder(found) ? found : unreadable;
-  } catch {
-    return unreadable;
-  }
+  return text === undefined ? undefined : (parsedAs(text, isHolder) ?? { pid: 0, host: "", token: text });
 }
-
-const isHolder = (value: unknown): value is Holder =>
-  typeof value === "object" &&
-  value !== null &&
-  "pid" in value &&
-  typeof value.pid === "number" &&
-  "host" in value &&
-  typeof value.host === "string" &&
-  "token" in value &&
-  typeof value.token === "string";
 
 async function isStale(path: string, { pid, host, token }: Holder, options: LockOptions): Promise<boolean> {
   const { now, staleMs = defaultStaleMs } = options;
-  const mtimeMs = await stat(path).then(
-    (found) => found.mtimeMs,
-    () => 0,
-  );
-  if (now() - mtimeMs > staleMs) return true;
+  if (now() - ((await changedMs(path)) ?? 0) > staleMs) return true;
   if (host !== hostname()) return false;
   return pid === process.pid ? !held.has(token) : !isAlive(pid);
 }
@@ -145,11 +116,14 @@ async function removeStale(path: string, stale: Holder): Promise<void> {
   }
 }
 
-async function removeOldGuard(guard: string): Promise<void> {
-  const mtimeMs = await stat(guard).then(
-    (found) => found.mtimeMs,
+const changedMs = (path: string): Promise<number | undefined> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
     () => undefined,
   );
+
+async function removeOldGuard(guard: string): Promise<void> {
+  const mtimeMs = await changedMs(guard);
   if (mtimeMs !== undefined && Date.now() - mtimeMs > 10_000) await rm(guard, { recursive: true, force: true });
 }
 

@@ -4,6 +4,7 @@ import { hashOf } from "../rules/placement.ts";
 import { createReadStream } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { type Guarded, isCount, isListOf, isShape, isText, parsedAs } from "../guards.ts";
 
 /** The classes of subjects, in about 80 bytes a subject. */
 export interface SubjectClasses {
@@ -88,10 +89,8 @@ export class SubjectCursor {
 // The file: a line of JSON with the sets of classes and the number of subjects; then, of each subject by number, its
 // set (4 bytes), its length (4 bytes, both little-endian) and its bytes.
 
-interface Head {
-  readonly size: number;
-  readonly classSets: readonly (readonly string[])[];
-}
+const isHead = isShape({ size: isCount, classSets: isListOf(isListOf(isText)) });
+type Head = Guarded<typeof isHead>;
 
 const lineFeed = 0x0a;
 const recordHead = 8;
@@ -151,7 +150,8 @@ class SubjectReader {
     if (this.#head === undefined) {
       const end = bytes.indexOf(lineFeed);
       if (end >= 0) {
-        this.#head = headOf(bytes.toString("utf8", 0, end));
+        this.#head = parsedAs(bytes.toString("utf8", 0, end), isHead);
+        if (this.#head === undefined) throw damaged();
         this.#sets = new Uint32Array(this.#head.size);
         at = end + 1;
       }
@@ -181,17 +181,3 @@ class SubjectReader {
     return subjectClasses(table, this.#sets, this.#head.classSets);
   }
 }
-
-function headOf(text: string): Head {
-  const found: unknown = JSON.parse(text);
-  if (isHead(found)) return found;
-  throw damaged();
-}
-
-const isHead = (value: unknown): value is Head =>
-  typeof value === "object" &&
-  value !== null &&
-  "size" in value &&
-  Number.isSafeInteger(value.size) &&
-  "classSets" in value &&
-  Array.isArray(value.classSets);

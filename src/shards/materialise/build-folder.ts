@@ -1,33 +1,26 @@
 import { rename, rm, stat, open, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { type Guard, type Guarded, isCount, isListOf, isObject, isShape, isText, parsedAs } from "../guards.ts";
 
 /** Where a build works. */
-export interface Place {
-  readonly target: string;
-  /** Beside the target, on the same disk. */
-  readonly building: string;
-  /** Triples by range, until they are sorted. */
-  readonly parts: string;
-  /** What readers of slices in other processes need. */
-  readonly readers: string;
-  /** What becomes the target. */
-  readonly result: string;
-  readonly shards: string;
-  /** Where what was in the target waits to be removed. */
-  readonly replaced: string;
-}
+export type Place = ReturnType<typeof placeOf>;
 
-export function placeOf(target: string): Place {
+export function placeOf(target: string) {
   const full = resolve(target);
   const building = `${full}.building`;
   const result = join(building, "result");
   return {
     target: full,
+    /** Beside the target, on the same disk. */
     building,
+    /** Triples by range, until they are sorted. */
     parts: join(building, "parts"),
+    /** What readers of slices in other processes need. */
     readers: join(building, "readers"),
+    /** What becomes the target. */
     result,
     shards: join(result, "shards"),
+    /** Where what was in the target waits to be removed. */
     replaced: `${full}.replaced`,
   };
 }
@@ -50,31 +43,37 @@ export async function recoverTarget({ target, replaced }: Place): Promise<void> 
   else await rename(replaced, target);
 }
 
-const isThere = (path: string): Promise<boolean> =>
+export const isThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,
   );
 
-/** A shard as far as it is written. */
-export interface WrittenShard {
-  readonly key: string;
+const isWrittenShard = isShape({
+  key: isText,
   /** Its file's name without the ending. */
-  readonly id: string;
+  id: isText,
   /** Bytes of the file that count; what lies behind is of a range that was not finished. */
-  readonly bytes: number;
-  readonly triples: number;
-}
+  bytes: isCount,
+  triples: isCount,
+});
+
+/** A shard as far as it is written. */
+export type WrittenShard = Guarded<typeof isWrittenShard>;
+
+const isState = isShape({
+  /** Of what is built from what: another build does not go on with it. */
+  fingerprint: isText,
+  /** The first of the ranges that are not yet in the shards. */
+  nextRange: isCount,
+  /** By number. */
+  shards: isListOf(isWrittenShard),
+});
 
 /** How far a build has come once its rules are known. */
-export interface BuildState {
-  /** Of what is built from what: another build does not go on with it. */
-  readonly fingerprint: string;
-  /** The first of the ranges that are not yet in the shards. */
-  readonly nextRange: number;
-  /** By number. */
-  readonly shards: readonly WrittenShard[];
-}
+export type BuildState = Guarded<typeof isState>;
+
+const isPlan = isShape({ fingerprint: isText });
 
 const syncedAtOnce = 16;
 const names = { plan: "plan.json", state: "state.json" } as const;
@@ -90,53 +89,34 @@ const bootId = (): Promise<string | undefined> =>
   );
 
 /** The fingerprint of what is gathered in a folder; undefined when there is nothing to go on with. */
-export async function readPlan(folder: string): Promise<string | undefined> {
-  const found = await readNote(folder, "plan");
-  return found !== undefined && "fingerprint" in found && typeof found.fingerprint === "string"
-    ? found.fingerprint
-    : undefined;
-}
+export const readPlan = async (folder: string): Promise<string | undefined> =>
+  (await readNote(folder, names.plan, isPlan))?.fingerprint;
 
 /** Notes what is gathered in a folder from now on. */
 export const writePlan = (folder: string, fingerprint: string): Promise<void> =>
-  writeNote(folder, "plan", { fingerprint });
+  writeNote(join(folder, names.plan), { fingerprint });
 
 /** Whether ranges may have been taken out of a folder. */
-export const hasState = (folder: string): Promise<boolean> =>
-  stat(join(folder, names.state)).then(
-    () => true,
-    () => false,
-  );
+export const hasState = (folder: string): Promise<boolean> => isThere(join(folder, names.state));
 
 /** The state that a build was left in; undefined when there is none to go on with. */
 export async function readState(folder: string, fingerprint: string): Promise<BuildState | undefined> {
-  const found = await readNote(folder, "state");
-  return found !== undefined && isState(found) && found.fingerprint === fingerprint ? found : undefined;
+  const found = await readNote(folder, names.state, isState);
+  return found?.fingerprint === fingerprint ? found : undefined;
 }
 
 /** Replaces the state: a reader finds the old one or the new one. */
-export const writeState = (folder: string, state: BuildState): Promise<void> => writeNote(folder, "state", state);
+export const writeState = (folder: string, state: BuildState): Promise<void> =>
+  writeNote(join(folder, names.state), state);
 
-/** The files are only ever replaced as a whole, by this program. */
-const isState = (value: object): value is BuildState =>
-  "fingerprint" in value &&
-  "nextRange" in value &&
-  typeof value.nextRange === "number" &&
-  "shards" in value &&
-  Array.isArray(value.shards);
-
-async function readNote(folder: string, name: keyof typeof names): Promise<object | undefined> {
-  try {
-    const found: unknown = JSON.parse(await readFile(join(folder, names[name]), "utf8"));
-    if (typeof found !== "object" || found === null || !("boot" in found)) return undefined;
-    return typeof found.boot === "string" && found.boot === (await bootId()) ? found : undefined;
-  } catch {
-    return undefined;
-  }
+async function readNote<Note>(folder: string, name: string, holds: Guard<Note>): Promise<Note | undefined> {
+  const text = await readFile(join(folder, name), "utf8").catch(() => "");
+  const found = parsedAs(text, isObject);
+  const isOfThisBoot = typeof found?.["boot"] === "string" && found["boot"] === (await bootId());
+  return isOfThisBoot && holds(found) ? found : undefined;
 }
 
-async function writeNote(folder: string, name: keyof typeof names, note: object): Promise<void> {
-  const path = join(folder, names[name]);
+async function writeNote(path: string, note: object): Promise<void> {
   await writeFile(`${path}.part`, JSON.stringify({ ...note, boot: await bootId() }));
   await rename(`${path}.part`, path);
 }

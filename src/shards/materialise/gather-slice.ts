@@ -1,5 +1,6 @@
 import type { SubjectClasses } from "../load/subject-classes.ts";
 import type { Pattern } from "../rules/problem.ts";
+import { type Guarded, isCount, isListOf, isObject, isShape, isText, parsedAs } from "../guards.ts";
 import { type Place, writeDurably } from "./build-folder.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
@@ -23,13 +24,14 @@ interface SliceRequest extends CellQuestions {
   readonly fingerprint: string;
 }
 
-/** What is noted beside the files when all of them are complete. */
-interface SliceNote {
-  readonly fingerprint: string;
+/** What is noted beside the files when all of them are complete; only ever written as a whole, by this program. */
+const isNote = isShape({
+  fingerprint: isText,
   /** Bytes of the files, by range. */
-  readonly sizes: readonly number[];
-  readonly facts: CellFacts;
-}
+  sizes: isListOf(isCount),
+  facts: (value): value is CellFacts => isObject(value),
+});
+type SliceNote = Guarded<typeof isNote>;
 
 /** Between the name of a slice and that of a reader, while files are not complete. */
 const asideMark = ".part.";
@@ -114,22 +116,10 @@ export async function isSliceWhole(folder: string, fingerprint: string): Promise
 }
 
 async function readNote(folder: string, fingerprint: string): Promise<SliceNote | undefined> {
-  try {
-    const found: unknown = JSON.parse(await readFile(noteOf(folder), "utf8"));
-    return isNote(found) && found.fingerprint === fingerprint ? found : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = await readFile(noteOf(folder), "utf8").catch(() => "");
+  const found = parsedAs(text, isNote);
+  return found?.fingerprint === fingerprint ? found : undefined;
 }
-
-/** The file is only ever written as a whole, by this program. */
-const isNote = (value: unknown): value is SliceNote =>
-  typeof value === "object" &&
-  value !== null &&
-  "fingerprint" in value &&
-  "sizes" in value &&
-  Array.isArray(value.sizes) &&
-  "facts" in value;
 
 /** Parts of a dataset that follow each other in the order of lines' bytes, so that each can be sorted alone. */
 interface Ranges {

@@ -2,6 +2,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { PassOptions } from "../load/read-statements.ts";
+import { isListOf, isShape, isText, parsedAs } from "../guards.ts";
 import { loadSubjects, saveSubjects } from "../load/subject-classes.ts";
 import { writeDurably, placeOf } from "./build-folder.ts";
 import type { SliceWork } from "./gather.ts";
@@ -45,13 +46,11 @@ const unknownBuild = (cause?: unknown): FedwayError =>
   new FedwayError("SHARDS_UNKNOWN", "The build that this part belongs to is not there any more.", { cause });
 
 async function planOf({ target, base }: SharedSlice): Promise<GatherPlan> {
-  let found: unknown;
-  try {
-    found = JSON.parse(await readFile(planFile(target), "utf8"));
-  } catch (cause) {
+  const text = await readFile(planFile(target), "utf8").catch((cause: unknown) => {
     throw unknownBuild(cause);
-  }
-  if (!isPlan(found)) throw unknownBuild();
+  });
+  const found = parsedAs(text, isPlan);
+  if (found === undefined) throw unknownBuild();
   const slices = found.slices.map((slice) => slice.map((input) => ({ ...input, path: below(base, input.path) })));
   return { ...found, slices };
 }
@@ -62,12 +61,7 @@ function below(base: string, path: string): string {
   throw new FedwayError("REQUEST_INVALID", "An input of the shards lies outside of the folder of inputs.");
 }
 
+const isParts = isShape({ fingerprint: isText, slices: Array.isArray, splitters: isListOf(isText) });
+
 /** The file is only ever written as a whole, by this program. */
-const isPlan = (value: unknown): value is GatherPlan =>
-  typeof value === "object" &&
-  value !== null &&
-  "fingerprint" in value &&
-  "slices" in value &&
-  Array.isArray(value.slices) &&
-  "splitters" in value &&
-  Array.isArray(value.splitters);
+const isPlan = (value: unknown): value is GatherPlan => isParts(value);

@@ -235,5 +235,8 @@ export const totalShards = (datasets: Datasets): ComparedFigure => ({
 /** The figures of one dataset or of several beside the published ones. */
 export const comparedFigures = (datasets: Datasets): readonly ComparedFigure[] =>
   figureKinds
-    .map(({ read, published: paper, ...words }) => ({ ...words, value: read(datasets), published: paper }))
+    .map(({ id, title, definition, unit, read, published: paper }) => {
+      const value = read(datasets);
+      return { id, title, definition, unit, value, published: paper };
+    })
     .filter(({ id, value }) => id !== relevantId || value !== undefined);

@@ -16,12 +16,14 @@ const typePredicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const iriOf = (term: string | undefined): string | undefined =>
   term?.startsWith("<") === true ? term.slice(1, -1) : term;
 
+const put = (index: Map<string, Set<string>>, name: string, key: string): void => {
+  index.set(name, (index.get(name) ?? new Set()).add(key));
+};
+
 /** Keys of shards by the predicates of their triples, and by the classes that triples with `rdf:type` give to subjects. */
 function indexOf(cells: readonly Cell[], placement: PlacementOf) {
   const byPredicate = new Map<string, Set<string>>();
   const byClass = new Map<string, Set<string>>();
-  const put = (index: Map<string, Set<string>>, name: string, key: string): unknown =>
-    index.set(name, (index.get(name) ?? new Set()).add(key));
   for (const { types, predicate, bucket } of cells) {
     const key = placement(types, predicate, bucket);
     put(byPredicate, predicate, key);
@@ -52,7 +54,11 @@ export function relevantShards(
 ): readonly (readonly string[])[] {
   const index = indexOf(cells, placement);
   return queries.map(({ patterns }) => {
-    return sortedKeys(patterns.flatMap((pattern) => shardsOfPattern(index, pattern).flatMap((keys) => [...keys])));
+    const found = new Set<string>();
+    for (const pattern of patterns) {
+      for (const keys of shardsOfPattern(index, pattern)) for (const key of keys) found.add(key);
+    }
+    return sortedKeys(found);
   });
 }
 
@@ -70,7 +76,7 @@ function shardsOfRule(rule: Rule): readonly string[] {
 }
 
 /** Each key once, by code unit. */
-const sortedKeys = (keys: readonly string[]): readonly string[] => [...new Set(keys)].toSorted(compareText);
+const sortedKeys = (keys: Iterable<string>): readonly string[] => [...new Set(keys)].toSorted(compareText);
 
 /**
  * The shards that a query needs by the rules alone: those that the rules which cover it make, each counted once. Their

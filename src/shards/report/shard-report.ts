@@ -33,7 +33,7 @@ export interface ReportedShard {
   readonly key: string;
   readonly triples: number;
   /** Size of its file; absent where none was written. */
-  readonly bytes?: number;
+  readonly bytes?: number | undefined;
 }
 
 /** What a report is made from; the lists are in the order of `problem.queries`. */
@@ -229,11 +229,13 @@ export function reportOf(input: ReportInput): ShardReport {
     predicted: input.predicted ?? false,
     optimum: { cost, lowerBound, proven, criteria, trouble },
     rules: ruleReports(rules, queries),
-    shards: shards.map((shard, at) => ({
+    shards: shards.map(({ key, triples: own, bytes }, at) => ({
       number: at + 1,
-      id: shardIdOf(shard.key, naming),
-      ...shard,
-      share: triples > 0 ? shard.triples / triples : undefined,
+      id: shardIdOf(key, naming),
+      key,
+      triples: own,
+      bytes,
+      share: triples > 0 ? own / triples : undefined,
     })),
     statistics,
     figures: comparedFigures([statistics]),

@@ -2,6 +2,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import { isFlag, isObject, isShape } from "../guards.ts";
 import { readShardSpec, type ShardSpec } from "../spec.ts";
 import { type LocatedSpec, locateSpec, readablePath, readSpecFile } from "../spec-paths.ts";
 import { discardBuild } from "../materialise/materialise.ts";
@@ -174,14 +175,11 @@ async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boo
   return job?.state === "cancelled";
 }
 
+const isPayload = isShape({ spec: isObject, base: (value) => typeof value === "string", dryRun: isFlag });
+
 function payloadOf(payload: unknown): BuildPayload {
-  const found = typeof payload === "object" && payload !== null ? payload : {};
-  const base = "base" in found ? found.base : undefined;
-  const dryRun = "dryRun" in found ? found.dryRun : undefined;
-  if (typeof base !== "string" || typeof dryRun !== "boolean" || !("spec" in found)) {
-    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a description of the shards.`);
-  }
-  return { spec: readShardSpec(found.spec), base, dryRun };
+  if (isPayload(payload)) return { ...payload, spec: readShardSpec(payload.spec) };
+  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs a description of the shards.`);
 }
 
 const ending = ".building";

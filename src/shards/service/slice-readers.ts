@@ -6,6 +6,7 @@ import type { SliceReaders } from "../build.ts";
 import { type PassOptions, sizeOfSlice } from "../load/read-statements.ts";
 import { runHere } from "../materialise/gather.ts";
 import { shareSlices } from "../materialise/shared-slices.ts";
+import { type Guarded, isCount, isShape, isText, matches } from "../guards.ts";
 import { datasetPattern } from "../spec.ts";
 import type { RunShardTask } from "./run-task.ts";
 
@@ -15,12 +16,6 @@ export interface ReaderFolders {
   readonly inputs: () => Promise<string>;
   /** Target of a dataset's shards. */
   readonly target: (dataset: string) => string;
-}
-
-interface SlicePayload {
-  readonly dataset: string;
-  readonly slice: number;
-  readonly fingerprint: string;
 }
 
 const sliceKind = "gather-slice";
@@ -38,9 +33,9 @@ export function readerKinds(folders: ReaderFolders, runTask: RunShardTask): read
   return [
     {
       name: sliceKind,
-      validate: (payload) => void slicePayload(payload),
+      validate: (payload) => void partOf(payload),
       async run(payload, { signal, progress }) {
-        const { dataset, slice, fingerprint } = slicePayload(payload);
+        const { dataset, slice, fingerprint } = partOf(payload);
         const shared = { base: await folders.inputs(), target: folders.target(dataset), slice, fingerprint };
         await runTask({ kind: "slice", shared }, { signal, onProgress: progress });
         return { slice };
@@ -54,26 +49,18 @@ export function readerKinds(folders: ReaderFolders, runTask: RunShardTask): read
   ];
 }
 
+const isPart = isShape({ dataset: matches(datasetPattern), slice: isCount, fingerprint: isText });
+const isDataset = isShape({ dataset: matches(datasetPattern) });
+
 function datasetOf(payload: unknown): string {
-  const dataset = typeof payload === "object" && payload !== null && "dataset" in payload ? payload.dataset : undefined;
-  if (typeof dataset === "string" && datasetPattern.test(dataset)) return dataset;
+  if (isDataset(payload)) return payload.dataset;
   throw new FedwayError("REQUEST_INVALID", "A part of a build belongs to a dataset.");
 }
 
-function slicePayload(payload: unknown): SlicePayload {
-  const dataset = datasetOf(payload);
-  if (isPart(payload)) return { dataset, slice: payload.slice, fingerprint: payload.fingerprint };
-  throw new FedwayError("REQUEST_INVALID", "A part of a build has a number and a fingerprint.");
+function partOf(payload: unknown): Guarded<typeof isPart> {
+  if (isPart(payload)) return payload;
+  throw new FedwayError("REQUEST_INVALID", "A part of a build has a dataset, a number and a fingerprint.");
 }
-
-const isPart = (value: unknown): value is Omit<SlicePayload, "dataset"> =>
-  typeof value === "object" &&
-  value !== null &&
-  "slice" in value &&
-  Number.isSafeInteger(value.slice) &&
-  Number(value.slice) >= 0 &&
-  "fingerprint" in value &&
-  typeof value.fingerprint === "string";
 
 /** Parts of a build that are to be read by the workers of a queue. */
 export interface OpenSlices {

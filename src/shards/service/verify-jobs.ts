@@ -6,6 +6,7 @@ import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts
 import { readOrigins, readReport } from "../finished-folder.ts";
 import type { Input } from "../load/input.ts";
 import { readManifest } from "../materialise/manifest.ts";
+import { type Guarded, isFlag, isShape, matches } from "../guards.ts";
 import { datasetPattern } from "../spec.ts";
 import { readablePath } from "../spec-paths.ts";
 import type { VerifiedQuery } from "../verify/compare-answers.ts";
@@ -16,12 +17,9 @@ import type { ShardSettings } from "./shard-service.ts";
 import { enqueueOnce, inputFolder } from "./build-jobs.ts";
 import type { ShardHost } from "./host.ts";
 
-/** What a verification job is given. */
-interface VerifyPayload {
-  readonly dataset: string;
-  /** Compare the answers of all queries too. */
-  readonly answers: boolean;
-}
+/** What a verification job is given; `answers`: compare the answers of all queries too. */
+const isPayload = isShape({ dataset: matches(datasetPattern), answers: isFlag });
+type VerifyPayload = Guarded<typeof isPayload>;
 
 /** What a verification job gives: the findings, each cut to a length that is fit to be read. */
 export interface VerifyJobResult extends Verification {
@@ -76,13 +74,8 @@ export function verifyKind(parts: VerifyKindParts): JobKind {
 }
 
 function payloadOf(payload: unknown): VerifyPayload {
-  const found = typeof payload === "object" && payload !== null ? payload : {};
-  const dataset = "dataset" in found ? found.dataset : undefined;
-  const answers = "answers" in found ? found.answers : undefined;
-  if (typeof dataset !== "string" || !datasetPattern.test(dataset) || typeof answers !== "boolean") {
-    throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of a dataset.`);
-  }
-  return { dataset, answers };
+  if (isPayload(payload)) return payload;
+  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of a dataset.`);
 }
 
 async function verify(

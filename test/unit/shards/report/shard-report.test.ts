@@ -225,7 +225,7 @@ describe("statistics", () => {
 const fanOut = (...questions: readonly number[]): FanOut => ({
   questions: questions.reduce((sum, each) => sum + each, 0),
   summary: undefined,
-  distribution: questions.map((each, shards) => ({ shards, questions: each })),
+  distribution: questions.map((each, at) => ({ shards: at, questions: each })),
 });
 
 const small: ShardStatistics = {
