@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import { finished, type Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { toFedwayError } from "../errors/fedway-error.ts";
-import { type GatheredBody, isWhole, piecesOf, ChunkMemory, giveBack, isReceived } from "../results/gathered-body.ts";
+import { type GatheredBody, isWhole, piecesOf } from "../results/gathered-body.ts";
+import { ChunkMemory, giveBack, isReceived } from "../results/received-memory.ts";
 import { promisify } from "node:util";
 import {
   type BrotliCompress,

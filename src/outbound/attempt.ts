@@ -59,7 +59,6 @@ interface Head {
   readonly mediaType: string;
   readonly coding: ContentCoding;
   readonly signs: PartialSigns;
-  readonly firstByteMs: number;
 }
 
 const deaf: BodySink = { data: () => true, end: () => {}, fail: () => {} };
@@ -68,7 +67,6 @@ class Attempt implements ExchangeListener {
   readonly #call: Call;
   readonly #exchange: Exchange;
   readonly #settle: (reply: SparqlAnswer | NoAnswer) => void;
-  #sentMs = 0;
 
   constructor(call: Call, settle: (reply: SparqlAnswer | NoAnswer) => void) {
     this.#call = call;
@@ -82,7 +80,6 @@ class Attempt implements ExchangeListener {
     const codings = encoding === "decode" ? decodeEncodings : acceptEncoding;
     const headers = ["accept", accept, "accept-encoding", codings, "user-agent", network.userAgent];
     if (contentType !== undefined) headers.push("content-type", contentType);
-    this.#sentMs = network.clock.now();
     this.#call.underWay = this.#exchange;
     this.#exchange.send({ origin, path, method, body: body ?? null, headers });
   }
@@ -139,13 +136,13 @@ class Attempt implements ExchangeListener {
   }
 
   /** Where the body of an answer goes: a short one is judged before it goes out, which costs less than a stream. */
-  #answerBody(known: Omit<Head, "coding" | "firstByteMs">, headers: ResponseHeaders): BodySink {
+  #answerBody(known: Omit<Head, "coding">, headers: ResponseHeaders): BodySink {
     const { maxBytes, network } = this.#call;
     const coding = codingOf(headers);
     if (coding === undefined) return this.#stop(unknownCoding(headers));
     const length = contentLength(headers);
     if (coding === "identity" && length !== undefined && length > maxBytes) return this.#stop(answerTooLarge(maxBytes));
-    const head: Head = { ...known, coding, firstByteMs: network.clock.now() - this.#sentMs };
+    const head: Head = { ...known, coding };
     if (length === undefined || length > promptBytes) return this.#stream(head);
     const done = (pieces: readonly Buffer[], error: FedwayError | undefined): void => {
       if (error === undefined) this.#judge(head, pieces);
@@ -209,8 +206,8 @@ class Attempt implements ExchangeListener {
   }
 
   #answer(head: Head, delivered: Pick<SparqlAnswer, "body" | "whole" | "end" | "partial">): void {
-    const { status, mediaType, firstByteMs } = head;
-    const contentEncoding = this.#passes(head) ? head.coding : "identity";
-    this.#settle({ status, mediaType, contentEncoding, firstByteMs, requests: this.#call.requests, ...delivered });
+    const { status, mediaType, coding } = head;
+    const contentEncoding = this.#passes(head) ? coding : "identity";
+    this.#settle({ status, mediaType, contentEncoding, requests: this.#call.requests, ...delivered });
   }
 }

@@ -1,6 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { AnswerScanner } from "../results/scanner.ts";
 import type { Admission } from "./breaker.ts";
+import type { RetryOptions } from "./conversation.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
 import { hostBusy } from "./host-rates.ts";
 import type { LocalDispatch } from "./local-answer.ts";
@@ -10,16 +11,6 @@ import { reviewRowCap } from "./partial-answers.ts";
 import { endpointBusy, heldBack } from "./scheduler.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 import { Task } from "./task.ts";
-
-/** How often and how soon a request is sent again. */
-export interface RetryOptions {
-  /** Attempts after the first one. */
-  readonly limit: number;
-  /** First back-off after a connection fault or a 503; it doubles each time. */
-  readonly baseMs: number;
-  /** First back-off after a 429 without Retry-After. */
-  readonly rateLimitedBaseMs: number;
-}
 
 /** What all calls of one client share. */
 export interface CallContext {

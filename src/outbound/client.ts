@@ -2,8 +2,9 @@ import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import { type AnswerScanner, createAnswerScanner } from "../results/scanner.ts";
 import { addressRefused } from "./address-guard.ts";
 import type { BreakerOptions } from "./breaker.ts";
-import { Call, type CallContext, type RetryOptions } from "./call.ts";
-import { converse } from "./conversation.ts";
+import { attempt } from "./attempt.ts";
+import { Call, type CallContext } from "./call.ts";
+import { Conversation, type RetryOptions } from "./conversation.ts";
 import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
@@ -119,6 +120,22 @@ export function createSparqlClient(
       states.close();
     },
   };
+}
+
+/** Sends a query until it is answered, or nothing is left to try. A healthy endpoint is sent exactly one request. */
+async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
+  const conversation = new Conversation(call, url);
+  for (;;) {
+    const request = conversation.nextRequest();
+    if (call.host !== undefined) await call.awaitTurn();
+    const reply = await attempt(call, request);
+    if (!("kind" in reply)) {
+      conversation.answered();
+      return reply;
+    }
+    const waitMs = conversation.waitMsAfter(reply);
+    if (waitMs > 0) await call.pause(waitMs);
+  }
 }
 
 /** The error of a query that never becomes a call, which the observer hears of too. */

@@ -1,5 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { attempt, type NoAnswer } from "./attempt.ts";
+import type { NoAnswer } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { broadAccept, headerOf, soundAccept, spokenAccept, unsoundAnswer } from "./media-types.ts";
 import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redirects.ts";
@@ -12,18 +12,24 @@ import {
   type Refusal,
   refusalError,
 } from "./refusals.ts";
-import { encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
-import type { RequestMethod, SparqlAnswer } from "./sparql-client.ts";
+import { type EncodedRequest, encodeRequest, maxUrlBytes, methodOrder } from "./request-encoding.ts";
+import type { RequestMethod } from "./sparql-client.ts";
+
+/** How often and how soon a request is sent again. */
+export interface RetryOptions {
+  /** Attempts after the first one. */
+  readonly limit: number;
+  /** First back-off after a connection fault or a 503; it doubles each time. */
+  readonly baseMs: number;
+  /** First back-off after a 429 without Retry-After. */
+  readonly rateLimitedBaseMs: number;
+}
 
 /**
- * Sends a query until it is answered: follows redirects, tries other methods and a broader Accept, and retries what
- * a retry can mend. A healthy endpoint is sent exactly one request.
- * @throws FedwayError
+ * What is sent next, and what has been tried: follows redirects, tries other methods and a broader Accept, and retries
+ * what a retry can mend.
  */
-export const converse = (call: Call, url: URL): Promise<SparqlAnswer> => new Conversation(call, url).run();
-
-/** What is sent next, and what has been tried. */
-class Conversation {
+export class Conversation {
   readonly #call: Call;
   #url: URL;
   #method: RequestMethod;
@@ -47,24 +53,23 @@ class Conversation {
     call.accept = acceptOf(call, request.accept);
   }
 
-  async run(): Promise<SparqlAnswer> {
-    const call = this.#call;
-    for (;;) {
-      const encoded = encodeRequest(this.#method, this.#url, call.request);
-      if (encoded === undefined) throw this.#tooLongForGet();
-      if (call.host !== undefined) await call.awaitTurn();
-      const reply = await attempt(call, encoded);
-      if (!("kind" in reply)) {
-        if (this.#blamed !== undefined && !this.#turned) call.state.method = this.#method;
-        return reply;
-      }
-      const waitMs = this.#waitMs(reply);
-      if (waitMs > 0) await call.pause(waitMs);
-    }
+  /** @throws FedwayError when the query is too long for the method that is left */
+  nextRequest(): EncodedRequest {
+    const encoded = encodeRequest(this.#method, this.#url, this.#call.request);
+    if (encoded === undefined) throw this.#tooLongForGet();
+    return encoded;
   }
 
-  /** Sets what is sent next; milliseconds to wait before. @throws FedwayError when there is nothing more to try */
-  #waitMs(reply: NoAnswer): number {
+  /** The latest request was answered: its method is remembered when another one had been refused. */
+  answered(): void {
+    if (this.#blamed !== undefined && !this.#turned) this.#call.state.method = this.#method;
+  }
+
+  /**
+   * Decides what is sent after a request without an answer; gives the milliseconds to wait before.
+   * @throws FedwayError when there is nothing more to try
+   */
+  waitMsAfter(reply: NoAnswer): number {
     if (reply.kind === "unsound") {
       this.#askForSoundFormats(reply);
       return 0;

@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResponseHeaders } from "./media-types.ts";
 import type { UpstreamHandler } from "./network.ts";
-import { brokeOff, toNetworkError } from "./refusals.ts";
+import { brokenConnection, toNetworkError } from "./refusals.ts";
 import type { Task } from "./task.ts";
 
 /** Takes the body of one response. */
@@ -99,8 +99,7 @@ export class Exchange implements UpstreamHandler {
   onResponseEnd(): void {
     if (this.#over) return;
     if (this.#task.network.failing) {
-      const message = "The endpoint closed the connection in the middle of its answer.";
-      this.#deliver(brokeOff(message, { fault: "reset" }));
+      this.#deliver(brokenConnection("body"));
       return;
     }
     this.#over = true;

@@ -32,9 +32,7 @@ export async function answerLocally(
   handler: NonNullable<ReturnType<LocalDispatch>>,
 ): Promise<SparqlAnswer> {
   const { request, maxBytes, context } = call;
-  const { network } = context;
   const { kind } = request;
-  const startedMs = network.clock.now();
   let answer: LocalAnswer;
   try {
     answer = await ask(call, handler);
@@ -68,7 +66,6 @@ export async function answerLocally(
       mediaType,
       contentEncoding: "identity",
       body: stream ?? body,
-      firstByteMs: network.clock.now() - startedMs,
       requests: call.requests,
       whole: stream === undefined ? outcome : undefined,
       end,

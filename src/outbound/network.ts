@@ -11,6 +11,7 @@ import {
   type ResolveHost,
 } from "./address-guard.ts";
 import { type HostRate, HostRates } from "./host-rates.ts";
+import { userAgent } from "./request-encoding.ts";
 import type { Task } from "./task.ts";
 
 /** Timers of one HTTP exchange, in milliseconds. Those above one second fire up to a second late. */
@@ -115,14 +116,6 @@ export function openNetwork(options: NetworkOptions): Network {
 
 /** The error of everything that is asked for, or under way, when the service stops. */
 export const networkClosed = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
-
-const headerText = (text: string): string => text.replaceAll(/[^\x20-\x7e]|[()\\]/g, "").trim();
-
-/** `Fedway/<version> (<contact>)`, without characters that a header cannot hold. */
-export function userAgent(version: string, contact = ""): string {
-  const comment = headerText(contact);
-  return comment === "" ? `Fedway/${headerText(version)}` : `Fedway/${headerText(version)} (${comment})`;
-}
 
 /** Keep-alive pools, one per origin. */
 function openConnections(options: NetworkOptions, guard: AddressGuard) {

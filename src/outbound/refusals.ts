@@ -211,7 +211,8 @@ function unreachable(fault: FaultKind, message: string, cause: unknown): FedwayE
   return new FedwayError("ENDPOINT_UNREACHABLE", message, { fault, next: retryNext, cause });
 }
 
-function brokenConnection(phase: ExchangePhase, cause: unknown): FedwayError {
+/** The error of a connection that is closed too early. */
+export function brokenConnection(phase: ExchangePhase, cause?: unknown): FedwayError {
   if (phase === "head") {
     return unreachable("reset", "The endpoint closed the connection without answering.", cause);
   }

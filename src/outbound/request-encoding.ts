@@ -63,6 +63,14 @@ export function encodeRequest(
   return { method: "GET", origin, path, body: undefined, contentType: undefined };
 }
 
+const headerText = (text: string): string => text.replaceAll(/[^\x20-\x7e]|[()\\]/g, "").trim();
+
+/** `Fedway/<version> (<contact>)`, without characters that a header cannot hold. */
+export function userAgent(version: string, contact = ""): string {
+  const comment = headerText(contact);
+  return comment === "" ? `Fedway/${headerText(version)}` : `Fedway/${headerText(version)} (${comment})`;
+}
+
 /** The parts of an endpoint's URL that each request to it needs. */
 interface UrlParts {
   readonly origin: string;

@@ -94,8 +94,6 @@ export interface SparqlAnswer {
   readonly body: Buffer | Readable;
   /** Set when the response headers already say that rows are missing. */
   readonly partial?: PartialReason | undefined;
-  /** Milliseconds from sending the request to its response headers. */
-  readonly firstByteMs: number;
   /** HTTP requests this answer took (retries, method fallback and redirects included). */
   readonly requests: number;
   /** What `end` settles with, when the body is whole; undefined while bytes are to come. */

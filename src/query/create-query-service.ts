@@ -14,7 +14,7 @@ import type { QueryAnswer, QueryRequest, QueryService } from "./query-service.ts
 import { completed, createRunLog, firstByteStatus } from "./run-log.ts";
 import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
-import { noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
+import { noTable, tabulate, toTabularAnswer } from "./table.ts";
 
 /** What the use case is made of. */
 export interface QueryServiceOptions {
@@ -61,7 +61,15 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   const context: RunContext = { ...options, log, admission, failures };
   return {
     run: (request) => answerQuery(request, context),
-    table: (request) => answerTable(request, context),
+    async table(request) {
+      const run = await startRun(request, context);
+      try {
+        const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
+        return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, limits.maxRows)));
+      } catch (error) {
+        return toTabularAnswer(run, noTable, error);
+      }
+    },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     runRecord: async (id) => log.record(id) ?? shared?.find(id),
     runOf: (error) => (error instanceof Error ? failures.get(error) : undefined),
@@ -116,19 +124,6 @@ function toQueryAnswer(
     notes,
     timings: { planMs, firstByteMs, planCached: cached },
   };
-}
-
-async function answerTable(
-  request: QueryRequest & { readonly maxRows: number },
-  context: RunContext,
-): Promise<TabularAnswer> {
-  const run = await startRun(request, context);
-  try {
-    const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
-    return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, context.limits.maxRows)));
-  } catch (error) {
-    return toTabularAnswer(run, noTable, error);
-  }
 }
 
 /**

@@ -33,7 +33,6 @@ export function createStoreClient(data: Readonly<Record<string, string>>): Store
       mediaType: "application/sparql-results+json",
       contentEncoding: "identity",
       body,
-      firstByteMs: 0,
       requests: 1,
       whole,
       end: Promise.resolve(whole),

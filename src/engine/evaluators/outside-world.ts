@@ -50,8 +50,8 @@ async function query({ client, now }: OutsideWorld, params: QueryParams, { conte
   const of = runs.get(run);
   const whose = { client: of?.client, trace: of?.trace };
   const answer = await client.query({ ...request, ...whose, signal, deadlineMs: now() + timeoutMs });
-  const { body, end, whole, status, mediaType, contentEncoding, partial, firstByteMs, requests } = answer;
-  const head: QueryHead = { status, mediaType, contentEncoding, partial, firstByteMs, requests };
+  const { body, end, whole, status, mediaType, contentEncoding, partial, requests } = answer;
+  const head: QueryHead = { status, mediaType, contentEncoding, partial, requests };
   // Whoever reads the body hears of its failure there.
   end.catch(() => {});
   return { head, body: bytesOf(body), end: () => whole ?? end };

@@ -177,8 +177,9 @@ describe("deadlines", () => {
   });
   it("a slow first byte within the limits is waited for", async () => {
     const slow = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"] });
-    const { answer } = await read(slow, send("slow-first-byte"));
-    expect(answer.firstByteMs).toBeGreaterThanOrEqual(290);
+    const started = performance.now();
+    await read(slow, send("slow-first-byte"));
+    expect(performance.now() - started).toBeGreaterThanOrEqual(290);
     await slow.close();
   });
 });

@@ -41,7 +41,6 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
       mediaType: "application/sparql-results+json",
       contentEncoding: "identity",
       body,
-      firstByteMs: 0,
       requests: 1,
       whole,
       end: Promise.resolve(whole),

@@ -1,15 +1,8 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import {
-  ChunkMemory,
-  gathered,
-  GatheredBody,
-  giveBack,
-  isReceived,
-  isWhole,
-  piecesOf,
-} from "../../../src/results/gathered-body.ts";
+import { gathered, GatheredBody, isWhole, piecesOf } from "../../../src/results/gathered-body.ts";
+import { ChunkMemory, giveBack, isReceived } from "../../../src/results/received-memory.ts";
 
 describe("a gathered body", () => {
   const pieces = [Buffer.from("ab"), Buffer.from("c"), Buffer.from("def")];
