@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Channel, Message } from "./peer.ts";
 import { writeFileSync } from "node:fs";
+import { getCompileCacheDir } from "node:module";
 import { constants, setPriority } from "node:os";
+import { dirname } from "node:path";
 
 /** How a script of ours is started as a child process. */
 interface ForkOptions {
@@ -22,15 +24,17 @@ const STDERR_KEPT = 4_096;
 
 /**
  * Starts a script of ours as a child process with a message channel (structured clone, `Buffer`s included). It gets none
- * of our environment, where secrets are, and no inspector or loader flags. The script calls `startChild` first.
+ * of our environment, where secrets are, and no inspector or loader flags, but our cache of compiled code where we have
+ * one. The script calls `startChild` first.
  *
  * A process and not a worker thread: V8 aborts the whole process when the heap of a thread overflows in some operations
  * (growing a Map, hashing a string), whatever its `resourceLimits` say.
  */
 export function forkScript(script: URL, { memoryMb, args = [] }: ForkOptions): ChildProcess {
+  const compiled = getCompileCacheDir();
   return fork(script, [...args], {
     execArgv: [`--max-old-space-size=${memoryMb}`],
-    env: {},
+    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) },
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

@@ -1,5 +1,7 @@
-import { posix } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { expect, test } from "vitest";
+import { parseAst } from "vitest/node";
 import {
   computedImports,
   environmentReaders,
@@ -9,18 +11,80 @@ import {
   typePackages,
   type Module,
 } from "../support/architecture-table.ts";
-import {
-  readsEnvironment,
-  readSource,
-  scanImports,
-  sourceFiles,
-  type ImportReference,
-} from "../support/import-scanner.ts";
-
 const folder = new URL("../../src", import.meta.url).pathname;
-const files = sourceFiles(folder);
-const sources = new Map(files.map((file) => [file, readSource(folder, file)]));
+const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+const sources = new Map(files.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 const used = new Set<string>();
+
+/** A node of the syntax tree (ESTree) with its place in the source. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [part: string]: unknown;
+}
+
+/** One reference of a source to a module. */
+interface ImportReference {
+  readonly specifier: string;
+  readonly line: number;
+  /** `import type` or `export type`: erased by the compiler. */
+  readonly typeOnly: boolean;
+  /** `import(x)` with something else than a literal. */
+  readonly computed: boolean;
+}
+
+function collect(part: unknown, nodes: Node[]): readonly Node[] {
+  if (typeof part !== "object" || part === null) return nodes;
+  if ("type" in part) nodes.push(part as Node);
+  for (const inner of Object.values(part)) collect(inner, nodes);
+  return nodes;
+}
+
+const nodesOf = (source: string): readonly Node[] => collect(parseAst(source, { lang: "ts", astType: "ts" }), []);
+
+/** The module that a node refers to, and how. */
+function referred(node: Node, textOf: (part: unknown) => string): { readonly to: unknown; readonly kind?: unknown } {
+  const [first, second] = (node["arguments"] ?? []) as readonly unknown[];
+  switch (node.type) {
+    case "ImportDeclaration":
+    case "ExportNamedDeclaration":
+    case "ExportAllDeclaration":
+      return { to: node["source"], kind: node["importKind"] ?? node["exportKind"] };
+    case "TSImportType":
+      return { to: node["source"], kind: "type" };
+    case "ImportExpression":
+      return { to: node["source"], kind: "dynamic" };
+    case "CallExpression":
+      return {
+        to: /^(?:require|.*\bresolve|createRequire\(import\.meta\.url\))$/.test(textOf(node["callee"])) && first,
+      };
+    case "NewExpression":
+      return { to: textOf(node["callee"]) === "URL" && textOf(second).startsWith("import.meta") && first };
+    default:
+      return { to: undefined };
+  }
+}
+
+/** All module references: static, dynamic, re-exports, `require` and `new URL(x, import.meta.url)`. */
+function scanImports(source: string): readonly ImportReference[] {
+  const textOf = (part: unknown): string =>
+    part === undefined ? "" : source.slice((part as Node).start, (part as Node).end);
+  return nodesOf(source).flatMap((node) => {
+    const { to, kind } = referred(node, textOf);
+    const literal = /^["'`](?<text>.*?)(?:\$\{.*)?["'`]$/su.exec(to ? textOf(to) : "")?.groups?.["text"];
+    if (literal === undefined && (!to || kind !== "dynamic")) return [];
+    const line = source.slice(0, node.start).split("\n").length;
+    return [{ specifier: literal ?? textOf(to), line, typeOnly: kind === "type", computed: literal === undefined }];
+  });
+}
+
+/** The source reads `process.env`. */
+const readsEnvironment = (source: string): boolean =>
+  source.includes("process.env") &&
+  nodesOf(source).some(
+    ({ type, start, end }) => type === "MemberExpression" && source.slice(start, end) === "process.env",
+  );
 
 /** The module of a file: the most exact entry of the table. */
 function moduleOf(file: string): Module | undefined {

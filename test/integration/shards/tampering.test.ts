@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import type { CheckName } from "../../../src/shards/verify/verification.ts";
@@ -18,13 +18,18 @@ type Mutable<Value> = Value extends string | number | boolean
   ? Value
   : { -readonly [Key in keyof Value]: Mutable<Value[Key]> };
 
-beforeEach(async () => {
+beforeAll(async () => {
   workspace = await openWorkspace();
   folder = (await workspace.build()).folder ?? "";
+  await cp(folder, `${folder}.kept`, { recursive: true });
+});
+beforeEach(async () => {
+  await rm(folder, { recursive: true });
+  await cp(`${folder}.kept`, folder, { recursive: true });
   manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
   report = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
 });
-afterEach(() => workspace.remove());
+afterAll(() => workspace.remove());
 
 const isBase = ({ key }: { readonly key: string }): boolean => key === "base";
 const isBucket = ({ key }: { readonly key: string }): boolean => key.startsWith("h/");
