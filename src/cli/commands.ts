@@ -1,7 +1,7 @@
 import { toProblem, FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
 import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
-import { openRunner, type Asked, type Delivery, chooseService } from "./runner.ts";
+import { openRunner, type QueryArguments, type QueryOutput, chooseService } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
 import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
 import { readFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ async function report(io: CliIo, error: unknown, query: string): Promise<number>
   return exitCodes.failed;
 }
 
-async function asking(io: CliIo, argument: string, options: QueryOptions): Promise<Asked> {
+async function asking(io: CliIo, argument: string, options: QueryOptions): Promise<QueryArguments> {
   return {
     text: await queryText(argument, io),
     endpoint: options.endpoint,
@@ -35,13 +35,13 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
   };
 }
 
-async function deliver(io: CliIo, { body, notes }: Delivery): Promise<void> {
+async function deliver(io: CliIo, { body, notes }: QueryOutput): Promise<void> {
   for (const note of notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
   await pour(body, io.stdout);
 }
 
 /** A partial answer is a success only for those who asked for what can be had. */
-async function closing(io: CliIo, delivery: Delivery, partial: boolean): Promise<number> {
+async function closing(io: CliIo, delivery: QueryOutput, partial: boolean): Promise<number> {
   const status = await delivery.finalStatus();
   if (status === "ok" || status === "empty" || status === undefined) return exitCodes.ok;
   await write(io.stderr, `The answer is ${status}: rows may be missing.\n`);
@@ -151,7 +151,9 @@ async function publishAt(io: CliIo, service: string, reviewed: boolean): Promise
     throw unreachable(error, io.interrupted);
   });
   if (typeof body === "object" && body !== null) return body;
-  throw new FedwayError("ENDPOINT_MALFORMED", "The service's answer is no snapshot.");
+  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not return a snapshot.", {
+    next: "Is this the address of a Fedway service? Its GET /health/live answers 200.",
+  });
 }
 
 function decoded(bytes: Buffer): string {

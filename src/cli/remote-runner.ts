@@ -3,7 +3,7 @@ import { type ErrorCode, errorCatalog } from "../errors/codes.ts";
 import { FedwayError, type Problem } from "../errors/fedway-error.ts";
 import type { PlanDescription } from "../query/explain.ts";
 import type { RunStatus } from "../query/run-log.ts";
-import type { Asked, Runner } from "./runner.ts";
+import type { QueryArguments, Runner } from "./runner.ts";
 
 /** A problem document that a running service answered. */
 export class RemoteProblem extends Error {
@@ -44,7 +44,7 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   });
 }
 
-function parametersOf({ format, timeoutMs, partial, strict }: Asked): URLSearchParams {
+function parametersOf({ format, timeoutMs, partial, strict }: QueryArguments): URLSearchParams {
   const parameters = new URLSearchParams();
   if (format !== undefined) parameters.set("format", format);
   if (timeoutMs !== undefined) parameters.set("timeout", String(timeoutMs));

@@ -7,7 +7,7 @@ import { oneLine, write } from "./output.ts";
 import { createRemoteRunner } from "./remote-runner.ts";
 
 /** What `fedway query` and `fedway explain` ask for. */
-export interface Asked {
+export interface QueryArguments {
   readonly text: string;
   readonly endpoint: string | undefined;
   readonly format: string | undefined;
@@ -17,19 +17,19 @@ export interface Asked {
 }
 
 /** An answer on its way. */
-export interface Delivery {
+export interface QueryOutput {
   readonly body: Buffer | Readable;
   readonly notes: readonly string[];
-  /** Asked once the body has ended; undefined when the final status is not known. */
+  /** QueryArguments once the body has ended; undefined when the final status is not known. */
   finalStatus(): Promise<RunStatus | undefined>;
 }
 
 /** Where queries are run: in this process or by a running service. */
 export interface Runner {
   /** @throws FedwayError, RemoteProblem */
-  run(asked: Asked, signal: AbortSignal): Promise<Delivery>;
+  run(asked: QueryArguments, signal: AbortSignal): Promise<QueryOutput>;
   /** @throws FedwayError, RemoteProblem */
-  explain(asked: Asked, signal: AbortSignal): Promise<PlanDescription>;
+  explain(asked: QueryArguments, signal: AbortSignal): Promise<PlanDescription>;
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ function held(pid: number | undefined): FedwayError {
   });
 }
 
-function checkEndpoint({ catalog }: CliApp, { endpoint }: Asked): void {
+function checkEndpoint({ catalog }: CliApp, { endpoint }: QueryArguments): void {
   if (endpoint === undefined || catalog.byId(endpoint)) return;
   throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${endpoint}".`, {
     endpoints: catalog.entries.slice(0, 20).map(({ id }) => id),

@@ -77,10 +77,10 @@ interface AskOptions extends ClauseExecutorOptions {
   readonly answers: SharedAnswers;
 }
 
-// An endpoint that chokes on this few keys has another reason to.
+// An endpoint that refuses this few keys has another reason.
 const FEWEST_KEYS = 4;
 
-/** Asks once, and with half of the keys at a time when the endpoint could not digest them all. */
+/** Asks once, and with half of the keys at a time when the endpoint could not take them all. */
 async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncIterable<Bindings> {
   const { sizes, bounds } = options;
   const { url } = request.clause.endpoint;
@@ -93,7 +93,7 @@ async function* askInBlocks(options: AskOptions, request: ClauseRequest): AsyncI
     }
     sizes.accepted(url, rows.length);
   } catch (error) {
-    if (delivered > 0 || rows.length <= FEWEST_KEYS || bounds.signal.aborted || !isIndigestion(error)) throw error;
+    if (delivered > 0 || rows.length <= FEWEST_KEYS || bounds.signal.aborted || !mayFitWhenSmaller(error)) throw error;
     sizes.refused(url, rows.length);
     const half = Math.ceil(rows.length / 2);
     for (const part of [rows.slice(0, half), rows.slice(half)]) {
@@ -108,7 +108,7 @@ const tooManyKeys = (): FedwayError =>
   new FedwayError("ENDPOINT_REJECTED_QUERY", "The endpoint does not take so many join keys in one request.");
 
 /** Failures that a smaller request may not have: too long, too complex or too slow. */
-function isIndigestion(error: unknown): boolean {
+function mayFitWhenSmaller(error: unknown): boolean {
   const { code, details } = toFedwayError(error);
   if (code === "ENDPOINT_REJECTED_QUERY" || code === "ENDPOINT_TIMEOUT" || code === "ENDPOINT_FAILED") return true;
   return details.upstreamStatus === 413 || details.upstreamStatus === 414;

@@ -79,7 +79,7 @@ export function toFedwayError(thrown: unknown): FedwayError {
 }
 
 /** What a library's error says; undefined for what JavaScript says of a defect in it, which is no news for a reader. */
-export function saidBy(thrown: unknown): string | undefined {
+export function libraryMessage(thrown: unknown): string | undefined {
   const isDefect = thrown instanceof TypeError || thrown instanceof RangeError || thrown instanceof ReferenceError;
   return thrown instanceof Error && !isDefect ? thrown.message.replaceAll(/\s+/g, " ") : undefined;
 }

@@ -131,7 +131,7 @@ export class EndpointPool {
     this.#queue.remove(waiting);
   }
 
-  /** Starts what can be started. Who needs more room than there is keeps it from those behind. */
+  /** Starts what can be started. A query that does not fit blocks those queued after it. */
   #dispatch(): void {
     let short: Slot | undefined;
     const startable = ({ slot }: Waiting): boolean => {

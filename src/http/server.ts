@@ -36,7 +36,7 @@ import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
 export interface HttpServer {
-  /** Starts listening; resolves to the URL that was bound. @throws FedwayError `CONFIG_INVALID` when the place is not to be had */
+  /** Starts listening; resolves to the URL that was bound. @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
   listen(): Promise<string>;
   /** Origin under which clients reach the service; the bound port replaces a port of 0. */
   readonly url: string;

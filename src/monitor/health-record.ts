@@ -59,8 +59,8 @@ export function probedRecord(
   if (observation.maintenance) return { ...record, last: observation };
   const hours = observation.source === "turn" ? withTurn(record, observation) : {};
   const known = { ...forgotten(record, observation.atMs, rules), ...hours, last: observation };
-  if (observation.ok) return known.open ? lessDown(endpoint, known, rules) : reachable(known, observation);
-  return known.open ? stillDown(known, known.open) : faulty(endpoint, known, rules);
+  if (observation.ok) return known.open ? afterGoodProbe(endpoint, known, rules) : reachable(known, observation);
+  return known.open ? stillDown(known, known.open) : afterFault(endpoint, known, rules);
 }
 
 /** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
@@ -79,7 +79,7 @@ function reachable(record: Probed, { atMs }: Observation): HealthRecord {
 
 type Probed = HealthRecord & { readonly last: Observation };
 
-function faulty(endpoint: string, record: Probed, { incidentAfter }: HealthRules): HealthRecord {
+function afterFault(endpoint: string, record: Probed, { incidentAfter }: HealthRules): HealthRecord {
   const { last } = record;
   const streak = record.streak + 1;
   const trail = trailed(record.trail, last);
@@ -101,7 +101,7 @@ function stillDown(record: Probed, open: OpenIncident): HealthRecord {
   return { ...record, streak: 0, trail: [], open: continuedIncident(withGood, record.last) };
 }
 
-function lessDown(endpoint: string, record: Probed, { recoveredAfter }: HealthRules): HealthRecord {
+function afterGoodProbe(endpoint: string, record: Probed, { recoveredAfter }: HealthRules): HealthRecord {
   const { last } = record;
   const waiting = { ...record, streak: record.streak + 1, trail: trailed(record.trail, last) };
   if (waiting.streak < recoveredAfter) return waiting;

@@ -107,7 +107,7 @@ export function createIncidentReader(
     async incidents({ endpoint, open, limit = defaultListed } = {}) {
       const most = Math.min(Math.max(1, Math.floor(limit)), mostListed);
       // Read first: what is stored meanwhile leaves the outbox, but is in both places for this reader.
-      const told = toldIncidents(records, endpoint);
+      const told = unstoredIncidents(records, endpoint);
       const latest = (incident: Incident): Incident => told.get(incident.id) ?? incident;
       const fits = (incident: Incident): boolean =>
         open === undefined || (latest(incident).closedMs === undefined) === open;
@@ -119,13 +119,13 @@ export function createIncidentReader(
     async incident(id) {
       const endpoint = endpointOfIncident(id);
       if (endpoint === undefined) return undefined;
-      return toldIncidents(records, endpoint).get(id) ?? incidents.get(id);
+      return unstoredIncidents(records, endpoint).get(id) ?? incidents.get(id);
     },
   };
 }
 
 /** Incidents that are open or not stored yet, by id; of all endpoints, or of one. */
-function toldIncidents(records: HealthRepository, endpoint: string | undefined): ReadonlyMap<string, Incident> {
+function unstoredIncidents(records: HealthRepository, endpoint: string | undefined): ReadonlyMap<string, Incident> {
   const told = new Map<string, Incident>();
   const found = endpoint === undefined ? records.entries() : [[endpoint, records.get(endpoint)] as const];
   for (const [id, record] of found) {

@@ -76,7 +76,7 @@ export class Conversation {
     }
     const isFault = reply.kind === "fault";
     const waitMs = isFault ? this.#afterFault(reply.error) : this.#afterRefusal(reply.refusal);
-    if (waitMs > 0 && waitMs >= this.#call.leftMs) throw isFault ? reply.error : this.#hopeless(reply.refusal, waitMs);
+    if (waitMs > 0 && waitMs >= this.#call.leftMs) throw isFault ? reply.error : this.#deadlineTooShort(reply.refusal, waitMs);
     return waitMs;
   }
 
@@ -147,7 +147,7 @@ export class Conversation {
   }
 
   /** The error of a wait that does not fit the deadline. */
-  #hopeless(refusal: Refusal, waitMs: number): FedwayError {
+  #deadlineTooShort(refusal: Refusal, waitMs: number): FedwayError {
     const asked = refusal.headers["retry-after"] !== undefined;
     if (isRateLimit(refusal) || asked) return rateLimited(refusal, asked ? waitMs : undefined);
     return refusalError(refusal, this.#call.request.kind);

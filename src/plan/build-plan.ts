@@ -86,10 +86,10 @@ function assertOnlyUnwrapped({ query, targets }: Draft, unwrapped: ParsedQuery):
 
 /** Only when every outermost clause is SILENT and nothing else was asked of the endpoint may its failure be silenced. */
 function silentFallback(
-  { query, sentOn }: Draft,
+  { query, sendsOutsidePatterns }: Draft,
   isMember: (service: ServiceElement) => boolean,
 ): SilentFallback | undefined {
-  if (sentOn || !outermost(query, isMember).every((clause) => clause.silent)) return undefined;
+  if (sendsOutsidePatterns || !outermost(query, isMember).every((clause) => clause.silent)) return undefined;
   return { query: parseQuery(withEmptySolutions(query, isMember)).text };
 }
 

@@ -26,7 +26,7 @@ export interface Draft {
   readonly targets: ServiceTargets;
   readonly notes: readonly PlanNote[];
   /** Patterns outside of every SERVICE went along to the endpoint. */
-  readonly sentOn: boolean;
+  readonly sendsOutsidePatterns: boolean;
 }
 
 /** Longest text that a rewriting step may produce, in UTF-16 code units. */
@@ -43,7 +43,7 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
   if (whole) return whole;
   const notes = datasetNotes(query, task);
   if (query.services.length === 0) return withoutService(query, { task, notes });
-  const draft = expand(emptyGraphs({ query, targets, notes, sentOn: false }, task), task);
+  const draft = expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task);
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
   return endpointsOf(draft, task).size === 1 ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
@@ -60,7 +60,7 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
   }
   // Without a pattern outside of every SERVICE the federation has no part in the query.
   if (!over || (query.outside.length === 0 && parsed.form !== "DESCRIBE")) return undefined;
-  return overMembers({ query, targets, notes: [], sentOn: false }, task, over);
+  return overMembers({ query, targets, notes: [], sendsOutsidePatterns: false }, task, over);
 }
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
@@ -120,7 +120,10 @@ function withoutService(
 ): QueryPlan {
   const [pattern] = query.outside;
   if (!pattern && query.parsed.form !== "DESCRIBE") {
-    return evaluatedHere({ query, targets: { members: new Map(), pseudo: new Set() }, notes, sentOn: false }, task);
+    return evaluatedHere(
+      { query, targets: { members: new Map(), pseudo: new Set() }, notes, sendsOutsidePatterns: false },
+      task,
+    );
   }
   throw serviceRequired(query, task, pattern);
 }
@@ -193,14 +196,14 @@ function oneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
   const inGraph = query.services.some(
     (clause) => targets.members.has(clause.element.from) && clause.inGraph !== "none",
   );
-  if (inGraph) return toOne(lift(draft, task), task);
-  if (!outside || task.entry) return toOne({ ...draft, sentOn: outside !== undefined }, task);
+  if (inGraph) return toOneEndpoint(lift(draft, task), task);
+  if (!outside || task.entry) return toOneEndpoint({ ...draft, sendsOutsidePatterns: outside !== undefined }, task);
   const message = "Patterns outside of the SERVICE were sent to its endpoint, too; strictly, they match nothing here.";
-  return toOne(note({ ...draft, sentOn: true }, "PATTERN_SENT_ON", message), task);
+  return toOneEndpoint(note({ ...draft, sendsOutsidePatterns: true }, "PATTERN_SENT_ON", message), task);
 }
 
 /** The query for one endpoint, sent there or, when that does not speak SPARQL, evaluated here. */
-function toOne(draft: Draft, task: PlanTask): QueryPlan {
+function toOneEndpoint(draft: Draft, task: PlanTask): QueryPlan {
   const plan = directPlan(draft, task);
   if (!isMatchedHere(plan.endpoint)) return plan;
   // Clauses that stay clauses are silenced one by one.

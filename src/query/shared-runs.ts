@@ -42,7 +42,7 @@ const graceMs = 120_000;
 const keyOf = (name: string, place: number): string => `run/${name}/${Math.floor(place / pageSize)}`;
 
 /**
- * Copies the log into the store, page by page, behind the answers. The copy is no longer than the log: places that are
+ * Copies the log into the store, page by page, after the answers were sent. The copy is no longer than the log: places that are
  * used again are written again. What the store does not take is written when it takes it again, as it is by then.
  */
 export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions): SharedRuns {
@@ -52,12 +52,12 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
   let writing = Promise.resolve();
   let closed = false;
 
-  /** Gives how many there were. */
+  /** Returns the number of pages written. */
   const writePages = async (): Promise<number> => {
     const places = Array.from(unwritten);
     unwritten.clear();
     for (const [index, place] of places.entries()) {
-      const page = inShort(records(place, place + pageSize));
+      const page = fittingRecords(records(place, place + pageSize));
       try {
         await store.put(keyOf(name, place), JSON.stringify(page), { ttlMs: keptMs });
       } catch (error) {
@@ -80,7 +80,7 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
     }, afterMs);
     timer.unref();
   };
-  const read = async (id: string, { owner, place }: Place): Promise<RunRecord | undefined> =>
+  const read = async (id: string, { owner, place }: LogPosition): Promise<RunRecord | undefined> =>
     parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
   return {
     name,
@@ -110,18 +110,18 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
   };
 }
 
-interface Place {
+interface LogPosition {
   readonly owner: string;
   readonly place: number;
 }
 
 /** Who has a run, and where; undefined for what is no id of a shared run. */
-function placeOf(id: string): Place | undefined {
+function placeOf(id: string): LogPosition | undefined {
   const [, place = "", owner = ""] = /^([0-9a-z]{1,6})-([0-9a-f]{8})-[0-9a-f-]{36}$/.exec(id) ?? [];
   return owner === "" ? undefined : { owner, place: Number.parseInt(place, 36) };
 }
 
-function inShort(page: readonly RunRecord[]): readonly RunRecord[] {
+function fittingRecords(page: readonly RunRecord[]): readonly RunRecord[] {
   let left = longestPage;
   return page.filter((record) => {
     const length = lengthOf(record);
@@ -131,7 +131,7 @@ function inShort(page: readonly RunRecord[]): readonly RunRecord[] {
   });
 }
 
-/** Endpoints, notes and messages come from queries and are as long as these like; each of them has some 150 characters more. */
+/** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
 function lengthOf({ sources, notes, detail = "" }: RunRecord): number {
   let length = detail.length + 150 * (2 + sources.length + notes.length);
   for (const { endpoint, reason = "" } of sources) length += endpoint.length + reason.length;

@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { DataFactory, Parser, type Quad } from "n3";
-import { FedwayError, saidBy } from "../errors/fedway-error.ts";
+import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
 
 /** Caps of one document. */
 interface TurtleLimits {
@@ -51,7 +51,7 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
 
 /** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */
 export function turtleSyntaxError(cause: unknown): FedwayError {
-  const message = saidBy(cause) ?? "it cannot be read";
+  const message = libraryMessage(cause) ?? "it cannot be read";
   const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);
   const reason = (named?.[1] ?? message).slice(0, maxReasonLength);
   const line = named === null ? undefined : Number(named[2]);

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { FedwayError, saidBy } from "../errors/fedway-error.ts";
+import { FedwayError, libraryMessage } from "../errors/fedway-error.ts";
 import type { Bindings } from "./model.ts";
 import type { Duplex } from "node:stream";
 
@@ -65,7 +65,7 @@ export function variablesOf(names: readonly string[]): readonly string[] {
 /** Any thrown value as such an error; errors that already say what happened pass unchanged. */
 export function asMalformed(what: string, thrown: unknown): FedwayError {
   if (thrown instanceof FedwayError) return thrown;
-  const reason = (saidBy(thrown) ?? "unreadable").slice(0, maxReasonLength);
+  const reason = (libraryMessage(thrown) ?? "unreadable").slice(0, maxReasonLength);
   return malformed(`The endpoint's ${what} answer is malformed: ${reason}`, thrown);
 }
 

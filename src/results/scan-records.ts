@@ -35,7 +35,11 @@ class RecordCounter {
     const rows = this.#records - 1;
     if (openQuote) return { complete: false, rows, detail: "The last record ends inside a quoted value." };
     if (this.#ragged === 0) return { complete: true, rows };
-    return { complete: false, rows, detail: `Record ${this.#ragged} has not as many fields as the header.` };
+    return {
+      complete: false,
+      rows,
+      detail: `Record ${this.#ragged} has a different number of fields than the header.`,
+    };
   }
 }
 
@@ -81,7 +85,7 @@ export function createCsvScanner(): AnswerScanner {
 }
 
 /** Follows the terms of one TSV record, to know whether it ends inside one. */
-class TermFollower {
+class TsvTermState {
   /** The byte that closes the term under way; 0 outside, -1 in the rest of a field that was closed. */
   #closer = 0;
   #escaped = false;
@@ -103,7 +107,7 @@ class TermFollower {
       else if (this.#closer > 0) {
         if (byte === this.#closer) this.#closer = -1;
         else this.#escaped = byte === 0x5c;
-      } else if (this.#closer === 0) this.#closer = TermFollower.#closerOf(byte);
+      } else if (this.#closer === 0) this.#closer = TsvTermState.#closerOf(byte);
     }
   }
 
@@ -116,7 +120,7 @@ class TermFollower {
 /** Scans TSV: a line is a record, because terms escape line breaks and tabs. */
 export function createTsvScanner(): AnswerScanner {
   const records = new RecordCounter();
-  const lastTerm = new TermFollower();
+  const lastTerm = new TsvTermState();
 
   const push = (chunk: Uint8Array): void => {
     const length = chunk.length;

@@ -86,11 +86,11 @@ const batchLength = 16 * 1024;
  * returns the source's iterator.
  */
 function createEncodedStream<T>(items: AsyncIterable<T>, encoder: ItemEncoder<T>): Readable {
-  const pump = new Pump(items, encoder);
-  return pump.stream;
+  const encoded = new EncodedStream(items, encoder);
+  return encoded.stream;
 }
 
-class Pump<T> {
+class EncodedStream<T> {
   readonly stream: Readable;
   readonly #iterator: AsyncIterator<T>;
   readonly #encoder: ItemEncoder<T>;

@@ -67,7 +67,7 @@ class Wrapper {
 
   private elements(elements: readonly Element[]): string {
     const mixedAt = elements.findIndex((element) => element.kind !== "filter" && this.isMixed(element));
-    const pureUntil = mixedAt < 0 ? elements.length : mixedAt;
+    const firstMixed = mixedAt < 0 ? elements.length : mixedAt;
     const out: string[] = [];
     const run: Element[] = [];
     const flush = (): void => {
@@ -77,7 +77,7 @@ class Wrapper {
     for (const [at, element] of elements.entries()) {
       if (element.kind === "filter") continue;
       // Before the first mixed element everything is one operand; behind it only what is joined can be taken out.
-      if (at < pureUntil || (this.isJoined(element) && !this.isMixed(element))) {
+      if (at < firstMixed || (this.isJoined(element) && !this.isMixed(element))) {
         run.push(element);
         continue;
       }

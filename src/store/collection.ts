@@ -36,7 +36,7 @@ export interface Collection<Document> {
     known?: (id: string) => Versioned<Document> | undefined,
   ): AsyncGenerator<readonly [id: string, Versioned<Document>]>;
   /**
-   * Changes a document by compare-and-set, beginning anew as often as others are faster.
+   * Changes a document by compare-and-set, up to 50 times when another writer wins.
    * @param change must depend on nothing but its argument; undefined, or its argument, leaves the document as it is
    */
   change(

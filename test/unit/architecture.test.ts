@@ -107,11 +107,11 @@ function violation(file: string, reference: ImportReference): string | undefined
   if (specifier.startsWith("node:")) return undefined;
   if (specifier.startsWith(".")) return moduleViolation(module, posix.join(posix.dirname(file), specifier), typeOnly);
   if (typeOnly && typePackages.includes(packageOf(specifier))) return undefined;
-  const door = module.packages.find((name) =>
+  const allowed = module.packages.find((name) =>
     name.endsWith("/*") ? specifier.startsWith(name.slice(0, -1)) : packageOf(specifier) === name,
   );
-  if (door === undefined) return `${module.name} is no door of ${packageOf(specifier)}`;
-  used.add(`${module.name} -> ${door}`);
+  if (allowed === undefined) return `${module.name} is no allowed of ${packageOf(specifier)}`;
+  used.add(`${module.name} -> ${allowed}`);
   return undefined;
 }
 
@@ -193,6 +193,13 @@ test.each([
 test("the environment is found however it is read", () => {
   expect(readsEnvironment('process.env["A"]')).toBe(true);
   expect(readsEnvironment("const { env } = process; // process.env")).toBe(false);
+});
+
+test("the files that the overview names exist", () => {
+  const overview = readFileSync(join(folder, "README.md"), "utf8");
+  const named = [...overview.matchAll(/`((?:\w[\w-]*\/)+[\w-]+\.ts)`/gu)].map(([, file = ""]) => file);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((file) => !file.startsWith("test/") && !files.includes(file))).toEqual([]);
 });
 
 test("the size of the house is printed", () => {

@@ -61,10 +61,10 @@ async function* mapBlocks(
   join: BoundJoin,
   holding: Holding,
 ): AsyncIterable<AsyncIterable<RDF.Bindings[]>> {
-  for await (const block of blocks) yield joinAndLetGo(block, join, holding);
+  for await (const block of blocks) yield joinAndRelease(block, join, holding);
 }
 
-async function* joinAndLetGo(block: JoinBlock, join: BoundJoin, holding: Holding): AsyncIterable<RDF.Bindings[]> {
+async function* joinAndRelease(block: JoinBlock, join: BoundJoin, holding: Holding): AsyncIterable<RDF.Bindings[]> {
   yield* joinBlock(block, join);
   holding.add(-block.bytes);
 }
@@ -73,7 +73,7 @@ async function* joinBlock(block: JoinBlock, join: BoundJoin): AsyncIterable<RDF.
   const matched = new Set<number>();
   const { mode } = join;
   const disjoint = mode === "minus" && block.keys === undefined;
-  if (!block.alone && !disjoint) yield* mergeBlock(block, join, matched);
+  if (!block.hasNoPartner && !disjoint) yield* mergeBlock(block, join, matched);
   if (mode === "inner") return;
   yield block.rows.filter((_, position) => !matched.has(position));
 }
@@ -128,7 +128,7 @@ interface JoinVariable {
 /** Left solutions that agree on which join variables they bind, gathered by the values of those variables. */
 interface JoinBlock {
   /** No right solution can be compatible with these rows; nothing needs to be asked. */
-  readonly alone: boolean;
+  readonly hasNoPartner: boolean;
   /** What the right side is asked for; undefined when the rows bind no join variable: all of its solutions. */
   readonly keys: KeyBlock | undefined;
   /** All left solutions of the block, in order of arrival. */
@@ -195,7 +195,7 @@ function isKey(row: RDF.Bindings, { name, oneSpelling }: JoinVariable, blankKeys
 }
 
 function loneRow(row: RDF.Bindings): JoinBlock {
-  return { alone: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
+  return { hasNoPartner: true, keys: undefined, rows: [row], bytes: 0, partners: () => [] };
 }
 
 interface OpenBlock {
@@ -228,7 +228,7 @@ function openBlock(variables: readonly string[]): OpenBlock {
     },
     keyCount: () => keyTerms.length,
     close: (only) => ({
-      alone: false,
+      hasNoPartner: false,
       rows,
       bytes,
       keys: variables.length > 0 ? { variables, rows: keyTerms, only } : undefined,

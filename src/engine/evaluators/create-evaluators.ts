@@ -28,7 +28,7 @@ export interface Evaluators extends Executor<FederatedPlan> {
  * its own process and not the service.
  *
  * When a process dies, the runs in it that have sent nothing yet are evaluated again once, each alone in a process, so
- * that the guilty one ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
+ * that the one that is too large ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
  */
 export function createEvaluators(options: EvaluatorPoolOptions): Evaluators {
   const pool = new EvaluatorPool(options);
@@ -46,7 +46,7 @@ export function createEvaluators(options: EvaluatorPoolOptions): Evaluators {
       if (!isLost(error)) throw error;
       bounds.sources.clear();
       return await attempt(true).catch((second: unknown) => {
-        throw isLost(second) ? guilty(second) : second;
+        throw isLost(second) ? tooLargeAlone(second) : second;
       });
     }
   }
@@ -77,7 +77,7 @@ export function createEvaluators(options: EvaluatorPoolOptions): Evaluators {
 const isLost = (error: unknown): error is FedwayError => toFedwayError(error).code === "EVALUATION_LOST";
 
 /** A process that had this run alone is gone: nobody else can have been the reason. */
-function guilty({ details: { cause } }: FedwayError): FedwayError {
+function tooLargeAlone({ details: { cause } }: FedwayError): FedwayError {
   if (!(cause instanceof EvaluatorEnded) || !cause.wasTooMuch) return toFedwayError(cause);
   return new FedwayError(
     "EVALUATION_TOO_LARGE",
@@ -134,7 +134,7 @@ const DEFAULT_STALL_MS = 10_000;
 const RESTART_MS = 200;
 const LONGEST_RESTART_MS = 30_000;
 /** So many starts in a row have failed that whoever waits is told. */
-const HOPELESS_STARTS = 3;
+const MAX_FAILED_STARTS = 3;
 const MOST_WAITING = 10_000;
 
 /** What the evaluators are doing. */
@@ -215,7 +215,7 @@ class EvaluatorPool {
     this.#slots.delete(slot);
     if (this.#closed) return;
     this.#options.onEnd?.(end);
-    if (this.#failedStarts >= HOPELESS_STARTS) this.#refuseAll(cannotStart(end));
+    if (this.#failedStarts >= MAX_FAILED_STARTS) this.#refuseAll(cannotStart(end));
     this.#forkLater(this.#failedStarts === 0 ? 0 : Math.min(LONGEST_RESTART_MS, RESTART_MS * 2 ** this.#failedStarts));
   }
 

@@ -9,7 +9,7 @@ import type {
 } from "../../monitor/monitor.ts";
 import { faultList, day, durationText, latencyText, moment, numberText, percentText } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
-import { createStrips, dayScale, hourScale, placed, stripKey, type StripScale } from "./strip.ts";
+import { createStrips, dayScale, hourScale, summariesBySpan, stripKey, type StripScale } from "./strip.ts";
 
 const noData = html`<span class="muted">no data</span>`;
 const latencyCell = (ms: number | undefined): Html =>
@@ -52,7 +52,7 @@ const dayTable = (
 <div class="scroll" role="group" aria-label="Days" tabindex="0"><table>
 <thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="n">Uptime</th><th scope="col" class="n">Probes</th><th scope="col" class="n">Median</th><th scope="col">Faults</th></tr></thead>
 <tbody>
-${placed(scale, days)
+${summariesBySpan(scale, days)
   .map((summary, at) => dayRow(scale, at, summary))
   .toReversed()}</tbody></table></div></details>
 `;
@@ -162,7 +162,7 @@ interface LatencyChart {
 
 /** The median latency of each span, with its least and largest in words; says so when there is none. */
 export function latencyChart({ scale, summaries, ends }: LatencyChart): Html {
-  const values = placed(scale, summaries).map((summary) => summary?.p50Ms);
+  const values = summariesBySpan(scale, summaries).map((summary) => summary?.p50Ms);
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return html`<p class="muted">No latency is known: no probe was good in this time.</p>`;
   const least = known.reduce((low, value) => Math.min(low, value));

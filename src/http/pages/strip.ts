@@ -42,7 +42,7 @@ function levelOf({ probes, good }: Probes): CellLevel {
 }
 
 /** The summary of each span of the scale; undefined where there is none. */
-export function placed<Summary extends Probes>(
+export function summariesBySpan<Summary extends Probes>(
   { fromMs, spanMs, cells }: StripScale,
   summaries: readonly Summary[],
 ): readonly (Summary | undefined)[] {
@@ -57,7 +57,7 @@ export function placed<Summary extends Probes>(
 
 /** Levels of the cells of a strip. */
 export const levelsOf = (scale: StripScale, summaries: readonly Probes[]): readonly CellLevel[] =>
-  placed(scale, summaries).map((summary) => (summary === undefined ? "none" : levelOf(summary)));
+  summariesBySpan(scale, summaries).map((summary) => (summary === undefined ? "none" : levelOf(summary)));
 
 /** Trouble stands out: what is worse is taller. The heights tell what the colours tell. */
 const shapes: Readonly<Record<CellLevel, { readonly style: string; readonly top: number }>> = {

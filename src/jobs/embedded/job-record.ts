@@ -56,7 +56,7 @@ export function isOpen(state: JobState): boolean {
   return state === "waiting" || state === "running";
 }
 
-/** Whether nothing comes of a job any more, so that it may be forgotten in its time. */
+/** True when the job is final and may be pruned. */
 export function isOver({ state, kept }: Pick<JobRecord, "state" | "kept">): boolean {
   return !isOpen(state) && kept !== true;
 }

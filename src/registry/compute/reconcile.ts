@@ -77,7 +77,7 @@ const rules: readonly (readonly [part: Scope, CountName, whole: Scope, CountName
 ];
 
 /** Something that is counted, and what it is a part of. */
-interface Place {
+interface CountedPart {
   readonly scope: Scope;
   /** Ending of the names of its counts, e.g. ` of <http://...>`. */
   readonly name: string;
@@ -105,7 +105,7 @@ function compareCounts(base: FactBase, todo: Pick<Todo, "note">): void {
   }
 }
 
-function* placesIn(base: FactBase, dataset: Counts): Generator<Place> {
+function* placesIn(base: FactBase, dataset: Counts): Generator<CountedPart> {
   const properties = summed([...base.properties.values()], base.propertiesComplete);
   yield { scope: "dataset", name: "", counts: { dataset, properties } };
   yield { scope: "properties", name: " of all properties", counts: { dataset, properties } };
@@ -126,7 +126,7 @@ function* placesIn(base: FactBase, dataset: Counts): Generator<Place> {
   }
 }
 
-function* objectsOf(holder: PropertyFact, name: string): Generator<Place> {
+function* objectsOf(holder: PropertyFact, name: string): Generator<CountedPart> {
   for (const objects of [holder.objectClasses, holder.datatypes] as readonly ReadonlyMap<string, CountedFact>[])
     for (const [iri, object] of objects)
       yield { scope: "object", name: ` of object type <${iri}>${name}`, counts: { object, holder } };
@@ -140,7 +140,7 @@ interface Side<Name> {
 }
 
 /** Whether a part fits into its whole; what cannot be is taken back. A bound of the whole says nothing against the part. */
-function compare({ counts }: Place, part: Side<CountName>, whole: Side<CountName | "pairs">): boolean {
+function compare({ counts }: CountedPart, part: Side<CountName>, whole: Side<CountName | "pairs">): boolean {
   const inner = counts[part.scope] ?? {};
   const outer = counts[whole.scope] ?? {};
   const one = inner[part.name];

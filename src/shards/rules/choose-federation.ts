@@ -56,7 +56,7 @@ export async function chooseFederation(
     cost: found.chosen.length,
     lowerBound: found.fewestRules,
     proven: rules?.proven ?? false,
-    impossible: byQuery([...instance.uncovered, ...instance.hopeless, ...explained]),
+    impossible: byQuery([...instance.uncovered, ...instance.unsatisfiable, ...explained]),
     seconds: (performance.now() - startMs) / 1000,
     criteria: found.criteria,
     ...(trouble !== undefined && { trouble }),

@@ -15,7 +15,7 @@ export interface FederationInstance {
   readonly queries: readonly number[];
   readonly numbered: Places;
   /** Queries that are left out, as it needs no solver to tell that nothing helps them. */
-  readonly hopeless: Solution["impossible"];
+  readonly unsatisfiable: Solution["impossible"];
   /** In balanced mode: queries that no rule covers, by their place in `Problem.queries`. */
   readonly uncovered: Solution["impossible"];
 }
@@ -25,12 +25,12 @@ export function federationInstance(problem: Problem, placement: Placement): Fede
   const { needs, ...unbalanced } = placement;
   const candidates = needs === undefined ? claiming(problem, placement) : splitting(problem, placement);
   const rules = candidates.map(({ rule }) => rule);
-  const hopeless = directReasons(placement);
-  const lost = new Set(hopeless.map(({ query }) => query));
+  const unsatisfiable = directReasons(placement);
+  const lost = new Set(unsatisfiable.map(({ query }) => query));
   const queries = placement.touches.flatMap((_, query) => (lost.has(query) ? [] : [query]));
   const kept = (of: readonly (readonly number[])[]): typeof of => queries.map((query) => of[query] ?? []);
   const touches = kept(placement.touches);
-  const instance = { rules, queries, hopeless };
+  const instance = { rules, queries, unsatisfiable };
   if (needs === undefined) {
     return {
       ...instance,

@@ -129,7 +129,7 @@ async function runFlow(
     { id: `gather.${dataset}.${fingerprint.slice(0, 12)}`, children },
   );
   try {
-    await ended(patient(jobs, most, passes.signal), flow, { ...passes, totalBytes });
+    await ended(withStoreRetries(jobs, most, passes.signal), flow, { ...passes, totalBytes });
   } catch (error) {
     // With the build its parts end. Those that are done stay, for a run that goes on with it.
     await jobs.cancel(flow.id).catch(() => {});
@@ -139,8 +139,8 @@ async function runFlow(
 
 type Asked = Pick<JobQueue, "get" | "list">;
 
-/** A queue whose store is put up with: what fails is asked again, until it has failed for as long as patience lasts. */
-function patient(jobs: Asked, mostMs: number, signal: AbortSignal | undefined): Asked {
+/** Retries store failures for up to `mostMs` milliseconds. */
+function withStoreRetries(jobs: Asked, mostMs: number, signal: AbortSignal | undefined): Asked {
   const until = async <T>(ask: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     for (;;) {

@@ -74,7 +74,7 @@ describe("blocks of keys", () => {
       ? new FedwayError("ENDPOINT_REFUSED", "too long", { fault: "http-4xx", upstreamStatus: 414 })
       : undefined;
 
-  it("are halved until the endpoint digests them, and nothing is lost", async () => {
+  it("are halved until the endpoint takes them, and nothing is lost", async () => {
     const { executor, requests } = setUp(tooMany(10));
     const rows = await collect(executor.solutions(clause, keys(32)));
     expect(new Set(rows.map((row) => row.get("s")?.value)).size).toBe(32);

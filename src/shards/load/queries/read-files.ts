@@ -215,13 +215,13 @@ function lineBreaks(text: string, from: number, to: number): number {
 export function entriesFromJson(text: string, only: EntryFilter = {}): readonly QueryEntry[] {
   const value = parsed(text);
   if (!Array.isArray(value)) {
-    throw new FedwayError("REQUEST_INVALID", "The queries are JSON, but no array.", {
+    throw new FedwayError("REQUEST_INVALID", "The queries file must be a JSON array.", {
       next: 'Write [{"id": "q1", "sparql": "SELECT ...", "question": "..."}].',
     });
   }
   return value.flatMap((entry: unknown, index) => {
     const place = `entry ${index + 1}`;
-    if (!isFields(entry)) return [{ place, problem: "The entry is no object." }];
+    if (!isFields(entry)) return [{ place, problem: "The entry must be an object." }];
     return isWanted(entry, only) ? [entryOf(entry, place)] : [];
   });
 }

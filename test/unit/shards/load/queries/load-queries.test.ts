@@ -88,8 +88,8 @@ describe("what cannot be used", () => {
   shouldReject({ id: "x", sparql: `ASK { ?s ?p "${"é".repeat(500)}" }` }, { id: "x", code: "QUERY_TOO_LARGE" });
   shouldReject({ id: "x" }, { id: "x", message: "The entry has no text under sparql, query or text." });
   shouldReject({ id: "x", sparql: ["ASK {}"] }, { id: "x", code: "REQUEST_INVALID" });
-  shouldReject([one], { id: "query-2", message: "The entry is no object." });
-  shouldReject(null, { id: "query-2", message: "The entry is no object." });
+  shouldReject([one], { id: "query-2", message: "The entry must be an object." });
+  shouldReject(null, { id: "query-2", message: "The entry must be an object." });
   shouldReject({ id: `x\n\u0000${"y".repeat(300)}`, sparql: "no" }, { id: `x ${"y".repeat(198)}` });
 
   it("an id that belongs to a query that was left out is free", async () => {
@@ -125,8 +125,8 @@ const invalid = (message: RegExp): { code: string; message: RegExp } => ({ code:
 
 describe("sources without queries", () => {
   shouldRefuse("an empty array", () => json([]), invalid(/^There are no queries\.$/));
-  shouldRefuse("an object", () => json({ sparql: one }), invalid(/no array/));
-  shouldRefuse("a number", () => json(5), invalid(/no array/));
+  shouldRefuse("an object", () => json({ sparql: one }), invalid(/must be a JSON array/));
+  shouldRefuse("a number", () => json(5), invalid(/must be a JSON array/));
   shouldRefuse("no JSON", () => queriesFromText("[{", "json"), invalid(/not valid JSON/));
   shouldRefuse("an empty text", () => queriesFromText("", "json"), invalid(/not valid JSON/));
   shouldRefuse(

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { saidBy } from "../../../src/errors/fedway-error.ts";
+import { libraryMessage } from "../../../src/errors/fedway-error.ts";
 
 const shouldSay = (thrown: unknown, expected: string | undefined) =>
-  it(String(thrown), () => expect(saidBy(thrown)).toBe(expected));
+  it(String(thrown), () => expect(libraryMessage(thrown)).toBe(expected));
 
 shouldSay(new Error("a \n b"), "a b");
 shouldSay(new SyntaxError("Unexpected token"), "Unexpected token");
