@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createBullmqJobQueue } from "../jobs/bullmq/bullmq-job-queue.ts";
-import { createEmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
@@ -68,11 +68,11 @@ function unreachable(error: unknown): unknown {
 /** The queue where the state is: BullMQ in Redis, or embedded beside the database. */
 export function openJobs(
   { redisUrl }: Pick<Config, "redisUrl">,
-  { store, soleOwner }: State,
+  { store }: State,
   onFault: (error: unknown) => void,
 ): JobQueue {
   if (redisUrl !== undefined) return createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, onFault });
-  return createEmbeddedJobQueue({ store, soleOwner, onFault });
+  return new EmbeddedJobQueue({ store, onFault });
 }
 
 /**

@@ -12,7 +12,7 @@ const childNamePattern = /^[\w.-]+$/;
 /** Payloads of all children of one job together, and their results: they are read at once. */
 const mostBytesTogether = 16 * 1024 * 1024;
 const highestPriority = 1_000_000;
-const longestDelayMs = 366 * 24 * 3_600_000;
+const longestPeriodMs = 366 * 24 * 3_600_000;
 const shortestPeriodMs = 100;
 const mostFigures = 20;
 const mostStageLength = 200;
@@ -35,13 +35,10 @@ export function checkId(id: string): void {
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */
-export function checkEnqueueOptions({ id, priority, delayMs }: EnqueueOptions): void {
+export function checkEnqueueOptions({ id, priority }: EnqueueOptions): void {
   if (id !== undefined) checkId(id);
   if (priority !== undefined && !(Number.isSafeInteger(priority) && Math.abs(priority) <= highestPriority)) {
     refuse("A job's priority is not a whole number between -1,000,000 and 1,000,000.");
-  }
-  if (delayMs !== undefined && !(delayMs >= 0 && delayMs <= longestDelayMs)) {
-    refuse("A job's delay is not between 0 ms and a year.");
   }
 }
 
@@ -97,7 +94,7 @@ export function areTooLarge(bytes: readonly number[]): boolean {
 export function checkSchedule({ name, everyMs }: JobSchedule): void {
   if (!schedulePattern.test(name))
     refuse("A schedule's name is not 1 to 100 letters, digits, dots, hyphens or underscores.");
-  if (!Number.isSafeInteger(everyMs) || everyMs < shortestPeriodMs || everyMs > longestDelayMs) {
+  if (!Number.isSafeInteger(everyMs) || everyMs < shortestPeriodMs || everyMs > longestPeriodMs) {
     refuse(`A schedule's period is not a whole number of milliseconds between ${shortestPeriodMs} and a year.`);
   }
 }
@@ -149,3 +146,15 @@ export function boundedProgress({ stage, done, total, figures }: JobProgress): J
     ...(figures !== undefined && { figures: Object.fromEntries(kept.slice(0, mostFigures)) }),
   };
 }
+
+/** Why a job failed; public text. */
+export interface PublicError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Why a job fails one of whose children failed with this error, or was cancelled. */
+export const childError = (name: string, { code, message }: PublicError): PublicError =>
+  code === "CANCELLED"
+    ? { code, message: `The part ${name} was cancelled.` }
+    : { code, message: `The part ${name} failed: ${message}` };

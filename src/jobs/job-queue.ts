@@ -1,4 +1,4 @@
-/** Where a job is. `waiting` includes jobs whose time has not come. */
+/** Where a job is. `waiting` includes jobs that are to be tried again later. */
 export type JobState = "waiting" | "running" | "done" | "failed" | "cancelled";
 
 /** How far a running job is. */
@@ -23,17 +23,17 @@ export interface Job {
   readonly attempts: number;
   /** ISO 8601. */
   readonly createdAt: string;
-  readonly startedAt?: string;
-  readonly finishedAt?: string;
-  readonly progress?: JobProgress;
+  readonly startedAt?: string | undefined;
+  readonly finishedAt?: string | undefined;
+  readonly progress?: JobProgress | undefined;
   /** What the handler gave, once done. */
   readonly result?: unknown;
   /** Why it failed last: public text, with the error's code. */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** Id of the job that waits for this one. */
-  readonly parent?: string;
+  readonly parent?: string | undefined;
   /** Ids of the jobs that this one waits for, in the order given. Those of an ended job are forgotten in their time. */
-  readonly children?: readonly string[];
+  readonly children?: readonly string[] | undefined;
 }
 
 /** What a handler gets beside the payload. */
@@ -73,17 +73,16 @@ export interface ChildJob {
 /** How a job is enqueued. */
 export interface EnqueueOptions {
   /** A job with this id that is waiting or running is returned instead of a new one; a finished one is replaced. */
-  readonly id?: string;
-  /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing, or of coming due. */
+  readonly id?: string | undefined;
+  /** Higher runs first, from -1,000,000 to 1,000,000; default 0. Equals run in the order of enqueuing. */
   readonly priority?: number | undefined;
-  readonly delayMs?: number;
   /**
-   * Jobs that are done before this one runs: 1 to 1,000, with the priority and the delay of this one, each on any worker
+   * Jobs that are done before this one runs: 1 to 1,000, with the priority of this one, each on any worker
    * that takes its kind. This one waits, held by nobody, and then gets their results as `context.children`. A child that
    * fails for good or is cancelled fails it, with the child's code (`CANCELLED`); its end cancels the children that are
    * open. Payloads of all children together, and results, are at most 16 MiB; children have none of their own.
    */
-  readonly children?: readonly ChildJob[];
+  readonly children?: readonly ChildJob[] | undefined;
 }
 
 /** A job that comes again and again. */

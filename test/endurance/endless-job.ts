@@ -1,10 +1,10 @@
 import { writeSync } from "node:fs";
-import { createEmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 // Runs the job `endless` of the database named on the command line, which never ends, and says so; waits to be killed.
 const [path = ""] = process.argv.slice(2);
-const queue = createEmbeddedJobQueue({ store: await openSqliteStore({ path }), soleOwner: true, progressMs: 20 });
+const queue = new EmbeddedJobQueue({ store: await openSqliteStore({ path }), progressMs: 20 });
 await queue.start([
   {
     name: "endless",

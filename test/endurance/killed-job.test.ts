@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createEmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 /** Starts a process that runs the job, waits until it does, and kills it; resolves to what it said. */
@@ -30,8 +30,9 @@ describe("a job whose worker was killed", () => {
     expect(said).toEqual(["running 1", "running 2", "running 3", "running 4"]);
 
     const store = await openSqliteStore({ path });
-    const queue = createEmbeddedJobQueue({ store, soleOwner: true });
-    expect(await queue.get("the-job")).toMatchObject({ state: "running", progress: { stage: "working", done: 4 } });
+    const queue = new EmbeddedJobQueue({ store });
+    const stored: unknown = JSON.parse((await store.get("jobs/job/the-job"))?.value ?? "");
+    expect(stored).toMatchObject({ state: "running", progress: { stage: "working", done: 4 } });
     await queue.start([{ name: "endless", validate: () => {}, run: async (payload) => payload }]);
     await expect.poll(async () => (await queue.get("the-job"))?.state).toBe("done");
     expect(await queue.get("the-job")).toMatchObject({ attempts: rounds + 1, result: { kept: true } });

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll } from "vitest";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
+import type { JobQueueHarness } from "../contract/jobs/job-queue-fixture.ts";
 import { describeJobQueue } from "../contract/jobs/job-queue-contract.ts";
+import { describeSharedJobQueue } from "../contract/jobs/shared-job-queue-contract.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 
 let server: RedisServer;
@@ -12,7 +14,7 @@ afterAll(() => server.stop());
 
 let deployments = 0;
 
-describeJobQueue("bullmq", async () => {
+async function open(): Promise<JobQueueHarness> {
   deployments += 1;
   const prefix = `deployment-${deployments}:`;
   return {
@@ -22,4 +24,7 @@ describeJobQueue("bullmq", async () => {
     },
     dispose: async () => {},
   };
-});
+}
+
+describeJobQueue("bullmq", open);
+describeSharedJobQueue("bullmq", open);

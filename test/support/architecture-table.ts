@@ -51,7 +51,7 @@ export const modules: readonly Module[] = [
   },
   { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },
-  { name: "jobs", imports: [{ module: "store", files: ["store.ts"] }], packages: [] },
+  { name: "jobs", imports: [{ module: "store", files: ["collection.ts", "store.ts"] }], packages: ["typebox"] },
   { name: "jobs/bullmq", imports: whole("jobs"), packages: ["bullmq"] },
   {
     name: "registry",

@@ -1,5 +1,5 @@
 import type { Job as BullmqJob, JobsOptions } from "bullmq";
-import { childId } from "../bounds.ts";
+import { childId, type PublicError } from "../bounds.ts";
 import type { EnqueueOptions, Job, JobKind, JobProgress, JobState } from "../job-queue.ts";
 
 /** What BullMQ keeps as a job's data. */
@@ -20,12 +20,6 @@ export interface JobEnd {
   readonly state: "cancelled" | "failed";
   readonly atMs: number;
   readonly error?: PublicError;
-}
-
-/** Why a job failed; public text. */
-export interface PublicError {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** What becomes BullMQ's `failedReason`, as JSON. */
@@ -78,13 +72,12 @@ export function kindOptions(kind: JobKind, { keepFinishedMs, keepFinished }: Kee
 export function jobOptions(
   kind: JobKind,
   keeping: Keeping,
-  { id, priority = 0, delayMs = 0 }: EnqueueOptions & { readonly id: string },
+  { id, priority = 0 }: EnqueueOptions & { readonly id: string },
 ): JobsOptions {
   return {
     ...kindOptions(kind, keeping),
     jobId: bullmqId(id),
     priority: middlePriority - priority,
-    delay: Math.ceil(delayMs),
   };
 }
 
@@ -111,10 +104,10 @@ export function jobOf(job: QueuedJob, running: boolean): Job {
     payload,
     attempts: runsOf(job),
     ...timesOf(job),
-    ...(isProgress(job.progress) && { progress: job.progress }),
-    ...(error && { error: { code: error.code, message: error.message } }),
-    ...(parent !== undefined && { parent }),
-    ...(children && { children: children.map((name) => childId(id, name)) }),
+    progress: isProgress(job.progress) ? job.progress : undefined,
+    error: error && { code: error.code, message: error.message },
+    parent,
+    children: children?.map((name) => childId(id, name)),
   };
 }
 
@@ -126,8 +119,8 @@ function timesOf(job: QueuedJob): Pick<Job, "createdAt" | "startedAt" | "finishe
   const finishedAtMs = isEnded(job) ? job.data.end?.atMs : job.finishedOn;
   return {
     createdAt: iso(job.timestamp),
-    ...(job.processedOn !== undefined && runsOf(job) > 0 && { startedAt: iso(job.processedOn) }),
-    ...(finishedAtMs !== undefined && { finishedAt: iso(finishedAtMs) }),
+    startedAt: job.processedOn !== undefined && runsOf(job) > 0 ? iso(job.processedOn) : undefined,
+    finishedAt: finishedAtMs === undefined ? undefined : iso(finishedAtMs),
   };
 }
 
@@ -162,9 +155,3 @@ const isProgress = (value: unknown): value is JobProgress =>
   typeof value === "object" && value !== null && "stage" in value;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** Why a job fails one of whose children failed with this error, or was cancelled. */
-export const childError = (name: string, { code, message }: PublicError): PublicError =>
-  code === "CANCELLED"
-    ? { code, message: `The part ${name} was cancelled.` }
-    : { code, message: `The part ${name} failed: ${message}` };

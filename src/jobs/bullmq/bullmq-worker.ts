@@ -1,17 +1,8 @@
 import { DelayedError, Job as BullmqJob, UnrecoverableError, Worker } from "bullmq";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import { boundedProgress, childId, areTooLarge, resultText, stopped } from "../bounds.ts";
+import { areTooLarge, boundedProgress, childError, childId, type PublicError, resultText, stopped } from "../bounds.ts";
 import type { JobKind, JobProgress } from "../job-queue.ts";
-import {
-  childError,
-  type Failure,
-  failureOf,
-  isEnded,
-  type JobData,
-  type PublicError,
-  publicId,
-  type QueuedJob,
-} from "./bullmq-job.ts";
+import { type Failure, failureOf, isEnded, type JobData, publicId, type QueuedJob } from "./bullmq-job.ts";
 import type { JobTable } from "./job-table.ts";
 import { connectionOptions, inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
 

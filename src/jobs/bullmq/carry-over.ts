@@ -10,7 +10,6 @@ interface FormerJob {
   readonly kind: string;
   readonly payload: unknown;
   readonly priority: number;
-  readonly runAtMs: number;
   readonly parent?: { readonly id: string };
   readonly children?: readonly string[];
 }
@@ -51,12 +50,11 @@ async function carryJob(former: FormerJobs, intake: Intake, ids: readonly string
 }
 
 async function enqueueAgain(intake: Intake, job: FormerJob, found: readonly (FormerJob | undefined)[]): Promise<void> {
-  const { id, kind, payload, priority, runAtMs, children: names = [] } = job;
+  const { id, kind, payload, priority, children: names = [] } = job;
   const children = found.flatMap((child, index) =>
     child === undefined ? [] : [{ name: names[index] ?? "", kind: child.kind, payload: child.payload }],
   );
-  const delayMs = Math.max(0, runAtMs - Date.now());
-  await intake.enqueue(kind, payload, { id, priority, delayMs, ...(children.length > 0 && { children }) });
+  await intake.enqueue(kind, payload, { id, priority, children: children.length > 0 ? children : undefined });
 }
 
 type FormerJobs = ReturnType<typeof formerJobs>;

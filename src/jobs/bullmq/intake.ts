@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { FlowJob } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import { checkedChildren, checkedPayload, checkEnqueueOptions, childId, knownKind } from "../bounds.ts";
+import { checkedChildren, checkedPayload, checkEnqueueOptions, childError, childId, knownKind } from "../bounds.ts";
 import { forAll } from "../for-all.ts";
 import type { ChildJob, EnqueueOptions, Job, JobKind, JobQueue } from "../job-queue.ts";
-import { childError, type JobData, jobOf, jobOptions, type Keeping, publicId } from "./bullmq-job.ts";
+import { type JobData, jobOf, jobOptions, type Keeping, publicId } from "./bullmq-job.ts";
 import { isOpen, type JobTable } from "./job-table.ts";
 import { locked, type RedisLink } from "./redis-link.ts";
 
@@ -115,10 +115,7 @@ async function add(parts: IntakeParts, { kind, payload, options, children }: Che
     return { name: child.kind, queueName: child.kind, data, opts: childOpts };
   });
   const data: JobData = { payload, order, children: children.map(({ name }) => name) };
-  // BullMQ counts a parent's delay from the end of its children.
-  const flow = await link.wait(
-    link.flows.add({ name: kind, queueName: kind, data, opts: { ...opts, delay: 0 }, children: flowChildren }),
-  );
+  const flow = await link.wait(link.flows.add({ name: kind, queueName: kind, data, opts, children: flowChildren }));
   return jobOf(flow.job, false);
 }
 

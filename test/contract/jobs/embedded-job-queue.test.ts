@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { describeJobQueue } from "./job-queue-contract.ts";
 
@@ -7,7 +7,7 @@ describeJobQueue("embedded", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   const store = createMemoryStore();
   return {
-    queue: () => createEmbeddedJobQueue({ store, backoffMs: () => 50, sweepMs: 200 }),
+    queue: () => new EmbeddedJobQueue({ store, backoffMs: () => 50 }),
     advance: async (ms) => {
       await vi.advanceTimersByTimeAsync(ms);
     },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobContext, JobQueue } from "../../../src/jobs/job-queue.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createFakeDeps } from "../../support/http-deps.ts";
@@ -67,7 +67,7 @@ let jobs: JobQueue | undefined;
 
 async function serve(): Promise<{ url: string; steps: Steps; queue: JobQueue }> {
   const steps = stepwise();
-  const queue = createEmbeddedJobQueue({ store: createMemoryStore(), soleOwner: true, progressMs: 10, watchMs: 10 });
+  const queue = new EmbeddedJobQueue({ store: createMemoryStore(), progressMs: 10, watchMs: 10 });
   await queue.start([{ name: "count", validate: () => undefined, run: steps.run }]);
   jobs = queue;
   server = await createHttpServer(await createFakeDeps({ jobs: queue }));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { Job, JobQueue } from "../../../src/jobs/job-queue.ts";
 import type { IncidentEvent } from "../../../src/monitor/webhook-message.ts";
 import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
@@ -30,7 +30,7 @@ let processes: Process[];
 
 /** A service with its queue, as after a start of the process. */
 async function start(paths: readonly string[], allowAddresses = ["127.0.0.0/8"]): Promise<Process> {
-  const queue = createEmbeddedJobQueue({ store, soleOwner: true, backoffMs: () => 5 });
+  const queue = new EmbeddedJobQueue({ store, backoffMs: () => 5 });
   const client = createWebhookClient({ version: "1", contact: "ops@example.org", allowAddresses });
   const service = createWebhookService({
     urls: paths.map((path) => receiver.origin + path),

@@ -1,6 +1,6 @@
 import { openState, redisPrefix } from "../../../src/app/open-state.ts";
 import { createBullmqJobQueue } from "../../../src/jobs/bullmq/bullmq-job-queue.ts";
-import { createEmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
+import { EmbeddedJobQueue } from "../../../src/jobs/embedded/embedded-job-queue.ts";
 import type { JobQueue } from "../../../src/jobs/job-queue.ts";
 import {
   createWebhookService,
@@ -19,7 +19,7 @@ export interface WorkPlace {
   /** Folder of the embedded queue; nothing lies in it with `redisUrl`. */
   readonly dataDir: string;
   readonly redisUrl?: string;
-  /** How long a job stays with a worker that gives no sign of life. */
+  /** How long a job stays with a worker that gives no sign of life, where there are several. */
   readonly leaseMs: number;
   /** Longest wait for Redis, where it is no part of the test that Redis is slow. */
   readonly commandTimeoutMs?: number;
@@ -42,22 +42,28 @@ export interface Work {
 export async function openWork(place: WorkPlace, ledger: Ledger): Promise<Work> {
   const { name, dataDir, redisUrl, leaseMs, commandTimeoutMs } = place;
   const state = await openState({ dataDir, redisUrl });
-  const { store, soleOwner } = state;
+  const { store } = state;
   const onFault = (fault: unknown): void => ledger.note({ worker: name, step: "fault", text: textOf(fault) });
-  const times = { leaseMs, progressMs: 20, keepFinished: 100_000, onFault };
-  const patience = { stalledMs: 300, sweepMs: 1_000, ...(commandTimeoutMs !== undefined && { commandTimeoutMs }) };
+  const times = { progressMs: 20, keepFinished: 100_000, onFault };
+  const patience = {
+    leaseMs,
+    stalledMs: 300,
+    sweepMs: 1_000,
+    ...(commandTimeoutMs !== undefined && { commandTimeoutMs }),
+  };
   const queue =
     redisUrl === undefined
-      ? createEmbeddedJobQueue({ store, soleOwner, ...times })
+      ? new EmbeddedJobQueue({ store, ...times })
       : createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, ...patience, ...times });
+  const add = queue.enqueue.bind(queue);
   const enqueue: JobQueue["enqueue"] = async (...job) => {
-    const enqueued = await queue.enqueue(...job);
+    const enqueued = await add(...job);
     ledger.note({ worker: name, step: "enqueued", job: enqueued.id });
     return enqueued;
   };
   const client = createWebhookClient({ version: name, contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
   return {
-    queue: { ...queue, enqueue },
+    queue: Object.assign(queue, { enqueue }),
     store,
     webhooks: createWebhookService(
       webhookOptions(place, { store, jobs: { enqueue }, send: (message) => client.post(message) }),
