@@ -139,9 +139,14 @@ function lengthOf({ sources, notes, detail = "" }: RunRecord): number {
   return length;
 }
 
+/** What cannot be read holds no record. */
 function parsePage(text = "[]"): readonly RunRecord[] {
-  const page: unknown = JSON.parse(text);
-  return Array.isArray(page) ? page.filter(isRecord) : [];
+  try {
+    const page: unknown = JSON.parse(text);
+    return Array.isArray(page) ? page.filter(isRecord) : [];
+  } catch {
+    return [];
+  }
 }
 
 const isRecord = (value: unknown): value is RunRecord =>

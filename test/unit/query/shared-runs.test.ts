@@ -116,6 +116,15 @@ describe("runs that several processes share", () => {
     await expect(startProcess(failing).shared.find(id)).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 
+  it("are unknown when what is stored of them cannot be read", async () => {
+    const store = createMemoryStore();
+    const [first, second] = [startProcess(store), startProcess(store)];
+    const run = first.log.open(plan, "hash");
+    await first.shared.close();
+    for (const { key } of await store.list("run/")) await store.put(key, "no JSON");
+    expect(await second.shared.find(run.id)).toBeUndefined();
+  });
+
   it("are not said to be running for ever when their process ended before them", async () => {
     const store = createMemoryStore();
     const run = startProcess(store).log.open(plan, "hash");
