@@ -3,67 +3,48 @@
  * only when there is room. The first failure ends everything; so does leaving early.
  */
 export async function* interleave<T>(sources: AsyncIterable<AsyncIterable<T>>, width: number): AsyncIterable<T> {
-  const lanes = new Lanes(sources, width);
+  const outer = sources[Symbol.asyncIterator]();
+  /** The next step of each open iterable. */
+  const steps = new Map<AsyncIterator<T>, Promise<Step<T>>>();
+  let opening: Promise<Step<T>> | undefined;
+  let isExhausted = false;
+  const advance = (items: AsyncIterator<T>): void => void steps.set(items, watched(stepOf(items)));
   try {
-    for (let step = await lanes.next(); step; step = await lanes.next()) yield step.value;
+    for (;;) {
+      if (!isExhausted && steps.size < width) opening ??= watched(open(outer));
+      const waiting = [...steps.values(), ...(opening ? [opening] : [])];
+      if (waiting.length === 0) return;
+      const step = await Promise.race(waiting);
+      if (step.kind === "item") {
+        advance(step.of);
+        yield step.value;
+      } else if (step.kind === "done") steps.delete(step.of);
+      else {
+        opening = undefined;
+        if (step.of) advance(step.of);
+        else isExhausted = true;
+      }
+    }
   } finally {
-    lanes.end();
+    // Failures of what was still under way concern nobody any more.
+    for (const items of steps.keys()) items.return?.().catch(() => {});
+    outer.return?.().catch(() => {});
   }
 }
 
 type Step<T> =
-  | { readonly kind: "opened"; readonly lane: AsyncIterator<T> | undefined }
-  | { readonly kind: "item"; readonly lane: AsyncIterator<T>; readonly value: T }
-  | { readonly kind: "done"; readonly lane: AsyncIterator<T> };
+  | { readonly kind: "opened"; readonly of: AsyncIterator<T> | undefined }
+  | { readonly kind: "item"; readonly of: AsyncIterator<T>; readonly value: T }
+  | { readonly kind: "done"; readonly of: AsyncIterator<T> };
 
-class Lanes<T> {
-  readonly #outer: AsyncIterator<AsyncIterable<T>>;
-  readonly #width: number;
-  readonly #pending = new Map<AsyncIterator<T>, Promise<Step<T>>>();
-  #opening: Promise<Step<T>> | undefined;
-  #exhausted = false;
+async function open<T>(outer: AsyncIterator<AsyncIterable<T>>): Promise<Step<T>> {
+  const next = await outer.next();
+  return { kind: "opened", of: next.done ? undefined : next.value[Symbol.asyncIterator]() };
+}
 
-  constructor(sources: AsyncIterable<AsyncIterable<T>>, width: number) {
-    this.#outer = sources[Symbol.asyncIterator]();
-    this.#width = width;
-  }
-
-  /** The next item of any lane; undefined when all have ended. */
-  async next(): Promise<{ readonly value: T } | undefined> {
-    for (;;) {
-      if (!this.#exhausted && this.#pending.size < this.#width) this.#opening ??= watched(this.#open());
-      const steps = [...this.#pending.values(), ...(this.#opening ? [this.#opening] : [])];
-      if (steps.length === 0) return undefined;
-      const step = await Promise.race(steps);
-      if (step.kind === "opened") this.#opened(step.lane);
-      else if (step.kind === "done") this.#pending.delete(step.lane);
-      else {
-        this.#advance(step.lane);
-        return step;
-      }
-    }
-  }
-
-  /** Ends every lane; failures of what was still under way concern nobody any more. */
-  end(): void {
-    for (const lane of this.#pending.keys()) lane.return?.().catch(() => {});
-    this.#outer.return?.().catch(() => {});
-  }
-
-  async #open(): Promise<Step<T>> {
-    const next = await this.#outer.next();
-    return { kind: "opened", lane: next.done ? undefined : next.value[Symbol.asyncIterator]() };
-  }
-
-  #opened(lane: AsyncIterator<T> | undefined): void {
-    this.#opening = undefined;
-    if (lane) this.#advance(lane);
-    else this.#exhausted = true;
-  }
-
-  #advance(lane: AsyncIterator<T>): void {
-    this.#pending.set(lane, watched(advance(lane)));
-  }
+async function stepOf<T>(of: AsyncIterator<T>): Promise<Step<T>> {
+  const next = await of.next();
+  return next.done ? { kind: "done", of } : { kind: "item", of, value: next.value };
 }
 
 /**
@@ -73,9 +54,4 @@ class Lanes<T> {
 function watched<T>(step: Promise<Step<T>>): Promise<Step<T>> {
   step.catch(() => {});
   return step;
-}
-
-async function advance<T>(lane: AsyncIterator<T>): Promise<Step<T>> {
-  const next = await lane.next();
-  return next.done ? { kind: "done", lane } : { kind: "item", lane, value: next.value };
 }

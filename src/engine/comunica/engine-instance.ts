@@ -25,14 +25,13 @@ import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../clause-query.ts";
 import { AssignClauses } from "./assign-clauses.ts";
-import { ClauseInnerJoin } from "./clause-inner-join.ts";
 import { iterate } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
 import { EqualityJoin } from "./equality-join.ts";
 import { streamOf } from "./execution.ts";
 import { Existence } from "./existence.ts";
 import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
-import { InnerJoin, LeftJoin, type LeftJoinArgs, Minus } from "./left-join.ts";
+import { ClauseInnerJoin, InnerJoin, type JoinArgs, LeftJoin, Minus } from "./joins.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
 import { evaluateExpressions, surroundingsIn, surroundingsKey } from "./expression-evaluator.ts";
@@ -134,7 +133,7 @@ function installHolding(
 const REPLACED_JOINS =
   /#(?:inner-multi-bind(?:-source)?|inner-multi-empty|inner-hash-[a-z]+|inner-symmetric-hash|inner-nested-loop|optional-[a-z-]+|minus-[a-z-]+)$/;
 
-function installJoins(operations: Bus<Named>, shared: Pick<LeftJoinArgs, "sizes" | "existence">): Named[] {
+function installJoins(operations: Bus<Named>, shared: Pick<JoinArgs, "sizes" | "existence">): Named[] {
   const join = actorNamed(operations, "join");
   const bus = busOf(join, "mediatorJoin") as Bus<ActorRdfJoin>;
   const args = {

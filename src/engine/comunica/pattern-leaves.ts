@@ -12,6 +12,7 @@ import {
   patternsOf,
   conjunctSelectivity,
   conjunctVariables,
+  connectedOrder,
   type PathConjunct,
 } from "./conjuncts.ts";
 import type { QueryUse } from "./query-use.ts";
@@ -230,30 +231,20 @@ async function outsideNodes(
 // For what no member can tell without being asked.
 const UNKNOWN_SIZE = 1_000;
 
-/** The smallest first, then always one that shares a variable with what is bound already; ties keep their order. */
+/** As `connectedOrder` has them. */
 async function ordered(
   { graph }: GroupContext,
   group: readonly Conjunct[],
   bound: Iterable<string>,
 ): Promise<readonly Conjunct[]> {
-  const known = new Set(bound);
-  const rest = await Promise.all(
+  const parts = await Promise.all(
     group.map(async (conjunct) => {
       const triples = conjunct.kind === "triple" ? await graph.estimate(conjunct.pattern) : undefined;
       const size = triples ?? UNKNOWN_SIZE / (1 + conjunctSelectivity(conjunct));
-      return { conjunct, size, names: conjunctVariables(conjunct).map(({ name }) => name) };
+      return { item: conjunct, size, names: conjunctVariables(conjunct).map(({ name }) => name) };
     }),
   );
-  const order: Conjunct[] = [];
-  while (rest.length > 0) {
-    const connected = rest.filter(({ names }) => names.length === 0 || names.some((name) => known.has(name)));
-    const candidates = connected.length > 0 ? connected : rest;
-    const best = candidates.reduce((least, candidate) => (candidate.size < least.size ? candidate : least));
-    rest.splice(rest.indexOf(best), 1);
-    for (const name of best.names) known.add(name);
-    order.push(best.conjunct);
-  }
-  return order;
+  return connectedOrder(parts, bound);
 }
 
 async function* each<T>(items: Iterable<T>): AsyncIterable<T> {

@@ -8,52 +8,52 @@ export interface FileSourcesOptions {
   readonly documents: SourceDocuments;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Decoded bytes of one file; default 64 MiB. */
-  readonly maxBytes?: number;
-  /** Triples of one file; default 500,000. */
-  readonly maxQuads?: number;
-  /** Memory of all files kept, estimated; default 256 MiB. */
-  readonly cacheBytes?: number;
 }
 
-/** RDF documents by URL, each fetched once, kept while there is room, and asked for again by its validator. */
+/** RDF documents by URL, each fetched once and kept for five minutes while there is room. */
 export type FileSources = (url: string, bounds: MatchBounds) => PatternSource;
 
-interface KeptFile {
-  readonly index: TripleIndex;
-  readonly etag: string | undefined;
-  readonly freshUntil: number;
-}
-
-const UNSAID_FRESHNESS_MS = 300_000;
-const LONGEST_FRESHNESS_MS = 86_400_000;
+const FRESH_MS = 300_000;
 const FETCH_MS = 60_000;
+// Of one file: decoded bytes and triples; and the memory of all that are kept, estimated.
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_TRIPLES = 500_000;
+const MOST_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** Creates the cache of files. */
 export function createFileSources(options: FileSourcesOptions): FileSources {
-  const maxSize = options.cacheBytes ?? 256 * 1024 * 1024;
-  const kept = new LRUCache<string, KeptFile>({ max: 1_000, maxSize, sizeCalculation: ({ index }) => index.bytes + 1 });
-  const underWay = new Map<string, Flight>();
+  const kept = new LRUCache<string, TripleIndex>({
+    max: 1_000,
+    maxSize: MOST_KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes + 1,
+    ttl: FRESH_MS,
+    ttlResolution: 0,
+    perf: options,
+  });
+  const underWay = new Map<string, Download>();
 
   async function indexOf(url: string, bounds: MatchBounds): Promise<TripleIndex> {
     const known = kept.get(url);
-    if (known && known.freshUntil > options.now()) return known.index;
-    const joined = underWay.get(url);
-    const flight = joined && !joined.controller.signal.aborted ? joined : start(url, { url, known, bounds });
-    return (await board(flight, bounds)).index;
+    if (known) return known;
+    const running = underWay.get(url);
+    const download = running?.isGivenUp === false ? running : start(url, bounds);
+    return download.file(bounds.signal);
   }
 
-  function start(url: string, departure: Departure): Flight {
-    const flight = takeOff(options, departure);
-    underWay.set(url, flight);
-    const land = () => {
-      if (underWay.get(url) === flight) underWay.delete(url);
+  function start(url: string, { report, owner }: MatchBounds): Download {
+    const download = new Download(async (signal) => {
+      report.requests++;
+      const limits = { signal, timeoutMs: FETCH_MS, maxBytes: MOST_BYTES, maxQuads: MOST_TRIPLES };
+      const { bytes, quads } = await options.documents.fetch({ url, ...limits, ...owner });
+      report.bytes += bytes;
+      return createTripleIndex(quads);
+    });
+    underWay.set(url, download);
+    const end = () => {
+      if (underWay.get(url) === download) underWay.delete(url);
     };
-    void flight.landed
-      .then((file) => kept.set(url, file))
-      .catch(() => {})
-      .finally(land);
-    return flight;
+    download.done.then((index) => kept.set(url, index)).then(end, end);
+    return download;
   }
 
   return (url, bounds) => {
@@ -70,50 +70,32 @@ export function createFileSources(options: FileSourcesOptions): FileSources {
 }
 
 /** A download that several executions wait for; it ends when the last of them has gone. */
-interface Flight {
-  readonly landed: Promise<KeptFile>;
-  readonly controller: AbortController;
-  passengers: number;
-}
+class Download {
+  readonly done: Promise<TripleIndex>;
+  readonly #controller = new AbortController();
+  #waiting = 0;
 
-interface Departure {
-  readonly url: string;
-  readonly known: KeptFile | undefined;
-  readonly bounds: MatchBounds;
-}
+  constructor(fetch: (signal: AbortSignal) => Promise<TripleIndex>) {
+    this.done = fetch(this.#controller.signal);
+  }
 
-function takeOff(options: FileSourcesOptions, departure: Departure): Flight {
-  const controller = new AbortController();
-  return { landed: download(options, departure, controller.signal), controller, passengers: 0 };
-}
+  get isGivenUp(): boolean {
+    return this.#controller.signal.aborted;
+  }
 
-async function download(
-  { documents, now, maxBytes = 64 * 1024 * 1024, maxQuads = 500_000 }: FileSourcesOptions,
-  { url, known, bounds: { report, owner } }: Departure,
-  signal: AbortSignal,
-): Promise<KeptFile> {
-  report.requests++;
-  const { etag } = known ?? {};
-  const limits = { signal, timeoutMs: FETCH_MS, maxBytes, maxQuads };
-  const fetched = await documents.fetch({ url, ...limits, ...owner, ...(etag !== undefined && { etag }) });
-  report.bytes += fetched.bytes;
-  const freshUntil = now() + Math.min(fetched.maxAgeMs ?? UNSAID_FRESHNESS_MS, LONGEST_FRESHNESS_MS);
-  if (fetched.notModified && known) return { ...known, freshUntil };
-  return { index: createTripleIndex(fetched.quads), etag: fetched.etag, freshUntil };
-}
-
-/** Waits for a download, but not beyond the end of the execution that waits. */
-async function board(flight: Flight, { signal }: MatchBounds): Promise<KeptFile> {
-  flight.passengers++;
-  const left = Promise.withResolvers<never>();
-  const leave = () => left.reject(signal.reason);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  try {
-    return await Promise.race([flight.landed, left.promise]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-    flight.passengers--;
-    if (flight.passengers === 0) flight.controller.abort(signal.reason);
+  /** Waits for it, but not beyond the end of the execution that waits. */
+  async file(signal: AbortSignal): Promise<TripleIndex> {
+    this.#waiting++;
+    const left = Promise.withResolvers<never>();
+    const leave = () => left.reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await Promise.race([this.done, left.promise]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+      this.#waiting--;
+      if (this.#waiting === 0) this.#controller.abort(signal.reason);
+    }
   }
 }

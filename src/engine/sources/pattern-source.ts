@@ -50,8 +50,6 @@ export interface SourceDocumentRequest {
   readonly maxBytes: number;
   /** Triples; more fail with `ANSWER_TOO_LARGE`. */
   readonly maxQuads: number;
-  /** To be sent as If-None-Match by clients that can; then the answer may be `notModified`. */
-  readonly etag?: string;
   /** Catalogue id of the endpoint that it is fetched for. */
   readonly endpoint?: string | undefined;
   /** What the request belongs to, handed on as it is. */
@@ -66,11 +64,6 @@ export interface SourceDocument {
   readonly quads: readonly RDF.Quad[];
   /** Decoded bytes. */
   readonly bytes: number;
-  /** The server said that the document with the request's etag is still the same; `quads` is empty. */
-  readonly notModified?: boolean;
-  readonly etag?: string;
-  /** How long it is fresh by its Cache-Control (RFC 9111, section 4.2), in milliseconds; absent when not said. */
-  readonly maxAgeMs?: number;
 }
 
 /** What pattern sources need of the document client: its address guard, host rates and byte counting. */

@@ -10,10 +10,6 @@ export interface TpfSourcesOptions {
   readonly documents: SourceDocuments;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Decoded bytes of one page; default 4 MiB. */
-  readonly maxPageBytes?: number;
-  /** Triples of one page, metadata included; default 20,000. */
-  readonly maxPageQuads?: number;
   /** Pages of one fragment; default 10,000. */
   readonly maxPages?: number;
 }
@@ -27,22 +23,27 @@ const PAGES_KEPT = 200;
 const PAGE_BYTES_KEPT = 16 * 1024 * 1024;
 const FORM_CHARACTERS_KEPT = 4 * 1024 * 1024;
 const LONGEST_PAGE_MS = 600_000;
+// Of one page: decoded bytes, and triples with its metadata.
+const MOST_PAGE_BYTES = 4 * 1024 * 1024;
+const MOST_PAGE_TRIPLES = 20_000;
 
 /** Creates the reader of fragments; search forms are remembered for ten minutes. */
 export function createTpfSources(options: TpfSourcesOptions): TpfSources {
-  const forms = new LRUCache<string, { form: SearchForm; freshUntil: number }>({
+  const forms = new LRUCache<string, SearchForm>({
     max: 500,
     maxSize: FORM_CHARACTERS_KEPT,
-    sizeCalculation: ({ form }, url) => url.length + JSON.stringify(form).length,
+    sizeCalculation: (form, url) => url.length + JSON.stringify(form).length,
+    ttl: FORM_FRESH_MS,
+    perf: options,
   });
   return (url, bounds) => {
     const reader = createReader(options, url, bounds);
     async function formOf(): Promise<SearchForm> {
       const known = forms.get(url);
-      if (known && known.freshUntil > options.now()) return known.form;
+      if (known) return known;
       const { form } = await reader.page(url);
       if (!form) throw noForm(url);
-      forms.set(url, { form, freshUntil: options.now() + FORM_FRESH_MS });
+      forms.set(url, form);
       return form;
     }
     const firstPage = async (pattern: TriplePattern) => reader.kept(fragmentUrl(await formOf(), pattern));
@@ -57,15 +58,8 @@ export function createTpfSources(options: TpfSourcesOptions): TpfSources {
   };
 }
 
-interface Reader {
-  page(url: string): Promise<TpfPage>;
-  /** The page at a URL, fetched at most once while it is remembered. */
-  kept(url: string): Promise<TpfPage>;
-  pages(first: () => Promise<TpfPage>): AsyncIterable<Triple>;
-}
-
-function createReader(options: TpfSourcesOptions, endpoint: string, bounds: MatchBounds): Reader {
-  const { documents, maxPageBytes = 4 * 1024 * 1024, maxPageQuads = 20_000, maxPages = 10_000 } = options;
+function createReader(options: TpfSourcesOptions, endpoint: string, bounds: MatchBounds) {
+  const { documents, maxPages = 10_000 } = options;
   const origin = new URL(endpoint);
   const kept = new LRUCache<string, Promise<TpfPage>>({
     max: PAGES_KEPT,
@@ -77,7 +71,7 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
     const { signal, deadlineMs, report, owner } = bounds;
     report.requests++;
     const timeoutMs = Math.max(1, Math.min(deadlineMs - options.now(), LONGEST_PAGE_MS));
-    const limits = { signal, timeoutMs, maxBytes: maxPageBytes, maxQuads: maxPageQuads };
+    const limits = { signal, timeoutMs, maxBytes: MOST_PAGE_BYTES, maxQuads: MOST_PAGE_TRIPLES };
     const fetched = await documents.fetch({ url, ...limits, ...owner });
     report.bytes += fetched.bytes;
     return { ...readTpfPage(fetched, origin), bytes: fetched.bytes };
@@ -96,8 +90,9 @@ function createReader(options: TpfSourcesOptions, endpoint: string, bounds: Matc
 
   return {
     page: sized,
-    kept: (url) => kept.get(url) ?? keep(url),
-    async *pages(first) {
+    /** The page at a URL, fetched at most once while it is remembered. */
+    kept: (url: string) => kept.get(url) ?? keep(url),
+    async *pages(first: () => Promise<TpfPage>): AsyncIterable<Triple> {
       const seen = new Set<string>();
       for (let current = await first(); ; ) {
         yield* current.triples;

@@ -5,9 +5,16 @@ import {
   type IActorRdfJoinArgs,
   type IActorRdfJoinOutputInner,
   type IActorRdfJoinTestSideData,
+  type MediatorRdfJoin,
 } from "@comunica/bus-rdf-join";
 import { failTest, passTestWithSideData, type TestResult } from "@comunica/core";
-import type { BindingsStream, IActionContext, IExpressionEvaluator } from "@comunica/types";
+import type {
+  BindingsStream,
+  IActionContext,
+  IExpressionEvaluator,
+  IJoinEntry,
+  IQueryOperationResultBindings,
+} from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { isExpressionError } from "@comunica/utils-expression-evaluator";
 import type * as RDF from "@rdfjs/types";
@@ -20,7 +27,8 @@ import {
   type Condition,
   keyOn,
 } from "./buffered-join.ts";
-import { boundStream, isHoistedFilter, iterate, leafOf } from "./clause-operands.ts";
+import { boundStream, isHoistedFilter, iterate, leafOf, variableNames } from "./clause-operands.ts";
+import { connectedOrder } from "./conjuncts.ts";
 import { controlKey, streamOf } from "./execution.ts";
 import type { Existence } from "./existence.ts";
 import { existencesIn } from "./prepared-input.ts";
@@ -29,23 +37,26 @@ type SideData = IActorRdfJoinTestSideData;
 
 // What EXISTS in the condition of an OPTIONAL is asked for.
 const ROWS_PREPARED_AT_ONCE = 512;
+// A clause is asked with the keys at hand or not at all: whatever the estimates say, these joins come first.
 const FREE = { iterations: 0, persistedItems: 0, blockingItems: 0, requestTime: 0 };
 
 /** What the actors need beside Comunica's own arguments. */
-export interface LeftJoinArgs extends IActorRdfJoinArgs {
+export interface JoinArgs extends IActorRdfJoinArgs {
+  readonly mediatorJoin: MediatorRdfJoin;
   readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
   readonly sizes: BlockSizes;
   readonly existence: Existence;
 }
 
-abstract class TwoSidedJoin extends ActorRdfJoin {
-  protected readonly args: LeftJoinArgs;
+/** A join that is free where it can be done. */
+abstract class FreeJoin extends ActorRdfJoin {
+  protected readonly args: JoinArgs;
 
-  constructor(args: LeftJoinArgs, logicalType: "inner" | "optional" | "minus") {
+  constructor(args: JoinArgs, logicalType: "inner" | "optional" | "minus", limitEntries?: number) {
     super(args, {
       logicalType,
       physicalName: "fedway",
-      limitEntries: 2,
+      ...(limitEntries && { limitEntries }),
       canHandleUndefs: true,
       canHandleOperationRequired: true,
       isLeaf: false,
@@ -53,11 +64,80 @@ abstract class TwoSidedJoin extends ActorRdfJoin {
     this.args = args;
   }
 
+  /** Why it cannot be done. */
+  protected refusal(_entries: readonly IJoinEntry[]): string | undefined {
+    return undefined;
+  }
+
   protected override async getJoinCoefficients(
-    _action: IActionRdfJoin,
+    { entries }: IActionRdfJoin,
     sideData: SideData,
   ): Promise<TestResult<typeof FREE, SideData>> {
-    return passTestWithSideData(FREE, sideData);
+    const refusal = this.refusal(entries);
+    return refusal === undefined ? passTestWithSideData(FREE, sideData) : failTest(`${this.name} ${refusal}`);
+  }
+}
+
+/** Joins any number of operands of which at least one is a clause: other operands first, then clause after clause. */
+export class ClauseInnerJoin extends FreeJoin {
+  constructor(args: JoinArgs) {
+    super(args, "inner");
+  }
+
+  protected override refusal(entries: readonly IJoinEntry[]): string | undefined {
+    return entries.some(({ operation }) => leafOf(operation)) ? undefined : "needs a clause";
+  }
+
+  protected override async getOutput({ entries, context }: IActionRdfJoin): Promise<IActorRdfJoinOutputInner> {
+    const clauses = entries.filter(({ operation }) => leafOf(operation));
+    const others = entries.filter(({ operation }) => !leafOf(operation));
+    const start =
+      others.length < 2
+        ? others[0]?.output
+        : await this.args.mediatorJoin.mediate({ type: "inner", entries: others, context });
+    const sized = await Promise.all(
+      clauses.map(async (entry) => {
+        const metadata = await entry.output.metadata();
+        return { item: entry, size: metadata.cardinality.value, names: variableNames(metadata) };
+      }),
+    );
+    let result = start;
+    // Keys can be sent along with each next clause, and no product of unrelated solutions is made.
+    for (const entry of connectedOrder(sized, start ? variableNames(await start.metadata()) : [])) {
+      result = result ? await this.#join(result, entry, context) : entry.output;
+    }
+    if (!result) throw new Error("A join has no operands");
+    return { result };
+  }
+
+  async #join(
+    left: IQueryOperationResultBindings,
+    entry: IJoinEntry,
+    context: IActionContext,
+  ): Promise<IQueryOperationResultBindings> {
+    const leftMetadata = await left.metadata();
+    const metadatas = [leftMetadata, await entry.output.metadata()];
+    const leaf = leafOf(entry.operation);
+    if (!leaf) throw new Error("Only clauses are ordered");
+    entry.output.bindingsStream.destroy();
+    const bindingsStream = boundStream(left, leaf, { sizes: this.args.sizes, leftMetadata, mode: "inner" });
+    const entries = [{ output: left, operation: entry.operation }, entry];
+    const metadata = await this.constructResultMetadata(entries, metadatas, context);
+    return { type: "bindings", bindingsStream, metadata: async () => metadata };
+  }
+}
+
+interface Sides {
+  readonly left: IJoinEntry;
+  readonly right: IJoinEntry;
+  readonly leftMetadata: SideData["metadatas"][number];
+  readonly rightMetadata: SideData["metadatas"][number];
+  readonly context: IActionContext;
+}
+
+abstract class TwoSidedJoin extends FreeJoin {
+  constructor(args: JoinArgs, logicalType: "inner" | "optional" | "minus") {
+    super(args, logicalType, 2);
   }
 
   protected override async getOutput(action: IActionRdfJoin, side: SideData): Promise<IActorRdfJoinOutputInner> {
@@ -70,26 +150,14 @@ abstract class TwoSidedJoin extends ActorRdfJoin {
   protected abstract join(sides: Sides): Promise<IActorRdfJoinOutputInner>;
 }
 
-interface Sides {
-  readonly left: IActionRdfJoin["entries"][number];
-  readonly right: IActionRdfJoin["entries"][number];
-  readonly leftMetadata: SideData["metadatas"][number];
-  readonly rightMetadata: SideData["metadatas"][number];
-  readonly context: IActionContext;
-}
-
 /** The join of two operands of which none is a clause; the smaller one is taken in whole. */
 export class InnerJoin extends TwoSidedJoin {
-  constructor(args: LeftJoinArgs) {
+  constructor(args: JoinArgs) {
     super(args, "inner");
   }
 
-  protected override async getJoinCoefficients(
-    { entries }: IActionRdfJoin,
-    sideData: SideData,
-  ): Promise<TestResult<typeof FREE, SideData>> {
-    if (entries.some(({ operation }) => leafOf(operation))) return failTest(`${this.name} does not ask clauses`);
-    return passTestWithSideData(FREE, sideData);
+  protected override refusal(entries: readonly IJoinEntry[]): string | undefined {
+    return entries.some(({ operation }) => leafOf(operation)) ? "does not ask clauses" : undefined;
   }
 
   protected override async join({ left, right, ...sides }: Sides): Promise<IActorRdfJoinOutputInner> {
@@ -105,7 +173,7 @@ export class InnerJoin extends TwoSidedJoin {
 
 /** OPTIONAL with its condition: a clause is asked by key, everything else is taken in whole. */
 export class LeftJoin extends TwoSidedJoin {
-  constructor(args: LeftJoinArgs) {
+  constructor(args: JoinArgs) {
     super(args, "optional");
   }
 
@@ -160,7 +228,7 @@ async function isTrue(evaluator: IExpressionEvaluator, row: RDF.Bindings): Promi
 
 /** MINUS: a clause whose shared variables are always bound is asked by key, everything else is taken in whole. */
 export class Minus extends TwoSidedJoin {
-  constructor(args: LeftJoinArgs) {
+  constructor(args: JoinArgs) {
     super(args, "minus");
   }
 
