@@ -1,4 +1,5 @@
 import type * as RDF from "@rdfjs/types";
+import { LRUCache } from "lru-cache";
 import type { FederatedClause, ClauseVariable } from "../plan/query-plan.ts";
 import { termToText, literalFromParts } from "../results/terms.ts";
 import type { Bindings } from "../results/model.ts";
@@ -10,6 +11,10 @@ export interface KeyBlock {
   /** The clause is asked for nothing else: all of its solutions come in one answer. */
   readonly only?: boolean;
 }
+
+/** A text that no other list of terms has. */
+export const termsText = (terms: readonly (RDF.Term | undefined)[]): string =>
+  terms.map((term) => (term ? termToText(term) : "")).join(" ");
 
 /** A key block's rows as solutions. */
 export function keyRows({ variables, rows }: KeyBlock): Bindings[] {
@@ -65,7 +70,7 @@ function columns(keys: KeyBlock, isWanted: (name: string) => boolean): KeyBlock 
   const rows = new Map<string, readonly RDF.Term[]>();
   for (const row of keys.rows) {
     const part = at.flatMap((index) => row[index] ?? []);
-    rows.set(part.map(termToText).join(" "), part);
+    rows.set(termsText(part), part);
   }
   return { variables: at.flatMap((index) => keys.variables[index] ?? []), rows: [...rows.values()] };
 }
@@ -83,7 +88,7 @@ function bindBlock({ variables, rows }: KeyBlock): string {
 }
 
 function valuesBlock({ variables, rows }: KeyBlock): string {
-  const data = rows.map((row) => `(${row.map(termToText).join(" ")})`).join(" ");
+  const data = rows.map((row) => `(${termsText(row)})`).join(" ");
   return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
 }
 
@@ -149,43 +154,39 @@ export function hasOneSpelling(term: RDF.Term): boolean {
 const FIRST = 16;
 const MOST = 512;
 
-/** How many join keys one request to an endpoint may carry; learned from what the endpoint accepts. */
-export interface BlockSizes {
-  /** Keys for the next block. */
-  next(endpoint: string): number;
-  /** A block of this many keys was answered. */
-  accepted(endpoint: string, keys: number): void;
-  /** A block of this many keys was refused or timed out: no later one will be larger than half of it. */
-  refused(endpoint: string, keys: number): void;
-}
-
 interface Learned {
   next: number;
   limit: number;
 }
 
-/** Starts small so that first solutions come early, doubles while blocks are answered; remembers `maxEndpoints` endpoints. */
-export function createBlockSizes(maxEndpoints = 1_000): BlockSizes {
-  const learned = new Map<string, Learned>();
-  const of = (endpoint: string): Learned => {
-    const known = learned.get(endpoint) ?? { next: FIRST, limit: MOST };
-    // Re-inserted at the end: the first entry is always the one unused for longest.
-    learned.delete(endpoint);
-    learned.set(endpoint, known);
-    const oldest = learned.keys().next();
-    if (learned.size > maxEndpoints && !oldest.done) learned.delete(oldest.value);
+/**
+ * How many join keys one request to an endpoint may carry; learned from what the endpoint accepts. Starts small so that
+ * first solutions come early, doubles while blocks are answered.
+ */
+export class BlockSizes {
+  readonly #learned = new LRUCache<string, Learned>({ max: 1_000 });
+
+  /** Keys for the next block. */
+  next(endpoint: string): number {
+    return this.#of(endpoint).next;
+  }
+
+  /** A block of this many keys was answered. */
+  accepted(endpoint: string, keys: number): void {
+    const known = this.#of(endpoint);
+    if (keys >= known.next) known.next = Math.min(known.next * 2, known.limit);
+  }
+
+  /** A block of this many keys was refused or timed out: no later one will be larger than half of it. */
+  refused(endpoint: string, keys: number): void {
+    const known = this.#of(endpoint);
+    known.limit = Math.min(known.limit, Math.max(1, Math.floor(keys / 2)));
+    known.next = Math.min(known.next, known.limit);
+  }
+
+  #of(endpoint: string): Learned {
+    const known = this.#learned.get(endpoint) ?? { next: FIRST, limit: MOST };
+    this.#learned.set(endpoint, known);
     return known;
-  };
-  return {
-    next: (endpoint) => of(endpoint).next,
-    accepted(endpoint, keys) {
-      const known = of(endpoint);
-      if (keys >= known.next) known.next = Math.min(known.next * 2, known.limit);
-    },
-    refused(endpoint, keys) {
-      const known = of(endpoint);
-      known.limit = Math.min(known.limit, Math.max(1, Math.floor(keys / 2)));
-      known.next = Math.min(known.next, known.limit);
-    },
-  };
+  }
 }

@@ -10,7 +10,7 @@ import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
 import { counted } from "./in-process-executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
-import { type Executor, noteStatus, sourceReport } from "./executor.ts";
+import { type Executor, noteStatus, readBy, sourceReport } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 
 /**
@@ -84,8 +84,7 @@ async function untilFailure(
 async function begun<T>(items: AsyncIterable<T>, report: RequestReport): Promise<AsyncIterable<T>> {
   const iterator = items[Symbol.asyncIterator]();
   let first: IteratorResult<T> | undefined = await iterator.next();
-  // No generator: one that is left before its first item runs none of its code.
-  const next = async (): Promise<IteratorResult<T>> => {
+  return readBy(iterator, async () => {
     try {
       return first ?? (await iterator.next());
     } catch (error) {
@@ -94,12 +93,7 @@ async function begun<T>(items: AsyncIterable<T>, report: RequestReport): Promise
     } finally {
       first = undefined;
     }
-  };
-  const leave = async (): Promise<IteratorResult<T>> => {
-    await iterator.return?.();
-    return { done: true, value: undefined };
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+  });
 }
 
 async function bothEnds(body: Readable, answer: SparqlAnswer): Promise<number | undefined> {

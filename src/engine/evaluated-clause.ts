@@ -1,12 +1,11 @@
 import type * as RDF from "@rdfjs/types";
 import type { FederatedClause, PlannedEndpoint } from "../plan/query-plan.ts";
 import type { Bindings } from "../results/model.ts";
-import { evaluatedQuery, type KeyBlock, takesKeysInside } from "./clause-query.ts";
+import { evaluatedQuery, type KeyBlock, takesKeysInside, termsText } from "./clause-query.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 import { rowBytes } from "./held-bytes.ts";
 import { noteStatus } from "./executor.ts";
-import { termToText } from "../results/terms.ts";
 
 /** Solutions of a SELECT over the triples of an endpoint; `bounds.sources` are told what that took. */
 export type EvaluateHere = (
@@ -53,7 +52,7 @@ export function createClauseEvaluator(
       holding.add(rowBytes(row));
       rows.push(row);
     }
-    return createKeyedRows(rows);
+    return new KeyedRows(rows);
   }
 
   function whole(request: ClauseRequest): Promise<KeyedRows> {
@@ -94,43 +93,41 @@ async function* evaluated(
   }
 }
 
-/** All solutions of a clause, to be joined with one block of keys after the other. */
-export interface KeyedRows {
-  readonly rows: readonly Bindings[];
-  /** The solutions of the join with the keys' rows: each binds their variables. */
-  joined(keys: KeyBlock): Iterable<Bindings>;
-}
-
 interface Index {
   readonly byKey: ReadonlyMap<string, readonly Bindings[]>;
   /** Solutions that leave one of the variables unbound: any key may be compatible. */
   readonly open: readonly Bindings[];
 }
 
-/** Indexes the rows once for every set of variables that keys come for. */
-export function createKeyedRows(rows: readonly Bindings[]): KeyedRows {
-  const indexes = new Map<string, Index>();
-  const indexOf = (variables: readonly string[]): Index => {
-    const known = indexes.get(variables.join(" ")) ?? createIndex(rows, variables);
-    indexes.set(variables.join(" "), known);
-    return known;
-  };
-  return {
-    rows,
-    *joined({ variables, rows: keys }) {
-      const { byKey, open } = indexOf(variables);
-      for (const key of keys) {
-        yield* byKey.get(keyText(key)) ?? [];
-        for (const row of open) {
-          const merged = merge(row, variables, key);
-          if (merged) yield merged;
-        }
-      }
-    },
-  };
-}
+/** All solutions of a clause, to be joined with one block of keys after the other. */
+export class KeyedRows {
+  readonly rows: readonly Bindings[];
+  /** For every set of variables that keys came for. */
+  readonly #indexes = new Map<string, Index>();
 
-const keyText = (terms: readonly RDF.Term[]): string => terms.map((term) => termToText(term)).join(" ");
+  constructor(rows: readonly Bindings[]) {
+    this.rows = rows;
+  }
+
+  /** The solutions of the join with the keys' rows: each binds their variables. */
+  *joined({ variables, rows: keys }: KeyBlock): Iterable<Bindings> {
+    const { byKey, open } = this.#indexOf(variables);
+    for (const key of keys) {
+      yield* byKey.get(termsText(key)) ?? [];
+      for (const row of open) {
+        const merged = merge(row, variables, key);
+        if (merged) yield merged;
+      }
+    }
+  }
+
+  #indexOf(variables: readonly string[]): Index {
+    const name = variables.join(" ");
+    const known = this.#indexes.get(name) ?? createIndex(this.rows, variables);
+    this.#indexes.set(name, known);
+    return known;
+  }
+}
 
 function createIndex(rows: readonly Bindings[], variables: readonly string[]): Index {
   const byKey = new Map<string, Bindings[]>();
@@ -141,7 +138,7 @@ function createIndex(rows: readonly Bindings[], variables: readonly string[]): I
       open.push(row);
       continue;
     }
-    const key = keyText(terms);
+    const key = termsText(terms);
     const same = byKey.get(key);
     if (same) same.push(row);
     else byKey.set(key, [row]);

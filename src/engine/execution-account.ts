@@ -4,22 +4,8 @@ import { blankNodeFromLabel } from "../results/terms.ts";
 import type { SourceReport } from "./federation-engine.ts";
 import { createHeldBytes, type HeldBytes, type HeldTogether, countUpTo } from "./held-bytes.ts";
 
-/** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
-export interface ExecutionAccount {
-  /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
-  readonly count: () => void;
-  /** Everything that is held at once. */
-  readonly held: HeldBytes;
-  /** Milliseconds since the endpoint's first request. */
-  elapsed(report: SourceReport): number;
-  /** Names the blank nodes of one answer apart from those of all others (SPARQL 1.1 Federated Query, section 4). */
-  nextAnswer(): (row: Bindings) => Bindings;
-  /** Requests that are under way. */
-  open: number;
-}
-
 /** What an account counts up to; `now` is a monotonic clock in milliseconds. */
-export interface AccountLimits {
+interface AccountLimits {
   readonly maxSolutions: number;
   readonly maxHeldBytes: number;
   /** Absent: only each execution is bounded. */
@@ -27,25 +13,36 @@ export interface AccountLimits {
   readonly now: () => number;
 }
 
-/** Creates the account of one execution. */
-export function createExecutionAccount(limits: AccountLimits): ExecutionAccount {
-  const { maxSolutions, maxHeldBytes, heldTogether, now } = limits;
-  let answers = 0;
-  const startedAt = new Map<SourceReport, number>();
-  return {
-    count: countUpTo(maxSolutions),
-    held: createHeldBytes(maxHeldBytes, heldTogether),
-    elapsed(report) {
-      const start = startedAt.get(report) ?? now();
-      startedAt.set(report, start);
-      return Math.round(now() - start);
-    },
-    nextAnswer() {
-      const scope = `e${answers++}_`;
-      return (row) => scoped(row, scope);
-    },
-    open: 0,
-  };
+/** What is counted over one execution, all clauses, and all that is evaluated here for them, together. */
+export class ExecutionAccount {
+  /** Counts a solution or triple taken in from an endpoint; throws when there are too many. */
+  readonly count: () => void;
+  /** Everything that is held at once. */
+  readonly held: HeldBytes;
+  /** Requests that are under way. */
+  open = 0;
+  readonly #now: () => number;
+  readonly #startedAt = new Map<SourceReport, number>();
+  #answers = 0;
+
+  constructor({ maxSolutions, maxHeldBytes, heldTogether, now }: AccountLimits) {
+    this.count = countUpTo(maxSolutions);
+    this.held = createHeldBytes(maxHeldBytes, heldTogether);
+    this.#now = now;
+  }
+
+  /** Milliseconds since the endpoint's first request. */
+  elapsed(report: SourceReport): number {
+    const start = this.#startedAt.get(report) ?? this.#now();
+    this.#startedAt.set(report, start);
+    return Math.round(this.#now() - start);
+  }
+
+  /** Names the blank nodes of one answer apart from those of all others (SPARQL 1.1 Federated Query, section 4). */
+  nextAnswer(): (row: Bindings) => Bindings {
+    const scope = `e${this.#answers++}_`;
+    return (row) => scoped(row, scope);
+  }
 }
 
 function scoped(row: Bindings, scope: string): Bindings {

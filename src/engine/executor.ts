@@ -61,3 +61,26 @@ export function noteStatus(report: SourceReport, status: SourceReport["status"],
   report.status = status;
   if (reason !== undefined) report.reason = reason;
 }
+
+/** The same result; its rows or quads as `change` makes them. */
+export function withItems(result: QueryResult, change: <T>(items: AsyncIterable<T>) => AsyncIterable<T>): QueryResult {
+  if (result.kind === "bindings") return { ...result, rows: change(result.rows) };
+  return result.kind === "quads" ? { ...result, quads: change(result.quads) } : result;
+}
+
+/**
+ * Items that are read by `next`; `left` hears of it when they are left early. No generator: one that is left before its
+ * first item runs none of its code.
+ */
+export function readBy<T>(
+  items: AsyncIterator<T>,
+  next: () => Promise<IteratorResult<T>>,
+  left: () => void = () => {},
+): AsyncIterable<T> {
+  const leave = async (): Promise<IteratorResult<T>> => {
+    left();
+    await items.return?.();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+}

@@ -37,11 +37,9 @@ export interface ExecutionBounds {
  * records, which belong to `query/`.
  */
 export interface FederationEngine {
-  readonly name: string;
   /**
    * Starts evaluation; resolves when the form of the answer and its variables are known.
    * The result's stream fails with a `FedwayError` when a member fails; leaving it early cancels all requests.
    */
   execute(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult>;
-  close(): Promise<void>;
 }

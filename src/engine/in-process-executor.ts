@@ -1,7 +1,7 @@
 import { finished } from "node:stream/promises";
 import type { FederatedPlan } from "../plan/query-plan.ts";
 import { serializeResult } from "../results/serialize.ts";
-import type { Executor } from "./executor.ts";
+import { type Executor, readBy, withItems } from "./executor.ts";
 import type { FederationEngine } from "./federation-engine.ts";
 import type { QueryResult } from "../results/model.ts";
 
@@ -20,33 +20,19 @@ export function createInProcessExecutor(engine: FederationEngine): Executor<Fede
   };
 }
 
-/** A result and the number of rows or triples read from it so far; undefined for ASK, which has none. */
-interface CountedResult {
+/** A result, and the number of rows or triples read from it so far; undefined for ASK, which has none. */
+export function counted(result: QueryResult): {
   readonly result: QueryResult;
   readonly count: () => number | undefined;
-}
-
-/** Counts what is read from a result. */
-export function counted(result: QueryResult): CountedResult {
-  if (result.kind === "boolean") return { result, count: () => undefined };
+} {
   let count = 0;
-  // No generator: one that is left before its first item runs none of its code.
-  function tally<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+  const tally = <T>(items: AsyncIterable<T>): AsyncIterable<T> => {
     const iterator = items[Symbol.asyncIterator]();
-    const next = async (): Promise<IteratorResult<T>> => {
+    return readBy(iterator, async () => {
       const item = await iterator.next();
       if (!item.done) count++;
       return item;
-    };
-    const leave = async (): Promise<IteratorResult<T>> => {
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    };
-    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
-  }
-  return {
-    result:
-      result.kind === "bindings" ? { ...result, rows: tally(result.rows) } : { ...result, quads: tally(result.quads) },
-    count: () => count,
+    });
   };
+  return { result: withItems(result, tally), count: () => (result.kind === "boolean" ? undefined : count) };
 }

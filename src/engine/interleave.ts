@@ -27,8 +27,7 @@ export async function* interleave<T>(sources: AsyncIterable<AsyncIterable<T>>, w
     }
   } finally {
     // Failures of what was still under way concern nobody any more.
-    for (const items of steps.keys()) items.return?.().catch(() => {});
-    outer.return?.().catch(() => {});
+    for (const items of [...steps.keys(), outer]) end(items);
   }
 }
 
@@ -36,6 +35,10 @@ type Step<T> =
   | { readonly kind: "opened"; readonly of: AsyncIterator<T> | undefined }
   | { readonly kind: "item"; readonly of: AsyncIterator<T>; readonly value: T }
   | { readonly kind: "done"; readonly of: AsyncIterator<T> };
+
+function end(items: AsyncIterator<unknown>): void {
+  items.return?.().catch(() => {});
+}
 
 async function open<T>(outer: AsyncIterator<AsyncIterable<T>>): Promise<Step<T>> {
   const next = await outer.next();

@@ -3,7 +3,7 @@ import type { Bindings } from "../results/model.ts";
 import type { ClauseExecutor } from "./clause-executor.ts";
 import type { KeyBlock } from "./clause-query.ts";
 import { type HeldBytes, rowBytes } from "./held-bytes.ts";
-import { createKeyedRows, type KeyedRows } from "./evaluated-clause.ts";
+import { KeyedRows } from "./evaluated-clause.ts";
 
 /** What a clause is asked with. */
 export interface LabelledRowsOptions {
@@ -39,7 +39,7 @@ export function createLabelledRows(
       holding.add(rowBytes(row));
       rows.push(row);
     }
-    return createKeyedRows(rows);
+    return new KeyedRows(rows);
   }
 
   return async function* solutions(keys) {

@@ -40,7 +40,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await engine.close();
   await client.close();
   await Promise.all(endpoints.map((endpoint) => endpoint.close()));
 });

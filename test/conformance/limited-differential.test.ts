@@ -1,5 +1,5 @@
 import { sample } from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createRandom } from "../../src/hosting/examples/world.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import { answerDifference } from "../support/canonical-answer.ts";
@@ -15,7 +15,6 @@ const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_811);
 const runs = Math.max(300, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 300));
 const random = createRandom(seed);
 const federation = createLimitedFederation();
-afterAll(() => federation.close());
 
 /** What the generator's SERVICE clauses use. */
 const constructs: readonly QueryConstruct[] = [

@@ -51,7 +51,6 @@ export interface LimitedFederation {
   result(plan: QueryPlan, bounds?: ExecutionBounds): Promise<QueryResult>;
   /** Texts that the n-th endpoint received since the members were set. */
   received(index: number): readonly string[];
-  close(): Promise<void>;
 }
 
 const names = ["a", "b", "c", "d"] as const;
@@ -111,6 +110,5 @@ export function createLimitedFederation(
     },
     received: (index) =>
       store.requests.filter(({ endpoint }) => endpoint.url === urls[index]).map(({ query }) => query),
-    close: () => engine.close(),
   };
 }

@@ -52,7 +52,6 @@ export async function startTracedService(
     lines: fake.lines,
     async close() {
       await server.close();
-      await engine.close();
       await client.close();
     },
   };

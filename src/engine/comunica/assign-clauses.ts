@@ -44,25 +44,29 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
   const factory = new AlgebraFactory(dataFactory);
   const leaves = context.get(patternLeavesKey);
   leaves?.use.read(operation);
-  const toOperation = (source: ClauseSource) => leafOperation(source, dataFactory);
   const nameExists = createExistsNames();
   const freshNodes = createFreshNodes(dataFactory);
-  const patterns = createPatternAssigner({ leaves, factory, toOperation });
+  const patterns = new PatternAssigner(dataFactory, leaves);
   return algebraUtils.mapOperation(operation, {
     [Algebra.Types.SERVICE]: {
       preVisitor: () => ({ continue: false }),
       transform: (service: Algebra.Service) => {
         const source = sources.get(service.name.value);
         if (!source) throw new Error(`No clause stands for ${service.name.value}`);
-        return toOperation(source);
+        return leafOperation(source, dataFactory);
       },
     },
     [Algebra.Types.EXPRESSION]: {
-      transform: (expression: Algebra.Expression) => withExistsName(expression, nameExists),
+      transform: (expression: Algebra.Expression) =>
+        expression.subType === "existence" ? nameExists(expression as Algebra.ExistenceExpression) : expression,
     },
     [Algebra.Types.FILTER]: {
       transform: (filter: Algebra.Filter) =>
-        splitFilter(filter, { factory, split: patterns.parts, fix: patterns.fixed }),
+        splitFilter(filter, {
+          factory,
+          split: (part) => patterns.parts(part),
+          fix: (part, terms) => patterns.fixed(part, terms),
+        }),
     },
     // It may keep every row (SPARQL 1.1 Query, section 15.3.2); Comunica's drops those whose values have one hash.
     [Algebra.Types.REDUCED]: { transform: ({ input }: Algebra.Reduced) => input },
@@ -70,10 +74,16 @@ function assign(operation: Algebra.Operation, context: IActionContext): Algebra.
     [Algebra.Types.GROUP]: { transform: withPreparedInput },
     [Algebra.Types.ORDER_BY]: { transform: withPreparedInput },
     [Algebra.Types.CONSTRUCT]: { preVisitor: () => ({ ignoreKeys: new Set(["template", "metadata"]) }) },
-    [Algebra.Types.BGP]: { preVisitor: () => ({ continue: false }), transform: patterns.bgp },
-    [Algebra.Types.PATH]: { preVisitor: () => ({ continue: false }), transform: patterns.path },
-    [Algebra.Types.JOIN]: { transform: patterns.join },
-    [Algebra.Types.UNION]: { transform: patterns.union },
+    [Algebra.Types.BGP]: {
+      preVisitor: () => ({ continue: false }),
+      transform: (bgp: Algebra.Bgp) => patterns.bgp(bgp),
+    },
+    [Algebra.Types.PATH]: {
+      preVisitor: () => ({ continue: false }),
+      transform: (path: Algebra.Path) => patterns.path(path),
+    },
+    [Algebra.Types.JOIN]: { transform: (join: Algebra.Join) => patterns.join(join) },
+    [Algebra.Types.UNION]: { transform: (union: Algebra.Union) => patterns.union(union) },
   });
 }
 
@@ -90,84 +100,82 @@ function conditionsOf(expression: Algebra.Expression): readonly Algebra.Expressi
   return operator === "&&" ? args.flatMap((arg) => conditionsOf(arg)) : [expression];
 }
 
-const withExistsName = (
-  expression: Algebra.Expression,
-  nameExists: ReturnType<typeof createExistsNames>,
-): Algebra.Expression =>
-  expression.subType === "existence" ? nameExists(expression as Algebra.ExistenceExpression) : expression;
-
-/** Turns groups of patterns into leaves over the merged graph; undefined where patterns have no data. */
-interface PatternAssigner {
-  readonly bgp: (operation: Algebra.Bgp) => Algebra.Operation;
-  readonly path: (operation: Algebra.Path) => Algebra.Operation;
-  /** Neighbouring leaves are one leaf, so that OPTIONAL, EXISTS and joins ask them with their keys as a whole. */
-  readonly join: (operation: Algebra.Join) => Algebra.Operation;
-  readonly union: (operation: Algebra.Union) => Algebra.Operation;
-  /** The leaves of a leaf's parts that share no variable; what is no leaf stays as it is. */
-  readonly parts: (operation: Algebra.Operation) => readonly Algebra.Operation[];
-  /** The operation with terms in place of a leaf's variables, which keep these values. */
-  readonly fixed: (operation: Algebra.Operation, terms: FixedTerms) => Algebra.Operation;
-}
-
 /** Terms that FILTERs demand of variables. */
 export type FixedTerms = ReadonlyMap<string, RDF.NamedNode | RDF.Literal>;
 
-/** What the assigner builds with. */
-interface AssignerOptions {
-  /** Undefined: patterns have no data. */
-  readonly leaves: PatternLeaves | undefined;
-  readonly factory: AlgebraFactory;
-  readonly toOperation: (source: ClauseSource) => Algebra.Operation;
-}
+/** Turns groups of patterns into leaves over the merged graph, in one query. */
+class PatternAssigner {
+  readonly #factory: AlgebraFactory;
+  readonly #dataFactory: ComunicaDataFactory;
+  readonly #leaves: PatternLeaves | undefined;
 
-/** Creates the assigner of one query. */
-function createPatternAssigner(options: AssignerOptions): PatternAssigner {
-  const { leaves, factory, toOperation } = options;
-  const leafFor = (operation: Algebra.Operation, conjuncts: readonly Conjunct[] | undefined): Algebra.Operation => {
-    if (leaves && conjuncts) return toOperation(leaves.leaf(conjuncts));
-    return factory.createValues(algebraUtils.inScopeVariables(operation), []);
-  };
-  return {
-    bgp: (bgp) => (bgp.patterns.length === 0 ? bgp : leafFor(bgp, bgpConjuncts(bgp))),
-    path: (path) => leafFor(path, leaves && pathConjuncts(path, () => leaves.fresh())),
-    join(join) {
-      const groups = join.input.flatMap((input) => conjunctsOf(input) ?? []);
-      const others = join.input.filter((input) => !conjunctsOf(input));
-      if (!leaves || join.input.length - others.length < 2) return join;
-      const leaf = toOperation(leaves.leaf(groups));
-      return others.length === 0 ? leaf : factory.createJoin([leaf, ...others], false);
-    },
-    union(union) {
-      const branches = union.input.flatMap((input) => {
-        const conjuncts = conjunctsOf(input);
-        return conjuncts ? [conjuncts] : [];
-      });
-      if (!leaves || branches.length < union.input.length) return union;
-      return toOperation(leaves.leaf([{ kind: "union", branches }]));
-    },
-    fixed: (operation, terms) => fixLeaf(operation, terms, options),
-    parts(operation) {
-      const parts = connectedConjuncts(conjunctsOf(operation) ?? []);
-      return leaves && parts.length > 1 ? parts.map((part) => toOperation(leaves.leaf(part))) : [operation];
-    },
-  };
-}
-
-function fixLeaf(operation: Algebra.Operation, terms: FixedTerms, options: AssignerOptions): Algebra.Operation {
-  const { leaves, factory, toOperation } = options;
-  let conjuncts = conjunctsOf(operation) ?? [];
-  const fixed = new Map<string, RDF.NamedNode | RDF.Literal>();
-  for (const { name } of groupVariables(conjuncts)) {
-    const term = terms.get(name);
-    const replaced: readonly Conjunct[] | undefined = term && withTerm(conjuncts, name, term);
-    if (!term || !replaced) continue;
-    conjuncts = replaced;
-    fixed.set(name, term);
+  /** @param leaves undefined: patterns have no data */
+  constructor(dataFactory: ComunicaDataFactory, leaves: PatternLeaves | undefined) {
+    this.#factory = new AlgebraFactory(dataFactory);
+    this.#dataFactory = dataFactory;
+    this.#leaves = leaves;
   }
-  if (!leaves || fixed.size === 0) return operation;
-  const variables = [...fixed.keys()].map((name) => leaves.variable(name));
-  const values = factory.createValues(variables, [Object.fromEntries(fixed)]);
-  return factory.createJoin([values, toOperation(leaves.leaf(conjuncts))], false);
+
+  bgp(bgp: Algebra.Bgp): Algebra.Operation {
+    return bgp.patterns.length === 0 ? bgp : this.#leafFor(bgp, bgpConjuncts(bgp));
+  }
+
+  path(path: Algebra.Path): Algebra.Operation {
+    const leaves = this.#leaves;
+    return this.#leafFor(path, leaves && pathConjuncts(path, () => leaves.fresh()));
+  }
+
+  /** Neighbouring leaves are one leaf, so that OPTIONAL, EXISTS and joins ask them with their keys as a whole. */
+  join(join: Algebra.Join): Algebra.Operation {
+    const groups = join.input.flatMap((input) => conjunctsOf(input) ?? []);
+    const others = join.input.filter((input) => !conjunctsOf(input));
+    if (!this.#leaves || join.input.length - others.length < 2) return join;
+    const leaf = this.#leaf(this.#leaves, groups);
+    return others.length === 0 ? leaf : this.#factory.createJoin([leaf, ...others], false);
+  }
+
+  union(union: Algebra.Union): Algebra.Operation {
+    const branches = union.input.flatMap((input) => {
+      const conjuncts = conjunctsOf(input);
+      return conjuncts ? [conjuncts] : [];
+    });
+    if (!this.#leaves || branches.length < union.input.length) return union;
+    return this.#leaf(this.#leaves, [{ kind: "union", branches }]);
+  }
+
+  /** The leaves of a leaf's parts that share no variable; what is no leaf stays as it is. */
+  parts(operation: Algebra.Operation): readonly Algebra.Operation[] {
+    const leaves = this.#leaves;
+    const parts = connectedConjuncts(conjunctsOf(operation) ?? []);
+    return leaves && parts.length > 1 ? parts.map((part) => this.#leaf(leaves, part)) : [operation];
+  }
+
+  /** The operation with terms in place of a leaf's variables, which keep these values. */
+  fixed(operation: Algebra.Operation, terms: FixedTerms): Algebra.Operation {
+    const leaves = this.#leaves;
+    let conjuncts = conjunctsOf(operation) ?? [];
+    const fixed = new Map<string, RDF.NamedNode | RDF.Literal>();
+    for (const { name } of groupVariables(conjuncts)) {
+      const term = terms.get(name);
+      const replaced: readonly Conjunct[] | undefined = term && withTerm(conjuncts, name, term);
+      if (!term || !replaced) continue;
+      conjuncts = replaced;
+      fixed.set(name, term);
+    }
+    if (!leaves || fixed.size === 0) return operation;
+    const variables = [...fixed.keys()].map((name) => leaves.variable(name));
+    const values = this.#factory.createValues(variables, [Object.fromEntries(fixed)]);
+    return this.#factory.createJoin([values, this.#leaf(leaves, conjuncts)], false);
+  }
+
+  #leafFor(operation: Algebra.Operation, conjuncts: readonly Conjunct[] | undefined): Algebra.Operation {
+    if (this.#leaves && conjuncts) return this.#leaf(this.#leaves, conjuncts);
+    return this.#factory.createValues(algebraUtils.inScopeVariables(operation), []);
+  }
+
+  #leaf(leaves: PatternLeaves, conjuncts: readonly Conjunct[]): Algebra.Operation {
+    return leafOperation(leaves.leaf(conjuncts), this.#dataFactory);
+  }
 }
 
 /** The conjuncts behind a leaf of patterns. */

@@ -1,9 +1,8 @@
 import type * as RDF from "@rdfjs/types";
-import { type BlockSizes, type KeyBlock, hasOneSpelling } from "../clause-query.ts";
+import { type BlockSizes, type KeyBlock, hasOneSpelling, termsText } from "../clause-query.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
-import type { Condition } from "./buffered-join.ts";
-import { termToText } from "../../results/terms.ts";
+import { accepted, type Condition } from "./buffered-join.ts";
 
 // Blocks of one join under way at once; the outbound client bounds the endpoint as a whole.
 const BLOCKS_IN_FLIGHT = 4;
@@ -107,8 +106,7 @@ interface Partner {
 }
 
 async function judged(batch: readonly Partner[], matched: Set<number>, condition?: Condition): Promise<RDF.Bindings[]> {
-  const verdicts = await condition?.holds(batch.map(({ merged }) => merged));
-  const kept = verdicts ? batch.filter((_, index) => verdicts[index]) : batch;
+  const kept = await accepted(batch, condition);
   for (const { position } of kept) matched.add(position);
   return kept.map(({ merged }) => merged);
 }
@@ -214,7 +212,7 @@ function openBlock(variables: readonly string[]): OpenBlock {
   return {
     add(row) {
       const terms = variables.flatMap((name) => row.get(name) ?? []);
-      const key = keyOf(terms);
+      const key = termsText(terms);
       const known = positions.get(key);
       if (known) known.push(rows.length);
       else {
@@ -235,12 +233,8 @@ function openBlock(variables: readonly string[]): OpenBlock {
       partners(right) {
         const terms = variables.flatMap((name) => right.get(name) ?? []);
         // Only the empty solution of a silenced clause lacks a key: it is compatible with every row.
-        return terms.length < variables.length ? [...rows.keys()] : (positions.get(keyOf(terms)) ?? []);
+        return terms.length < variables.length ? [...rows.keys()] : (positions.get(termsText(terms)) ?? []);
       },
     }),
   };
-}
-
-function keyOf(terms: readonly RDF.Term[]): string {
-  return terms.map(termToText).join(" ");
 }

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { termToText } from "../../results/terms.ts";
+import { termsText } from "../clause-query.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { createTurns, type Turns } from "./execution.ts";
 
@@ -23,7 +23,7 @@ type RowKey = (row: RDF.Bindings) => string | undefined;
 export const keyOn =
   (names: readonly string[]): RowKey =>
   (row) =>
-    names.map((name) => termToText(row.get(name) as RDF.Term)).join(" ");
+    termsText(names.map((name) => row.get(name)));
 
 const ROWS_PER_BATCH = 64;
 
@@ -32,6 +32,15 @@ export interface Condition {
   /** How many solutions are judged at once, whichever left solutions they are of. */
   readonly atOnce: number;
   holds(merged: readonly RDF.Bindings[]): Promise<readonly boolean[]>;
+}
+
+/** Those of the candidates for which the condition holds. */
+export async function accepted<T extends { readonly merged: RDF.Bindings }>(
+  candidates: readonly T[],
+  condition: Condition | undefined,
+): Promise<readonly T[]> {
+  const verdicts = await condition?.holds(candidates.map(({ merged }) => merged));
+  return verdicts ? candidates.filter((_, index) => verdicts[index]) : candidates;
 }
 
 /** Join (SPARQL 1.1 Query, section 18.5). */
@@ -52,43 +61,48 @@ export async function* bufferedInnerJoin(join: BufferedJoin): AsyncIterable<RDF.
 export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Condition): AsyncIterable<RDF.Bindings> {
   const atOnce = condition?.atOnce ?? 1;
   yield* withTable(join, async function* ({ candidates, turns }) {
-    let open: Candidate[] = [];
+    let batch = new LeftBatch();
     for await (const row of join.left) {
       const left = { row, matched: false };
       for (const candidate of candidates(row)) {
         const pause = turns();
         if (pause) await pause;
         const merged = row.merge(candidate);
-        if (merged) open.push({ left, merged });
-        if (open.length < Math.max(atOnce, ROWS_PER_BATCH)) continue;
-        yield* judged(open, condition);
-        open = [];
+        if (merged) batch.partners.push({ left, merged });
+        if (batch.size < Math.max(atOnce, ROWS_PER_BATCH)) continue;
+        yield* batch.solutions(condition);
+        batch = new LeftBatch();
       }
-      open.push({ left });
-      if (open.length < atOnce) continue;
-      yield* judged(open, condition);
-      open = [];
+      batch.ended.push(left);
+      if (batch.size < atOnce) continue;
+      yield* batch.solutions(condition);
+      batch = new LeftBatch();
     }
-    yield* judged(open, condition);
+    yield* batch.solutions(condition);
   });
 }
 
-interface Candidate {
-  readonly left: { readonly row: RDF.Bindings; matched: boolean };
-  /** Absent behind the last one of its left solution. */
-  readonly merged?: RDF.Bindings;
+interface LeftRow {
+  readonly row: RDF.Bindings;
+  matched: boolean;
 }
 
-async function* judged(open: readonly Candidate[], condition?: Condition): AsyncIterable<RDF.Bindings> {
-  const verdicts = await condition?.holds(open.flatMap(({ merged }) => merged ?? []));
-  let at = 0;
-  for (const { left, merged } of open) {
-    if (!merged) {
-      if (!left.matched) yield left.row;
-    } else if (verdicts?.[at++] !== false) {
+/** Left solutions whose partners are judged together. */
+class LeftBatch {
+  readonly partners: { readonly left: LeftRow; readonly merged: RDF.Bindings }[] = [];
+  /** Those of which all partners are in this batch or in one before it. */
+  readonly ended: LeftRow[] = [];
+
+  get size(): number {
+    return this.partners.length + this.ended.length;
+  }
+
+  async *solutions(condition: Condition | undefined): AsyncIterable<RDF.Bindings> {
+    for (const { left, merged } of await accepted(this.partners, condition)) {
       left.matched = true;
       yield merged;
     }
+    for (const { row, matched } of this.ended) if (!matched) yield row;
   }
 }
 

@@ -6,22 +6,23 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedClause, FederatedPlan } from "../../plan/query-plan.ts";
 import type { Bindings, QueryResult } from "../../results/model.ts";
 import type { SparqlClient } from "../../outbound/sparql-client.ts";
-import { createBlockSizes, type KeyBlock } from "../clause-query.ts";
+import { BlockSizes, type KeyBlock } from "../clause-query.ts";
 import { createClauseExecutor } from "../clause-executor.ts";
 import type { EvaluateHere } from "../evaluated-clause.ts";
-import { createExecutionAccount, type ExecutionAccount } from "../execution-account.ts";
+import { ExecutionAccount } from "../execution-account.ts";
+import { readBy, withItems } from "../executor.ts";
 import type { ExecutionBounds, FederationEngine } from "../federation-engine.ts";
 import { defaultHeldBytes, type HeldTogether, countUpTo } from "../held-bytes.ts";
 import { createLabelledRows, type LabelledRowsOptions } from "../labelled-rows.ts";
 import { noPatternSources, type OpenPatternSource } from "../sources/pattern-source.ts";
-import { openGraph } from "../sources/merged-graph.ts";
-import { createPathEvaluator } from "../sources/property-path.ts";
+import { MergedGraph } from "../sources/merged-graph.ts";
+import { PathEvaluator } from "../sources/property-path.ts";
 import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
 import { createEngineInstance, dataFactory, type ParsedSkeleton } from "./engine-instance.ts";
-import { createTruths, truthsKey } from "./existence.ts";
+import { Truths, truthsKey } from "./existence.ts";
 import { createExecution, type Execution, clauseSourcesKey, controlKey, patternLeavesKey } from "./execution.ts";
-import { createPatternLeaves } from "./pattern-leaves.ts";
-import { createQueryUse } from "./query-use.ts";
+import { PatternLeaves } from "./pattern-leaves.ts";
+import { QueryUse } from "./query-use.ts";
 import { toParserText, innerName, outerName } from "./parser-text.ts";
 
 // Their algebra takes some fifty times as many bytes.
@@ -49,7 +50,7 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
   const { client, maxSolutions, maxHeldBytes = defaultHeldBytes, now, openSource = noPatternSources } = options;
   const { maxHeldTogetherBytes: most = Number.POSITIVE_INFINITY } = options;
   const heldTogether: HeldTogether = { most, bytes: 0, holders: 0 };
-  const sizes = createBlockSizes();
+  const sizes = new BlockSizes();
   const engine = createEngineInstance(sizes);
   const bindingsFactory = new BindingsFactory(dataFactory);
   const parsed = keepParsed((skeleton) => engine.parse(toParserText(skeleton)));
@@ -69,24 +70,24 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     const labelled = { executor, held: account.held, identified: () => identifiedVariables(plan) };
     const sources = plan.clauses.map((clause) => new ClauseSource(toLeafClause(clause, labelled), shared));
     const context = {
-      [truthsKey.name]: createTruths(control.held),
+      [truthsKey.name]: new Truths(control.held),
       [clauseSourcesKey.name]: new Map(sources.map((source) => [source.referenceValue, source])),
       [controlKey.name]: control,
     };
     const { over } = plan;
     if (!over) return context;
-    const use = createQueryUse(toParserText(plan.query));
+    const use = new QueryUse(toParserText(plan.query));
     const { count, held } = account;
-    const graph = openGraph(over, { executor, bounds, needs: use, sizes, openSource, count, held, now });
+    const graph = new MergedGraph(over, { executor, bounds, needs: use, sizes, openSource, count, held, now });
     const blocksOf = `urn:fedway:merged:${over.members.map(({ url }) => url).join(" ")}`;
-    const paths = createPathEvaluator(graph, control.count);
+    const paths = new PathEvaluator(graph, control.count);
     const group = { graph, paths, sizes, blocksOf, dataFactory, bindingsFactory, held };
-    return { ...context, [patternLeavesKey.name]: createPatternLeaves(use, group, shared) };
+    return { ...context, [patternLeavesKey.name]: new PatternLeaves(use, group, shared) };
   }
 
   /** Which variables of the clauses are told apart; asked for only when a blank node turns up. */
   async function identifiedVariables({ query, skeleton }: FederatedPlan): Promise<(name: string) => boolean> {
-    const use = createQueryUse(query);
+    const use = new QueryUse(query);
     use.read((await parsed(skeleton)).operation);
     return (name) => use.identified(innerName(name));
   }
@@ -104,12 +105,12 @@ export function createComunicaEngine(options: ComunicaEngineOptions): Federation
     }
   }
 
-  const execute: FederationEngine["execute"] = (plan, bounds) => {
-    const account = createExecutionAccount({ maxSolutions, maxHeldBytes, heldTogether, now });
-    return accounted(run(plan, bounds, account), account);
+  return {
+    execute(plan, bounds) {
+      const account = new ExecutionAccount({ maxSolutions, maxHeldBytes, heldTogether, now });
+      return accounted(run(plan, bounds, account), account);
+    },
   };
-
-  return { name: "comunica", execute, close: async () => {} };
 }
 
 /** Keeps parsed skeletons by their text. Parsing is 0.27 ms of 1.67 ms that a join of ten rows takes an evaluator. */
@@ -128,35 +129,28 @@ function keepParsed(parse: (skeleton: string) => Promise<ParsedSkeleton>) {
 /** The same result; at its end, however it ends, the execution holds nothing any more. */
 async function accounted(running: Promise<QueryResult>, { held }: ExecutionAccount): Promise<QueryResult> {
   const over = (): void => held.close();
-  const result = await running.catch((error: unknown) => {
+  const followed = <T>(items: AsyncIterable<T>): AsyncIterable<T> => {
+    const iterator = items[Symbol.asyncIterator]();
+    const next = async (): Promise<IteratorResult<T>> => {
+      try {
+        const item = await iterator.next();
+        if (item.done) over();
+        return item;
+      } catch (error) {
+        over();
+        throw error;
+      }
+    };
+    return readBy(iterator, next, over);
+  };
+  try {
+    const result = await running;
+    if (result.kind === "boolean") over();
+    return withItems(result, followed);
+  } catch (error) {
     over();
     throw error;
-  });
-  if (result.kind === "bindings") return { ...result, rows: followed(result.rows, over) };
-  if (result.kind === "quads") return { ...result, quads: followed(result.quads, over) };
-  over();
-  return result;
-}
-
-/** No generator: one that is left before its first item runs none of its code. */
-function followed<T>(items: AsyncIterable<T>, over: () => void): AsyncIterable<T> {
-  const iterator = items[Symbol.asyncIterator]();
-  const next = async (): Promise<IteratorResult<T>> => {
-    try {
-      const item = await iterator.next();
-      if (item.done) over();
-      return item;
-    } catch (error) {
-      over();
-      throw error;
-    }
-  };
-  const leave = async (): Promise<IteratorResult<T>> => {
-    over();
-    await iterator.return?.();
-    return { done: true, value: undefined };
-  };
-  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+  }
 }
 
 const noPlan = { kind: "federated", answer: "bindings", clauses: [], members: [], notes: [] } as const;

@@ -1,9 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { Algebra } from "@comunica/utils-algebra";
-import { termToText } from "../../results/terms.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import { type PropertyPath, stepsOf } from "../sources/property-path.ts";
-import { patternSelectivity, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
+import { patternSelectivity, patternText, type TriplePattern, variablesOf } from "../sources/triple-pattern.ts";
 
 /** A property path with `?`, `*` or `+`, whose solutions are the pairs that it connects. */
 export interface PathConjunct {
@@ -32,12 +31,9 @@ export type FreshVariable = () => RDF.Variable;
 export function bgpConjuncts(bgp: Algebra.Bgp): readonly Conjunct[] | undefined {
   if (bgp.patterns.some(({ graph }) => graph.termType !== "DefaultGraph")) return undefined;
   // A triple is in a graph once: a pattern that is written twice asks for nothing more.
-  const distinct = new Map(bgp.patterns.map((pattern) => [textOf(pattern), pattern]));
+  const distinct = new Map(bgp.patterns.map((pattern) => [patternText(pattern), pattern]));
   return [...distinct.values()].map(({ subject, predicate, object }) => triple({ subject, predicate, object }));
 }
-
-const textOf = ({ subject, predicate, object }: TriplePattern): string =>
-  [subject, predicate, object].map(termToText).join(" ");
 
 /**
  * The group with a term in place of a variable. Undefined where that would ask for something else: an end of a path need

@@ -2,7 +2,8 @@ import type * as RDF from "@rdfjs/types";
 import { KeysInitQuery } from "@comunica/context-entries";
 import type { IActionContext, IQueryOperationResult, IQueryOperationResultQuads } from "@comunica/types";
 import { type Algebra, AlgebraFactory } from "@comunica/utils-algebra";
-import { blankNodeFromLabel, termToText, tripleFromParts } from "../../results/terms.ts";
+import { blankNodeFromLabel, tripleFromParts } from "../../results/terms.ts";
+import { termsText } from "../clause-query.ts";
 import { iterate, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { once } from "./distinct.ts";
 import { controlKey, withoutCount, PulledStream } from "./execution.ts";
@@ -67,5 +68,4 @@ async function* triplesOf(
   }
 }
 
-const tripleKey = ({ subject, predicate, object }: RDF.Quad): string =>
-  [subject, predicate, object].map(termToText).join(" ");
+const tripleKey = ({ subject, predicate, object }: RDF.Quad): string => termsText([subject, predicate, object]);

@@ -3,9 +3,8 @@ import type { MediatorQueryOperation } from "@comunica/bus-query-operation";
 import { KeysInitQuery } from "@comunica/context-entries";
 import type { IActionContext } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
-import { termToText } from "../../results/terms.ts";
-import type { BlockSizes } from "../clause-query.ts";
-import { rowBytes, type HeldBytes, keyBytes } from "../held-bytes.ts";
+import { type BlockSizes, termsText } from "../clause-query.ts";
+import { rowBytes, type HeldBytes, type Holding, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { bindingsOf, iterate, leafOf } from "./clause-operands.ts";
 import { controlKey } from "./execution.ts";
@@ -205,7 +204,7 @@ function keyOf(exists: Exists, row: RDF.Bindings): Key {
   const names = variables.filter((name) => row.has(name));
   const terms = names.flatMap((name) => row.get(name) ?? []);
   const signature = [id, ...names].join(" ");
-  return { names, terms, signature, text: [signature, ...terms.map(termToText)].join(" ") };
+  return { names, terms, signature, text: `${signature} ${termsText(terms)}` };
 }
 
 /** What is known of the pattern of an EXISTS before anything is evaluated. */
@@ -236,31 +235,31 @@ function firstClause(operation: Algebra.Operation): string | undefined {
   return undefined;
 }
 
+// What is forgotten is asked for again.
+const MOST_BYTES = 4 * 1024 * 1024;
+
 /** Whether patterns of EXISTS have solutions, by pattern and key, as far as one execution has asked. */
-interface Truths {
-  get(key: string): Promise<boolean> | undefined;
-  set(key: string, truth: Promise<boolean>): void;
+export class Truths {
+  readonly #holding: Holding;
+  readonly #kept = new LRUCache<string, Promise<boolean>>({
+    maxSize: MOST_BYTES,
+    sizeCalculation: (_truth, key) => keyBytes(key),
+    dispose: (_truth, key) => this.#holding.add(-keyBytes(key)),
+  });
+
+  constructor(held: HeldBytes) {
+    this.#holding = held.open();
+  }
+
+  get(key: string): Promise<boolean> | undefined {
+    return this.#kept.get(key);
+  }
+
+  set(key: string, truth: Promise<boolean>): void {
+    this.#holding.add(keyBytes(key));
+    this.#kept.set(key, truth);
+  }
 }
 
 /** Those of the running execution. */
 export const truthsKey = new ActionContextKey<Truths>("fedway:existenceTruths");
-
-// What is forgotten is asked for again.
-const MOST_BYTES = 4 * 1024 * 1024;
-
-/** Creates those of one execution. */
-export function createTruths(held: HeldBytes): Truths {
-  const holding = held.open();
-  const kept = new LRUCache<string, Promise<boolean>>({
-    maxSize: MOST_BYTES,
-    sizeCalculation: (_truth, key) => keyBytes(key),
-    dispose: (_truth, key) => holding.add(-keyBytes(key)),
-  });
-  return {
-    get: (key) => kept.get(key),
-    set(key, truth) {
-      holding.add(keyBytes(key));
-      kept.set(key, truth);
-    },
-  };
-}

@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Bindings } from "../../results/model.ts";
-import { type KeyBlock, keyRows, type BlockSizes } from "../clause-query.ts";
+import { type KeyBlock, keyRows, type BlockSizes, termsText } from "../clause-query.ts";
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { ComunicaDataFactory } from "@comunica/types";
 import { anyTriple, canBeEmpty, type NodePair, type PathEvaluator } from "../sources/property-path.ts";
@@ -56,36 +56,41 @@ interface Shown {
   readonly variables: readonly ClauseVariable[];
 }
 
-/** Makes the leaves of one execution. */
-export interface PatternLeaves {
+/** Makes the leaves of one execution over its merged graph. */
+export class PatternLeaves {
   readonly use: QueryUse;
-  fresh(): RDF.Variable;
-  variable(name: string): RDF.Variable;
-  /** The leaf of a group of patterns. */
-  leaf(conjuncts: readonly Conjunct[]): ClauseSource;
-}
+  readonly #group: GroupContext;
+  readonly #source: SourceContext;
+  #variables = 0;
+  #leaves = 0;
 
-/** Creates the maker of leaves over one merged graph. */
-export function createPatternLeaves(use: QueryUse, group: GroupContext, source: SourceContext): PatternLeaves {
-  const { dataFactory }: { dataFactory: ComunicaDataFactory } = group;
-  let variables = 0;
-  let leaves = 0;
-  return {
-    use,
-    fresh: () => dataFactory.variable(`fedway_${variables++}`),
-    variable: (name) => dataFactory.variable(name),
-    leaf(conjuncts) {
-      for (const conjunct of conjuncts) {
-        use.add(patternsOf(conjunct));
-        if (rangesOverAll(conjunct, conjuncts)) use.add([anyTriple]);
-      }
-      const shown = {
-        iri: `urn:fedway:patterns:${leaves++}`,
-        variables: groupVariables(conjuncts).filter(({ name }) => use.isVisible(name)),
-      };
-      return new ClauseSource(new PatternClause(conjuncts, group, shown), source);
-    },
-  };
+  constructor(use: QueryUse, group: GroupContext, source: SourceContext) {
+    this.use = use;
+    this.#group = group;
+    this.#source = source;
+  }
+
+  fresh(): RDF.Variable {
+    return this.variable(`fedway_${this.#variables++}`);
+  }
+
+  variable(name: string): RDF.Variable {
+    return this.#group.dataFactory.variable(name);
+  }
+
+  /** The leaf of a group of patterns. */
+  leaf(conjuncts: readonly Conjunct[]): ClauseSource {
+    const { use } = this;
+    for (const conjunct of conjuncts) {
+      use.add(patternsOf(conjunct));
+      if (rangesOverAll(conjunct, conjuncts)) use.add([anyTriple]);
+    }
+    const shown = {
+      iri: `urn:fedway:patterns:${this.#leaves++}`,
+      variables: groupVariables(conjuncts).filter(({ name }) => use.isVisible(name)),
+    };
+    return new ClauseSource(new PatternClause(conjuncts, this.#group, shown), this.#source);
+  }
 }
 
 /** A zero-length path between two variables that nothing beside it in the group binds: it ranges over all nodes. */
@@ -183,11 +188,11 @@ async function* pathSolutions(
   try {
     const found = await context.paths.pairs(path, ends, holding);
     const outside = keys ? await outsideNodes(context, conjunct, found) : new Set();
-    const wanted = keys && new Set(keys.rows.map((row) => row.map((term) => termToText(term)).join(" ")));
+    const wanted = keys && new Set(keys.rows.map(termsText));
     for (const pair of found) {
       if (pair.start.equals(pair.end) && outside.has(termToText(pair.start))) continue;
       const row = pairSolution(conjunct, pair);
-      if (row && (!wanted || wanted.has(keys.variables.map((name) => textOf(row.get(name))).join(" ")))) yield row;
+      if (row && (!wanted || wanted.has(termsText(keys.variables.map((name) => row.get(name)))))) yield row;
     }
   } finally {
     holding.release();
@@ -202,8 +207,6 @@ function pairSolution({ subject, object }: PathConjunct, { start, end }: NodePai
   if (row.get(object.value)?.equals(end) === false) return undefined;
   return row.set(object.value, end);
 }
-
-const textOf = (term: RDF.Term | undefined): string => (term ? termToText(term) : "");
 
 function nodesAt(place: RDF.Term, keys: KeyBlock | undefined): readonly RDF.Term[] | undefined {
   if (place.termType !== "Variable") return [place];

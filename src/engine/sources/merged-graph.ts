@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint, MergedMembers } from "../../plan/query-plan.ts";
 import type { Bindings } from "../../results/model.ts";
 import { termToText } from "../../results/terms.ts";
-import type { KeyBlock, BlockSizes } from "../clause-query.ts";
+import { type KeyBlock, type BlockSizes, termsText } from "../clause-query.ts";
 import { type HeldBytes, keyBytes } from "../held-bytes.ts";
 import { interleave } from "../interleave.ts";
 import { type TriplePattern, variablesOf } from "./triple-pattern.ts";
@@ -13,47 +13,32 @@ import { sourceReport } from "../executor.ts";
 import { createMatchedMember } from "./matched-member.ts";
 import { createSparqlMember } from "./sparql-member.ts";
 
+// All members of usual federations are asked at once; of larger ones as many.
+const MEMBERS_AT_ONCE = 24;
+
 /** The RDF merge of the members' default graphs (RDF 1.1 Semantics, section 4.1) within one execution. */
-export interface MergedGraph {
+export class MergedGraph {
+  readonly #members: readonly Member[];
+  readonly #bounds: ExecutionBounds;
+  readonly #held: HeldBytes;
+
+  constructor({ members }: MergedMembers, options: OpenGraphOptions) {
+    this.#members = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_` }));
+    this.#bounds = options.bounds;
+    this.#held = options.held;
+  }
+
   /**
    * The set of solutions of a pattern, compatible with one of the keys when given: a triple that several members have
    * counts once. Keys bind some of the pattern's variables, blank nodes to labels of this execution.
    */
-  solutions(pattern: TriplePattern, keys?: KeyBlock): AsyncIterable<Bindings>;
-  /** Those of the nodes that are subject or object of a triple, each once. */
-  nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term>;
-  /** How many triples match; undefined when one member cannot tell. */
-  estimate(pattern: TriplePattern): Promise<number | undefined>;
-}
-
-// All members of usual federations are asked at once; of larger ones as many.
-const MEMBERS_AT_ONCE = 24;
-
-/** What members are merged with. */
-interface MergeOptions {
-  /** Tells of a member that has failed and is not asked again. */
-  readonly isOut: (endpoint: PlannedEndpoint) => boolean;
-  /** Of the evaluation. */
-  readonly held: HeldBytes;
-}
-
-/** Merges members. */
-function createMergedGraph(members: readonly Member[], { isOut, held }: MergeOptions): MergedGraph {
-  async function* asked<T>(ask: (member: Member) => AsyncIterable<T>): AsyncIterable<AsyncIterable<T>> {
-    for (const member of members) if (!isOut(member.endpoint)) yield ask(member);
-  }
-
-  async function* solutions(pattern: TriplePattern, keys?: KeyBlock): AsyncIterable<Bindings> {
+  async *solutions(pattern: TriplePattern, keys?: KeyBlock): AsyncIterable<Bindings> {
     const names = variablesOf(pattern);
     const seen = new Set<string>();
-    const holding = held.open();
-    const all = interleave(
-      asked((member) => member.solutions(pattern, keys)),
-      MEMBERS_AT_ONCE,
-    );
+    const holding = this.#held.open();
     try {
-      for await (const row of all) {
-        const key = names.map((name) => termText(row.get(name))).join(" ");
+      for await (const row of this.#ask((member) => member.solutions(pattern, keys))) {
+        const key = termsText(names.map((name) => row.get(name)));
         if (seen.has(key)) continue;
         holding.add(keyBytes(key));
         seen.add(key);
@@ -64,31 +49,35 @@ function createMergedGraph(members: readonly Member[], { isOut, held }: MergeOpt
     }
   }
 
-  async function* nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
+  /** Those of the nodes that are subject or object of a triple, each once. */
+  async *nodes(among: readonly RDF.Term[]): AsyncIterable<RDF.Term> {
     const seen = new Set<string>();
-    const all = interleave(
-      asked((member) => member.nodes(among)),
-      MEMBERS_AT_ONCE,
-    );
-    for await (const node of all) {
+    for await (const node of this.#ask((member) => member.nodes(among))) {
       const key = termToText(node);
       if (!seen.has(key)) yield node;
       seen.add(key);
     }
   }
 
-  return {
-    solutions,
-    nodes,
-    async estimate(pattern) {
-      const estimates = await Promise.all(members.map((member) => member.estimate(pattern)));
-      const known = estimates.flatMap((estimate) => estimate?.triples ?? []);
-      return known.length < members.length ? undefined : known.reduce((sum, triples) => sum + triples, 0);
-    },
-  };
-}
+  /** How many triples match; undefined when one member cannot tell. */
+  async estimate(pattern: TriplePattern): Promise<number | undefined> {
+    const estimates = await Promise.all(this.#members.map((member) => member.estimate(pattern)));
+    const known = estimates.flatMap((estimate) => estimate?.triples ?? []);
+    return known.length < estimates.length ? undefined : known.reduce((sum, triples) => sum + triples, 0);
+  }
 
-const termText = (term: RDF.Term | undefined): string => (term ? termToText(term) : "");
+  /** Asks all members; with `partial`, an execution outlives the failure of one, which is not asked again. */
+  #ask<T>(ask: (member: Member) => AsyncIterable<T>): AsyncIterable<T> {
+    const [members, { sources }] = [this.#members, this.#bounds];
+    async function* asked(): AsyncIterable<AsyncIterable<T>> {
+      for (const member of members) {
+        const { id, url } = member.endpoint;
+        if (sources.get(id ?? url)?.status !== "failed") yield ask(member);
+      }
+    }
+    return interleave(asked(), MEMBERS_AT_ONCE);
+  }
+}
 
 /**
  * One member of a merged graph within one execution. A blank node of a member has one label wherever it is met in the
@@ -110,7 +99,7 @@ export interface QueryNeeds {
    * Variables that are compared, joined or told apart: their blank nodes need one label in all answers. Those of the others
    * may have a new label in each answer.
    */
-  readonly identified: (variable: string) => boolean;
+  identified(variable: string): boolean;
   /** Every pattern that the execution may ask for, keys aside. */
   readonly patterns: readonly TriplePattern[];
 }
@@ -128,15 +117,6 @@ interface OpenGraphOptions {
   readonly held: HeldBytes;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
-}
-
-/** The merged graph of an execution's members. */
-export function openGraph({ members }: MergedMembers, options: OpenGraphOptions): MergedGraph {
-  const { bounds } = options;
-  const opened = members.map((endpoint, index) => openMember(endpoint, { ...options, prefix: `m${index}_` }));
-  // Only with `partial` does an execution outlive the failure of a member.
-  const isOut = ({ id, url }: PlannedEndpoint): boolean => bounds.sources.get(id ?? url)?.status === "failed";
-  return createMergedGraph(opened, { isOut, held: options.held });
 }
 
 interface MemberOptions extends OpenGraphOptions {

@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { termToText } from "../../results/terms.ts";
-import type { KeyBlock } from "../clause-query.ts";
+import { type KeyBlock, termsText } from "../clause-query.ts";
 import { type Holding, keyBytes, termBytes } from "../held-bytes.ts";
 import type { MergedGraph } from "./merged-graph.ts";
 import { patternVariable as variable, type TriplePattern } from "./triple-pattern.ts";
@@ -25,17 +25,6 @@ export interface NodePair {
 export interface PathEnds {
   readonly starts?: readonly RDF.Term[] | undefined;
   readonly ends?: readonly RDF.Term[] | undefined;
-}
-
-/** Evaluates paths over a merged graph: one request a step for all nodes reached by then, not one a node. */
-export interface PathEvaluator {
-  /**
-   * Pairs that the path connects; a given node is connected with itself by a zero-length path, in the graph or not. What
-   * they and the steps to them take is added to what is held.
-   */
-  pairs(path: PropertyPath, ends: PathEnds, holding: Holding): Promise<readonly NodePair[]>;
-  /** A triple with this node has been seen. */
-  hasSeen(node: RDF.Term): boolean;
 }
 
 /** Pattern variables of paths; no variable of a query has such a name. */
@@ -86,13 +75,30 @@ export function canBeEmpty(path: PropertyPath): boolean {
   }
 }
 
-/** @param count counts a pair that is made; throws when there are too many */
-export function createPathEvaluator(graph: MergedGraph, count: () => void): PathEvaluator {
-  const seen = new Set<string>();
-  return {
-    pairs: (path, ends, holding) => pairsOf({ graph, count, seen, holding }, path, ends),
-    hasSeen: (node) => seen.has(termToText(node)),
-  };
+/** Evaluates paths over a merged graph: one request a step for all nodes reached by then, not one a node. */
+export class PathEvaluator {
+  readonly #graph: MergedGraph;
+  readonly #count: () => void;
+  readonly #seen = new Set<string>();
+
+  /** @param count counts a pair that is made; throws when there are too many */
+  constructor(graph: MergedGraph, count: () => void) {
+    this.#graph = graph;
+    this.#count = count;
+  }
+
+  /**
+   * Pairs that the path connects; a given node is connected with itself by a zero-length path, in the graph or not. What
+   * they and the steps to them take is added to what is held.
+   */
+  pairs(path: PropertyPath, ends: PathEnds, holding: Holding): Promise<readonly NodePair[]> {
+    return pairsOf({ graph: this.#graph, count: this.#count, seen: this.#seen, holding }, path, ends);
+  }
+
+  /** A triple with this node has been seen. */
+  hasSeen(node: RDF.Term): boolean {
+    return this.#seen.has(termToText(node));
+  }
 }
 
 interface Context {
@@ -169,7 +175,7 @@ function distinctNodes(nodes: Iterable<RDF.Term>): RDF.Term[] {
 function distinct({ count, holding }: Context, pairs: Iterable<NodePair>): readonly NodePair[] {
   const known = new Map<string, NodePair>();
   for (const pair of pairs) {
-    const key = `${termToText(pair.start)} ${termToText(pair.end)}`;
+    const key = termsText([pair.start, pair.end]);
     if (!known.has(key)) {
       count();
       holding.add(keyBytes(key));

@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await Promise.all([engine.close(), documents.close(), client.close()]);
+  await Promise.all([documents.close(), client.close()]);
   await Promise.all([tpf.close(), odd.close(), sparql.close(), files.close()]);
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createBlockSizes, type KeyBlock } from "../../../src/engine/clause-query.ts";
+import { BlockSizes, type KeyBlock } from "../../../src/engine/clause-query.ts";
 import { createClauseExecutor } from "../../../src/engine/clause-executor.ts";
 import type { EvaluateHere } from "../../../src/engine/evaluated-clause.ts";
-import { createExecutionAccount } from "../../../src/engine/execution-account.ts";
+import { ExecutionAccount } from "../../../src/engine/execution-account.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { FederatedClause } from "../../../src/plan/query-plan.ts";
@@ -49,8 +49,8 @@ function setUp(refuse: (request: SparqlRequest, nth: number) => FedwayError | un
   const executor = createClauseExecutor({
     client: { query, close: async () => {} },
     bounds,
-    sizes: createBlockSizes(),
-    account: createExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),
+    sizes: new BlockSizes(),
+    account: new ExecutionAccount({ maxSolutions: 1_000, maxHeldBytes: 2 ** 27, now: () => 0 }),
     ...(evaluateHere && { evaluateHere }),
   });
   return { executor, requests, bounds };
@@ -81,7 +81,7 @@ describe("blocks of keys", () => {
     expect(requests.map(keysIn)).toEqual([32, 16, 8, 8, 16, 8, 8]);
   });
   it("stay small when a larger one, sent before, is refused later", () => {
-    const sizes = createBlockSizes();
+    const sizes = new BlockSizes();
     for (const size of [64, 32, 16, 64]) sizes.refused("a", size);
     for (let answered = 0; answered < 4; answered++) sizes.accepted("a", sizes.next("a"));
     expect(sizes.next("a")).toBe(8);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -50,7 +50,6 @@ function setUp(maxSolutions = 10_000) {
 }
 
 const shared = setUp();
-afterAll(() => shared.engine.close());
 
 async function run(query: string, { client, engine } = shared, limits = bounds()): Promise<string[]> {
   client.requests.length = 0;

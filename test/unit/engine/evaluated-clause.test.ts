@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { CanonicalAnswer } from "../../support/canonical-answer.ts";
@@ -22,7 +22,6 @@ const members = (limits: Omit<LimitedMember, "data">): readonly LimitedMember[] 
 ];
 
 const shared = createLimitedFederation();
-afterAll(() => shared.close());
 
 const inFull = (query: string): string => query.replaceAll(/<([ab])>/gu, "<http://$1.example/sparql>");
 
@@ -127,7 +126,6 @@ describe("what an execution is bound by", () => {
     await expect(ask(query, { federation })).rejects.toMatchObject({ code: "ANSWER_TOO_LARGE" });
     const enough = createLimitedFederation([], 250);
     expect(rowsOf(await ask(query, { federation: enough }))).toHaveLength(50);
-    await Promise.all([federation.close(), enough.close()]);
   });
   it("an execution that is over asks nothing more", async () => {
     const over = new AbortController();

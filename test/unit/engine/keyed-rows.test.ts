@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createKeyedRows } from "../../../src/engine/evaluated-clause.ts";
+import { KeyedRows } from "../../../src/engine/evaluated-clause.ts";
 import type { Bindings } from "../../../src/results/model.ts";
 import { namedNode } from "../../support/result-terms.ts";
 
@@ -22,7 +22,7 @@ const shouldJoin = (name: string, rows: readonly string[], keys: readonly string
     const solutions = keys.map((key) => row(key));
     const variables = [...(solutions[0]?.keys() ?? [])];
     const block = { variables, rows: solutions.map((key) => Array.from(key.values())) };
-    expect([...createKeyedRows(rows.map((one) => row(one))).joined(block)].map((one) => shown(one))).toEqual(expected);
+    expect([...new KeyedRows(rows.map((one) => row(one))).joined(block)].map((one) => shown(one))).toEqual(expected);
   });
 
 shouldJoin("rows that bind the key", ["x=1 y=1", "x=2 y=2", "x=1 y=3"], ["x=1"], ["x=1 y=1", "x=1 y=3"]);
@@ -38,7 +38,7 @@ shouldJoin(
 shouldJoin("values in other columns are other keys", ["x=1 y=2"], ["x=2 y=1"], []);
 
 it("one list of rows serves blocks with other variables", () => {
-  const rows = createKeyedRows([row("x=1 y=1"), row("x=2 y=1")]);
+  const rows = new KeyedRows([row("x=1 y=1"), row("x=2 y=1")]);
   const joined = (name: string) => [...rows.joined({ variables: [name], rows: [[namedNode("urn:1")]] })].length;
   expect([joined("x"), joined("y"), joined("x")]).toEqual([1, 2, 1]);
 });

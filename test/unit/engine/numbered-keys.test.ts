@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
@@ -17,7 +17,6 @@ const client = createStoreClient({
     <x:a> <x:k> "a number" .`,
 });
 const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
-afterAll(() => engine.close());
 
 const bounds = (): ExecutionBounds => ({
   signal: new AbortController().signal,

@@ -53,7 +53,7 @@ const data = [
 
 let opened: LimitedEndpoint | undefined;
 afterEach(() => opened?.close());
-afterAll(() => Promise.all([engine.close(), documents.close(), client.close()]));
+afterAll(() => Promise.all([documents.close(), client.close()]));
 
 function oracle(query: string): CanonicalAnswer {
   const store = new oxigraph.Store();

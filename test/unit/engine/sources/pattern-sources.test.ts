@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBlockSizes } from "../../../../src/engine/clause-query.ts";
+import { BlockSizes } from "../../../../src/engine/clause-query.ts";
 import {
   type SourceDocument,
   type SourceDocumentRequest,
@@ -9,7 +9,7 @@ import {
 } from "../../../../src/engine/sources/pattern-source.ts";
 import { createHeldBytes } from "../../../../src/engine/held-bytes.ts";
 import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
-import { openGraph } from "../../../../src/engine/sources/merged-graph.ts";
+import { MergedGraph } from "../../../../src/engine/sources/merged-graph.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
@@ -132,13 +132,13 @@ it.each(["file", "tpf"] as const)("a %s is fetched for its endpoint, as part of 
   };
   const { signal, deadlineMs } = toBounds();
   const members = [{ id: "alpha", url, interface: kind }];
-  const graph = openGraph(
+  const graph = new MergedGraph(
     { members },
     {
       executor: { solutions: () => expect.fail("nothing here speaks SPARQL") },
       bounds: { signal, deadlineMs, partial: false, sources: new Map(), trace: "the run" },
       needs: { identified: () => false, patterns: [all] },
-      sizes: createBlockSizes(),
+      sizes: new BlockSizes(),
       openSource: createPatternSources({ documents, now: () => 0 }),
       count: () => {},
       held: createHeldBytes(2 ** 20),
