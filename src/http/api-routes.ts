@@ -1,55 +1,46 @@
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type TSchema, Type } from "typebox";
+import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { clientSignal } from "./exchange.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { knownEntry } from "./registry-routes.ts";
 import {
+  answers,
   ExplainBody,
   IdPath,
+  NoParameters,
   PlanDescription,
-  Problem,
   type QueryBody,
   queryBody,
   RunRecord,
   TabularAnswer,
 } from "./schemas.ts";
-import { sendJson } from "./common-headers.ts";
+import { sendJson, uncached } from "./common-headers.ts";
 import { createTableSender } from "./send-table.ts";
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
-/** The answers of a route of the JSON API, for its documentation; what is sent is typed by the use case. */
-export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
-
-function checkQuery(deps: HttpDeps, text: string, endpoint: string | undefined): void {
-  const { catalog, config } = deps;
-  const { maxQueryBytes } = config.limits;
+function checkQuery(shell: HttpShell, text: string, endpoint: string | undefined): void {
+  const { maxQueryBytes } = shell.config.limits;
   if (Buffer.byteLength(text) > maxQueryBytes) {
     throw new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`);
   }
-  if (endpoint !== undefined && !catalog.byId(endpoint)) {
-    throw endpointUnknown(
-      endpoint,
-      catalog.entries.map(({ id }) => id),
-    );
-  }
+  if (endpoint !== undefined) knownEntry(shell, endpoint);
 }
 
 /** A failed run is no success: its status is that of its problem, while the body stays the table. */
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
-async function tabulate(deps: HttpDeps, body: QueryBody, { exchange, ip }: FastifyRequest): Promise<Table> {
+async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: FastifyRequest): Promise<Table> {
   const { query, endpoint, maxRows, timeoutMs, partial = false, strict = false } = body;
-  checkQuery(deps, query, endpoint);
-  if (deps.config.log.queries) exchange.query = query;
-  const table = await deps.queries.table({
+  checkQuery(shell, query, endpoint);
+  const { config, queries } = shell;
+  if (config.log.queries) exchange.query = query;
+  const table = await queries.table({
     text: query,
     ...(endpoint !== undefined && { endpointId: endpoint }),
     ...(timeoutMs !== undefined && { timeoutMs }),
-    maxRows: maxRows ?? deps.config.limits.maxRows,
+    maxRows: maxRows ?? config.limits.maxRows,
     defaultGraphs: [],
     namedGraphs: [],
     partial,
@@ -64,9 +55,8 @@ async function tabulate(deps: HttpDeps, body: QueryBody, { exchange, ip }: Fasti
 }
 
 /** `POST /api/query`, `POST /api/explain`, `GET /api/runs/{id}`. */
-export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { queries, config } = deps;
+export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
+  const { queries, config } = shell;
   const sendTable = createTableSender();
   app.post("/api/query", {
     schema: {
@@ -76,7 +66,7 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
       response: answers(TabularAnswer),
     },
     handler: async (request, reply) => {
-      const table = await tabulate(deps, request.body, request);
+      const table = await tabulate(shell, request.body, request);
       void reply.header("Fedway-Run", table.run).header("Fedway-Status", table.status);
       return sendTable(reply, table, statusOf(table));
     },
@@ -90,7 +80,7 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
     },
     handler: (request, reply) => {
       const { query, endpoint, strict = false } = request.body;
-      checkQuery(deps, query, endpoint);
+      checkQuery(shell, query, endpoint);
       const where = endpoint === undefined ? {} : { endpointId: endpoint };
       return sendJson(reply, queries.explain({ text: query, ...where, strict, defaultGraphs: [], namedGraphs: [] }));
     },
@@ -100,12 +90,12 @@ export function addApiRoutes(untyped: FastifyInstance, deps: HttpDeps): void {
       tags: ["Queries"],
       summary: "Get the record of a run: what each endpoint contributed",
       params: IdPath,
-      querystring: Type.Object({}, { additionalProperties: false }),
+      querystring: NoParameters,
       response: answers(RunRecord),
     },
     handler: async (request, reply) => {
       const record = await queries.runRecord(request.params.id);
-      if (record) return sendJson(reply.header("Cache-Control", "no-store"), record);
+      if (record) return sendJson(reply.headers(uncached), record);
       throw new FedwayError("RUN_UNKNOWN", "The run is not known; records are kept for a while only.", {
         next: "Ask for the record soon after the answer; the header Fedway-Run and the field run name it.",
       });

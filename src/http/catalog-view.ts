@@ -5,6 +5,7 @@ import { describeInOneSentence } from "../registry/schema/one-sentence.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
+type Kind = CatalogDocument["kind"];
 type Named = CatalogEntry | Federation;
 
 /** What an endpoint is about, and whether it was Fedway that said so. */
@@ -14,84 +15,90 @@ export interface EntryDescription {
 }
 
 /** Entries and federations as the JSON API shows them. */
-export interface CatalogView {
-  entry(entry: CatalogEntry, status?: EndpointStatus): Promise<object>;
-  /** The operator's own description, else one made from what is known of the data. */
-  description(entry: CatalogEntry): Promise<EntryDescription | undefined>;
-  /** With `whole`, also who its members are. */
-  federation(federation: Federation, whole: boolean): Promise<object>;
-}
+export type CatalogView = ReturnType<typeof createCatalogView>;
 
 /** A view that remembers what costs time to find out, by the entry or description it was found out from. */
-export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions" | "search">): CatalogView {
+export function createCatalogView(deps: Pick<HttpDeps, "catalog" | "descriptions" | "search">) {
   const { catalog, search } = deps;
   const originOf = createOrigins(catalog);
   const sentenceOf = createSentences(deps);
+
+  const entry = async (shown: CatalogEntry, status?: EndpointStatus): Promise<object> => {
+    const { description = await sentenceOf(shown) } = shown;
+    const isGenerated = shown.description === undefined && description !== undefined;
+    const statusNow = (): EndpointStatus | undefined =>
+      search.filterEntries({ entries: [shown] }, { limit: 1, offset: 0 }).hits[0]?.status;
+    return {
+      ...shown,
+      description,
+      descriptionGenerated: isGenerated || undefined,
+      query: `/endpoints/${shown.id}/sparql`,
+      status: status ?? statusNow() ?? "unknown",
+      ...(await originOf("endpoint", shown)),
+    };
+  };
+  /** With `whole`, also who its members are. */
+  const federation = async (shown: Federation, whole: boolean): Promise<object> => {
+    const endpoints = catalog.membersOf(shown);
+    return {
+      ...shown,
+      query: `/federations/${shown.id}/sparql`,
+      endpointsTotal: endpoints.length,
+      endpoints: whole ? endpoints.map(({ id, title }) => ({ id, title })) : undefined,
+      missing: shown.members.filter((id) => catalog.byId(id) === undefined),
+      ...(await originOf("federation", shown)),
+    };
+  };
   return {
-    async entry(entry, status) {
-      const { description = await sentenceOf(entry) } = entry;
-      return {
-        ...entry,
-        ...(description !== undefined && { description }),
-        ...(entry.description === undefined && description !== undefined && { descriptionGenerated: true }),
-        query: `/endpoints/${entry.id}/sparql`,
-        status:
-          status ?? search.filterEntries({ entries: [entry] }, { limit: 1, offset: 0 }).hits[0]?.status ?? "unknown",
-        ...(await originOf("endpoint", entry)),
-      };
+    entry,
+    federation,
+    /** The whole of what has this id; undefined when nothing has. */
+    async document(kind: Kind, id: string): Promise<object | undefined> {
+      const found = named(catalog, kind, id);
+      if (found === undefined) return undefined;
+      return "members" in found ? federation(found, true) : entry(found);
     },
-    async description(entry) {
-      if (entry.description !== undefined) return { text: entry.description, generated: false };
-      const text = await sentenceOf(entry);
+    /** The operator's own description, else one made from what is known of the data. */
+    async description(of: CatalogEntry): Promise<EntryDescription | undefined> {
+      if (of.description !== undefined) return { text: of.description, generated: false };
+      const text = await sentenceOf(of);
       return text === undefined ? undefined : { text, generated: true };
-    },
-    async federation(federation, whole) {
-      const endpoints = catalog.membersOf(federation);
-      const missing = federation.members.filter((id) => catalog.byId(id) === undefined);
-      return {
-        ...federation,
-        query: `/federations/${federation.id}/sparql`,
-        endpointsTotal: endpoints.length,
-        ...(whole && { endpoints: endpoints.map(({ id, title }) => ({ id, title })) }),
-        missing,
-        ...(await originOf("federation", federation)),
-      };
     },
   };
 }
 
-type Origins = (
-  kind: CatalogDocument["kind"],
-  named: Named,
-) => Promise<Partial<Pick<CatalogDocument, "origin" | "changedAt">>>;
+const named = (catalog: HttpDeps["catalog"], kind: Kind, id: string): Named | undefined =>
+  kind === "endpoint" ? catalog.byId(id) : catalog.federation(id);
 
-/** The catalogue parses a document to tell, so this is asked once an entry; entries are replaced, never changed. */
-function createOrigins(catalog: HttpDeps["catalog"]): Origins {
-  const known = new WeakMap<Named, Awaited<ReturnType<Origins>>>();
-  return async (kind, named) => {
-    const found = known.get(named);
+/**
+ * Who said something, and when. The catalogue parses a document to tell, so this is asked once an entry; entries are
+ * replaced, never changed.
+ */
+function createOrigins(catalog: HttpDeps["catalog"]) {
+  const known = new WeakMap<Named, object>();
+  return async (kind: Kind, shown: Named): Promise<object> => {
+    const found = known.get(shown);
     if (found !== undefined) return found;
     // Many in a row would keep others waiting.
     await setImmediate();
-    const document = catalog.document(kind, named.id);
+    const document = catalog.document(kind, shown.id);
     if (document === undefined) return {};
     const { origin, changedAt } = document;
-    const shown = { origin, ...(changedAt !== undefined && { changedAt }) };
-    const isCurrent = (kind === "endpoint" ? catalog.byId(named.id) : catalog.federation(named.id)) === named;
-    if (isCurrent) known.set(named, shown);
-    return shown;
+    const told = { origin, changedAt };
+    if (named(catalog, kind, shown.id) === shown) known.set(shown, told);
+    return told;
   };
 }
 
 const maxSentences = 10_000;
 
 /** Sentences for endpoints whose operator gave none, from what is known of their data. */
-function createSentences({
-  descriptions,
-  search,
-}: Pick<HttpDeps, "descriptions" | "search">): (entry: CatalogEntry) => Promise<string | undefined> {
-  const known = new Map<string, { readonly entry: CatalogEntry; readonly version: string; readonly text?: string }>();
-  return async (entry) => {
+function createSentences({ descriptions, search }: Pick<HttpDeps, "descriptions" | "search">) {
+  const known = new Map<
+    string,
+    { readonly entry: CatalogEntry; readonly version: string; readonly text: string | undefined }
+  >();
+  return async (entry: CatalogEntry): Promise<string | undefined> => {
     const version = search.descriptionVersion(entry.id);
     if (version === undefined) return undefined;
     const before = known.get(entry.id);
@@ -100,7 +107,7 @@ function createSentences({
     if (description === undefined) return undefined;
     const text = describeInOneSentence(description, entry)?.text;
     if (known.size >= maxSentences) known.clear();
-    known.set(entry.id, { entry, version, ...(text !== undefined && { text }) });
+    known.set(entry.id, { entry, version, text });
     return text;
   };
 }

@@ -1,17 +1,16 @@
 import type * as RDF from "@rdfjs/types";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { CatalogDocument, CatalogWrite } from "../registry/catalog/catalog.ts";
+import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { type DocumentFields, documentOf, withFields } from "../registry/catalog/document-fields.ts";
 import { identifyDocument } from "../registry/catalog/document.ts";
 import { documentUnknown } from "../registry/catalog/check-write.ts";
-import { answers } from "./api-routes.ts";
-import type { CatalogShell } from "./catalog-routes.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
-import { plainHeaders } from "./common-headers.ts";
+import { plainHeaders, sendNothing } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
-import { IdPath, Problem } from "./schemas.ts";
+import { answers, IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 type Kind = CatalogDocument["kind"];
@@ -22,22 +21,22 @@ interface WriteRoute {
 type WriteRequest = FastifyRequest<WriteRoute>;
 
 /** What the handlers of one kind of document work with. */
-interface Writing extends CatalogShell {
+interface Writing extends HttpShell {
   readonly kind: Kind;
 }
 
 /** `POST /api/endpoints`, `PUT`, `PATCH` and `DELETE /api/endpoints/{id}`; the same of `/api/federations`. */
-export function addCatalogWrites(app: FastifyInstance, shell: CatalogShell): void {
-  void app.register(async (scope) => {
+export function addCatalogWrites(app: TypedApp, shell: HttpShell): void {
+  void app.register(async (scope: TypedApp) => {
     addDocumentBodies(scope);
     scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, bodyError(error)));
-    addWrites(scope, "/api/endpoints", { ...shell, kind: "endpoint" });
-    addWrites(scope, "/api/federations", { ...shell, kind: "federation" });
+    for (const kind of ["endpoint", "federation"] as const) addWrites(scope, { ...shell, kind });
   });
 }
 
-function addWrites(app: FastifyInstance, path: string, writing: Writing): void {
-  const { kind, deps } = writing;
+function addWrites(app: TypedApp, writing: Writing): void {
+  const { kind, catalog } = writing;
+  const path = `/api/${kind}s`;
   const { whole, put, merge } = documentBodies[kind];
   const options = { ...guarded, bodyLimit: maxBodyBytes };
   const shown = answers(kind === "endpoint" ? Endpoint : Federation);
@@ -68,9 +67,8 @@ function addWrites(app: FastifyInstance, path: string, writing: Writing): void {
     schema: { tags, summary: `Remove one ${kind}`, params, response: { "4xx": Problem, "5xx": Problem } },
     handler: async (request, reply) => {
       const { id } = request.params;
-      const ifMatch = ifMatchOf(request, deps.catalog.document(kind, id));
-      await deps.catalog.remove(kind, id, ifMatch);
-      return reply.code(204).headers(plainHeaders).send();
+      await catalog.remove(kind, id, ifMatchOf(request, catalog.document(kind, id)));
+      return sendNothing(reply);
     },
   });
 }
@@ -84,8 +82,8 @@ const mergeBody = (schema: TSchema): object => ({
 });
 
 /** The document in a body; without an id in a JSON document it is the one in the path. */
-async function quadsOf({ kind, deps }: Writing, { body, params }: WriteRequest): Promise<readonly RDF.Quad[]> {
-  if (body instanceof RdfBody) return documentQuads(body, deps.config.publicUrl);
+async function quadsOf({ kind, config }: Writing, { body, params }: WriteRequest): Promise<readonly RDF.Quad[]> {
+  if (body instanceof RdfBody) return documentQuads(body, config.publicUrl);
   return documentOf(kind, { ...(params.id !== undefined && { id: params.id }), ...fieldsOf(body) });
 }
 
@@ -96,8 +94,8 @@ function fieldsOf(body: DocumentFields | null | undefined): DocumentFields {
 
 async function create(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
   const quads = await quadsOf(writing, request);
-  const { kind, deps } = writing;
-  const document = await deps.catalog.write({ kind, id: idIn(quads), quads, mode: "create" });
+  const { kind, catalog } = writing;
+  const document = await catalog.write({ kind, id: idIn(quads), quads, mode: "create" });
   return sendWritten(writing, document, reply.code(201));
 }
 
@@ -112,16 +110,17 @@ function idIn(quads: readonly RDF.Quad[]): string {
 }
 
 async function replace(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { kind, deps } = writing;
+  const { kind, catalog } = writing;
   const { id } = request.params;
   const quads = await quadsOf(writing, request);
-  const existing = deps.catalog.document(kind, id);
+  const existing = catalog.document(kind, id);
   const isNewOnly = request.headers["if-none-match"]?.trim() === "*";
   if (isNewOnly && existing !== undefined) {
     throw new FedwayError("PRECONDITION_FAILED", `The catalogue already has the ${kind} "${id}".`);
   }
   const mode = isNewOnly ? "create" : "put";
-  const document = await deps.catalog.write({ kind, id, quads, mode, ...matching(request, existing) });
+  const ifMatch = ifMatchOf(request, existing);
+  const document = await catalog.write({ kind, id, quads, mode, ...(ifMatch !== undefined && { ifMatch }) });
   return sendWritten(writing, document, reply.code(existing === undefined ? 201 : 200));
 }
 
@@ -129,7 +128,7 @@ const attempts = 3;
 
 /** Without If-Match the fields are changed in whatever the document has become meanwhile. */
 async function change(writing: Writing, request: WriteRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { kind, deps } = writing;
+  const { kind, catalog } = writing;
   const { id } = request.params;
   const { body } = request;
   if (body instanceof RdfBody) {
@@ -139,14 +138,14 @@ async function change(writing: Writing, request: WriteRequest, reply: FastifyRep
   }
   const fields = fieldsOf(body);
   for (let attempt = 1; ; attempt += 1) {
-    const existing = deps.catalog.document(kind, id);
-    if (existing === undefined) throw documentUnknown(kind, id, deps.catalog);
+    const existing = catalog.document(kind, id);
+    if (existing === undefined) throw documentUnknown(kind, id, catalog);
     const quads = withFields(kind, existing.quads, fields);
     const given = ifMatchOf(request, existing);
     const isAny = given === undefined || given === "*";
     try {
       const ifMatch = isAny ? existing.etag : given;
-      const document = await deps.catalog.write({ kind, id, quads, mode: "replace", ifMatch });
+      const document = await catalog.write({ kind, id, quads, mode: "replace", ifMatch });
       return await sendWritten(writing, document, reply);
     } catch (error) {
       const isOvertaken = error instanceof FedwayError && error.code === "PRECONDITION_FAILED";
@@ -154,11 +153,6 @@ async function change(writing: Writing, request: WriteRequest, reply: FastifyRep
     }
   }
 }
-
-const matching = (request: WriteRequest, existing: CatalogDocument | undefined): Pick<CatalogWrite, "ifMatch"> => {
-  const ifMatch = ifMatchOf(request, existing);
-  return ifMatch === undefined ? {} : { ifMatch };
-};
 
 const entityTags = /^\s*(?:(?:W\/)?"[\x21\x23-\x7e]{0,200}"\s*(?:,\s*|$)){1,20}$/;
 
@@ -176,24 +170,15 @@ function ifMatchOf({ headers }: WriteRequest, existing: CatalogDocument | undefi
 }
 
 async function sendWritten(
-  writing: Writing,
+  { kind, view }: Writing,
   { id, etag }: CatalogDocument,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const path = writing.kind === "endpoint" ? `/api/endpoints/${id}` : `/api/federations/${id}`;
-  if (reply.statusCode === 201) void reply.header("Location", path);
+  if (reply.statusCode === 201) void reply.header("Location", `/api/${kind}s/${id}`);
+  // Another change may have removed it already.
+  const shown = (await view.document(kind, id)) ?? { id };
   return reply
     .headers({ ...plainHeaders, ETag: etagHeader(etag) })
     .type("application/json")
-    .send(await shownNow(writing, id));
-}
-
-/** Another change may have removed it already. */
-async function shownNow({ kind, deps: { catalog }, view }: Writing, id: string): Promise<object> {
-  if (kind === "federation") {
-    const federation = catalog.federation(id);
-    return federation === undefined ? { id } : view.federation(federation, true);
-  }
-  const entry = catalog.byId(id);
-  return entry === undefined ? { id } : view.entry(entry);
+    .send(shown);
 }

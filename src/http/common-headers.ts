@@ -35,6 +35,9 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
   "Access-Control-Max-Age": "86400",
 };
 
+/** For answers of the moment. */
+export const uncached = { "Cache-Control": "no-store" } as const;
+
 /** Headers as the flat list that `writeHead` takes without further work. */
 export const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();
 
@@ -44,3 +47,6 @@ export function sendJson(reply: FastifyReply, value: unknown, status = 200): Fas
   const headers = isGuarded ? plainHeaders : anyOriginHeaders;
   return reply.code(status).headers(headers).type("application/json").send(value);
 }
+
+/** Answers that something is done, about which nothing is to be said. */
+export const sendNothing = (reply: FastifyReply): FastifyReply => reply.code(204).headers(plainHeaders).send();

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Span, Tracer } from "../telemetry/tracing.ts";
-import type { HttpLog, HttpMetrics } from "./http-deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 
-type ObservedRequest = Parameters<HttpMetrics["observeRequest"]>[0];
+type ObservedRequest = Parameters<HttpDeps["metrics"]["observeRequest"]>[0];
 
 /** What is kept of one request until its response is over. */
 export interface Exchange {
@@ -69,15 +69,8 @@ function endSpan(span: Span, observed: ObservedRequest, { run, code, cutOff }: E
   span.end(cutOff || observed.status >= 500 ? (code ?? String(observed.status)) : undefined);
 }
 
-/** Who hears of every request. */
-export interface ExchangeObservers {
-  readonly metrics: HttpMetrics;
-  readonly logger?: HttpLog;
-  readonly tracer?: Tracer | undefined;
-}
-
 /** Opens an exchange for every request; one `close` listener serves cancellation, metrics, trace and the log line. */
-export function observeExchanges(app: FastifyInstance, { metrics, logger: log, tracer }: ExchangeObservers): void {
+export function observeExchanges(app: FastifyInstance, { metrics, logger: log, tracer }: HttpDeps): void {
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
     const { exchange, raw } = request;
     if (!reply.raw.writableFinished) {
@@ -97,6 +90,7 @@ export function observeExchanges(app: FastifyInstance, { metrics, logger: log, t
       method,
       route,
       status,
+      // To a tenth.
       ms: Math.round(ms * 10) / 10,
       bytes: raw.socket.bytesWritten - exchange.bytesBefore,
       run: exchange.run,

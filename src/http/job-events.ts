@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
-import { anyOriginHeaders } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import { anyOriginHeaders, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { jobView } from "./job-view.ts";
 import { IdPath } from "./schemas.ts";
 
@@ -26,21 +26,15 @@ const event = (name: string, job: object): string => `event: ${name}\ndata: ${JS
 const streamHeaders = {
   ...anyOriginHeaders,
   "Content-Type": "text/event-stream",
-  "Cache-Control": "no-store",
+  ...uncached,
   // Proxies that gather answers would hold events back.
   "X-Accel-Buffering": "no",
 };
 
 /** One open stream; `end` may be called at any time and more than once. */
-interface Stream {
-  /** Tells a state that was not told before. */
-  send(job: Job): void;
-  /** Shows that the connection lives. */
-  breathe(): void;
-  end(): void;
-}
+type Stream = ReturnType<typeof openStream>;
 
-function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () => void): Stream {
+function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () => void) {
   raw.writeHead(200, streamHeaders);
   raw.write(`retry: ${limits.retryMs}\n\n`);
   let open = true;
@@ -58,7 +52,8 @@ function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () =>
   };
   raw.once("close", end);
   return {
-    send(job) {
+    /** Tells a state that was not told before. */
+    send(job: Job): void {
       if (!open) return;
       if (isOver(job)) {
         raw.write(event("end", view(job)));
@@ -68,7 +63,8 @@ function openStream({ raw, view }: Pick<Following, "raw" | "view">, onEnd: () =>
       const text = event("progress", view(job));
       if (text !== told && write(text)) told = text;
     },
-    breathe: () => void write(": still here\n\n"),
+    /** Shows that the connection lives. */
+    breathe: (): void => void write(": still here\n\n"),
     end,
   };
 }
@@ -84,11 +80,7 @@ interface OpenStreams {
  * finished job and its result, after which the stream ends. The first event comes at once. The stream of a job that is
  * lost ends without an `end`.
  */
-export function addJobEvents(
-  app: FastifyInstance,
-  { jobs, config }: Pick<HttpDeps, "jobs" | "config">,
-  unknownJob: () => FedwayError,
-): void {
+export function addJobEvents(app: TypedApp, { jobs, config }: HttpShell, unknownJob: () => FedwayError): void {
   const streams: OpenStreams = { all: new Set(), closing: false };
   // Open streams would keep the service from stopping; browsers connect again, to whoever answers then.
   app.addHook("preClose", (done) => {
@@ -96,9 +88,9 @@ export function addJobEvents(
     for (const stream of streams.all) stream.end();
     done();
   });
-  app.get<{ Params: { id: string } }>("/api/jobs/:id/events", {
+  app.get("/api/jobs/:id/events", {
     schema: { tags: ["Jobs"], summary: "Follow a job as server-sent events", params: IdPath },
-    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    handler: async (request, reply) => {
       const { id } = request.params;
       if ((await jobs.get(id)) === undefined) throw unknownJob();
       if (request.method === "HEAD") return reply.headers(streamHeaders).send();
@@ -121,7 +113,7 @@ interface Following {
   /** What of a job the client may see. */
   readonly view: (job: Job) => object;
   readonly id: string;
-  readonly jobs: HttpDeps["jobs"];
+  readonly jobs: HttpShell["jobs"];
   readonly streams: OpenStreams;
 }
 

@@ -1,14 +1,11 @@
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { answers } from "./api-routes.ts";
-import { sendJson, plainHeaders } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { addJobEvents } from "./job-events.ts";
 import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { IdPath, Problem } from "./schemas.ts";
+import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
+import { answers, IdPath } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Jobs"];
@@ -18,44 +15,47 @@ const unknownJob = (): FedwayError =>
     next: "GET /api/jobs lists all jobs.",
   });
 
-function addReading(untyped: FastifyInstance, { jobs, config }: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
   app.get("/api/jobs", {
     schema: { tags, summary: "List jobs, newest first", querystring: JobFilter, response: answers(JobList) },
     handler: async (request, reply) => {
       const found = await jobs.list(request.query);
-      return sendJson(reply.header("Cache-Control", "no-store"), { jobs: found.map(jobView(request, config)) });
+      return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request, config)) });
     },
   });
   app.get("/api/jobs/:id", {
     schema: { tags, summary: "Get a job with its progress and result", params: IdPath, response: answers(Job) },
     handler: async (request, reply) => {
       const job = await jobs.get(request.params.id);
-      if (job) return sendJson(reply.header("Cache-Control", "no-store"), jobView(request, config)(job));
+      if (job) return sendJson(reply.headers(uncached), jobView(request, config)(job));
       throw unknownJob();
     },
   });
 }
 
-function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { jobs, descriptions, capabilities, linksets } = deps;
-  const response = { 202: Job, "4xx": Problem, "5xx": Problem };
+function addAsking(app: TypedApp, shell: HttpShell): void {
+  const { jobs, descriptions, capabilities, linksets } = shell;
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
-    schema: { tags, summary: "Have an endpoint described", params: IdPath, querystring: DescribeParameters, response },
+    schema: {
+      tags,
+      summary: "Have an endpoint described",
+      params: IdPath,
+      querystring: DescribeParameters,
+      response: accepted,
+    },
     handler: async (request, reply) => {
       const { id } = request.params;
-      knownEntry(deps, id);
+      knownEntry(shell, id);
       return sendAccepted(reply, await descriptions.request(id, { priority: 1, again: request.query.again ?? false }));
     },
   });
   app.post("/api/endpoints/:id/capabilities", {
     ...guarded,
-    schema: { tags, summary: "Have an endpoint's capabilities probed", params: IdPath, response },
+    schema: { tags, summary: "Have an endpoint's capabilities probed", params: IdPath, response: accepted },
     handler: async (request, reply) => {
       const { id } = request.params;
-      knownEntry(deps, id);
+      knownEntry(shell, id);
       return sendAccepted(reply, await capabilities.request(id));
     },
   });
@@ -66,11 +66,11 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
       summary: "Look for links from an endpoint to another one",
       params: IdPath,
       querystring: LinksParameters,
-      response,
+      response: accepted,
     },
     handler: async (request, reply) => {
-      knownEntry(deps, request.params.id);
-      knownEntry(deps, request.query.to);
+      knownEntry(shell, request.params.id);
+      knownEntry(shell, request.query.to);
       return sendAccepted(reply, await linksets.request(request.params.id, request.query.to));
     },
   });
@@ -79,7 +79,7 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
     schema: { tags, summary: "Cancel a job", params: IdPath },
     handler: async (request, reply) => {
       const { id } = request.params;
-      if (await jobs.cancel(id)) return reply.code(204).headers(plainHeaders).send();
+      if (await jobs.cancel(id)) return sendNothing(reply);
       if ((await jobs.get(id)) === undefined) throw unknownJob();
       throw new FedwayError("REQUEST_INVALID", "The job is finished already.");
     },
@@ -87,8 +87,8 @@ function addAsking(untyped: FastifyInstance, deps: HttpDeps): void {
 }
 
 /** Background work: to ask for it, to watch it, to cancel it. */
-export function addJobRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  addReading(app, deps);
-  addJobEvents(app, deps, unknownJob);
-  addAsking(app, deps);
+export function addJobRoutes(app: TypedApp, shell: HttpShell): void {
+  addReading(app, shell);
+  addJobEvents(app, shell, unknownJob);
+  addAsking(app, shell);
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Job } from "../jobs/job-queue.ts";
-import { sendJson } from "./common-headers.ts";
+import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpSettings } from "./http-deps.ts";
 import { hasAccess } from "./write-access.ts";
 
@@ -29,4 +29,4 @@ export const jobView = (request: FastifyRequest, config: HttpSettings): ((job: J
 
 /** Tells where to look for the job that was asked for; the work has not been done yet. */
 export const sendAccepted = (reply: FastifyReply, job: Job): FastifyReply =>
-  sendJson(reply.header("Location", `/api/jobs/${job.id}`).header("Cache-Control", "no-store"), job, 202);
+  sendJson(reply.headers({ ...uncached, Location: `/api/jobs/${job.id}` }), job, 202);

@@ -1,24 +1,17 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
 import { plainHeaders } from "./common-headers.ts";
-import type { HttpDeps, HttpMetrics } from "./http-deps.ts";
+import type { HttpDeps } from "./http-deps.ts";
 import { problemReply } from "./problem-reply.ts";
 import { createTargetCheck } from "./gatekeeping.ts";
 import type { Socket } from "node:net";
 import { FedwayError } from "../errors/fedway-error.ts";
 
-/** Metrics at an address of their own, which clients of the service need not reach. */
-interface MetricsServer {
-  /** @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
-  listen(): Promise<void>;
-  close(): Promise<void>;
-}
-
 // Few programs ask, each four times a minute or so; a copy of the text waits for each that does not read it.
 const limits = { connections: 32, headersMs: 10_000, idleMs: 60_000 };
 
-/** Answers `GET /metrics` and nothing else. */
-export function createMetricsServer({ config, metrics, logger }: HttpDeps, port: number): MetricsServer {
+/** Answers `GET /metrics` and nothing else, at an address of its own, which clients of the service need not reach. */
+export function createMetricsServer({ config, metrics, logger }: HttpDeps, port: number) {
   const targetProblem = createTargetCheck(config);
   const server = createServer(
     { headersTimeout: limits.headersMs, requestTimeout: limits.headersMs, keepAliveTimeout: limits.idleMs },
@@ -38,14 +31,15 @@ export function createMetricsServer({ config, metrics, logger }: HttpDeps, port:
   server.maxConnections = limits.connections;
   server.timeout = limits.idleMs;
   return {
-    async listen() {
+    /** @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
+    async listen(): Promise<void> {
       const { host } = config;
       server.listen({ host, port });
       await once(server, "listening").catch((error: unknown) => {
         throw listenFailure(error, { host, port, setting: "FEDWAY_METRICS_PORT" });
       });
     },
-    async close() {
+    async close(): Promise<void> {
       if (!server.listening) return;
       server.close();
       server.closeAllConnections();
@@ -54,7 +48,11 @@ export function createMetricsServer({ config, metrics, logger }: HttpDeps, port:
   };
 }
 
-async function answer(metrics: HttpMetrics, { method, url }: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  metrics: HttpDeps["metrics"],
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const headers = { ...plainHeaders, "Cache-Control": "no-store" };
   if (url?.split("?", 1)[0] !== "/metrics") {
     response.writeHead(404, headers).end();
@@ -67,18 +65,10 @@ async function answer(metrics: HttpMetrics, { method, url }: IncomingMessage, re
 }
 
 /** Lets the connections of a server end without an answer lost. */
-export interface Drain {
-  /** From now on every connection ends with the answer that is under way on it, or with its next one. */
-  begin(): void;
-  /**
-   * Resolves when clients have taken the answers that are complete here. Whoever stops the server earlier cuts them off:
-   * to Node a connection is idle as soon as the last piece of an answer is written, not when it is sent.
-   */
-  taken(): Promise<void>;
-}
+export type Drain = ReturnType<typeof createDrain>;
 
 /** Watches the answers of a server; to be called before it listens. */
-export function createDrain(server: Server): Drain {
+export function createDrain(server: Server) {
   // By connections, which come and go less often.
   const connections = new Map<Socket, ServerResponse[]>();
   const underWay = (): readonly ServerResponse[] => [...connections.values()].flat();
@@ -94,12 +84,17 @@ export function createDrain(server: Server): Drain {
     if (begun) response.shouldKeepAlive = false;
   });
   return {
-    begin() {
+    /** From now on every connection ends with the answer that is under way on it, or with its next one. */
+    begin(): void {
       if (begun) return;
       begun = true;
       for (const response of underWay()) endWith(response);
     },
-    async taken() {
+    /**
+     * Resolves when clients have taken the answers that are complete here. Whoever stops the server earlier cuts them off:
+     * to Node a connection is idle as soon as the last piece of an answer is written, not when it is sent.
+     */
+    async taken(): Promise<void> {
       const waiting = underWay().filter(({ writableEnded, writableFinished }) => writableEnded && !writableFinished);
       await Promise.all(waiting.map((response) => new Promise((resolve) => response.once("close", resolve))));
     },

@@ -1,6 +1,5 @@
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type {
   EndpointHealth,
   HealthState,
@@ -10,11 +9,9 @@ import type {
   Incident,
   MaintenanceWindow,
   Observation,
-  WindowSummary,
 } from "../monitor/monitor.ts";
-import { answers } from "./api-routes.ts";
-import { sendJson, plainHeaders } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import { sendJson, sendNothing, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
   AvailabilityRecord,
   IncidentFilter,
@@ -26,17 +23,16 @@ import {
   StatusAnswer,
 } from "./monitor-schemas.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { IdPath, Problem } from "./schemas.ts";
+import { answers, IdPath, Problem } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
-const uncached = { "Cache-Control": "no-store" } as const;
 
 const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
   all.filter(({ state }) => state === wanted).length;
 
-function addStatus(untyped: FastifyInstance, { monitor }: HttpDeps): void {
-  untyped.get("/api/status", {
+function addStatus(app: TypedApp, { monitor }: HttpShell): void {
+  app.get("/api/status", {
     schema: { tags, summary: "The state of all endpoints, and of the monitor itself", response: answers(StatusAnswer) },
     handler: (_request, reply) => {
       const all = monitor.all();
@@ -49,8 +45,8 @@ function addStatus(untyped: FastifyInstance, { monitor }: HttpDeps): void {
   });
 }
 
-function addAvailability(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addAvailability(app: TypedApp, shell: HttpShell): void {
+  const { monitor } = shell;
   app.get("/api/endpoints/:id/availability", {
     schema: {
       tags,
@@ -59,27 +55,23 @@ function addAvailability(untyped: FastifyInstance, deps: HttpDeps): void {
       response: answers(AvailabilityRecord),
     },
     handler: async (request, reply) => {
-      const { id } = request.params;
-      knownEntry(deps, id);
-      const [availability, score] = await Promise.all([deps.monitor.availability(id), deps.monitor.score(id)]);
-      // The monitor may be a moment behind the catalogue.
-      const known = availability ?? { health: unseen(id, deps), windows: [], days: [] };
-      return sendJson(reply.headers(uncached), { ...availabilityView(known), score: score ?? { parts: [] } });
+      const entry = knownEntry(shell, request.params.id);
+      const [availability, score] = await Promise.all([monitor.availability(entry.id), monitor.score(entry.id)]);
+      const shown = availabilityView(availability ?? unseen(entry));
+      return sendJson(reply.headers(uncached), { ...shown, score: score ?? { parts: [] } });
     },
   });
 }
 
-const unseen = (id: string, deps: HttpDeps): EndpointHealth => ({
-  endpoint: id,
-  url: knownEntry(deps, id).url,
-  state: "unknown",
-  streak: 0,
-  hours: [],
+/** The monitor may be a moment behind the catalogue; until then nothing is known. */
+export const unseen = ({ id, url }: CatalogEntry): Availability => ({
+  health: { endpoint: id, url, state: "unknown", streak: 0, hours: [] },
+  windows: [],
+  days: [],
 });
 
-function addIncidents(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { monitor } = deps;
+function addIncidents(app: TypedApp, shell: HttpShell): void {
+  const { monitor } = shell;
   app.get("/api/incidents", {
     schema: {
       tags,
@@ -95,7 +87,7 @@ function addIncidents(untyped: FastifyInstance, deps: HttpDeps): void {
   app.get("/api/endpoints/:id/incidents", {
     schema: { tags, summary: "List an endpoint's incidents", params: IdPath, response: answers(IncidentList) },
     handler: async (request, reply) => {
-      const endpoint = knownEntry(deps, request.params.id).id;
+      const endpoint = knownEntry(shell, request.params.id).id;
       const incidents = await monitor.incidents({ endpoint });
       return sendJson(reply.headers(uncached), { incidents: incidents.map((each) => incidentView(each, false)) });
     },
@@ -131,9 +123,8 @@ function momentOf(name: string, text: string): number {
   });
 }
 
-function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { monitor } = deps;
+function addMaintenance(app: TypedApp, shell: HttpShell): void {
+  const { monitor } = shell;
   app.get("/api/maintenance", {
     schema: { tags, summary: "List maintenance windows that have not ended", response: answers(MaintenanceList) },
     handler: async (_request, reply) =>
@@ -147,7 +138,7 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
       response: answers(MaintenanceList),
     },
     handler: async (request, reply) => {
-      const { id } = knownEntry(deps, request.params.id);
+      const { id } = knownEntry(shell, request.params.id);
       return sendJson(reply.headers(uncached), { maintenance: (await monitor.maintenance(id)).map(maintenanceView) });
     },
   });
@@ -163,7 +154,7 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
     handler: async (request, reply) => {
       const { from, to, reason } = request.body;
       const window = await monitor.addMaintenance({
-        endpoint: knownEntry(deps, request.params.id).id,
+        endpoint: knownEntry(shell, request.params.id).id,
         fromMs: from === undefined ? Date.now() : momentOf("from", from),
         toMs: momentOf("to", to),
         ...(reason !== undefined && { reason }),
@@ -176,7 +167,7 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
     ...guarded,
     schema: { tags, summary: "Call a maintenance window off", params: IdPath },
     handler: async (request, reply) => {
-      if (await monitor.removeMaintenance(request.params.id)) return reply.code(204).headers(plainHeaders).send();
+      if (await monitor.removeMaintenance(request.params.id)) return sendNothing(reply);
       throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {
         next: "GET /api/maintenance lists them.",
       });
@@ -185,44 +176,39 @@ function addMaintenance(untyped: FastifyInstance, deps: HttpDeps): void {
 }
 
 /** How endpoints are and were: state, availability, incidents, maintenance. */
-export function addMonitorRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  addStatus(app, deps);
-  addAvailability(app, deps);
-  addIncidents(app, deps);
-  addMaintenance(app, deps);
+export function addMonitorRoutes(app: TypedApp, shell: HttpShell): void {
+  addStatus(app, shell);
+  addAvailability(app, shell);
+  addIncidents(app, shell);
+  addMaintenance(app, shell);
 }
 
+/** A moment in ISO 8601. */
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A moment under another name; nothing where there is none. */
-const at = (name: string, ms: number | undefined): object => (ms === undefined ? {} : { [name]: iso(ms) });
+const isoIf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
 
-/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds. */
+/** An observation as the JSON API shows it: moments in ISO 8601, durations in milliseconds; what is undefined is left out. */
 const observationView = ({ atMs, ...rest }: Observation): object => ({ at: iso(atMs), ...rest });
 
 const hourView = ({ fromMs, ...rest }: HourSummary): object => ({ from: iso(fromMs), ...rest });
 
-const windowView = ({ firstMs, ...rest }: WindowSummary): object => ({ ...rest, ...at("first", firstMs) });
-
 /** The state of an endpoint, without its hours. */
-function healthView(health: EndpointHealth): object {
-  const { endpoint, url, state, streak, sinceMs, last, incident, maintenanceUntilMs } = health;
-  return {
-    endpoint,
-    url,
-    state,
-    ...at("since", sinceMs),
-    streak,
-    ...(last && { last: observationView(last) }),
-    ...(incident !== undefined && { incident }),
-    ...at("maintenanceUntil", maintenanceUntilMs),
-  };
-}
+const healthView = (health: EndpointHealth): object => ({
+  endpoint: health.endpoint,
+  url: health.url,
+  state: health.state,
+  since: isoIf(health.sinceMs),
+  streak: health.streak,
+  last: health.last && observationView(health.last),
+  incident: health.incident,
+  maintenanceUntil: isoIf(health.maintenanceUntilMs),
+});
 
 /** The record of an endpoint. */
 const availabilityView = ({ health, windows, days }: Availability): object => ({
   ...healthView(health),
-  windows: windows.map(windowView),
+  windows: windows.map(({ firstMs, ...rest }) => ({ ...rest, first: isoIf(firstMs) })),
   hours: health.hours.map(hourView),
   days: days.map(hourView),
 });
@@ -235,12 +221,11 @@ function incidentView(incident: Incident, whole: boolean): object {
     state: closedMs === undefined ? "open" : "closed",
     started: iso(startedMs),
     opened: iso(openedMs),
-    ...at("closed", closedMs),
-    ...(whole && { evidence: evidence.map(observationView) }),
+    closed: isoIf(closedMs),
+    evidence: whole ? evidence.map(observationView) : undefined,
   };
 }
 
-/** A maintenance window. */
 const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object => ({
   ...rest,
   from: iso(fromMs),
@@ -251,6 +236,6 @@ const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object =
 const heartbeatView = ({ enabled, alive, lastMs, gaps }: Heartbeat): object => ({
   enabled,
   alive,
-  ...at("last", lastMs),
+  last: isoIf(lastMs),
   gaps: gaps.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
 });

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply } from "fastify";
 import type { ErrorCode } from "../errors/codes.ts";
 import { FedwayError, toFedwayError, toProblem } from "../errors/fedway-error.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
-import type { HttpLog } from "./http-deps.ts";
+import type { HttpLog } from "../telemetry/log.ts";
 
 const problemType = "application/problem+json";
 

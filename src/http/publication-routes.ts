@@ -1,22 +1,19 @@
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { incidentFeed } from "../monitor/atom-feed.ts";
-import { answers } from "./api-routes.ts";
-import { sendJson, anyOriginHeaders } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import { anyOriginHeaders, sendJson, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
-import { Job } from "./registry-schemas.ts";
-import { IdPath, Problem } from "./schemas.ts";
+import { accepted } from "./registry-schemas.ts";
+import { answers, IdPath } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
 const feedPath = "/incidents.atom";
 const mostIncidents = 100;
 
-function addFeed(app: FastifyInstance, { monitor, catalog }: HttpDeps, publicUrl: () => string): void {
+function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): void {
   const begunMs = Date.now();
   app.get(feedPath, {
     schema: { tags, summary: "Incidents as an Atom feed" },
@@ -32,8 +29,7 @@ function addFeed(app: FastifyInstance, { monitor, catalog }: HttpDeps, publicUrl
   });
 }
 
-function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
   app.post("/api/snapshot", {
     ...guarded,
     schema: {
@@ -43,21 +39,18 @@ function addSnapshot(untyped: FastifyInstance, deps: HttpDeps): void {
       response: answers(Type.Any()),
     },
     handler: async (request, reply) => {
-      const snapshot = await deps.publishSnapshot({ reviewed: request.query.reviewed ?? false });
-      return sendJson(reply.header("Cache-Control", "no-store"), snapshot);
+      const snapshot = await publishSnapshot({ reviewed: request.query.reviewed ?? false });
+      return sendJson(reply.headers(uncached), snapshot);
     },
   });
 }
 
-function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
-  const { webhooks } = deps;
+function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   // Who is told of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...guarded,
     schema: { tags, summary: "List messages that no receiver took", response: answers(DeadLetters) },
-    handler: async (_request, reply) =>
-      sendJson(reply.header("Cache-Control", "no-store"), { dead: await webhooks.dead() }),
+    handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
     ...guarded,
@@ -65,7 +58,7 @@ function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
       tags,
       summary: "Send a message again that no receiver took",
       params: IdPath,
-      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+      response: accepted,
     },
     handler: async (request, reply) => {
       const job = await webhooks.redeliver(request.params.id);
@@ -78,8 +71,8 @@ function addDeadLetters(untyped: FastifyInstance, deps: HttpDeps): void {
 }
 
 /** What leaves the service about endpoints: the feed, snapshots, messages that were given up. */
-export function addPublicationRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
-  addFeed(app, deps, publicUrl);
-  addSnapshot(app, deps);
-  addDeadLetters(app, deps);
+export function addPublicationRoutes(app: TypedApp, shell: HttpShell): void {
+  addFeed(app, shell);
+  addSnapshot(app, shell);
+  addDeadLetters(app, shell);
 }

@@ -115,13 +115,10 @@ function inOurWords(reason: string): string {
 type DocumentFormat = "fields" | ResultFormat;
 
 /** What a request says about the format that it wants. */
-export function requestedFormat(request: {
+export const requestedFormat = (request: {
   readonly query: { readonly format?: string };
   readonly headers: { readonly accept?: string | undefined };
-}): FormatParameters {
-  const { accept } = request.headers;
-  return { ...request.query, ...(accept !== undefined && { accept }) };
-}
+}): FormatParameters => ({ format: request.query.format, accept: request.headers.accept });
 
 const maxAcceptLength = 4_096;
 const maxRanges = 64;
@@ -175,35 +172,34 @@ function readRange(text: string): { readonly range: string; readonly weight: num
 export const etagHeader = (etag: string): string => `"${etag}"`;
 
 /** Answers with the whole RDF of one document. */
-export async function sendDocument(
+export const sendDocument = (
   reply: FastifyReply,
   { quads, etag }: CatalogDocument,
   { format, baseUrl }: { readonly format: ResultFormat; readonly baseUrl: string },
-): Promise<FastifyReply> {
-  const body = format.name === "turtle" ? turtleOf(quads, baseUrl) : await textOf(quads, format);
-  return (
-    reply
-      .headers({ ...anyOriginHeaders, ETag: etagHeader(etag), Vary: "Accept" })
-      .type(format.contentType)
-      // For texts the framework would add a charset that the format has not.
-      .send(Buffer.from(body))
+): Promise<FastifyReply> =>
+  sendRdf(reply.header("ETag", etagHeader(etag)), format, () =>
+    format.name === "turtle" ? turtleOf(quads, baseUrl) : textOf(quads, format),
   );
-}
 
 /** Answers with triples that any origin may read; Turtle is written tidily. */
-export async function sendQuads(
+export const sendQuads = (
   reply: FastifyReply,
   quads: readonly RDF.Quad[],
   format: ResultFormat,
+): Promise<FastifyReply> =>
+  sendRdf(reply, format, () => (format.name === "turtle" ? writeTurtle(quads) : textOf(quads, format)));
+
+async function sendRdf(
+  reply: FastifyReply,
+  { contentType }: ResultFormat,
+  write: () => string | Promise<string>,
 ): Promise<FastifyReply> {
-  const body = format.name === "turtle" ? writeTurtle(quads) : await textOf(quads, format);
-  return (
-    reply
-      .headers({ ...anyOriginHeaders, Vary: "Accept" })
-      .type(format.contentType)
-      // As bytes, to whose media type the framework adds nothing.
-      .send(Buffer.from(body))
-  );
+  // As bytes: for texts the framework would add a charset that the format has not.
+  const body = Buffer.from(await write());
+  return reply
+    .headers({ ...anyOriginHeaders, Vary: "Accept" })
+    .type(contentType)
+    .send(body);
 }
 
 /** The writer leaves IRIs of this service relative; whoever reads the answer has to know to what. */

@@ -1,15 +1,12 @@
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { agentView } from "../registry/void/agent-view.ts";
 import { catalogVoid, descriptionUrl, plannerView } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
-import { answers } from "./api-routes.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
-import { graphFormat, sendQuads, requestedFormat } from "./rdf-body.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { graphFormat, sendQuads } from "./rdf-body.ts";
 import {
   CapabilityRecord,
   SchemaAnswer,
@@ -18,13 +15,13 @@ import {
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
-import { IdPath } from "./schemas.ts";
+import { answers, IdPath } from "./schemas.ts";
 import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
 const tags = ["Descriptions"];
 
 /** The entry with this id. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
-export function knownEntry({ catalog }: Pick<HttpDeps, "catalog">, id: string): CatalogEntry {
+export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string): CatalogEntry {
   const entry = catalog.byId(id);
   if (entry) return entry;
   throw endpointUnknown(
@@ -33,17 +30,17 @@ export function knownEntry({ catalog }: Pick<HttpDeps, "catalog">, id: string): 
   );
 }
 
-async function knownDescription(deps: HttpDeps, id: string): Promise<VoidDescription> {
-  knownEntry(deps, id);
-  const description = await deps.descriptions.get(id);
+async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescription> {
+  knownEntry(shell, id);
+  const description = await shell.descriptions.get(id);
   if (description) return description;
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`, {
     next: `POST /api/endpoints/${id}/describe has it described.`,
   });
 }
 
-function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addVoid(app: TypedApp, shell: HttpShell): void {
+  const { catalog, publicUrl } = shell;
   app.get("/api/endpoints/:id/void", {
     schema: {
       tags,
@@ -54,10 +51,8 @@ function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => stri
     handler: async (request, reply) => {
       const { id } = request.params;
       const { view = "agent", variant = "standard", format } = request.query;
-      const wanted = graphFormat(
-        requestedFormat({ headers: request.headers, query: format === undefined ? {} : { format } }),
-      );
-      const description = await knownDescription(deps, id);
+      const wanted = graphFormat({ format, accept: request.headers.accept });
+      const description = await knownDescription(shell, id);
       const write = view === "agent" ? agentView : plannerView;
       const quads = write(description, { variant, url: descriptionUrl(publicUrl(), id) });
       return sendQuads(reply.header("Last-Modified", new Date(description.finishedAt).toUTCString()), quads, wanted);
@@ -66,20 +61,15 @@ function addVoid(untyped: FastifyInstance, deps: HttpDeps, publicUrl: () => stri
   app.get("/.well-known/void", {
     schema: { tags, summary: "The datasets behind the endpoints of the catalogue, as VoID" },
     handler: async (request, reply) => {
-      const { entries } = deps.catalog;
+      const { entries } = catalog;
       // Told without counts: reading every stored description for one page would be work without bounds.
       const quads = catalogVoid({ publicUrl: publicUrl(), title: "Fedway", entries, described: () => undefined });
-      return sendQuads(reply, quads, graphFormat(requestedFormat({ headers: request.headers, query: {} })));
+      return sendQuads(reply, quads, graphFormat({ accept: request.headers.accept }));
     },
   });
 }
 
-function sendText(reply: FastifyReply, text: string): FastifyReply {
-  return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(text);
-}
-
-function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/schema", {
     schema: {
       tags,
@@ -91,11 +81,11 @@ function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
     handler: async (request, reply) => {
       const { id } = request.params;
       const { detail = "summary", classes, maxTokens = 2000, format = "json" } = request.query;
-      const description = await knownDescription(deps, id);
+      const description = await knownDescription(shell, id);
       const chosen = classes?.split(",").map((name) => name.trim());
       const view = schemaView(description, { detail, maxTokens, ...(chosen && { classes: chosen }) });
-      if (format === "text") return sendText(reply, `${view.text.trimEnd()}\n`);
-      return sendJson(reply, { ...view, freshness: await deps.descriptions.freshness(id) });
+      if (format === "json") return sendJson(reply, { ...view, freshness: await shell.descriptions.freshness(id) });
+      return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(`${view.text.trimEnd()}\n`);
     },
   });
   app.get("/api/endpoints/:id/capabilities", {
@@ -107,8 +97,8 @@ function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      knownEntry(deps, id);
-      const capabilities = await deps.capabilities.get(id);
+      knownEntry(shell, id);
+      const capabilities = await shell.capabilities.get(id);
       if (capabilities) return sendJson(reply, capabilities);
       throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been probed yet.`, {
         next: `POST /api/endpoints/${id}/capabilities has it probed.`,
@@ -117,8 +107,7 @@ function addSchema(untyped: FastifyInstance, deps: HttpDeps): void {
   });
 }
 
-function addSearch(untyped: FastifyInstance, { search }: HttpDeps): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addSearch(app: TypedApp, { search }: HttpShell): void {
   app.get("/api/search", {
     schema: {
       tags: ["Catalogue"],
@@ -135,8 +124,8 @@ function addSearch(untyped: FastifyInstance, { search }: HttpDeps): void {
 }
 
 /** Descriptions, schemas, capabilities and search: what is known of the endpoints, to read. */
-export function addRegistryRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
-  addVoid(app, deps, publicUrl);
-  addSchema(app, deps);
-  addSearch(app, deps);
+export function addRegistryRoutes(app: TypedApp, shell: HttpShell): void {
+  addVoid(app, shell);
+  addSchema(app, shell);
+  addSearch(app, shell);
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { Problem } from "./schemas.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -126,6 +127,9 @@ export const Job = Type.Object({
     Type.Immutable(Type.Array(Type.String(), { description: "Ids of the jobs that this one waits for." })),
   ),
 });
+
+/** The answers of a route that has work done, for its documentation. */
+export const accepted: unknown = { 202: Job, "4xx": Problem, "5xx": Problem };
 
 /** Answer of `GET /api/jobs`. */
 export const JobList = Type.Object({ jobs: Type.Array(Job) });

@@ -39,6 +39,12 @@ export const Problem = Type.Object(
   { description: "What went wrong and what to do about it." },
 );
 
+/** The answers of a route, for its documentation; what is sent is typed by the use case. */
+export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
+
+/** No parameters are known. */
+export const NoParameters = Type.Object({}, strict);
+
 /** What one endpoint contributed to a run. */
 const SourceReport = Type.Object({
   endpoint: Type.String(),

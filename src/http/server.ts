@@ -1,19 +1,19 @@
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import swagger from "@fastify/swagger";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { randomBytes } from "node:crypto";
-import { type FastifyInstance, fastify } from "fastify";
+import { fastify } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { utf8Text, addProtocolBodies, protocolError } from "./protocol-operation.ts";
 import { addApiRoutes } from "./api-routes.ts";
-import { addCatalogRoutes, addFederationRoutes } from "./catalog-routes.ts";
+import { addCatalogRoutes } from "./catalog-routes.ts";
 import { createCatalogView } from "./catalog-view.ts";
 import { addCatalogWrites } from "./catalog-writes.ts";
 import { plainHeaders } from "./common-headers.ts";
 import { createOriginLimit, addGatekeeping } from "./gatekeeping.ts";
 import { createDrain, type Drain, listenFailure, createMetricsServer } from "./listening.ts";
 import { observeExchanges } from "./exchange.ts";
-import { answerHosted } from "./hosted-answer.ts";
-import type { HttpDeps, HttpSettings } from "./http-deps.ts";
+import { addHostedRoutes } from "./hosted-routes.ts";
+import type { HttpDeps, HttpSettings, HttpShell, TypedApp } from "./http-deps.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
@@ -22,31 +22,11 @@ import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./schemas.ts";
 import { addShardRoutes } from "./shard-routes.ts";
-import {
-  addHostedRoute,
-  addQueryRoutes,
-  addShardRoute,
-  idOf,
-  routedUrl,
-  shardOf,
-  shardUnknown,
-  type SparqlShell,
-} from "./sparql-routes.ts";
+import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
 /** The running HTTP shell. */
-export interface HttpServer {
-  /** Starts listening; resolves to the URL that was bound. @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
-  listen(): Promise<string>;
-  /** Origin under which clients reach the service; the bound port replaces a port of 0. */
-  readonly url: string;
-  /** Asks clients, with every response from now on, to connect anew for their next request. */
-  drain(): void;
-  /** Stops accepting, lets responses under way end for at most `graceMs` (10 s), then cuts them off. */
-  close(graceMs?: number): Promise<void>;
-  /** Serves a request without a socket, for tests. */
-  readonly inject: FastifyInstance["inject"];
-}
+export type HttpServer = Awaited<ReturnType<typeof createHttpServer>>;
 
 const limits = {
   headerBytes: 65_536,
@@ -77,7 +57,7 @@ function requestIds(): () => string {
   };
 }
 
-function build({ config }: HttpDeps): FastifyInstance {
+function build({ config }: HttpDeps): TypedApp {
   const app = fastify({
     logger: false,
     genReqId: requestIds(),
@@ -111,7 +91,7 @@ function build({ config }: HttpDeps): FastifyInstance {
   app.setValidatorCompiler(requestValidator);
   // Response schemas document; what is sent is never cut down to them.
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  return app;
+  return app.withTypeProvider<TypeBoxTypeProvider>();
 }
 
 /** The answer to bytes that are no HTTP request, or to headers beyond the limit. */
@@ -128,7 +108,7 @@ function rawProblem(code: string): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
 }
 
-async function describeApi(app: FastifyInstance, { version, config }: HttpDeps): Promise<void> {
+async function describeApi(app: TypedApp, { version, config }: HttpDeps): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -154,7 +134,7 @@ async function describeApi(app: FastifyInstance, { version, config }: HttpDeps):
 }
 
 /** JSON must be UTF-8, and may not smuggle prototypes in. */
-function readJsonStrictly(app: FastifyInstance): void {
+function readJsonStrictly(app: TypedApp): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes: Buffer, done) => {
@@ -166,29 +146,17 @@ function readJsonStrictly(app: FastifyInstance): void {
   });
 }
 
-function addSparql(app: FastifyInstance, shell: SparqlShell): void {
-  const { hosted, config } = shell.deps;
-  const { maxQueryBytes, timeoutMs: mostMs } = config.limits;
-  const { sendProblem } = shell;
-  void app.register(async (scope) => {
+function addSparql(app: TypedApp, shell: HttpShell): void {
+  const { maxQueryBytes } = shell.config.limits;
+  void app.register(async (scope: TypedApp) => {
     addProtocolBodies(scope, maxQueryBytes);
     scope.setErrorHandler((error, _request, reply) => shell.sendProblem(reply, protocolError(error, maxQueryBytes)));
     addQueryRoutes(scope, shell);
-    addHostedRoute(scope, shell, async (request, reply, operation) => {
-      const endpoint = hosted(idOf(request));
-      if (!endpoint) throw endpointUnknown(idOf(request), []);
-      await answerHosted({ request, reply, endpoint, sendProblem, mostMs }, operation);
-    });
-    addShardRoute(scope, shell, async (request, reply, operation) => {
-      const { dataset, shard } = shardOf(request);
-      const endpoint = shell.deps.shards?.endpoint(dataset, shard);
-      if (!endpoint) throw shardUnknown(dataset, shard);
-      await answerHosted({ request, reply, endpoint, sendProblem, mostMs }, operation);
-    });
+    addHostedRoutes(scope, shell);
   });
 }
 
-async function closeWithin(app: FastifyInstance, drain: Drain, graceMs: number): Promise<void> {
+async function closeWithin(app: TypedApp, drain: Drain, graceMs: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
   try {
     drain.begin();
@@ -203,40 +171,45 @@ async function closeWithin(app: FastifyInstance, drain: Drain, graceMs: number):
  * Builds the HTTP shell: SPARQL Protocol routes, the JSON API, health, metrics and pages. Every failure is answered
  * with a problem document (RFC 9457).
  */
-export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
+export async function createHttpServer(deps: HttpDeps) {
+  const { config, queries, logger: log } = deps;
   const app = build(deps);
   const drain = createDrain(app.server);
-  const sendProblem = createProblemSender({ runOf: (error) => deps.queries.runOf(error), log: deps.logger });
+  const sendProblem = createProblemSender({ runOf: (error) => queries.runOf(error), log });
   let bound = "";
   const publicUrl = (): string => {
-    const configured = deps.config.publicUrl;
+    const configured = config.publicUrl;
     return configured.endsWith(":0") && bound !== "" ? `${configured.slice(0, -1)}${new URL(bound).port}` : configured;
   };
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
-  const { metricsPort } = deps.config;
-  const scraped = metricsPort === undefined ? undefined : createMetricsServer(deps, metricsPort);
-  addGatekeeping(app, { settings: deps.config, sharedStore: deps.sharedStore, sendProblem });
+  const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
+  addGatekeeping(app, { settings: config, sharedStore: deps.sharedStore, sendProblem });
   await describeApi(app, deps);
   readJsonStrictly(app);
-  if (deps.config.role === "worker") addHealth(app, deps);
-  else addRoutes(app, { deps, sendProblem, publicUrl });
+  if (config.role === "worker") addHealth(app, deps);
+  else addRoutes(app, { ...deps, view: createCatalogView(deps), sendProblem, publicUrl });
   await app.ready();
   return {
+    /** Serves a request without a socket, for tests. */
     inject: app.inject.bind(app),
-    get url() {
+    /** Origin under which clients reach the service; the bound port replaces a port of 0. */
+    get url(): string {
       return publicUrl();
     },
-    async listen() {
-      const { host, port } = deps.config;
+    /** Starts listening; resolves to the URL that was bound. @throws FedwayError `CONFIG_INVALID` when the address cannot be bound */
+    async listen(): Promise<string> {
+      const { host, port } = config;
       await scraped?.listen();
       bound = await app.listen({ host, port }).catch((error: unknown) => {
         throw listenFailure(error, { host, port, setting: "PORT" });
       });
       return bound;
     },
-    drain: () => drain.begin(),
-    async close(graceMs = 10_000) {
+    /** Asks clients, with every response from now on, to connect anew for their next request. */
+    drain: (): void => drain.begin(),
+    /** Stops accepting, lets responses under way end for at most `graceMs` (10 s), then cuts them off. */
+    async close(graceMs = 10_000): Promise<void> {
       try {
         await closeWithin(app, drain, graceMs);
       } finally {
@@ -246,18 +219,16 @@ export async function createHttpServer(deps: HttpDeps): Promise<HttpServer> {
   };
 }
 
-function addRoutes(app: FastifyInstance, { deps, sendProblem, publicUrl }: SparqlShell): void {
-  addSparql(app, { deps, sendProblem, publicUrl });
-  addApiRoutes(app, deps);
-  const catalogShell = { deps, view: createCatalogView(deps), sendProblem };
-  addCatalogRoutes(app, catalogShell);
-  addFederationRoutes(app, catalogShell);
-  addCatalogWrites(app, catalogShell);
-  addRegistryRoutes(app, deps, publicUrl);
-  addJobRoutes(app, deps);
-  addShardRoutes(app, deps, publicUrl);
-  addMonitorRoutes(app, deps);
-  addSystemRoutes(app, deps);
-  addPublicationRoutes(app, deps, publicUrl);
-  addPageRoutes(app, { ...catalogShell, publicUrl });
+function addRoutes(app: TypedApp, shell: HttpShell): void {
+  addSparql(app, shell);
+  addApiRoutes(app, shell);
+  addCatalogRoutes(app, shell);
+  addCatalogWrites(app, shell);
+  addRegistryRoutes(app, shell);
+  addJobRoutes(app, shell);
+  addShardRoutes(app, shell);
+  addMonitorRoutes(app, shell);
+  addSystemRoutes(app, shell);
+  addPublicationRoutes(app, shell);
+  addPageRoutes(app, shell);
 }

@@ -1,18 +1,15 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
-import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardDataset } from "../shards/finished-folder.ts";
-import { answers } from "./api-routes.ts";
-import { sendJson, anyOriginHeaders, plainHeaders } from "./common-headers.ts";
-import type { HttpDeps, ShardDownload, ShardService } from "./http-deps.ts";
+import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
+import type { HttpShell, ShardService, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
-import { Job } from "./registry-schemas.ts";
-import { Problem } from "./schemas.ts";
+import { accepted } from "./registry-schemas.ts";
+import { answers } from "./schemas.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded } from "./write-access.ts";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 
 const tags = ["Shards"];
 
@@ -24,9 +21,8 @@ const reportHeaders = {
   "Cache-Control": "no-cache",
 };
 
-interface Shell {
+interface Shell extends HttpShell {
   readonly shards: ShardService;
-  readonly publicUrl: () => string;
 }
 
 function known({ shards }: Shell, id: string): ShardDataset {
@@ -37,8 +33,7 @@ function known({ shards }: Shell, id: string): ShardDataset {
 
 function summaryOf({ dataset, title, triples, licence, citation, source }: ShardDataset, { publicUrl }: Shell) {
   const federation = `${publicUrl()}/federations/${dataset}/sparql`;
-  const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
-  return { dataset, title, triples, licence, ...about, federation };
+  return { dataset, title, triples, licence, citation, source, federation };
 }
 
 function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
@@ -53,8 +48,7 @@ function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
   }));
 }
 
-function addReading(untyped: FastifyInstance, shell: Shell): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addReading(app: TypedApp, shell: Shell): void {
   const { shards } = shell;
   app.get("/api/shards", {
     schema: { tags, summary: "List the datasets that are hosted as shards", response: answers(DatasetList) },
@@ -88,8 +82,7 @@ function addReading(untyped: FastifyInstance, shell: Shell): void {
   });
 }
 
-function addRuleFile(untyped: FastifyInstance, shell: Shell): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addRuleFile(app: TypedApp, shell: Shell): void {
   app.get("/api/shards/:dataset/rules.lp", {
     schema: {
       tags,
@@ -108,8 +101,8 @@ function addRuleFile(untyped: FastifyInstance, shell: Shell): void {
 }
 
 /** The file, opened: one that is gone has to be told before any header is. */
-async function opened(file: ShardDownload, [dataset, shard]: readonly [string, string]): Promise<FileHandle> {
-  return open(file.path).catch((cause: NodeJS.ErrnoException) => {
+async function opened(path: string, { dataset, shard }: Static<typeof ShardPath>): Promise<FileHandle> {
+  return open(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== "ENOENT") throw cause;
     throw new FedwayError("SHARDS_UNKNOWN", `The data of the shard "${shard}" of "${dataset}" is gone.`, {
       next: "GET /api/shards lists what there is.",
@@ -118,15 +111,14 @@ async function opened(file: ShardDownload, [dataset, shard]: readonly [string, s
   });
 }
 
-function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addDownload(app: TypedApp, shards: ShardService): void {
   app.get("/api/shards/:dataset/:shard", {
     schema: { tags, summary: "Download the data of one shard", params: ShardPath },
     handler: async (request, reply) => {
       const { dataset, shard } = request.params;
       const file = shards.download(dataset, shard);
       if (file === undefined) throw shardUnknown(dataset, shard);
-      const handle = await opened(file, [dataset, shard]);
+      const handle = await opened(file.path, request.params);
       return reply
         .headers({
           ...anyOriginHeaders,
@@ -141,19 +133,17 @@ function addDownload(untyped: FastifyInstance, { shards }: Shell): void {
   });
 }
 
-function addBuilding(untyped: FastifyInstance, { shards }: Shell): void {
-  const app = untyped.withTypeProvider<TypeBoxTypeProvider>();
+function addBuilding(app: TypedApp, shards: ShardService): void {
   app.post("/api/shards", {
     ...guarded,
     schema: {
       tags,
       summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
       querystring: BuildParameters,
-      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+      response: accepted,
     },
-    handler: async (request, reply) => {
-      return sendAccepted(reply, await shards.build(request.body, { dryRun: request.query.dryRun ?? false }));
-    },
+    handler: async ({ body, query: { dryRun = false } }, reply) =>
+      sendAccepted(reply, await shards.build(body, { dryRun })),
   });
   app.post("/api/shards/:dataset/verify", {
     ...guarded,
@@ -162,24 +152,20 @@ function addBuilding(untyped: FastifyInstance, { shards }: Shell): void {
       summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
       params: DatasetPath,
       querystring: VerifyParameters,
-      response: { 202: Job, "4xx": Problem, "5xx": Problem },
+      response: accepted,
     },
-    handler: async (request, reply) => {
-      const { dataset } = request.params;
-      return sendAccepted(reply, await shards.verify(dataset, { answers: request.query.answers ?? true }));
-    },
+    handler: async ({ params, query: { answers: compared = true } }, reply) =>
+      sendAccepted(reply, await shards.verify(params.dataset, { answers: compared })),
   });
 }
 
 /** Shards of datasets: what there is, their data and reports, and having more of them built. */
-export function addShardRoutes(app: FastifyInstance, deps: HttpDeps, publicUrl: () => string): void {
-  const { shards } = deps;
+export function addShardRoutes(app: TypedApp, { shards, ...shell }: HttpShell): void {
   if (shards === undefined) return;
-  const shell = { shards, publicUrl };
-  addReading(app, shell);
-  addRuleFile(app, shell);
-  addDownload(app, shell);
-  addBuilding(app, shell);
+  addReading(app, { ...shell, shards });
+  addRuleFile(app, { ...shell, shards });
+  addDownload(app, shards);
+  addBuilding(app, shards);
 }
 
 const strict = { additionalProperties: false } as const;

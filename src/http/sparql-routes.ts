@@ -1,58 +1,132 @@
 import type { IncomingMessage } from "node:http";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
-import { descriptionUrl } from "../registry/void/published-documents.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
+import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
-  searchOf,
-  readOperation,
   type DescriptionOperation,
   type ProtocolBody,
   type QueryOperation,
+  readOperation,
+  searchOf,
 } from "./protocol-operation.ts";
-import type { HttpDeps } from "./http-deps.ts";
-import type { SendProblem } from "./problem-reply.ts";
+import { clientKey } from "./rate-limiter.ts";
+import { graphFormat, sendQuads } from "./rdf-body.ts";
+import { knownEntry } from "./registry-routes.ts";
 import { IdPath, ProtocolParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
-import { graphFormat, sendQuads } from "./rdf-body.ts";
-import { describeRoute, type DescribedRoute } from "./service-description.ts";
 
-/** What the SPARQL routes work with. */
-export interface SparqlShell {
-  readonly deps: HttpDeps;
-  readonly sendProblem: SendProblem;
-  /** Origin under which clients reach the service. */
-  readonly publicUrl: () => string;
+/** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
+export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
+  const { catalog } = shell;
+  addSparqlRoute(app, shell, {
+    url: "/sparql",
+    federated: true,
+    summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
+    answer: throughQueryService(shell, () => ({})),
+  });
+  addSparqlRoute(app, shell, {
+    url: "/endpoints/:id/sparql",
+    federated: true,
+    summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
+    check: (request) => knownEntry(shell, idOf(request)),
+    dataset: (id) => datasetOf(shell, id),
+    answer: throughQueryService(shell, (request) => ({ endpointId: idOf(request) })),
+  });
+  addSparqlRoute(app, shell, {
+    url: "/federations/:id/sparql",
+    federated: true,
+    summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
+    check(request) {
+      const id = idOf(request);
+      if (catalog.federation(id) === undefined) throw federationUnknown(id, catalog.federations);
+    },
+    answer: throughQueryService(shell, (request) => ({ federationId: idOf(request) })),
+  });
 }
-
-/** How one SPARQL route answers a query. */
-type Answering = (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
 
 interface SparqlRoute {
   readonly url: string;
+  /** SERVICE clauses are evaluated. */
   readonly federated: boolean;
   readonly summary: string;
   /** Throws when the path names nothing. */
-  readonly check?: (request: FastifyRequest) => void;
-  /** The dataset behind the route with this id, for the service description. */
-  readonly dataset?: (id: string) => Promise<DescribedRoute["dataset"]>;
-  readonly answer: Answering;
+  readonly check?: (request: FastifyRequest) => unknown;
+  /** What is queried without SERVICE behind the route with this id, for the service description. */
+  readonly dataset?: (id: string) => Promise<DescribedService["dataset"]>;
+  readonly answer: (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
 }
 
-const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\/[^/?]+)?\/sparql\/?\?/;
-
-/**
- * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and
- * need the framework's reading of it no more than its cost. The handlers find it in `originalUrl`.
- */
-export function routedUrl({ url = "" }: IncomingMessage): string {
-  return sparqlTarget.test(url) ? url.slice(0, url.indexOf("?")) : url;
+/** Adds a route that speaks the SPARQL 1.1 Protocol. */
+export function addSparqlRoute(app: TypedApp, shell: HttpShell, route: SparqlRoute): void {
+  app.route<{ Body: ProtocolBody | undefined }>({
+    method: ["GET", "POST"],
+    url: route.url,
+    // The schema documents; the protocol's own reader checks.
+    validatorCompiler: () => () => true,
+    schema: {
+      tags: ["SPARQL"],
+      summary: route.summary,
+      querystring: ProtocolParameters,
+      ...(route.url.includes(":id") && { params: IdPath }),
+    },
+    handler: handling(shell, route),
+  });
 }
+
+function handling(shell: HttpShell, route: SparqlRoute) {
+  const { limits, log } = shell.config;
+  return (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply): Promise<void> => {
+    request.exchange.route = route.url;
+    route.check?.(request);
+    const operation = readOperation({
+      method: request.method,
+      search: searchOf(request.originalUrl),
+      body: request.body,
+      maxQueryBytes: limits.maxQueryBytes,
+    });
+    if (operation.kind === "description") return sendDescription(shell, route, { request, reply, operation });
+    if (log.queries) request.exchange.query = operation.text;
+    return route.answer(request, reply, operation);
+  };
+}
+
+/** What a route's path names. */
+type Target = { readonly endpointId?: string; readonly federationId?: string };
+
+const throughQueryService =
+  ({ queries, sendProblem }: HttpShell, targetOf: (request: FastifyRequest) => Target): SparqlRoute["answer"] =>
+  async (request, reply, operation) => {
+    const { headers } = request;
+    const { endpointId, federationId } = targetOf(request);
+    const answer = await queries.run({
+      text: operation.text,
+      endpointId,
+      federationId,
+      accept: headers.accept,
+      format: operation.format,
+      acceptEncoding: headers["accept-encoding"],
+      defaultGraphs: operation.defaultGraphs,
+      namedGraphs: operation.namedGraphs,
+      timeoutMs: operation.timeoutMs,
+      strict: operation.strict,
+      partial: operation.partial,
+      client: clientKey(request.ip),
+      signal: clientSignal(request.exchange),
+      trace: request.exchange.span?.context,
+    });
+    request.exchange.run = answer.runId;
+    const { contentEncoding, body } = answer;
+    const sending = sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
+      sendProblem(reply, error, { "Fedway-Run": answer.runId }),
+    );
+    if (sending !== undefined) await sending;
+  };
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
 
@@ -83,193 +157,82 @@ function headersOf(answer: QueryAnswer): readonly string[] {
   return headers;
 }
 
-function parameter(params: unknown, name: string): string {
-  if (typeof params !== "object" || params === null) return "";
-  const found: unknown = Reflect.get(params, name);
-  return typeof found === "string" ? found : "";
-}
-
-/** The `id` in the path. */
-export const idOf = ({ params }: FastifyRequest): string => parameter(params, "id");
-
-const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
-
-function federationUnknown(id: string, known: readonly string[]): FedwayError {
-  const [like] = nearest(id, known);
-  return new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${shortened(id)}".`, {
-    next: like === undefined ? "GET /api/federations lists all of them." : `Did you mean "${like}"?`,
-  });
-}
-
-/** What a route's path names. */
-type Target = { readonly endpointId?: string; readonly federationId?: string };
-
-const throughQueryService =
-  ({ deps, sendProblem }: SparqlShell, targetOf: (request: FastifyRequest) => Target): Answering =>
-  async (request, reply, operation) => {
-    const { headers } = request;
-    const { endpointId, federationId } = targetOf(request);
-    const answer = await deps.queries.run({
-      text: operation.text,
-      endpointId,
-      federationId,
-      accept: headers.accept,
-      format: operation.format,
-      acceptEncoding: headers["accept-encoding"],
-      defaultGraphs: operation.defaultGraphs,
-      namedGraphs: operation.namedGraphs,
-      timeoutMs: operation.timeoutMs,
-      strict: operation.strict,
-      partial: operation.partial,
-      client: clientKey(request.ip),
-      signal: clientSignal(request.exchange),
-      trace: request.exchange.span?.context,
-    });
-    request.exchange.run = answer.runId;
-    const { contentEncoding, body } = answer;
-    const sending = sendAnswer(reply, { headers: headersOf(answer), contentEncoding, body }, (error) =>
-      sendProblem(reply, error, { "Fedway-Run": answer.runId }),
-    );
-    if (sending !== undefined) await sending;
-  };
-
 interface Described {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly operation: DescriptionOperation;
 }
 
-/** Answers a request without a query with the route's service description. */
+/** Answers a request without a query with the route's service description (SPARQL 1.1 Service Description). */
 async function sendDescription(
-  { publicUrl }: SparqlShell,
+  { publicUrl }: HttpShell,
   { federated, dataset }: SparqlRoute,
   { request, reply, operation }: Described,
 ): Promise<void> {
-  const url = `${publicUrl()}${request.originalUrl.split("?", 1)[0]}`;
-  const { accept } = request.headers;
-  const format = graphFormat({ ...(accept !== undefined && { accept }), format: operation.format ?? "" });
-  await sendQuads(reply, describeRoute({ url, federated, dataset: await dataset?.(idOf(request)) }), format);
-}
-
-function handling(
-  shell: SparqlShell,
-  route: SparqlRoute,
-): (request: FastifyRequest<{ Body: ProtocolBody | undefined }>, reply: FastifyReply) => Promise<void> {
-  const { limits, log } = shell.deps.config;
-  return (request, reply) => {
-    request.exchange.route = route.url;
-    route.check?.(request);
-    const operation = readOperation({
-      method: request.method,
-      search: searchOf(request.originalUrl),
-      body: request.body,
-      maxQueryBytes: limits.maxQueryBytes,
-    });
-    if (operation.kind === "description") return sendDescription(shell, route, { request, reply, operation });
-    if (log.queries) request.exchange.query = operation.text;
-    return route.answer(request, reply, operation);
-  };
-}
-
-function addRoute(app: FastifyInstance, shell: SparqlShell, route: SparqlRoute): void {
-  app.route<{ Body: ProtocolBody | undefined }>({
-    method: ["GET", "POST"],
-    url: route.url,
-    // The schema documents; the protocol's own reader checks.
-    validatorCompiler: () => () => true,
-    schema: {
-      tags: ["SPARQL"],
-      summary: route.summary,
-      querystring: ProtocolParameters,
-      ...(route.url.includes(":id") && { params: IdPath }),
-    },
-    handler: handling(shell, route),
+  const format = graphFormat({ accept: request.headers.accept, format: operation.format });
+  const described = await dataset?.(idOf(request));
+  const quads = serviceDescription({
+    url: `${publicUrl()}${request.originalUrl.split("?", 1)[0]}`,
+    features: federated ? [basicFederatedQuery] : [],
+    formats,
+    ...(described && { dataset: described }),
   });
+  await sendQuads(reply, quads, format);
 }
+
+const basicFederatedQuery = "http://www.w3.org/ns/sparql-service-description#BasicFederatedQuery";
+
+/** IRIs of the W3C's list of unique formats (http://www.w3.org/ns/formats/). */
+const formatNames: Readonly<Record<string, string>> = {
+  json: "SPARQL_Results_JSON",
+  xml: "SPARQL_Results_XML",
+  csv: "SPARQL_Results_CSV",
+  tsv: "SPARQL_Results_TSV",
+  turtle: "Turtle",
+  ntriples: "N-Triples",
+  jsonld: "JSON-LD",
+};
+
+const formats = resultFormats
+  .filter(({ writable }) => writable)
+  .map(({ name }) => `http://www.w3.org/ns/formats/${formatNames[name] ?? name}`);
 
 /** The dataset of an endpoint, with what is known of it. */
-async function datasetOf({ deps, publicUrl }: SparqlShell, id: string): Promise<DescribedRoute["dataset"]> {
-  const description = await deps.descriptions.get(id);
+async function datasetOf({ descriptions, publicUrl }: HttpShell, id: string): Promise<DescribedService["dataset"]> {
+  const description = await descriptions.get(id);
   if (!description) return { iri: `${publicUrl()}/endpoints/${id}#dataset` };
   return { iri: description.dataset, describedAt: descriptionUrl(publicUrl(), id), description };
 }
 
-/** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
-export function addQueryRoutes(app: FastifyInstance, shell: SparqlShell): void {
-  const { catalog } = shell.deps;
-  addRoute(app, shell, {
-    url: "/sparql",
-    federated: true,
-    summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
-    answer: throughQueryService(shell, () => ({})),
-  });
-  addRoute(app, shell, {
-    url: "/endpoints/:id/sparql",
-    federated: true,
-    summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
-    check: (request) => {
-      const id = idOf(request);
-      if (!catalog.byId(id))
-        throw endpointUnknown(
-          id,
-          catalog.entries.map((entry) => entry.id),
-        );
-    },
-    dataset: (id) => datasetOf(shell, id),
-    answer: throughQueryService(shell, (request) => ({ endpointId: idOf(request) })),
-  });
-  addRoute(app, shell, {
-    url: "/federations/:id/sparql",
-    federated: true,
-    summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
-    check: (request) => {
-      const id = idOf(request);
-      if (!catalog.federation(id))
-        throw federationUnknown(
-          id,
-          catalog.federations.map((federation) => federation.id),
-        );
-    },
-    answer: throughQueryService(shell, (request) => ({ federationId: idOf(request) })),
-  });
+/** A named part of the path. */
+export function pathPart({ params }: FastifyRequest, name: string): string {
+  if (typeof params !== "object" || params === null) return "";
+  const found: unknown = Reflect.get(params, name);
+  return typeof found === "string" ? found : "";
 }
 
-/** `/hosted/{id}/sparql`: the endpoint in this process, without planning. */
-export function addHostedRoute(app: FastifyInstance, shell: SparqlShell, answer: Answering): void {
-  const { hosted, catalog } = shell.deps;
-  addRoute(app, shell, {
-    url: "/hosted/:id/sparql",
-    federated: false,
-    summary: "Query an endpoint that this service hosts",
-    check: (request) => {
-      const id = idOf(request);
-      if (hosted(id)) return;
-      throw endpointUnknown(
-        id,
-        catalog.entries.map((entry) => entry.id).filter((known) => hosted(known)),
-      );
-    },
-    answer,
-  });
+/** The `id` in the path. */
+export const idOf = (request: FastifyRequest): string => pathPart(request, "id");
+
+const sparqlTarget = /^(?:\/(?:(?:endpoints|federations|hosted)|shards\/[^/?]+)\/[^/?]+)?\/sparql\/?\?/;
+
+/**
+ * The URL by which a request is routed: without its query part on SPARQL routes, which read that part themselves and
+ * need the framework's reading of it no more than its cost. The handlers find it in `originalUrl`.
+ */
+export function routedUrl({ url = "" }: IncomingMessage): string {
+  return sparqlTarget.test(url) ? url.slice(0, url.indexOf("?")) : url;
 }
 
-/** The dataset and the shard in the path. */
-export const shardOf = ({ params }: FastifyRequest): { readonly dataset: string; readonly shard: string } => ({
-  dataset: parameter(params, "dataset"),
-  shard: parameter(params, "shard"),
-});
+const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
 
-/** `/shards/{dataset}/{shard}/sparql`: a shard in this process, without planning. */
-export function addShardRoute(app: FastifyInstance, shell: SparqlShell, answer: Answering): void {
-  addRoute(app, shell, {
-    url: "/shards/:dataset/:shard/sparql",
-    federated: false,
-    summary: "Query a shard that this service hosts",
-    check: (request) => {
-      const { dataset, shard } = shardOf(request);
-      if (!shell.deps.shards?.endpoint(dataset, shard)) throw shardUnknown(dataset, shard);
-    },
-    answer,
+function federationUnknown(id: string, known: readonly { readonly id: string }[]): FedwayError {
+  const [like] = nearest(
+    id,
+    known.map((each) => each.id),
+  );
+  return new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${shortened(id)}".`, {
+    next: like === undefined ? "GET /api/federations lists all of them." : `Did you mean "${like}"?`,
   });
 }
 

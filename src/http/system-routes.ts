@@ -1,28 +1,30 @@
-import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
-import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
-import type { HttpDeps } from "./http-deps.ts";
+import { anyOriginHeaders, plainHeaders, sendJson, uncached } from "./common-headers.ts";
+import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
 import { Readiness } from "./schemas.ts";
 
+const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
+const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
+
 /** Health and metrics: all that a worker answers about. */
-export function addHealth(app: FastifyInstance, { config, ready, metrics }: HttpDeps): void {
+export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): void {
   app.get("/health/live", {
     schema: {
       tags: ["Operation"],
       summary: "Whether the process answers at all",
-      response: { 200: Type.Object({ live: Type.Boolean() }) },
+      response: alive,
     },
-    handler: (_request, reply) => sendJson(reply.header("Cache-Control", "no-store"), { live: true }),
+    handler: (_request, reply) => sendJson(reply.headers(uncached), { live: true }),
   });
   app.get("/health/ready", {
     schema: {
       tags: ["Operation"],
       summary: "Whether queries can be answered now, with reasons when not",
-      response: { 200: Readiness, 503: Readiness },
+      response: readyOrNot,
     },
     handler: (_request, reply) => {
       const readiness = ready();
-      return sendJson(reply.header("Cache-Control", "no-store"), readiness, readiness.ready ? 200 : 503);
+      return sendJson(reply.headers(uncached), readiness, readiness.ready ? 200 : 503);
     },
   });
   // Those who may see the metrics need not be those who may ask.
@@ -32,7 +34,7 @@ export function addHealth(app: FastifyInstance, { config, ready, metrics }: Http
     handler: async (_request, reply) => {
       const text = await metrics.render();
       return reply
-        .headers({ ...plainHeaders, "Cache-Control": "no-store" })
+        .headers({ ...plainHeaders, ...uncached })
         .type(metrics.contentType)
         .send(text);
     },
@@ -40,8 +42,8 @@ export function addHealth(app: FastifyInstance, { config, ready, metrics }: Http
 }
 
 /** Health, metrics and the OpenAPI document. */
-export function addSystemRoutes(app: FastifyInstance, deps: HttpDeps): void {
-  addHealth(app, deps);
+export function addSystemRoutes(app: TypedApp, shell: HttpShell): void {
+  addHealth(app, shell);
   app.get("/openapi.json", {
     schema: { tags: ["Operation"], summary: "This API as an OpenAPI 3.1 document" },
     handler: (_request, reply) => sendJson(reply, app.swagger()),

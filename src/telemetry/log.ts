@@ -9,8 +9,8 @@ export interface LogSettings {
   readonly monitor: { readonly webhooks: readonly string[]; readonly webhookSecret: string | undefined };
 }
 
-/** What is told of a request; `RequestLine` of the HTTP shell fits. */
-type RequestLine = object & { readonly query?: string | undefined };
+/** What is told of a request. */
+type RequestLine = Readonly<Record<string, unknown>> & { readonly query?: string | undefined };
 
 const hidden = "[secret]";
 
@@ -64,14 +64,12 @@ interface DueLine {
 const requestLine = ({ time, line }: DueLine): string =>
   `{"level":${pino.levels.values["info"]},"time":${time},${JSON.stringify(line).slice(1, -1)},"msg":"request"}\n`;
 
-/** The log, and the part of it that tells of requests. */
-interface ServiceLog {
-  readonly log: Logger;
-  readonly http: {
-    readonly error: (fields: object, message: string) => void;
-    /** Absent when such lines are not wanted. */
-    readonly request?: (line: RequestLine) => void;
-  };
+/** The part of the log that tells of requests. */
+export interface HttpLog {
+  /** A defect, with what is known of it. */
+  readonly error: (fields: object, message: string) => void;
+  /** Absent when such lines are not wanted. */
+  readonly request?: (line: RequestLine) => void;
 }
 
 /**
@@ -81,7 +79,7 @@ interface ServiceLog {
  * its `minLength`, so that at the end of the process nothing is under way but what was begun before. The line of a request
  * is put together with its batch: in the middle of a request it costs a tenth of a small answer's time.
  */
-export function createLog(settings: LogSettings): ServiceLog {
+export function createLog(settings: LogSettings): { readonly log: Logger; readonly http: HttpLog } {
   const sink = pino.destination({ dest: 2, sync: false, minLength: 16_000, periodicFlush: 250 });
   const batch = new LineBatch<DueLine>(sink, {
     characters: 14_000,

@@ -102,6 +102,8 @@ export function createFakeCatalog(): Catalog {
 export const fakeSettings: HttpSettings = {
   host: "127.0.0.1",
   port: 0,
+  metricsPort: undefined,
+  role: "all",
   publicUrl: "http://127.0.0.1:0",
   trustProxy: false,
   adminToken: "off",

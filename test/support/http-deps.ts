@@ -66,7 +66,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     publishSnapshot: noJobs,
     hosted: () => undefined,
     metrics: {
-      contentType: "text/plain; version=0.0.4",
+      contentType: "text/plain; version=0.0.4; charset=utf-8",
       render: async () => "fedway_up 1\n",
       observeRequest: (request) => void observed.push(request),
     },

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { FastifyInstance } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { baseStyle, partsStyle } from "./style.ts";
 import { plainHeaders } from "../common-headers.ts";
+import type { TypedApp } from "../http-deps.ts";
 
 /** A file that pages load, under a name that changes with what is in it. */
 interface Asset {
@@ -42,7 +42,7 @@ const named = /^([a-z]+)\.([0-9a-f]{16})\.([a-z]+)$/;
  * Serves the assets. One asked for by another hash is what a page of another version wants, while a deployment replaces
  * processes one by one: it gets the one that is here, not to be kept.
  */
-export function addAssets(app: FastifyInstance): void {
+export function addAssets(app: TypedApp): void {
   app.get<{ Params: { file: string } }>("/assets/:file", { schema: { hide: true } }, (request, reply) => {
     const [, stem, hash, extension] = named.exec(request.params.file) ?? [];
     const found = [stylesheet, icon].find((each) => each.stem === stem && each.extension === extension);

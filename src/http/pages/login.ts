@@ -1,13 +1,15 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyReply } from "fastify";
 import { html, type Html } from "../../html.ts";
-import type { HttpDeps } from "../http-deps.ts";
+import { uncached } from "../common-headers.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { isToken, openAccess, sessionCookie, guarded } from "../write-access.ts";
 import { page } from "./layout.ts";
 import { pageHeaders } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
 
-const uncached = { ...pageHeaders, "Cache-Control": "no-store" };
+/** Of what is different for everybody. */
+const privateHeaders = { ...pageHeaders, ...uncached };
 
 function loginPage(version: string, isWrong: boolean): string {
   return page({
@@ -26,10 +28,10 @@ ${isWrong ? html`<p role="alert">This is not the admin token.</p>\n` : ""}<div><
  * `/login`: the admin token, from the link of the start message or the form, for a cookie. The URL that it stood in is
  * left at once, and is told to nobody.
  */
-export function addLogin(app: FastifyInstance, { config, version }: HttpDeps): void {
+export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
   const signIn = (reply: FastifyReply, token: string | undefined): FastifyReply => {
     const { adminToken } = config;
-    void reply.headers(uncached);
+    void reply.headers(privateHeaders);
     if (adminToken === openAccess) return reply.redirect("/", 303);
     if (token !== undefined && isToken(token, adminToken)) {
       return reply.header("Set-Cookie", sessionCookie(config)).redirect("/", 303);
@@ -85,19 +87,19 @@ export function askFor(work: keyof typeof works, { id, endpointApi, mayAsk }: As
 }
 
 /** The routes behind those buttons. */
-export function addAsking(app: FastifyInstance, deps: HttpDeps): void {
+export function addAsking(app: TypedApp, shell: HttpShell): void {
   const ask: Readonly<Record<keyof typeof works, (id: string) => Promise<unknown>>> = {
-    describe: (id) => deps.descriptions.request(id, { priority: 1, again: false }),
-    capabilities: (id) => deps.capabilities.request(id),
+    describe: (id) => shell.descriptions.request(id, { priority: 1, again: false }),
+    capabilities: (id) => shell.capabilities.request(id),
   };
   for (const work of ["describe", "capabilities"] as const) {
-    app.post<{ Params: { id: string } }>(`/endpoints/:id/${work}`, {
+    app.post(`/endpoints/:id/${work}`, {
       ...guarded,
       schema: { tags: ["Pages"], summary: `Have an endpoint ${works[work].done}, from its page`, params: IdPath },
       handler: async ({ params }, reply) => {
-        const { id } = knownEntry(deps, params.id);
+        const { id } = knownEntry(shell, params.id);
         await ask[work](id);
-        return reply.headers({ ...pageHeaders, "Cache-Control": "no-store" }).redirect(`/endpoints/${id}`, 303);
+        return reply.headers(privateHeaders).redirect(`/endpoints/${id}`, 303);
       },
     });
   }

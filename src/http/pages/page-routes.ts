@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
-import type { Availability } from "../../monitor/monitor.ts";
-import type { CatalogShell } from "../catalog-routes.ts";
 import type { EntryDescription } from "../catalog-view.ts";
-import type { HttpDeps } from "../http-deps.ts";
+import type { HttpShell, TypedApp } from "../http-deps.ts";
+import { uncached } from "../common-headers.ts";
+import { unseen } from "../monitor-routes.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
@@ -19,11 +19,6 @@ import { incidentPage } from "./incident-page.ts";
 import { pageHeaders, sendPage, refusalPage } from "./page-reply.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 
-/** What the pages are made with. */
-export interface PageShell extends CatalogShell {
-  readonly publicUrl: () => string;
-}
-
 const tags = ["Pages"];
 
 const queryOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
@@ -31,17 +26,14 @@ const queryOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
   return new URLSearchParams(at === -1 ? "" : originalUrl.slice(at + 1));
 };
 
-const idOf = ({ params }: FastifyRequest): string =>
-  typeof params === "object" && params !== null && "id" in params ? String(params.id) : "";
+const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
-const nowOf = ({ now = Date.now }: HttpDeps): number => now();
-
-function addCatalog(app: FastifyInstance, { deps, view, publicUrl }: PageShell): void {
+function addCatalog(app: TypedApp, { search, catalog, hosted, view, publicUrl, version }: HttpShell): void {
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
       const filter = readCatalogFilter(queryOf(request));
-      const found = deps.search.filterEntries(deps.catalog, filter);
+      const found = search.filterEntries(catalog, filter);
       const descriptions = new Map<string, EntryDescription>();
       for (const { entry } of found.hits) {
         const description = await view.description(entry);
@@ -51,31 +43,20 @@ function addCatalog(app: FastifyInstance, { deps, view, publicUrl }: PageShell):
         filter,
         found,
         descriptions,
-        all: deps.catalog.entries.length,
+        all: catalog.entries.length,
         publicUrl: publicUrl(),
-        hasExamples: exampleEndpoints.every((id) => deps.hosted(id) !== undefined),
-        version: deps.version,
+        hasExamples: exampleEndpoints.every((id) => hosted(id) !== undefined),
+        version,
       });
       return sendPage(request, reply, text);
     },
   });
 }
 
-/** The monitor may be a moment behind the catalogue; until then nothing is known. */
-const unseen = ({ id, url }: CatalogEntry): Availability => ({
-  health: { endpoint: id, url, state: "unknown", streak: 0, hours: [] },
-  windows: [],
-  days: [],
-});
-
 const mostIncidents = 20;
 
-async function endpointText(
-  { deps, view, publicUrl }: PageShell,
-  entry: CatalogEntry,
-  mayAsk: boolean,
-): Promise<string> {
-  const { monitor, descriptions, capabilities } = deps;
+async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boolean): Promise<string> {
+  const { monitor, descriptions, capabilities, view, publicUrl, version } = shell;
   const { id } = entry;
   const dataOf = async () => {
     const [description, freshness] = await Promise.all([descriptions.get(id), descriptions.freshness(id)]);
@@ -100,26 +81,26 @@ async function endpointText(
     capabilities: abilities,
     data,
     heartbeat: monitor.heartbeat(),
-    nowMs: nowOf(deps),
+    nowMs: nowOf(shell),
     asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),
-    version: deps.version,
+    version,
   });
 }
 
-function addEndpoint(app: FastifyInstance, shell: PageShell): void {
+function addEndpoint(app: TypedApp, shell: HttpShell): void {
   app.get("/endpoints/:id", {
     schema: { tags, summary: "One endpoint as a page to read", params: IdPath },
     handler: async (request, reply) => {
-      const entry = knownEntry(shell.deps, idOf(request));
-      const mayAsk = hasAccess(request, shell.deps.config);
+      const entry = knownEntry(shell, request.params.id);
+      const mayAsk = hasAccess(request, shell.config);
       return sendPage(request, reply, await endpointText(shell, entry, mayAsk));
     },
   });
 }
 
-function addStatus(app: FastifyInstance, { deps }: PageShell): void {
-  const { monitor, catalog } = deps;
+function addStatus(app: TypedApp, shell: HttpShell): void {
+  const { monitor, catalog, version } = shell;
   const titleOf = (id: string): string => catalog.byId(id)?.title ?? id;
   app.get("/status", {
     schema: { tags, summary: "The state of all endpoints as a page to read" },
@@ -132,57 +113,58 @@ function addStatus(app: FastifyInstance, { deps }: PageShell): void {
         titleOf,
         heartbeat: monitor.heartbeat(),
         incidents: incidents.ok ? incidents.value : undefined,
-        nowMs: nowOf(deps),
-        version: deps.version,
+        nowMs: nowOf(shell),
+        version,
       });
       return sendPage(request, reply, text);
     },
   });
 }
 
-function addIncident(app: FastifyInstance, { deps }: PageShell): void {
+function addIncident(app: TypedApp, shell: HttpShell): void {
+  const { monitor, catalog, version } = shell;
   app.get("/incidents/:id", {
     schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
     handler: async (request, reply) => {
-      const incident = await deps.monitor.incident(idOf(request));
+      const incident = await monitor.incident(request.params.id);
       if (incident === undefined) {
         throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.");
       }
-      const title = deps.catalog.byId(incident.endpoint)?.title;
-      return sendPage(request, reply, incidentPage({ incident, title, nowMs: nowOf(deps), version: deps.version }));
+      const title = catalog.byId(incident.endpoint)?.title;
+      return sendPage(request, reply, incidentPage({ incident, title, nowMs: nowOf(shell), version }));
     },
   });
 }
 
 /** What goes wrong on the way to a page is answered with a page. */
-function answerWithPages(app: FastifyInstance, { deps }: PageShell): void {
+function answerWithPages(app: TypedApp, { logger, version }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toHttpError(thrown);
     request.exchange.code = error.code;
-    if (error.code === "INTERNAL") deps.logger?.error({ err: error.cause ?? error }, "unexpected error");
+    if (error.code === "INTERNAL") logger?.error({ err: error.cause ?? error }, "unexpected error");
     return reply
       .code(error.kind.status)
-      .headers({ ...pageHeaders, "Cache-Control": "no-store" })
-      .send(refusalPage(error, deps.version));
+      .headers({ ...pageHeaders, ...uncached })
+      .send(refusalPage(error, version));
   });
 }
 
 /** The pages for people and what they load. */
-export function addPageRoutes(untyped: FastifyInstance, shell: PageShell): void {
-  const { deps, publicUrl } = shell;
-  void untyped.register(async (app) => {
+export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
+  const { publicUrl, version } = shell;
+  void parent.register(async (app: TypedApp) => {
     answerWithPages(app, shell);
     addAssets(app);
     addCatalog(app, shell);
     addEndpoint(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
-    addLogin(app, deps);
-    addAsking(app, deps);
+    addLogin(app, shell);
+    addAsking(app, shell);
     app.get("/docs", {
       schema: { tags, summary: "This API as a page to read" },
       handler: async (request, reply) =>
-        sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl(), version: deps.version })),
+        sendPage(request, reply, docsPage(app.swagger(), { publicUrl: publicUrl(), version })),
     });
   });
 }

@@ -45,7 +45,7 @@ function generousDeps(): Partial<HttpDeps> {
       bytes: text.length,
       sha256: "0",
     }),
-    report: async () => ({}),
+    report: async () => ({}) as Awaited<ReturnType<ShardService["report"]>>,
     reportPage: async () => "<!doctype html><title>x</title>",
     ruleFile: async () => ({ path, bytes: text.length }),
     build: async () => job,

@@ -17,7 +17,7 @@ describe("metrics on a port of their own", () => {
     const { app, metrics } = await startApart(role);
     const response = await fetch(`${metrics}/metrics`);
     expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4");
+    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe("fedway_up 1\n");
     expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
     expect((await fetch(`${app.url}/health/live`)).status).toBe(200);

@@ -69,7 +69,7 @@ describe("observation", () => {
   it("gives the metrics", async () => {
     const app = await start();
     const response = await fetch(`${app.url}/metrics`);
-    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4");
+    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe("fedway_up 1\n");
   });
 

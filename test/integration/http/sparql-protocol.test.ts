@@ -214,6 +214,24 @@ describe("service descriptions", () => {
   shouldDescribe("/endpoints/alpha/sparql?x=y", "/endpoints/alpha/sparql");
   shouldDescribe("/hosted/alpha/sparql", "/hosted/alpha/sparql");
 
+  it.each([
+    ["/sparql", ["BasicFederatedQuery"], []],
+    ["/endpoints/alpha/sparql", ["BasicFederatedQuery"], ["/endpoints/alpha#dataset"]],
+    ["/hosted/alpha/sparql", [], []],
+  ])("of %s tell language, formats, features and dataset", async (path, features, datasets) => {
+    const app = await start({ hosted: () => hosted([]) });
+    const text = await (await fetch(app.url + path, { headers: { Accept: "application/n-triples" } })).text();
+    const objectsOf = (name: string): readonly string[] =>
+      [...text.matchAll(new RegExp(`service-description#${name}> <(.*)> \\.`, "g"))].map(([, object = ""]) => object);
+    const sd = "http://www.w3.org/ns/sparql-service-description#";
+    expect(objectsOf("supportedLanguage")).toStrictEqual([`${sd}SPARQL11Query`]);
+    expect(objectsOf("feature")).toStrictEqual(features.map((name) => sd + name));
+    expect(objectsOf("defaultDataset")).toStrictEqual(datasets.map((end) => app.url + end));
+    const formats = ["SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"];
+    const named = [...formats, "Turtle", "N-Triples", "JSON-LD"].map((name) => `http://www.w3.org/ns/formats/${name}`);
+    expect(objectsOf("resultFormat")).toStrictEqual(named);
+  });
+
   it("are negotiated", async () => {
     const app = await start();
     const response = await fetch(`${app.url}/sparql`, { headers: { Accept: "application/ld+json" } });

@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
+import { answerKindOf } from "../hosting/query-form.ts";
+import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
+import { resultFormats } from "../results/formats.ts";
+import { anyOriginHeaders, flat } from "./common-headers.ts";
+import { clientSignal } from "./exchange.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import type { QueryOperation } from "./protocol-operation.ts";
+import { clientKey } from "./rate-limiter.ts";
+import { sendAnswer } from "./send-answer.ts";
+import { addSparqlRoute, idOf, pathPart, shardUnknown } from "./sparql-routes.ts";
+
+/** `/hosted/{id}/sparql` and `/shards/{dataset}/{shard}/sparql`: endpoints of this process, asked without planning. */
+export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
+  const { hosted, catalog, shards } = shell;
+  addHostedRoute(app, shell, {
+    url: "/hosted/:id/sparql",
+    summary: "Query an endpoint that this service hosts",
+    endpointOf(request) {
+      const endpoint = hosted(idOf(request));
+      if (endpoint) return endpoint;
+      throw endpointUnknown(
+        idOf(request),
+        catalog.entries.map(({ id }) => id).filter((id) => hosted(id)),
+      );
+    },
+  });
+  addHostedRoute(app, shell, {
+    url: "/shards/:dataset/:shard/sparql",
+    summary: "Query a shard that this service hosts",
+    endpointOf(request) {
+      const [dataset, shard] = [pathPart(request, "dataset"), pathPart(request, "shard")];
+      const endpoint = shards?.endpoint(dataset, shard);
+      if (endpoint) return endpoint;
+      throw shardUnknown(dataset, shard);
+    },
+  });
+}
+
+interface HostedRoute {
+  readonly url: string;
+  readonly summary: string;
+  /** @throws FedwayError when the path names nothing */
+  readonly endpointOf: (request: FastifyRequest) => HostedEndpoint;
+}
+
+function addHostedRoute(app: TypedApp, shell: HttpShell, { url, summary, endpointOf }: HostedRoute): void {
+  const answer = hostedAnswer(shell, endpointOf);
+  addSparqlRoute(app, shell, { url, summary, federated: false, check: endpointOf, answer });
+}
+
+const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });
+
+const contentTypes = new Map(resultFormats.map(({ mediaType, contentType }) => [mediaType, contentType]));
+
+/** The Accept header that is asked for: the `format` parameter (short name or media type) wins. */
+function acceptOf(request: FastifyRequest, format: string | undefined): string {
+  if (format === undefined) return request.headers.accept ?? "*/*";
+  return resultFormats.find(({ name }) => name === format)?.mediaType ?? format;
+}
+
+/** Asks a hosted endpoint and sends its answer. */
+const hostedAnswer =
+  ({ config, sendProblem }: HttpShell, endpointOf: HostedRoute["endpointOf"]) =>
+  async (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation): Promise<void> => {
+    const mostMs = config.limits.timeoutMs;
+    const kind = answerKindOf(operation.text);
+    const { mediaType, body, stream } = await endpointOf(request).query({
+      query: operation.text,
+      kind: kind ?? "bindings",
+      // The store's refusal of what is no query is not to be hidden behind a format.
+      accept: kind === undefined ? "*/*" : acceptOf(request, operation.format),
+      defaultGraphs: operation.defaultGraphs,
+      namedGraphs: operation.namedGraphs,
+      client: clientKey(request.ip),
+      signal: clientSignal(request.exchange),
+      // Waiting for others included.
+      timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),
+    });
+    const headers = [...staticHeaders, "Content-Type", contentTypes.get(mediaType) ?? mediaType];
+    await sendAnswer(reply, { headers, contentEncoding: "identity", body: stream ?? body }, (error) =>
+      sendProblem(reply, error),
+    );
+  };
