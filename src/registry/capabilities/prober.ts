@@ -2,14 +2,7 @@ import { type Clock, systemClock } from "../../clock.ts";
 import type { ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
-import {
-  createProbeSession,
-  defaultBounds,
-  type ProbeBounds,
-  StopProbing,
-  type Asking,
-  type ProbeSession,
-} from "./session.ts";
+import { type Asking, defaultBounds, type ProbeBounds, ProbeSession, StopProbing } from "./session.ts";
 import type { RequestMethod } from "../../outbound/sparql-client.ts";
 import {
   canary,
@@ -62,7 +55,7 @@ export function createCapabilityProber(options: CapabilityProberOptions): Capabi
   return {
     async probe(endpoint, { signal, serviceToItself = false, onProgress }) {
       const probedAt = new Date(clock.now()).toISOString();
-      const session = createProbeSession({ client, clock, endpoint, signal, bounds });
+      const session = new ProbeSession({ client, clock, endpoint, signal, bounds });
       const run = new Run(session, endpoint);
       const unfinished = !(await run.finish(serviceToItself, onProgress));
       const constructs = Object.fromEntries(run.findings.constructs);

@@ -33,16 +33,6 @@ export interface Asking {
   readonly maxRows?: number;
 }
 
-/** One question after the other to one endpoint, within the bounds. */
-export interface ProbeSession {
-  readonly questions: number;
-  /**
-   * Fails with nothing but the end of the run.
-   * @throws StopProbing when the budget is spent, FedwayError `CANCELLED` when the signal is aborted
-   */
-  ask(probe: Probe, asking: Asking): Promise<Asked>;
-}
-
 /** Ends a run early; what was found until then counts. */
 export class StopProbing extends Error {
   override readonly name = "StopProbing";
@@ -59,39 +49,45 @@ interface ProbeSessionOptions {
 
 const maxBytes = 16 * 1024 * 1024;
 
-/** Opens a session. */
-export function createProbeSession(options: ProbeSessionOptions): ProbeSession {
-  const { client, clock, endpoint, signal, bounds } = options;
-  const endsMs = clock.now() + bounds.totalMs;
-  let questions = 0;
-  return {
-    get questions() {
-      return questions;
-    },
-    async ask(probe, { table, method = endpoint.method, accept, maxRows = 1000 }) {
-      if (questions > 0) await pause(options);
-      const leftMs = endsMs - clock.now();
-      if (questions >= bounds.questions || leftMs <= 0) throw new StopProbing("The budget of the run is spent.");
-      questions += 1;
-      const startedMs = clock.now();
-      try {
-        const answer = await client.probe({
-          endpoint: { ...endpoint, method },
-          query: probe.query(table),
-          kind: probe.kind,
-          accept,
-          signal,
-          timeoutMs: Math.min(bounds.questionMs, leftMs),
-          maxRows,
-          maxBytes,
-        });
-        return { answer, durationMs: answer.durationMs };
-      } catch (thrown) {
-        if (signal.aborted) throw cancelled(signal);
-        return { error: toFedwayError(thrown), durationMs: clock.now() - startedMs };
-      }
-    },
-  };
+/** One question after the other to one endpoint, within the bounds. */
+export class ProbeSession {
+  readonly #options: ProbeSessionOptions;
+  readonly #endsMs: number;
+  #questions = 0;
+
+  constructor(options: ProbeSessionOptions) {
+    this.#options = options;
+    this.#endsMs = options.clock.now() + options.bounds.totalMs;
+  }
+
+  /**
+   * Fails with nothing but the end of the run.
+   * @throws StopProbing when the budget is spent, FedwayError `CANCELLED` when the signal is aborted
+   */
+  async ask(probe: Probe, { table, method, accept, maxRows = 1000 }: Asking): Promise<Asked> {
+    const { client, clock, endpoint, signal, bounds } = this.#options;
+    if (this.#questions > 0) await pause(this.#options);
+    const leftMs = this.#endsMs - clock.now();
+    if (this.#questions >= bounds.questions || leftMs <= 0) throw new StopProbing("The budget of the run is spent.");
+    this.#questions += 1;
+    const startedMs = clock.now();
+    try {
+      const answer = await client.probe({
+        endpoint: { ...endpoint, method: method ?? endpoint.method },
+        query: probe.query(table),
+        kind: probe.kind,
+        accept,
+        signal,
+        timeoutMs: Math.min(bounds.questionMs, leftMs),
+        maxRows,
+        maxBytes,
+      });
+      return { answer, durationMs: answer.durationMs };
+    } catch (thrown) {
+      if (signal.aborted) throw cancelled(signal);
+      return { error: toFedwayError(thrown), durationMs: clock.now() - startedMs };
+    }
+  }
 }
 
 function cancelled({ reason }: AbortSignal): FedwayError {

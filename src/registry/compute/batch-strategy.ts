@@ -1,4 +1,4 @@
-import { type Batcher, createBatcher, type Weighed, weighed } from "./batches.ts";
+import { Batcher, type Weighed, weighed, workOf } from "./batches.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { type FailedKey, fallBack } from "./fallback.ts";
 import { markInconsistent, isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
@@ -14,12 +14,12 @@ const batchesPerRound = 16;
 
 /** Levels 2 and 3 for some keys: adaptive batches, single keys, and the fallback for those that fail. */
 export async function computeInBatches(run: Run, kind: FactKind, items: readonly Weighed[]): Promise<void> {
-  const batcher = createBatcher(items, {
+  const batcher = new Batcher(items, {
     first: 10,
     most: run.mostKeys,
     text: run.mostText,
     rows: run.cap,
-    ...(run.inconsistent && { work: Math.max(1, run.inconsistentFrom / 2) }),
+    work: run.inconsistent ? Math.max(1, run.inconsistentFrom / 2) : undefined,
   });
   let done = 0;
   for (let round = await askRound(run, kind, { batcher, items }); round; ) {
@@ -49,7 +49,7 @@ async function askRound(
 ): Promise<readonly KeptBatch[] | undefined> {
   const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
   const answered: KeptBatch[] = [];
-  for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+  for (const keys of batcher) {
     const kept = await askBatch(run, kind, { keys, batcher, items });
     if (kept) answered.push(kept);
     if (answered.length >= most) break;
@@ -78,7 +78,7 @@ interface Batch {
 
 /** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
 async function askBatch(run: Run, kind: FactKind, { keys, batcher, items }: Batch): Promise<KeptBatch | undefined> {
-  const work = items.filter(({ key }) => keys.includes(key)).reduce((sum, { weight }) => sum + weight, 0);
+  const work = workOf(items.filter(({ key }) => keys.includes(key)));
   const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
     if (batcher.failed()) return;
     const [key = ""] = keys;
@@ -123,10 +123,10 @@ async function deepen(
   let size = Math.max(1, Math.ceil(risen.length / 4));
   for (let round = 0; round < mostRounds && wanted.size > 0; round++) {
     const left = items.filter(({ key }) => wanted.has(key));
-    const work = left.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, left.length / size);
-    const batcher = createBatcher(left, { first: size, most: size, text: run.mostText, work: Math.max(1, work) });
+    const work = workOf(left) / Math.max(1, left.length / size);
+    const batcher = new Batcher(left, { first: size, most: size, text: run.mostText, work: Math.max(1, work) });
     wanted = new Set();
-    for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+    for (const keys of batcher) {
       const outcome = await observe(run, kind, { selection: { keys }, level: keys.length === 1 ? 3 : 2 });
       if (!isSeen(outcome)) {
         batcher.failed();
@@ -159,11 +159,7 @@ async function verifyBatches(run: Run, kind: FactKind, batches: readonly Answere
     }
   }
   if (open.size === 0) return;
-  if (addsUp(run, kind, open)) {
-    for (const [key, observation] of open) accept(run, kind, { key, observation });
-    return;
-  }
-  if (!run.dialect.count) {
+  if (addsUp(run, kind, open) || !run.dialect.count) {
     for (const [key, observation] of open) accept(run, kind, { key, observation });
     return;
   }
@@ -212,14 +208,10 @@ async function askTotals(run: Run, kind: FactKind, { open, batches }: Open): Pro
   const byRows = run.tooMuch.get(kind.name) === "cut";
   const first = byRows ? items.length : Math.max(1, Math.floor(usual / 2));
   const most = byRows ? Math.min(run.mostKeys, Math.max(1, (run.cap ?? Number.POSITIVE_INFINITY) - 1)) : first;
-  const batcher = createBatcher(items, {
-    first: Math.min(first, most),
-    most,
-    text: run.mostText,
-    ...totalsWork(items, { byRows, batches }),
-  });
+  const work = byRows ? undefined : workOf(items) / Math.max(1, batches.length) / 2;
+  const batcher = new Batcher(items, { first: Math.min(first, most), most, text: run.mostText, work });
   const totals = new Map<string, number>();
-  for (let keys = batcher.next(); keys !== undefined; keys = batcher.next()) {
+  for (const keys of batcher) {
     const found = await askSomeTotals(run, kind, keys);
     if (found === undefined) {
       batcher.failed();
@@ -230,15 +222,6 @@ async function askTotals(run: Run, kind: FactKind, { open, batches }: Open): Pro
     run.progress(`${kind.phrase}, checked`, totals.size, items.length);
   }
   return totals;
-}
-
-function totalsWork(
-  items: readonly Weighed[],
-  { byRows, batches }: { readonly byRows: boolean; readonly batches: readonly AnsweredBatch[] },
-): { readonly work?: number } {
-  if (byRows) return {};
-  const all = items.reduce((sum, { weight }) => sum + weight, 0);
-  return { work: all / Math.max(1, batches.length) / 2 };
 }
 
 async function askSomeTotals(

@@ -31,12 +31,12 @@ interface PartLimits {
  */
 export function verificationParts(items: readonly Weighed[], limits: PartLimits): readonly (readonly string[])[] {
   const parts: string[][] = [];
-  const all = sumOf(items);
+  const all = workOf(items);
   let left = items.length;
   while (left > 0 && parts.length < (limits.halvings ?? 6)) {
     // At least two parts wherever there are two keys.
     const rest = items.slice(parts.length === 0 && left > 1 ? 1 : 0, left);
-    const part = heaviest(rest, sumOf(items.slice(0, left)) / 2);
+    const part = heaviest(rest, workOf(items.slice(0, left)) / 2);
     parts.push(part.map(({ key }) => key));
     left -= part.length;
   }
@@ -87,63 +87,71 @@ interface BatchLimits {
   readonly work?: number | undefined;
 }
 
-/** Batches that adapt to how the endpoint takes them (level 2). */
-export interface Batcher {
-  /** The next batch, lightest keys first; undefined when all are done. */
-  next(): readonly string[] | undefined;
-  /** The last batch was answered with so many rows; `fast` ones make the next larger. */
-  answered(rows: number, fast: boolean): void;
-  /** The last batch was not answered, or cut: its keys come again in smaller batches. False when it was a single key. */
-  failed(): boolean;
-}
-
 /**
- * Starts with `limits.first` keys, halves on failure and doubles after every fast answer. While nothing has worked a
- * failure takes it down to a tenth: halving would press an endpoint that is at its limit with one failure after another.
+ * Batches that adapt to how the endpoint takes them (level 2). Starts with `limits.first` keys, halves on failure and
+ * doubles after every fast answer. While nothing has worked a failure takes it down to a tenth: halving would press an
+ * endpoint that is at its limit with one failure after another.
  */
-export function createBatcher(items: readonly Weighed[], limits: BatchLimits): Batcher {
-  const most = { work: limits.work ?? Number.POSITIVE_INFINITY, text: limits.text ?? Number.POSITIVE_INFINITY };
-  const state = { at: 0, size: Math.max(1, Math.min(limits.first, limits.most)), work: most.work, rowsPerKey: 0 };
-  let batch: readonly Weighed[] = [];
-  let succeeded = false;
-  return {
-    next() {
-      batch = firstWithin(items.slice(state.at, state.at + sizeFor(state, limits)), {
-        work: state.work,
-        text: most.text,
-      });
-      return batch.length === 0 ? undefined : batch.map(({ key }) => key);
-    },
-    answered(rows, fast) {
-      succeeded = true;
-      state.rowsPerKey = Math.max(state.rowsPerKey * 0.9, rows / Math.max(1, batch.length));
-      state.at += batch.length;
-      if (!fast) return;
-      if (sumOf(batch) >= state.work / 2) state.work = Math.min(most.work, state.work * 2);
-      state.size = Math.min(limits.most, Math.max(state.size, batch.length) * 2);
-    },
-    failed() {
-      if (batch.length <= 1) {
-        state.at += batch.length;
-        state.size = 1;
-        return false;
-      }
-      state.work = Math.min(state.work, sumOf(batch) / 2);
-      state.size = Math.max(1, Math.floor(batch.length / (succeeded ? 2 : 10)));
-      return true;
-    },
-  };
+export class Batcher {
+  readonly #items: readonly Weighed[];
+  readonly #limits: BatchLimits;
+  #at = 0;
+  #size: number;
+  #work: number;
+  #rowsPerKey = 0;
+  #batch: readonly Weighed[] = [];
+  #succeeded = false;
+
+  constructor(items: readonly Weighed[], limits: BatchLimits) {
+    this.#items = items;
+    this.#limits = limits;
+    this.#size = Math.max(1, Math.min(limits.first, limits.most));
+    this.#work = limits.work ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** One batch after the other, lightest keys first; each is to be reported as answered or failed before the next. */
+  *[Symbol.iterator](): Generator<readonly string[]> {
+    while (this.#at < this.#items.length) {
+      const next = this.#items.slice(this.#at, this.#at + this.#keysWanted());
+      this.#batch = firstWithin(next, { work: this.#work, text: this.#limits.text ?? Number.POSITIVE_INFINITY });
+      yield this.#batch.map(({ key }) => key);
+    }
+  }
+
+  #keysWanted(): number {
+    const { most, rows } = this.#limits;
+    const byRows = rows === undefined || this.#rowsPerKey === 0 ? this.#size : (0.8 * rows) / this.#rowsPerKey;
+    return Math.max(1, Math.min(this.#size, most, Math.floor(byRows)));
+  }
+
+  /** The last batch was answered with so many rows; `fast` ones make the next larger. */
+  answered(rows: number, fast: boolean): void {
+    const { length } = this.#batch;
+    this.#succeeded = true;
+    this.#rowsPerKey = Math.max(this.#rowsPerKey * 0.9, rows / Math.max(1, length));
+    this.#at += length;
+    if (!fast) return;
+    const mostWork = this.#limits.work ?? Number.POSITIVE_INFINITY;
+    if (workOf(this.#batch) >= this.#work / 2) this.#work = Math.min(mostWork, this.#work * 2);
+    this.#size = Math.min(this.#limits.most, Math.max(this.#size, length) * 2);
+  }
+
+  /** The last batch was not answered, or cut: its keys come again in smaller batches. False when it was a single key. */
+  failed(): boolean {
+    const { length } = this.#batch;
+    if (length <= 1) {
+      this.#at += length;
+      this.#size = 1;
+      return false;
+    }
+    this.#work = Math.min(this.#work, workOf(this.#batch) / 2);
+    this.#size = Math.max(1, Math.floor(length / (this.#succeeded ? 2 : 10)));
+    return true;
+  }
 }
 
-const sumOf = (items: readonly Weighed[]): number => items.reduce((sum, { weight }) => sum + weight, 0);
-
-function sizeFor(
-  { size, rowsPerKey }: { readonly size: number; readonly rowsPerKey: number },
-  { most, rows }: BatchLimits,
-): number {
-  const byRows = rows === undefined || rowsPerKey === 0 ? size : (0.8 * rows) / rowsPerKey;
-  return Math.max(1, Math.min(size, most, Math.floor(byRows)));
-}
+/** Work of some keys together. */
+export const workOf = (items: readonly Weighed[]): number => items.reduce((sum, { weight }) => sum + weight, 0);
 
 /** The first items, as many as stay within the bounds; at least one. */
 function firstWithin(

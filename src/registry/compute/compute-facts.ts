@@ -1,4 +1,4 @@
-import { type Weighed, weighed, verificationParts } from "./batches.ts";
+import { type Weighed, weighed, verificationParts, workOf } from "./batches.ts";
 import { computeInBatches } from "./batch-strategy.ts";
 import { keysOf } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
@@ -41,7 +41,7 @@ async function askWhole(run: Run, kind: FactKind, items: readonly Weighed[]): Pr
 }
 
 function isTooHeavyAtOnce(run: Run, kind: FactKind, items: readonly Weighed[]): boolean {
-  const work = items.reduce((sum, { weight }) => sum + weight, 0);
+  const work = workOf(items);
   if (run.inconsistent && work >= run.inconsistentFrom) return true;
   const heavier: Partial<Record<FactKind["name"], readonly FactKind["name"][]>> = {
     classObjectClasses: ["classProperties"],
@@ -65,8 +65,7 @@ async function judgeWhole(run: Run, kind: FactKind, { whole, items }: Whole): Pr
   for (const item of items) {
     const verdict = judgeKey(run, kind, { key: item.key, observation: whole });
     if (verdict === "contradicts") {
-      const work = items.reduce((sum, { weight }) => sum + weight, 0);
-      markInconsistent(run, work, whole.record);
+      markInconsistent(run, workOf(items), whole.record);
       return items;
     }
     if (verdict === "unknown") open.push(item);

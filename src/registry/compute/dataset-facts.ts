@@ -1,11 +1,8 @@
-import type { Count } from "../void/void-description.ts";
 import type { Task } from "./todo.ts";
 import { distrustDistinct } from "./probing.ts";
-import { mergedCount } from "./fact-base.ts";
 import { isWritable, namespaceOf } from "../void/values.ts";
-import { countOf } from "./observation.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
-import { isCutFor, type Run } from "./run.ts";
+import { askCount, isCutFor, keepTotal, type Run } from "./run.ts";
 
 const sampleSize = 1000;
 const mostLanguages = 1000;
@@ -37,13 +34,13 @@ interface Nodes {
 /** Exact when two shapes of the query agree; leaves the task open when COUNT(DISTINCT) turns out to be wrong. */
 async function countTwice(run: Run, task: Task, { name, variable }: Nodes): Promise<void> {
   const [first, second] = distinctNodesQueries(variable, run.dialect);
-  const one = await countOnce(run, first);
+  const one = await askCount(run, first);
   if (one.value === undefined) {
     keepAtLeast(run, name);
     run.todo.close(task, { why: one.why ?? "failed", record: one.record });
     return;
   }
-  const other = await countOnce(run, second);
+  const other = await askCount(run, second);
   const { value = 0 } = other;
   const whole = one.sound && other.sound && isTrusted(run);
   if (whole && value !== one.value) {
@@ -52,49 +49,28 @@ async function countTwice(run: Run, task: Task, { name, variable }: Nodes): Prom
     return;
   }
   const status = whole ? "exact" : "lowerBound";
-  keepNodes(run, name, { value: Math.max(one.value, value), status, record: one.record });
+  keepTotal(run, name, { value: Math.max(one.value, value), status, record: one.record });
   run.todo.close(task, whole ? undefined : { why: "partial", record: other.record });
 }
 
 /** Without COUNT(DISTINCT) there is no second way. */
 async function countRows(run: Run, task: Task, { name, variable }: Nodes): Promise<void> {
   const [, query] = distinctNodesQueries(variable, run.dialect);
-  const { value, why = "refused", record } = await countOnce(run, query);
-  if (value !== undefined) keepNodes(run, name, { value, status: "lowerBound", record });
+  const { value, why = "refused", record } = await askCount(run, query);
+  if (value !== undefined) keepTotal(run, name, { value, status: "lowerBound", record });
   run.todo.close(task, { why, record });
 }
 
 type NodeCount = "distinctSubjects" | "distinctObjects";
 
-function keepNodes(run: Run, name: NodeCount, count: Count): void {
-  // "At least none" says nothing.
-  if (count.status === "lowerBound" && count.value === 0) return;
-  run.base.totals.set(name, mergedCount(run.base.totals.get(name), count));
-}
-
 /** All triples were counted whole, so an answer over all of them is not beyond the endpoint. */
 const isTrusted = (run: Run): boolean => !run.inconsistent && run.base.totals.get("triples")?.status === "exact";
-
-interface CountedOnce {
-  readonly value?: number | undefined;
-  readonly sound: boolean;
-  readonly why?: "timeout" | "refused" | "failed" | undefined;
-  readonly record: number;
-}
-
-async function countOnce(run: Run, query: string): Promise<CountedOnce> {
-  const outcome = await run.session.ask({ query, level: 1 });
-  if (!outcome.ok) return { sound: false, why: outcome.why, record: outcome.record };
-  const [row] = outcome.answer.rows;
-  const value = outcome.answer.rows.length === 1 ? countOf(row?.get("n")) : undefined;
-  return { value, sound: outcome.sound, record: outcome.record };
-}
 
 /** No fewer nodes than any property has. */
 function keepAtLeast(run: Run, name: NodeCount): void {
   for (const property of run.base.properties.values()) {
     const count = property[name];
-    if (count) keepNodes(run, name, { ...count, status: "lowerBound" });
+    if (count) keepTotal(run, name, { ...count, status: "lowerBound" });
   }
 }
 

@@ -53,16 +53,6 @@ export interface DescribeOptions {
   readonly onCheckpoint?: (description: VoidDescription) => void | Promise<void>;
 }
 
-/** Computes what is missing in a dataset's description by asking its endpoint (registry method, section 3). */
-export interface Describer {
-  /**
-   * Resolves also when the endpoint fails: what was found stays, `unfinished` says that a later run should go on.
-   * No count is "exact" and no list complete unless two independent ways agree.
-   * @throws FedwayError `CANCELLED` when the signal aborts, after a last checkpoint; `ADDRESS_REFUSED`
-   */
-  describe(target: DescribeTarget, options: DescribeOptions): Promise<VoidDescription>;
-}
-
 /** What a describer works with. */
 interface DescriberOptions {
   readonly asker: Asker;
@@ -78,10 +68,18 @@ interface DescriberOptions {
 
 const defaultBudget = { requests: 1000, ms: 3_600_000, bytes: 512 * 1024 * 1024 } as const;
 
+/** Computes what is missing in a dataset's description by asking its endpoint (registry method, section 3). */
+export type Describer = ReturnType<typeof createDescriber>;
+
 /** Creates the describer; it keeps no state between runs. */
-export function createDescriber(options: DescriberOptions): Describer {
+export function createDescriber(options: DescriberOptions) {
   return {
-    async describe(target, runOptions) {
+    /**
+     * Resolves also when the endpoint fails: what was found stays, `unfinished` says that a later run should go on.
+     * No count is "exact" and no list complete unless two independent ways agree.
+     * @throws FedwayError `CANCELLED` when the signal aborts, after a last checkpoint; `ADDRESS_REFUSED`
+     */
+    async describe(target: DescribeTarget, runOptions: DescribeOptions): Promise<VoidDescription> {
       const { run, snapshot } = startRun({ ...options, ...runOptions, target });
       try {
         await computeAll(run);

@@ -1,4 +1,4 @@
-import { createBatcher, type Weighed, weighed } from "./batches.ts";
+import { Batcher, type Weighed, weighed } from "./batches.ts";
 import { factKinds, type FactKind } from "./fact-kinds.ts";
 import { kindFacts } from "./kind-facts.ts";
 import { type Group, type Observation, readObservation } from "./observation.ts";
@@ -36,11 +36,7 @@ export async function fallBack(run: Run, kind: FactKind, failed: FailedKey): Pro
   const split = (await splitByProperty(run, kind, failed)) || (await sumSlices(run, kind, failed));
   if (!split && size(run.base, failed.key) === before) await sample(run, kind, failed);
   if (!split && kind.name === "classProperties") await askProperties(run, failed);
-  giveUp(run, kind, {
-    key: failed.key,
-    why: failed.why,
-    record: failed.record,
-  });
+  giveUp(run, kind, failed);
 }
 
 /** Level 4. */
@@ -68,15 +64,10 @@ async function countFirst(run: Run, kind: FactKind, { key }: FailedKey): Promise
 async function splitByProperty(run: Run, kind: FactKind, { key }: FailedKey): Promise<boolean> {
   const items = candidates(run, kind, key);
   if (items.length === 0 || items.length > mostSplit) return false;
-  const batcher = createBatcher(items, {
-    first: 8,
-    most: 32,
-    text: run.mostText,
-    rows: run.cap,
-  });
+  const batcher = new Batcher(items, { first: 8, most: 32, text: run.mostText, rows: run.cap });
   let failures = 0;
   let all = true;
-  for (let properties = batcher.next(); properties !== undefined; properties = batcher.next()) {
+  for (const properties of batcher) {
     const rows = await askForProperties(run, kind, { key, properties });
     failures = rows === undefined ? failures + 1 : 0;
     if (rows !== undefined) batcher.answered(rows, true);

@@ -1,9 +1,8 @@
-import type { Count } from "../void/void-description.ts";
-import { type DatasetCount, keysOf, mergedCount } from "./fact-base.ts";
+import { keysOf } from "./fact-base.ts";
 import { type FactKind, factKinds } from "./fact-kinds.ts";
 import { countOf, type Observation, solutionsOf } from "./observation.ts";
 import { listTotalQuery, missingKeyQuery, solutionQuery } from "./queries.ts";
-import { type ListTotal, markInconsistent, type Run } from "./run.ts";
+import { keepTotal, type ListTotal, markInconsistent, type Run } from "./run.ts";
 
 /** The longest lists that are made, by the variable of their keys. */
 export const mostListed = { c: 10_000, p: 10_000, g: 500 } as const;
@@ -124,10 +123,4 @@ function keepTriples(run: Run, { complete, total }: ListVerdict, record: number)
   const exact = complete && run.dialect.count && isCountedExactly(run, factKinds.properties);
   const value = exact ? sum : Math.max(sum, total?.solutions ?? 0);
   keepTotal(run, "triples", { value, status: exact ? "exact" : "lowerBound", record });
-}
-
-function keepTotal(run: Run, name: DatasetCount, count: Count): void {
-  // "At least none" says nothing.
-  if (count.status === "lowerBound" && count.value === 0) return;
-  run.base.totals.set(name, mergedCount(run.base.totals.get(name), count));
 }

@@ -1,5 +1,5 @@
 import type { Task } from "./todo.ts";
-import { createBatcher, weighed } from "./batches.ts";
+import { Batcher, weighed } from "./batches.ts";
 import { classFact, countedFact, keysOf, propertyFact } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
@@ -139,10 +139,10 @@ async function findClaimed(run: Run, kind: FactKind): Promise<void> {
     [...claimed].filter((key) => !keys.has(key)),
     weightIn(run, kind),
   );
-  const batcher = createBatcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
-  for (let pages = 0; pages < mostPages; pages++) {
-    const batch = batcher.next();
-    if (batch === undefined) return;
+  const batcher = new Batcher(items, { first: run.mostKeys, most: run.mostKeys, text: run.mostText });
+  let pages = 0;
+  for (const batch of batcher) {
+    if (pages++ === mostPages) return;
     const found = await observe(run, kind, { selection: { keys: batch }, level: 2 });
     if (!isSeen(found)) batcher.failed();
     else {

@@ -10,7 +10,7 @@ import {
   rowCapByData,
   tripleCountsQueries,
 } from "./queries.ts";
-import { type Run, markInconsistent } from "./run.ts";
+import { askCount, markInconsistent, type Run } from "./run.ts";
 import type { Outcome } from "./session.ts";
 import type { PropertyFact } from "./fact-base.ts";
 import { factKinds } from "./fact-kinds.ts";
@@ -84,7 +84,7 @@ async function counts(run: Run, told: boolean | undefined): Promise<boolean> {
   if (told === true) return true;
   const outcome = told === undefined ? await run.session.ask({ query: probes.count, level: 1 }) : undefined;
   if (outcome && mayCount(outcome)) return true;
-  run.todo.note({ what: noCounts, why: "refused", ...(outcome && { record: outcome.record }) });
+  run.todo.note({ what: noCounts, why: "refused", record: outcome?.record });
   return false;
 }
 
@@ -186,7 +186,7 @@ async function findRepeats(run: Run, graphs: number): Promise<void> {
   if (run.dialect.repeats || !countDistinct) return;
   // Equal numbers are also what comes where DISTINCT is ignored.
   const [, grouped] = tripleCountsQueries({ ...run.dialect, countDistinct: false });
-  const triples = (await countOnce(run, grouped)).value;
+  const triples = (await soundCount(run, grouped)).value;
   if (triples === undefined || triples === all) return;
   distrustDistinct(run, record);
   run.dialect = { ...run.dialect, repeats: true };
@@ -214,24 +214,17 @@ export async function settleDoubt(run: Run, classes: Observation | undefined): P
   return true;
 }
 
-interface BothCounts {
-  readonly all: number | undefined;
-  readonly once: number | undefined;
-  readonly record: number;
-}
-
 /** Triples, or instances of a class, as often as they come and each of them once. */
-async function countBoth(run: Run, key?: string): Promise<BothCounts> {
+async function countBoth(run: Run, key?: string) {
   const [all, once] = tripleCountsQueries(run.dialect, key);
-  const copies = await countOnce(run, all);
-  const single = await countOnce(run, once);
+  const copies = await soundCount(run, all);
+  const single = await soundCount(run, once);
   return { all: copies.value, once: single.value, record: single.record };
 }
 
-async function countOnce({ session }: Run, query: string): Promise<{ value: number | undefined; record: number }> {
-  const outcome = await session.ask({ query, level: 1 });
-  const row = outcome.ok && outcome.sound ? outcome.answer.rows[0] : undefined;
-  return { value: countOf(row?.get("n")), record: outcome.record };
+async function soundCount(run: Run, query: string): Promise<{ value: number | undefined; record: number }> {
+  const { value, sound, record } = await askCount(run, query);
+  return { value: sound ? value : undefined, record };
 }
 
 /**

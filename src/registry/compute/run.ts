@@ -1,8 +1,8 @@
 import type { Count, MeasurementRecord } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { isCut, type Observation, readObservation, solutionsOf } from "./observation.ts";
-import type { FactBase } from "./fact-base.ts";
+import { countOf as numberIn, isCut, type Observation, readObservation, solutionsOf } from "./observation.ts";
+import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
 import { type Dialect, groupsQuery, type Selection } from "./queries.ts";
 import { type Session, type Unanswered, StopRun } from "./session.ts";
@@ -84,6 +84,32 @@ export async function observe(
     counted: run.dialect.count,
   });
   return observation;
+}
+
+/** What came of a query that counts. */
+interface Counted {
+  /** Undefined when no such number came. */
+  readonly value: number | undefined;
+  readonly sound: boolean;
+  /** Set when no answer came. */
+  readonly why?: Unanswered["why"];
+  readonly record: number;
+}
+
+/** Asks for the one number `?n`. */
+export async function askCount({ session }: Run, query: string): Promise<Counted> {
+  const outcome = await session.ask({ query, level: 1 });
+  const { record } = outcome;
+  if (!outcome.ok) return { value: undefined, sound: false, why: outcome.why, record };
+  const [row, second] = outcome.answer.rows;
+  return { value: second === undefined ? numberIn(row?.get("n")) : undefined, sound: outcome.sound, record };
+}
+
+/** Keeps a count of the whole dataset beside what is known of it. */
+export function keepTotal({ base }: Run, name: DatasetCount, count: Count): void {
+  // "At least none" says nothing.
+  if (count.status === "lowerBound" && count.value === 0) return;
+  base.totals.set(name, mergedCount(base.totals.get(name), count));
 }
 
 /** A row for each of the keys that were asked for: there can be no more. */

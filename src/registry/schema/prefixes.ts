@@ -7,16 +7,6 @@ interface ShortName {
   readonly prefix?: string;
 }
 
-/** Short names for the IRIs of one description; two namespaces never share a prefix. */
-export interface PrefixTable {
-  /** `prefix:local` where that is legal in SPARQL without escapes, else `<iri>`. */
-  short(iri: string): ShortName;
-  /** Namespace of a prefix of this table. */
-  namespace(prefix: string): string | undefined;
-  /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */
-  expand(name: string): string | undefined;
-}
-
 const maxNamespaces = 200;
 const maxNamespaceLength = 300;
 /** A part of PN_LOCAL (SPARQL 1.1, section 19.8) that every parser reads alike. */
@@ -33,7 +23,7 @@ const generic = new Set(
  * Prefixes for the namespaces of these IRIs: the well-known ones, and derived ones where a namespace occurs at least
  * twice (the 200 most used). Depends on the set of IRIs and how often each occurs, not on their order.
  */
-export function createPrefixTable(iris: Iterable<string>): PrefixTable {
+export function createPrefixTable(iris: Iterable<string>) {
   const byNamespace = new Map(wellKnownPrefixes);
   const byPrefix = new Map([...wellKnownPrefixes].map(([namespace, prefix]) => [prefix, namespace]));
   for (const namespace of namespacesToName(iris)) {
@@ -42,13 +32,16 @@ export function createPrefixTable(iris: Iterable<string>): PrefixTable {
     byPrefix.set(prefix, namespace);
   }
   return Object.freeze({
+    /** `prefix:local` where that is legal in SPARQL without escapes, else `<iri>`. */
     short: (iri: string): ShortName => {
       const { namespace, local } = iriParts(iri);
       const prefix = byNamespace.get(namespace);
       if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri) };
       return { text: `${prefix}:${local}`, prefix };
     },
+    /** Namespace of a prefix of this table. */
     namespace: (prefix: string) => byPrefix.get(prefix),
+    /** The IRI that `prefix:local` stands for; undefined for an unknown prefix. */
     expand: (name: string) => {
       const [, prefix = "", local = ""] = curie.exec(name) ?? [];
       const namespace = byPrefix.get(prefix);
@@ -56,6 +49,9 @@ export function createPrefixTable(iris: Iterable<string>): PrefixTable {
     },
   });
 }
+
+/** Short names for the IRIs of one description; two namespaces never share a prefix. */
+export type PrefixTable = ReturnType<typeof createPrefixTable>;
 
 function namespacesToName(iris: Iterable<string>): readonly string[] {
   const uses = new Map<string, number>();

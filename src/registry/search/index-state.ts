@@ -2,16 +2,8 @@ import type { CatalogEntry } from "../catalog/catalog.ts";
 import { iriParts } from "../schema/text.ts";
 import type { Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import type { DescriptionNotes, SearchLimits } from "./search-index.ts";
-import {
-  createTermTable,
-  type Term,
-  type TermTable,
-  termDocument,
-  termKey,
-  termWeights,
-  type UseCount,
-} from "./term-table.ts";
-import { createTextIndex, type TextDocument, type TextIndex } from "./text-index.ts";
+import { type Term, TermTable, termDocument, termKey, termWeights, type UseCount } from "./term-table.ts";
+import { type TextDocument, TextIndex } from "./text-index.ts";
 
 /** What is indexed of a description. */
 export interface IndexedDescription {
@@ -49,9 +41,9 @@ export const ownFields: readonly string[] = ["id", "title", "keywords", "descrip
 export function createState(limits: SearchLimits): IndexState {
   return {
     endpoints: new Map(),
-    table: createTermTable(),
-    endpointText: createTextIndex(endpointWeights),
-    termText: createTextIndex(termWeights),
+    table: new TermTable(),
+    endpointText: new TextIndex(endpointWeights),
+    termText: new TextIndex(termWeights),
     limits,
   };
 }

@@ -116,43 +116,6 @@ export interface Restored {
   readonly missing: readonly string[];
 }
 
-/** Size of the index. */
-interface IndexSize {
-  readonly endpoints: number;
-  readonly terms: number;
-  /** Pairs of a term and an endpoint that has it. */
-  readonly uses: number;
-  /** Terms of descriptions that the limits kept out. */
-  readonly leftOut: number;
-}
-
-/** Full-text index over the catalogue and its descriptions; in memory, synchronous, bounded. */
-export interface SearchIndex {
-  /** Adds or replaces; nothing happens for the entry it has already. */
-  setEndpoint(entry: CatalogEntry): void;
-  /** Sets these and removes all others, with their descriptions. */
-  setEndpoints(entries: readonly CatalogEntry[]): void;
-  /** Removes the entry and its description. */
-  removeEndpoint(id: string): void;
-  setDescription(id: string, description: VoidDescription, notes?: DescriptionNotes): void;
-  removeDescription(id: string): void;
-  /** Version of the indexed description; undefined when there is none. */
-  descriptionVersion(id: string): string | undefined;
-  search(request: SearchRequest): SearchAnswer;
-  /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
-  endpointsMatching(q: string): readonly string[];
-  /**
-   * Entries of the catalogue that meet a filter.
-   * @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous
-   */
-  filterEntries(catalog: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage;
-  /** The index as JSON for `restore`; undefined when it is too large to be stored as one document. */
-  snapshot(): string | undefined;
-  /** Replaces the whole index by a snapshot, brought up to date with these entries. Never throws. */
-  restore(text: string, current: CurrentState): Restored;
-  readonly size: IndexSize;
-}
-
 /** What the catalogue and the store hold now. */
 export interface CurrentState {
   readonly entries: readonly CatalogEntry[];
@@ -185,31 +148,44 @@ const defaults: SearchLimits = {
   snapshotBytes: 60 * 1024 * 1024,
 };
 
+/** Full-text index over the catalogue and its descriptions; in memory, synchronous, bounded. */
+export type SearchIndex = ReturnType<typeof createSearchIndex>;
+
 /** An empty index. */
-export function createSearchIndex(options: SearchIndexOptions = {}): SearchIndex {
+export function createSearchIndex(options: SearchIndexOptions = {}) {
   const limits: SearchLimits = { ...defaults, ...options.limits };
   const statusOf = options.statusOf ?? (() => "unknown" as const);
   let state = createState(limits);
+  /** Removes the entry and its description. */
   const removeEndpoint = (id: string): void => {
     dropDescription(state, id);
     putEntry(state, id, undefined);
   };
   return {
-    setEndpoint: (entry) => putEntry(state, entry.id, entry),
-    setEndpoints: (entries) => {
+    /** Adds or replaces; nothing happens for the entry it has already. */
+    setEndpoint: (entry: CatalogEntry): void => putEntry(state, entry.id, entry),
+    /** Sets these and removes all others, with their descriptions. */
+    setEndpoints(entries: readonly CatalogEntry[]): void {
       const ids = new Set(entries.map((entry) => entry.id));
       for (const id of state.endpoints.keys()) if (!ids.has(id)) removeEndpoint(id);
       for (const entry of entries) putEntry(state, entry.id, entry);
     },
     removeEndpoint,
-    setDescription: (id, description, notes = {}) => putDescription(state, description, { id, ...notes }),
-    removeDescription: (id) => dropDescription(state, id),
-    descriptionVersion: (id) => state.endpoints.get(id)?.described?.version,
-    search: (request) => runSearch(state, request),
-    endpointsMatching: (q) => wholeWordMatches(state, q),
-    filterEntries: (catalog, filter) => filterEntries(state, catalog.entries, { filter, statusOf }),
-    snapshot: () => writeSnapshot(state),
-    restore: (text, current) => {
+    setDescription: (id: string, description: VoidDescription, notes: DescriptionNotes = {}): void =>
+      putDescription(state, description, { id, ...notes }),
+    removeDescription: (id: string): void => dropDescription(state, id),
+    /** Version of the indexed description; undefined when there is none. */
+    descriptionVersion: (id: string): string | undefined => state.endpoints.get(id)?.described?.version,
+    search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
+    /** Ids of the endpoints whose own text has every word of `q` as a whole word, in id order; for federations by query. */
+    endpointsMatching: (q: string): readonly string[] => wholeWordMatches(state, q),
+    /** Entries of the catalogue that meet a filter. @throws FedwayError `REQUEST_INVALID` when a local name is ambiguous */
+    filterEntries: (catalog: Pick<Catalog, "entries">, filter: EntryFilter): EntryPage =>
+      filterEntries(state, catalog.entries, { filter, statusOf }),
+    /** The index as JSON for `restore`; undefined when it is too large to be stored as one document. */
+    snapshot: (): string | undefined => writeSnapshot(state),
+    /** Replaces the whole index by a snapshot, brought up to date with these entries. Never throws. */
+    restore(text: string, current: CurrentState): Restored {
       const read = readSnapshot(text, current, limits);
       state = read.state;
       return read.restored;
@@ -229,7 +205,8 @@ function wholeWordMatches(state: IndexState, q: string): readonly string[] {
     .toSorted();
 }
 
-function sizeOf({ endpoints, table }: IndexState): IndexSize {
+/** Entries, distinct terms, pairs of a term and an endpoint that has it, and terms that the limits kept out. */
+function sizeOf({ endpoints, table }: IndexState) {
   let known = 0;
   let leftOut = 0;
   for (const { entry, described } of endpoints.values()) {

@@ -15,24 +15,6 @@ export interface Term {
 /** A count without its provenance. */
 export type UseCount = { readonly value: number; readonly status: FactStatus } | undefined;
 
-/** Classes and properties, and the endpoints that have them. */
-export interface TermTable {
-  readonly terms: number;
-  readonly uses: number;
-  get(key: string): Term | undefined;
-  all(): Iterable<Term>;
-  /** Adds a term with its first endpoint, or one more endpoint. @returns true when the term is new */
-  addUse(term: Term, endpoint: string, count: UseCount): boolean;
-  /** @returns the term when this was its last endpoint, which removes it */
-  dropUse(key: string, endpoint: string): Term | undefined;
-  usedBy(key: string, endpoint: string): boolean;
-  endpointsOf(key: string): ReadonlyMap<string, UseCount>;
-  /** The endpoints with the largest counts, unknown last, ties by id; and their number. */
-  topUses(key: string): { readonly top: readonly TermUse[]; readonly total: number };
-  /** Keys of the terms with this local name, whatever its case, accents and separators. */
-  named(name: string): readonly string[];
-}
-
 /** Key of a class or property. */
 export const termKey = (kind: Term["kind"], iri: string): string => `${kind === "class" ? "c" : "p"}:${iri}`;
 
@@ -48,65 +30,86 @@ const mostTopUses = 20;
 /** Local name without case, accents and separators. */
 const foldedName = (local: string): string => fold(local).replace(/[^\p{L}\p{N}]+/gu, "");
 
-/** An empty table. */
-export function createTermTable(): TermTable {
-  const entries = new Map<string, Entry>();
-  const byName = new Map<string, Set<string>>();
-  let uses = 0;
-  const insert = (term: Term): Entry => {
+/** Classes and properties, and the endpoints that have them. */
+export class TermTable {
+  readonly #entries = new Map<string, Entry>();
+  readonly #byName = new Map<string, Set<string>>();
+  #uses = 0;
+
+  get terms(): number {
+    return this.#entries.size;
+  }
+
+  /** Pairs of a term and an endpoint that has it. */
+  get uses(): number {
+    return this.#uses;
+  }
+
+  get(key: string): Term | undefined {
+    return this.#entries.get(key)?.term;
+  }
+
+  all(): Iterable<Term> {
+    return this.#entries.values().map(({ term }) => term);
+  }
+
+  /** Adds a term with its first endpoint, or one more endpoint. @returns true when the term is new */
+  addUse(term: Term, endpoint: string, count: UseCount): boolean {
+    const known = this.#entries.get(term.key);
+    const entry = known ?? this.#insert(term);
+    if (!entry.users.has(endpoint)) this.#uses++;
+    entry.users.set(endpoint, count);
+    entry.top = undefined;
+    return known === undefined;
+  }
+
+  #insert(term: Term): Entry {
     const entry: Entry = { term, name: foldedName(iriParts(term.iri).local), users: new Map() };
-    entries.set(term.key, entry);
-    const namesakes = byName.get(entry.name);
-    if (namesakes === undefined) byName.set(entry.name, new Set([term.key]));
+    this.#entries.set(term.key, entry);
+    const namesakes = this.#byName.get(entry.name);
+    if (namesakes === undefined) this.#byName.set(entry.name, new Set([term.key]));
     else namesakes.add(term.key);
     return entry;
-  };
-  const discard = ({ term, name }: Entry): void => {
-    entries.delete(term.key);
-    const namesakes = byName.get(name);
-    namesakes?.delete(term.key);
-    if (namesakes?.size === 0) byName.delete(name);
-  };
-  return {
-    get terms() {
-      return entries.size;
-    },
-    get uses() {
-      return uses;
-    },
-    get: (key) => entries.get(key)?.term,
-    all: () => entries.values().map(({ term }) => term),
-    addUse: (term, endpoint, count) => {
-      const known = entries.get(term.key);
-      const entry = known ?? insert(term);
-      if (!entry.users.has(endpoint)) uses++;
-      entry.users.set(endpoint, count);
-      entry.top = undefined;
-      return known === undefined;
-    },
-    dropUse: (key, endpoint) => {
-      const entry = entries.get(key);
-      if (!entry?.users.delete(endpoint)) return undefined;
-      uses--;
-      entry.top = undefined;
-      if (entry.users.size > 0) return undefined;
-      discard(entry);
-      return entry.term;
-    },
-    usedBy: (key, endpoint) => entries.get(key)?.users.has(endpoint) ?? false,
-    endpointsOf: (key) => entries.get(key)?.users ?? new Map<string, UseCount>(),
-    topUses: (key) => {
-      const entry = entries.get(key);
-      if (entry === undefined) return { top: [], total: 0 };
-      entry.top ??= largest(entry.users);
-      return { top: entry.top, total: entry.users.size };
-    },
-    named: (name) => {
-      const folded = foldedName(name);
-      return folded === "" ? [] : [...(byName.get(folded) ?? [])].toSorted();
-    },
-  };
+  }
+
+  /** @returns the term when this was its last endpoint, which removes it */
+  dropUse(key: string, endpoint: string): Term | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry?.users.delete(endpoint)) return undefined;
+    this.#uses--;
+    entry.top = undefined;
+    if (entry.users.size > 0) return undefined;
+    this.#entries.delete(key);
+    const namesakes = this.#byName.get(entry.name);
+    namesakes?.delete(key);
+    if (namesakes?.size === 0) this.#byName.delete(entry.name);
+    return entry.term;
+  }
+
+  usedBy(key: string, endpoint: string): boolean {
+    return this.endpointsOf(key).has(endpoint);
+  }
+
+  endpointsOf(key: string): ReadonlyMap<string, UseCount> {
+    return this.#entries.get(key)?.users ?? nobody;
+  }
+
+  /** The endpoints with the largest counts, unknown last, ties by id; and their number. */
+  topUses(key: string): { readonly top: readonly TermUse[]; readonly total: number } {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return { top: [], total: 0 };
+    entry.top ??= largest(entry.users);
+    return { top: entry.top, total: entry.users.size };
+  }
+
+  /** Keys of the terms with this local name, whatever its case, accents and separators. */
+  named(name: string): readonly string[] {
+    const folded = foldedName(name);
+    return folded === "" ? [] : [...(this.#byName.get(folded) ?? [])].toSorted();
+  }
 }
+
+const nobody: ReadonlyMap<string, UseCount> = new Map();
 
 function largest(users: ReadonlyMap<string, UseCount>): readonly TermUse[] {
   return [...users]

@@ -26,15 +26,6 @@ export interface Looking {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** Ranked full-text search (BM25+) over documents of a few fields; the only user of MiniSearch. */
-export interface TextIndex {
-  add(document: TextDocument): void;
-  /** Takes out a document, given as it was added. */
-  remove(document: TextDocument): void;
-  /** Documents with at least one of the words, best first. */
-  find(looking: Looking): readonly TextHit[];
-}
-
 /** Weight of each field. */
 type FieldWeights = Readonly<Record<string, number>>;
 
@@ -53,15 +44,28 @@ function optionsFor(weights: FieldWeights): Options<TextDocument> {
   };
 }
 
-/** An empty index. */
-export function createTextIndex(weights: FieldWeights): TextIndex {
-  const index = new MiniSearch(optionsFor(weights));
-  return {
-    add: (document) => index.add(document),
-    remove: (document) => index.remove(document),
-    find: (looking) =>
-      looking.words.length === 0 ? [] : index.search(queryOf(looking), howToLook(looking)).map(hitOf),
-  };
+/** Ranked full-text search (BM25+) over documents of a few fields; the only user of MiniSearch. */
+export class TextIndex {
+  readonly #index: MiniSearch<TextDocument>;
+
+  constructor(weights: FieldWeights) {
+    this.#index = new MiniSearch(optionsFor(weights));
+  }
+
+  add(document: TextDocument): void {
+    this.#index.add(document);
+  }
+
+  /** Takes out a document, given as it was added. */
+  remove(document: TextDocument): void {
+    this.#index.remove(document);
+  }
+
+  /** Documents with at least one of the words, best first. */
+  find(looking: Looking): readonly TextHit[] {
+    if (looking.words.length === 0) return [];
+    return this.#index.search(queryOf(looking), howToLook(looking)).map(hitOf);
+  }
 }
 
 function queryOf({ words, how }: Looking): Query {

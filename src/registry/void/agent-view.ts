@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, prov, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
-import { measured, createQuadWriter, type QuadWriter, createStatusNotes, type StatusNotes } from "./quad-writer.ts";
+import { measured, QuadWriter, StatusNotes } from "./quad-writer.ts";
 import type {
   ClassPartition,
   Count,
@@ -41,8 +41,8 @@ type Counts = readonly (readonly [predicate: string, count: Count | undefined])[
  */
 export function agentView(description: VoidDescription, options: ViewOptions): readonly RDF.Quad[] {
   const base = documentUrl(description, options);
-  const writer = createQuadWriter();
-  const notes = createStatusNotes(writer, base);
+  const writer = new QuadWriter();
+  const notes = new StatusNotes(base);
   const view: View = { writer, notes, base, extended: options.variant === "extended" };
   writeDocument(view, description);
   writeDataset(view, description);
@@ -54,7 +54,7 @@ export function agentView(description: VoidDescription, options: ViewOptions): r
   for (const [at, linkset] of description.linksets.entries()) {
     if (view.extended || linkset.targetEndpoint === undefined) writeLinkset(view, description, { linkset, at });
   }
-  notes.write();
+  notes.write(writer);
   for (const [at, record] of description.records.entries()) writeRecord(view, description, { record, at });
   return writer.quads;
 }

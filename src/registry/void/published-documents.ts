@@ -2,7 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, rdfs, voidVocabulary as v, sd } from "../../rdf/vocabularies.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { isWritable } from "./values.ts";
-import { createQuadWriter, type QuadWriter } from "./quad-writer.ts";
+import { QuadWriter } from "./quad-writer.ts";
 import type { VoidDescription, Count, ClassPartition, PropertyPartition } from "./void-description.ts";
 import { documentUrl, type ViewOptions } from "./agent-view.ts";
 
@@ -21,7 +21,7 @@ export const descriptionUrl = (publicUrl: string, id: string): string => `${publ
 
 /** A `void:DatasetDescription` of all endpoints (VoID, section 7.2): what each is about, where it is, where to read more. */
 export function catalogVoid({ publicUrl, title, entries, described }: CatalogVoidOptions): readonly RDF.Quad[] {
-  const writer = createQuadWriter();
+  const writer = new QuadWriter();
   const document = `${publicUrl}/.well-known/void`;
   writer.type(document, v.DatasetDescription);
   writer.text(document, dcterms.title, title);
@@ -76,7 +76,7 @@ const exact = (count: Count | undefined): number | undefined => (count?.status =
 
 /** The SPARQL 1.1 Service Description of a virtual endpoint. */
 export function serviceDescription(service: DescribedService): readonly RDF.Quad[] {
-  const writer = createQuadWriter();
+  const writer = new QuadWriter();
   const node = `${service.url}#service`;
   writer.type(node, sd.Service);
   writer.link(node, sd.endpoint, service.url);
@@ -114,7 +114,7 @@ export interface PlannerViewOptions extends ViewOptions {
  * description of other graphs nothing but the endpoint is told.
  */
 export function plannerView(description: VoidDescription, options: PlannerViewOptions): readonly RDF.Quad[] {
-  const writer = createQuadWriter();
+  const writer = new QuadWriter();
   const base = documentUrl(description, options);
   const { dataset } = description;
   writer.type(base, v.DatasetDescription);

@@ -87,15 +87,6 @@ export const titleOf = (terms: readonly RDF.Term[]): string | undefined => plain
 /** A text without line breaks and control characters, English first; at most 4,000 characters. */
 export const textOf = (terms: readonly RDF.Term[]): string | undefined => plainText(terms, longestText);
 
-/** Triples by subject and predicate; graph names are dropped. */
-export interface NodeIndex {
-  /** Every subject once, in the order of appearance. */
-  readonly subjects: readonly RDF.Term[];
-  /** Objects of one predicate, each once, in the order of appearance. */
-  objects(subject: RDF.Term, predicate: string): readonly RDF.Term[];
-  has(subject: RDF.Term, predicate: string): boolean;
-}
-
 /** A text that is the same for equal IRIs and blank nodes, and different for all others. */
 export const nodeKey = (node: RDF.Term): string => `${node.termType === "BlankNode" ? "_" : "i"}${node.value}`;
 
@@ -105,13 +96,11 @@ interface Node {
   readonly seen: Set<string>;
 }
 
-const none: readonly RDF.Term[] = [];
-
 const objectKey = (object: RDF.Term): string =>
   object.termType === "Literal" ? `l${object.datatype.value} ${object.language} ${object.value}` : nodeKey(object);
 
 /** Indexes a document that is in memory. Cycles, repetitions and nodes of any kind are harmless: nothing is followed. */
-export function indexNodes(quads: Iterable<RDF.Quad>): NodeIndex {
+export function indexNodes(quads: Iterable<RDF.Quad>) {
   const nodes = new Map<string, Node>();
   for (const { subject, predicate, object } of quads) {
     const key = nodeKey(subject);
@@ -128,11 +117,18 @@ export function indexNodes(quads: Iterable<RDF.Quad>): NodeIndex {
     else objects.push(object);
   }
   return {
+    /** Every subject once, in the order of appearance. */
     subjects: Array.from(nodes.values(), ({ term }) => term),
-    objects: (subject, predicate) => nodes.get(nodeKey(subject))?.objects.get(predicate) ?? none,
-    has: (subject, predicate) => nodes.get(nodeKey(subject))?.objects.has(predicate) === true,
+    /** Objects of one predicate, each once, in the order of appearance. */
+    objects: (subject: RDF.Term, predicate: string): readonly RDF.Term[] =>
+      nodes.get(nodeKey(subject))?.objects.get(predicate) ?? [],
+    has: (subject: RDF.Term, predicate: string): boolean =>
+      nodes.get(nodeKey(subject))?.objects.has(predicate) === true,
   };
 }
+
+/** Triples by subject and predicate; graph names are dropped. */
+export type NodeIndex = ReturnType<typeof indexNodes>;
 
 /** Predicates whose objects are parts of a dataset, not datasets of their own. */
 const partPredicates: readonly string[] = [

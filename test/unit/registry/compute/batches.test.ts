@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { chunks, createBatcher, verificationParts, weighed } from "../../../../src/registry/compute/batches.ts";
+import { Batcher, chunks, verificationParts, weighed } from "../../../../src/registry/compute/batches.ts";
 
 const items = (...weights: number[]) => weights.map((weight, at) => ({ key: `k${at}`, weight }));
-const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `k${from + at}`);
 
 describe("weighed", () => {
   it("sorts by weight and name, and nothing weighs less than 1", () => {
@@ -64,71 +63,50 @@ describe("verificationParts", () => {
   });
 });
 
-describe("createBatcher", () => {
+describe("Batcher", () => {
+  type End = "fast" | "slow" | "failed";
   const many = items(...Array.from({ length: 100 }, () => 1));
-
-  it("doubles after fast answers", () => {
-    const batcher = createBatcher(many, { first: 10, most: 50 });
-    const sizes: number[] = [];
-    for (let batch = batcher.next(); batch; batch = batcher.next()) {
-      sizes.push(batch.length);
-      batcher.answered(batch.length, true);
+  /** First key and size of each batch, when the batches end in this way. */
+  const batches = (limits: ConstructorParameters<typeof Batcher>[1], ...ends: readonly End[]): readonly string[] => {
+    const batcher = new Batcher(many, limits);
+    const made: string[] = [];
+    for (const batch of batcher) {
+      made.push(`${batch[0]}+${batch.length}`);
+      const end = ends[made.length - 1];
+      if (end === undefined) break;
+      if (end === "failed") expect(batcher.failed()).toBe(batch.length > 1);
+      else batcher.answered(limits.rows === undefined ? batch.length : 80, end === "fast");
     }
-    expect(sizes).toEqual([10, 20, 40, 30]);
-  });
+    return made;
+  };
 
-  it("stays as it is after slow ones", () => {
-    const batcher = createBatcher(many, { first: 10, most: 50 });
-    batcher.next();
-    batcher.answered(10, false);
-    expect(batcher.next()).toEqual(keys(10, 20));
-  });
-
-  it("goes down to single keys at once while nothing works, and leaves out a key that fails alone", () => {
-    const batcher = createBatcher(many, { first: 10, most: 50 });
-    batcher.next();
-    expect(batcher.failed()).toBe(true);
-    expect(batcher.next()).toEqual(["k0"]);
-    expect(batcher.failed()).toBe(false);
-    expect(batcher.next()).toEqual(["k1"]);
-  });
-
-  it("halves after a failure, with the same keys", () => {
-    const batcher = createBatcher(many, { first: 10, most: 50 });
-    batcher.next();
-    batcher.answered(10, true);
-    expect(batcher.next()).toEqual(keys(10, 30));
-    expect(batcher.failed()).toBe(true);
-    expect(batcher.next()).toEqual(keys(10, 20));
-  });
-
-  it("grows again after one heavy key", () => {
-    const batcher = createBatcher(many, { first: 8, most: 50 });
-    for (let size = 8; size > 0 && batcher.next(); size = 0) batcher.failed();
-    const sizes = Array.from({ length: 5 }, () => {
-      const { length } = batcher.next() ?? [];
-      batcher.answered(length, true);
-      return length;
-    });
-    expect(sizes.at(-1)).toBeGreaterThan(4);
-  });
-
-  it.each([
-    ["rows that are left", { first: 10, most: 50, rows: 100 }, 10],
-    ["work", { first: 10, most: 50, work: 7 }, 7],
-    ["characters", { first: 10, most: 50, text: 12 }, 6],
-    ["keys", { first: 10, most: 4 }, 4],
-  ])("keeps to the %s", (_name, limits, size) => {
-    const batcher = createBatcher(many, limits);
-    expect(batcher.next()).toHaveLength(size);
-  });
-
-  it("asks for no more than fits under the row cap", () => {
-    const batcher = createBatcher(many, { first: 10, most: 50, rows: 100 });
-    batcher.next();
-    batcher.answered(80, true);
-    expect(batcher.next()).toHaveLength(10);
-  });
+  it.each<[string, Parameters<typeof batches>, readonly string[]]>([
+    [
+      "doubles after fast answers, up to the end",
+      [{ first: 10, most: 50 }, "fast", "fast", "fast", "fast"],
+      ["k0+10", "k10+20", "k30+40", "k70+30"],
+    ],
+    ["stays as it is after slow ones", [{ first: 10, most: 50 }, "slow"], ["k0+10", "k10+10"]],
+    [
+      "goes down to single keys at once while nothing works, and leaves out a key that fails alone",
+      [{ first: 10, most: 50 }, "failed", "failed"],
+      ["k0+10", "k0+1", "k1+1"],
+    ],
+    [
+      "halves after a failure, with the same keys",
+      [{ first: 10, most: 50 }, "fast", "failed"],
+      ["k0+10", "k10+20", "k10+10"],
+    ],
+    [
+      "grows again after one heavy key",
+      [{ first: 8, most: 50 }, "failed", "fast", "fast", "fast"],
+      ["k0+8", "k0+1", "k1+2", "k3+4", "k7+8"],
+    ],
+    ["keeps to the work", [{ first: 10, most: 50, work: 7 }], ["k0+7"]],
+    ["keeps to the characters", [{ first: 10, most: 50, text: 12 }], ["k0+6"]],
+    ["keeps to the keys", [{ first: 10, most: 4 }], ["k0+4"]],
+    ["asks for no more than fits under the row cap", [{ first: 10, most: 50, rows: 100 }, "fast"], ["k0+10", "k10+10"]],
+  ])("%s", (_name, steps, expected) => expect(batches(...steps)).toEqual(expected));
 });
 
 it.each([
