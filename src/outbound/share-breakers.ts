@@ -1,101 +1,79 @@
 import { createHash, randomUUID } from "node:crypto";
+import { type Static, Type } from "typebox";
+import type { Clock } from "../clock.ts";
+import { type Collection, createCollection } from "../store/collection.ts";
+import { createMirror, type Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import type { BreakerReport } from "./observer.ts";
 import type { Breakers } from "./endpoint-states.ts";
-import { type Clock, every } from "../clock.ts";
+import type { BreakerReport } from "./observer.ts";
 
 /** What breakers are shared with. */
 export interface SharedBreakersOptions {
   readonly breakers: Breakers;
-  readonly store: Pick<Store, "put" | "list">;
+  readonly store: Store;
   readonly clock: Clock;
-  /** Time between two looks into the store; default 1,000. */
-  readonly pollMs?: number;
   /** Endpoints that each process answers itself fail in that process only, and are not shared. */
   readonly isLocal?: (url: string) => boolean;
-  /** Called with the first of several failures of the store in a row. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** A change that one process tells the others. */
-interface Notice {
-  readonly url: string;
-  readonly id?: string | undefined;
+const text = Type.String({ maxLength: 8_192 });
+const schema = Type.Object({
+  url: text,
+  id: Type.Optional(text),
   /**
    * What was left of the cool-down when this was written, in milliseconds: the clocks of processes may differ. 0: the
    * endpoint works again.
    */
-  readonly openMs: number;
+  openMs: Type.Number({ minimum: 0 }),
   /** When that was, on the clock of the process that wrote it; absent in notices of earlier versions. */
-  readonly atMs?: number;
+  atMs: Type.Optional(Type.Number()),
   /** Of the process that wrote it. */
-  readonly from: string;
+  from: text,
   /** Tells its notices apart. */
-  readonly nth: number;
-}
+  nth: Type.Number(),
+});
 
-const prefix = "breaker/";
-/** Notices that are looked at; with more open circuits than this, each process finds some out by itself. */
+/** A change that one process tells the others. */
+type Notice = Readonly<Static<typeof schema>>;
+
+/** Notices that wait to be written. */
 const noticesAtMost = 1_000;
 const longestOpenMs = 10 * 60_000;
-const defaultPollMs = 1_000;
 const recoveryKeptMs = 60_000;
 
-const keyOf = (url: string): string => `${prefix}${createHash("sha256").update(url).digest("hex").slice(0, 32)}`;
-
-const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 8_192;
-
-function isNotice(value: unknown): value is Notice {
-  if (typeof value !== "object" || value === null) return false;
-  const { url, id, openMs, atMs, from, nth }: Partial<Record<keyof Notice, unknown>> = value;
-  if (atMs !== undefined && typeof atMs !== "number") return false;
-  if (!isText(url) || !isText(from) || (id !== undefined && !isText(id))) return false;
-  return typeof nth === "number" && typeof openMs === "number" && openMs >= 0;
-}
-
-/** What another process wrote; undefined for what no version of this service would write. */
-function readNotice(text: string): Notice | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isNotice(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Kept for as long as it takes the others to look. */
-const ttlOf = ({ openMs }: Notice, pollMs: number): number =>
-  Math.max(3 * pollMs, openMs === 0 ? recoveryKeptMs : openMs);
+const idOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 32);
+const keptMs = ({ openMs }: Notice): number => Math.max(recoveryKeptMs, openMs);
 
 class BreakerSharing {
   readonly #options: SharedBreakersOptions;
   readonly #self = randomUUID();
+  readonly #notices: Collection<Notice>;
+  readonly #mirror: Mirror<Notice>;
   readonly #ignore: () => void;
+  readonly #following: { stop(): Promise<void> };
   /** Latest notice of each endpoint that is still to be written. */
   readonly #unwritten = new Map<string, Notice>();
-  /** Text of the notices that the last look found: each is adopted once. */
-  #seen: ReadonlyMap<string, string> | undefined;
-  /** When that was; before the first look the start. */
-  #lookedMs: number;
+  /** The notices that were there before: each is adopted once. */
+  #seen: ReadonlyMap<string, Notice> = new Map();
   #written = 0;
   #writing = false;
-  #failing = false;
   #closed = false;
-  readonly #looking: { stop(): Promise<void> };
 
   constructor(options: SharedBreakersOptions) {
+    const { breakers, store, clock, onFault } = options;
     this.#options = options;
-    this.#lookedMs = options.clock.now();
-    this.#ignore = options.breakers.onChange((report) => this.#hear(report));
-    const { clock, pollMs = defaultPollMs, onFault } = options;
-    this.#looking = every(pollMs, () => this.#look(), { clock, onFault, firstAfterMs: pollMs });
+    this.#notices = createCollection({ store, prefix: "breaker/", schema });
+    this.#mirror = createMirror(this.#notices);
+    this.#ignore = breakers.onChange((report) => this.#hear(report));
+    this.#following = this.#mirror.follow({ clock, onFault, onChange: () => this.#adoptNew() });
   }
 
   close(): void {
     this.#closed = true;
     this.#ignore();
     this.#unwritten.clear();
-    void this.#looking.stop();
+    void this.#following.stop();
   }
 
   /** Ignores what was adopted from others, and trials, which are not decided yet. */
@@ -106,75 +84,51 @@ class BreakerSharing {
     const openMs = state === "open" ? Math.max(1, Math.ceil((openUntilMs ?? 0) - atMs)) : 0;
     if (this.#unwritten.size >= noticesAtMost) return;
     this.#written += 1;
-    this.#unwritten.set(url, { url, id, openMs, atMs, from: this.#self, nth: this.#written });
+    const notice = { url, openMs, atMs, from: this.#self, nth: this.#written };
+    this.#unwritten.set(url, id === undefined ? notice : { ...notice, id });
     if (!this.#writing) void this.#write();
   }
 
-  /** One after the other, so that the last word on an endpoint is written last. */
+  /** One after the other, so that the last word on an endpoint is written last. A failing store changes nothing. */
   async #write(): Promise<void> {
     this.#writing = true;
-    const { store, pollMs = defaultPollMs } = this.#options;
     for (const [url, notice] of this.#unwritten) {
       this.#unwritten.delete(url);
-      const ttlMs = ttlOf(notice, pollMs);
-      await this.#guarded(() => store.put(keyOf(url), JSON.stringify(notice), { ttlMs }));
+      try {
+        await this.#notices.put(idOf(url), notice, { ttlMs: keptMs(notice) });
+      } catch (error) {
+        this.#options.onFault(error);
+      }
     }
     this.#writing = false;
   }
 
-  async #look(): Promise<void> {
-    const found = await this.#guarded(() => this.#options.store.list(prefix, { limit: noticesAtMost }));
-    if (found === undefined || this.#closed) return;
+  #adoptNew(): void {
     const before = this.#seen;
-    const newMs = this.#newMs();
-    this.#lookedMs = this.#options.clock.now();
-    this.#seen = new Map(found.map(({ key, value }) => [key, value]));
-    for (const { key, value } of found) if (before?.get(key) !== value) this.#adopt(readNotice(value), newMs);
+    this.#seen = new Map(this.#mirror.entries());
+    for (const [id, notice] of this.#seen) if (!this.#closed && before.get(id) !== notice) this.#adopt(notice);
   }
 
-  /**
-   * The age up to which a notice that is found now counts as new. Where one look follows the other all are, whatever the
-   * clocks of their writers say; at first those since the start are, and after a longer time without looks none is.
-   */
-  #newMs(): number {
-    const { clock, pollMs = defaultPollMs } = this.#options;
-    const gapMs = clock.now() - this.#lookedMs;
-    if (gapMs > 3 * pollMs) return 0;
-    return this.#seen === undefined ? gapMs : Number.POSITIVE_INFINITY;
-  }
-
-  #adopt(notice: Notice | undefined, newMs: number): void {
+  #adopt(notice: Notice): void {
     const { breakers, clock, isLocal } = this.#options;
-    if (notice === undefined || notice.from === this.#self || isLocal?.(notice.url) === true) return;
-    if (notice.openMs === 0) breakers.close(notice.url);
-    else breakers.holdOpen(notice, clock.now() + Math.min(notice.openMs - this.#ageOf(notice, newMs), longestOpenMs));
+    const { url, id, openMs, from } = notice;
+    if (from === this.#self || isLocal?.(url) === true) return;
+    if (openMs === 0) breakers.close(url);
+    else breakers.holdOpen({ url, id }, clock.now() + Math.min(openMs - this.#ageOf(notice), longestOpenMs));
   }
 
-  /** How old a notice is; 0 when it is new, or of an age that none can have in the store: then the clocks differ. */
-  #ageOf(notice: Notice, newMs: number): number {
-    const { clock, pollMs = defaultPollMs } = this.#options;
-    const ageMs = clock.now() - (notice.atMs ?? clock.now());
-    return ageMs > newMs && ageMs <= ttlOf(notice, pollMs) ? ageMs : 0;
-  }
-
-  /** A failing store changes nothing. */
-  async #guarded<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
-    try {
-      const value = await work();
-      this.#failing = false;
-      return value;
-    } catch (error) {
-      if (!this.#failing && !this.#closed) this.#options.onFault(error);
-      this.#failing = true;
-      return undefined;
-    }
+  /** How old a notice is; 0 for an age that none can have in the store: then the clocks differ. */
+  #ageOf(notice: Notice): number {
+    const now = this.#options.clock.now();
+    const ageMs = now - (notice.atMs ?? now);
+    return ageMs > 0 && ageMs <= keptMs(notice) ? ageMs : 0;
   }
 }
 
 /**
- * Makes the circuit breakers of all processes of a deployment follow each other, at most one look into the store late:
- * where one finds an endpoint broken the others leave it alone too, and the first whose trial succeeds lets all back.
- * For processes that share their state; a single one has nobody to tell. `close` stops it at once.
+ * Makes the circuit breakers of all processes of a deployment follow each other: where one finds an endpoint broken the
+ * others leave it alone too, and the first whose trial succeeds lets all back. For processes that share their state; a
+ * single one has nobody to tell. `close` stops it at once.
  */
 export function shareBreakers(options: SharedBreakersOptions): { close(): void } {
   return new BreakerSharing(options);

@@ -46,8 +46,8 @@ export const modules: readonly Module[] = [
   {
     name: "outbound",
     // Circuit breakers are shared through the store.
-    imports: [...whole("results"), { module: "store", files: ["store.ts"], typesOnly: true }],
-    packages: ["undici", "ipaddr.js"],
+    imports: [...whole("results"), { module: "store", files: ["store.ts", "collection.ts", "mirror.ts"] }],
+    packages: ["undici", "ipaddr.js", "typebox"],
   },
   { name: "store", imports: [], packages: ["typebox"] },
   { name: "store/redis", imports: whole("store"), packages: ["ioredis"] },

@@ -51,7 +51,6 @@ function openSharing() {
     breakers: opened.client.breakers,
     store,
     clock,
-    pollMs: 10,
     onFault: (fault) => expect.fail(String(fault)),
   });
   closings.push(() => sharing.close());
