@@ -45,26 +45,17 @@ const nodesOf = (source: string): readonly Node[] => collect(parseAst(source, { 
 
 /** The module that a node refers to, and how. */
 function referred(node: Node, textOf: (part: unknown) => string): { readonly to: unknown; readonly kind?: unknown } {
+  const ownKinds: Readonly<Record<string, string>> = { TSImportType: "type", ImportExpression: "dynamic" };
+  if ("source" in node)
+    return { to: node["source"], kind: ownKinds[node.type] ?? node["importKind"] ?? node["exportKind"] };
+  const callee = textOf(node["callee"]);
   const [first, second] = (node["arguments"] ?? []) as readonly unknown[];
-  switch (node.type) {
-    case "ImportDeclaration":
-    case "ExportNamedDeclaration":
-    case "ExportAllDeclaration":
-      return { to: node["source"], kind: node["importKind"] ?? node["exportKind"] };
-    case "TSImportType":
-      return { to: node["source"], kind: "type" };
-    case "ImportExpression":
-      return { to: node["source"], kind: "dynamic" };
-    case "CallExpression":
-      return {
-        to: /^(?:require|.*\bresolve|createRequire\(import\.meta\.url\))$/.test(textOf(node["callee"])) && first,
-      };
-    case "NewExpression":
-      return { to: textOf(node["callee"]) === "URL" && textOf(second).startsWith("import.meta") && first };
-    default:
-      return { to: undefined };
-  }
+  const isCall = node.type === "CallExpression" && loaders.test(callee);
+  const isUrl = node.type === "NewExpression" && callee === "URL" && textOf(second).startsWith("import.meta");
+  return { to: (isCall || isUrl) && first };
 }
+
+const loaders = /^(?:require|.*\bresolve|createRequire\(import\.meta\.url\))$/;
 
 /** All module references: static, dynamic, re-exports, `require` and `new URL(x, import.meta.url)`. */
 function scanImports(source: string): readonly ImportReference[] {
