@@ -6,6 +6,7 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
     root: new URL("..", import.meta.url).pathname,
     include: [`test/${name}/**/*.test.ts`],
     pool: "forks" as const,
+    globalSetup: ["test/support/scratch-folder.ts"],
     setupFiles: ["test/support/compile-cache.ts"],
     // Only what never comes about takes all of this time.
     expect: { poll: { timeout: 45_000, interval: 20 } },

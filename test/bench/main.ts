@@ -4,6 +4,7 @@ import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
 import { runShardsBench } from "./shards.ts";
 import { runVoidBench } from "./void.ts";
+import { setup } from "../support/scratch-folder.ts";
 
 /** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
 interface Benchmark {
@@ -72,10 +73,13 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
+const removeFiles = setup();
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   const cause = error instanceof Error && error.cause instanceof Error ? `\ncaused by: ${error.cause.message}` : "";
   process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}${cause}\n`);
   process.exitCode = 1;
+} finally {
+  removeFiles();
 }

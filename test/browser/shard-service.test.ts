@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openWorkspace, type ShardWorkspace } from "../integration/shards/shard-workspace.ts";
 import { startService } from "../support/running-service.ts";
 import { accessibilityFaults, keepPicture, looks, type Served, useStageOf } from "./browser-fixture.ts";
@@ -13,7 +13,6 @@ async function serve(): Promise<Served> {
 }
 
 const stage = useStageOf(serve);
-afterAll(() => workspace?.remove());
 
 const path = "/api/shards/harbour/report";
 

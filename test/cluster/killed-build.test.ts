@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endOf, startBuild, startWholeBuild } from "../support/killed-builds.ts";
-import { filesIn, newFolder } from "../support/shard-build.ts";
+import { filesIn } from "../support/shard-build.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const folder = newFolder();
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,6 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { createScratchFolder } from "../support/engines/server-process.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import {
   type Ledger,
@@ -18,6 +17,7 @@ import { openWork, type Work, type WorkPlace } from "../support/killed-workers/o
 import { type SlowReceiver, startSlowReceiver } from "../support/killed-workers/slow-receiver.ts";
 import { createWorkerFleet, type WorkerFleet, type WorkerProcess } from "../support/killed-workers/worker-fleet.ts";
 import { incident } from "../support/monitor-records.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const closings: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -40,17 +40,16 @@ interface SiteOptions {
 }
 
 async function openSite({ redis, leaseMs, feeds }: SiteOptions): Promise<Site> {
-  const scratch = await createScratchFolder("killed");
-  closings.push(() => scratch.remove());
-  const effects = join(scratch.path, "effects");
-  const drafts = join(scratch.path, "drafts");
+  const scratch = newFolder();
+  const effects = join(scratch, "effects");
+  const drafts = join(scratch, "drafts");
   await Promise.all([mkdir(effects), mkdir(drafts)]);
-  const path = join(scratch.path, "ledger");
+  const path = join(scratch, "ledger");
   const ledger = openLedger(path);
   closings.push(() => ledger.close());
   const receiver = await startSlowReceiver(ledger);
   closings.push(() => receiver.close());
-  const dataDir = join(scratch.path, "data");
+  const dataDir = join(scratch, "data");
   const patience = feeds ? { commandTimeoutMs: 30_000 } : {};
   const place = { dataDir, leaseMs, receiver: receiver.url, ...patience, ...(redis && { redisUrl: redis.url }) };
   const fleet = createWorkerFleet({ ...place, ledger: path, effects, drafts, feeds }, ledger);

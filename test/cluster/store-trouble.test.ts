@@ -1,12 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type BuiltService, startBuiltService } from "../support/built-program.ts";
 import { withToken, clusterToken } from "../support/cluster.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { openSlowLink } from "../support/slow-link.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const env = { FEDWAY_ADMIN_TOKEN: clusterToken, FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "warn" };
 const headers = { "Content-Type": "application/json" };
@@ -36,8 +33,7 @@ const statusOf = async (service: BuiltService, id: string): Promise<number> =>
 
 describe("a full disk", () => {
   it("refuses changes with a clear error, keeps what was acknowledged and goes on answering", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fedway-full-"));
-    closings.push(() => rm(folder, { recursive: true }));
+    const folder = newFolder();
     // No file may grow beyond 1 MiB; the write fails as on a full disk, instead of a signal.
     const full = await startBuiltService(
       { ...env, FEDWAY_DATA_DIR: folder },

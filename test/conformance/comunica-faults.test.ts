@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { answersTo, faultReports } from "../support/upstream/fault-reports.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const reports = faultReports();
 let scratch: string;
@@ -10,10 +8,9 @@ let asPublished: readonly string[];
 let patched: readonly string[];
 
 beforeAll(async () => {
-  scratch = mkdtempSync(join(tmpdir(), "fedway-upstream-"));
+  scratch = newFolder();
   [asPublished, patched] = await Promise.all([answersTo(reports), answersTo(reports, scratch)]);
 });
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe.each(reports.map((report, index) => [report.name, report, index] as const))("%s", (_, report, index) => {
   test("is a fault of Comunica's still; else what stands for it can go (deploy/comunica/upstream/README.md)", () => {

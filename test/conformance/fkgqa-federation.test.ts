@@ -1,7 +1,5 @@
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import oxigraph from "oxigraph";
@@ -10,6 +8,7 @@ import { runBuild } from "../../src/shards/service/commands.ts";
 import { readShardSpec } from "../../src/shards/spec.ts";
 import { locateSpec } from "../../src/shards/spec-paths.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const source = new URL("../../../shared/fkgqa/", import.meta.url);
@@ -80,7 +79,7 @@ let root: string;
 let service: RunningService;
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "fedway-fkgqa-")));
+  root = newFolder();
   if (isMissing) return;
   const folder = fileURLToPath(source);
   const places = { baseDir: folder, readable: [folder], writable: [] };
@@ -107,7 +106,6 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => {
   if (!isMissing) await service.close();
-  await rm(root, { recursive: true });
 });
 
 describe.skipIf(isMissing)("the federation of a dataset's shards", () => {

@@ -1,10 +1,8 @@
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createShardCommands, runBuild } from "../../src/shards/service/commands.ts";
 import type { BuildResult } from "../../src/shards/build.ts";
 import { overviewText } from "../../src/cli/shard-overview-text.ts";
@@ -12,6 +10,7 @@ import { figureRows, overviewOf } from "../../src/shards/report/overview.ts";
 import type { ShardReport } from "../../src/shards/report/shard-report.ts";
 import { readShardSpec, type ShardMode, shardModes } from "../../src/shards/spec.ts";
 import { locateSpec } from "../../src/shards/spec-paths.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 /** Not part of the project: its licence is share-alike. */
 const source = new URL("../../../shared/fkgqa/", import.meta.url);
@@ -93,11 +92,7 @@ const figures: readonly (readonly (string | undefined)[])[] = [
   ["answered-alone", "1.55 %", "5.70 %", "17.27 %", undefined],
 ];
 
-let root: string;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "fedway-fkgqa-"));
-});
-afterAll(() => rm(root, { recursive: true }));
+const root = newFolder();
 
 const signal = new AbortController().signal;
 const onProgress = (): void => {};

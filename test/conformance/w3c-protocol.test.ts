@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, createApp } from "../../src/app.ts";
@@ -8,6 +7,7 @@ import { EndpointPool } from "../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../src/hosting/hosted-endpoint.ts";
 import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createFakeDeps } from "../support/http-deps.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // The query tests of the W3C's SPARQL 1.1 Protocol suite (sparql11/protocol), told again as one table. Cases whose
 // point is the dataset go to the route of one endpoint, which hands the dataset on; the others go to /sparql.
@@ -218,7 +218,7 @@ beforeAll(async () => {
   });
   upstream = await createHttpServer(await createFakeDeps({ hosted: () => hosted }));
   const upstreamUrl = await upstream.listen();
-  const folder = mkdtempSync(join(tmpdir(), "fedway-w3c-"));
+  const folder = newFolder();
   writeFileSync(join(folder, "w3c.ttl"), catalogFile(`${upstreamUrl}/hosted/w3c/sparql`));
   app = await createApp(
     loadConfig({

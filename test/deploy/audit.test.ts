@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Listening, listening } from "../support/listening.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const script = fileURLToPath(new URL("../../.ci/audit", import.meta.url));
 
@@ -16,7 +14,7 @@ let registry: Listening;
 let advisory: "moderate" | "high" | "none" | "refused";
 
 beforeEach(async () => {
-  cache = await mkdtemp(join(tmpdir(), "fedway-audit-"));
+  cache = newFolder();
   const server = createServer((request, response) => {
     request.resume();
     if (request.url !== "/-/npm/v1/security/advisories/bulk") {
@@ -40,7 +38,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await registry.close();
-  await rm(cache, { recursive: true });
 });
 
 async function audit(url = `${registry.origin}/`) {

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -11,6 +10,7 @@ import { type RunningPrometheus, startPrometheus } from "../support/prometheus.t
 import { createSampleMetrics } from "../support/sample-metrics.ts";
 import { type Listening, listening } from "../support/listening.ts";
 import { eventually } from "../support/eventually.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
 
@@ -44,10 +44,9 @@ const substituted = (expression: string): string =>
 
 describe("the dashboard", () => {
   it("is what the panels say", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "fedway-dashboard-"));
+    const folder = newFolder();
     await promisify(execFile)(process.execPath, [`${deploy}grafana/build-dashboard.mjs`, join(folder, "made.json")]);
     const made: unknown = JSON.parse(await readFile(join(folder, "made.json"), "utf8"));
-    await rm(folder, { recursive: true });
     expect(dashboard).toEqual(made);
   });
 
@@ -95,7 +94,7 @@ describe("over a real scrape", () => {
         .then((text) => response.writeHead(200, { "content-type": sample.metrics.contentType }).end(text));
     });
     target = await listening(server);
-    folder = await mkdtemp(join(tmpdir(), "fedway-grafana-"));
+    folder = newFolder();
     const configured = parse(await readFile(`${deploy}prometheus/prometheus.yml`, "utf8")) as {
       readonly scrape_configs: readonly { readonly job_name: string; readonly metrics_path: string }[];
     };
@@ -120,7 +119,6 @@ describe("over a real scrape", () => {
   afterAll(async () => {
     await prometheus.close();
     await target.close();
-    await rm(folder, { recursive: true });
   });
 
   /** Rates and rules need a few scrapes. */

@@ -6,13 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { inBytes } from "../support/deploy/memory.ts";
 import { renderOverlay } from "../support/deploy/rendered.ts";
-import {
-  createScratchFolder,
-  requireProgram,
-  type ServerProcess,
-  startServer,
-} from "../support/engines/server-process.ts";
+import { requireProgram, type ServerProcess, startServer } from "../support/engines/server-process.ts";
 import { freePort } from "../support/listening.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const password = "3f9c1e0d7b";
 
@@ -62,7 +58,7 @@ describe.each([
   { where: "the Redis component", scripts: kubernetesScripts },
 ])("Redis as $where starts it", ({ scripts }) => {
   let server: ServerProcess;
-  let scratch: Awaited<ReturnType<typeof createScratchFolder>>;
+  let scratch: string;
   let port = 0;
   let ping = "";
   let processes = "";
@@ -76,7 +72,7 @@ describe.each([
 
   beforeAll(async () => {
     requireProgram("redis-server", "apt-get install redis-server");
-    scratch = await createScratchFolder("redis-command");
+    scratch = newFolder();
     port = await freePort();
     const { start: script, ping: asked, memory: limit } = scripts();
     memory = limit;
@@ -84,13 +80,13 @@ describe.each([
     expect(script).toContain(" --dir /data ");
     ping = asked.replace("redis-cli", `redis-cli -p ${port}`);
     expect(ping).not.toBe(asked);
-    const here = script.replace(" --dir /data ", ` --dir ${scratch.path} --port ${port} --bind 127.0.0.1 `);
+    const here = script.replace(" --dir /data ", ` --dir ${scratch} --port ${port} --bind 127.0.0.1 `);
     start = () =>
       startServer({
         name: "redis-command",
         command: "/bin/sh",
         args: ["-c", here],
-        cwd: scratch.path,
+        cwd: scratch,
         env: { REDIS_PASSWORD: password },
         ready: async () => shell(ping, { REDISCLI_AUTH: password }).status === 0,
         readyWithinMs: 30_000,
@@ -101,7 +97,6 @@ describe.each([
 
   afterAll(async () => {
     await server?.stop();
-    await scratch?.remove();
   });
 
   it("is the process itself, with the password nowhere in its command line", () => {
@@ -118,8 +113,8 @@ describe.each([
 
   it("writes what it acknowledges to the disk first, and forgets nothing for want of memory", () => {
     const names = ["appendonly", "appendfsync", "save", "maxmemory-policy", "dir"];
-    expect(names.map(setting)).toEqual(["yes", "always", "", "noeviction", scratch.path]);
-    expect(shell(`ls ${join(scratch.path, "appendonlydir")}`).stdout).toContain("appendonly.aof");
+    expect(names.map(setting)).toEqual(["yes", "always", "", "noeviction", scratch]);
+    expect(shell(`ls ${join(scratch, "appendonlydir")}`).stdout).toContain("appendonly.aof");
   });
 
   it("refuses writes well before its container is ended for its memory", () => {
@@ -143,7 +138,7 @@ describe.each([
     redisCli("set later lost");
     await server.stop();
     const restore = (input: Buffer | string) =>
-      spawnSync("/bin/sh", [restoreScript, String(port)], { cwd: scratch.path, input, timeout: 30_000 });
+      spawnSync("/bin/sh", [restoreScript, String(port)], { cwd: scratch, input, timeout: 30_000 });
     expect(restore("<html>").status).toBe(1);
     const { status, stdout } = restore(backup);
     expect({ status, stdout: stdout.toString() }).toEqual({ status: 0, stdout: "restored 1000 keys\n" });

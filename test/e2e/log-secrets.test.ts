@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HostileServer, startHostileServer } from "../support/hostile-server.ts";
 import { type SourceProgram, startSourceProgram } from "../support/source-program.ts";
 import { type Listening, listening } from "../support/listening.ts";
 import { until } from "../support/eventually.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const secrets = {
   adminToken: "AdminTokenSecret-4711",
@@ -40,7 +40,7 @@ beforeAll(async () => {
     response.writeHead(500).end(`no: ${request.url}`);
   });
   receiver = await listening(server);
-  folder = await mkdtemp(join(tmpdir(), "fedway-log-"));
+  folder = newFolder();
   await mkdir(join(folder, "catalog"));
   for (const id of cases) await writeFile(join(folder, "catalog", `${id}.ttl`), entry(id, endpoints.url(id)));
   program = startSourceProgram({
@@ -65,7 +65,6 @@ afterAll(async () => {
   await program.stop();
   await endpoints.close();
   await receiver.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Sends a request and does not mind what becomes of it. */

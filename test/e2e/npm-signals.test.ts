@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, startBuiltService } from "../support/built-program.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
 import { listening } from "../support/listening.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // `npm start` as a person or a process manager ends it: by a signal to npm, or by Ctrl-C to all of the terminal's group.
 
@@ -31,7 +30,7 @@ let endpoint: Awaited<ReturnType<typeof startSlowEndpoint>>;
 let env: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-npm-"));
+  folder = newFolder();
   catalog = await createCatalogFolder();
   endpoint = await startSlowEndpoint();
   await catalog.write({ "slow.ttl": endpointTurtle("slow", endpoint.url) });
@@ -49,8 +48,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await endpoint?.close();
-  await catalog?.remove();
-  if (folder !== undefined) await rm(folder, { recursive: true });
 });
 
 function signalGroup({ process: { pid } }: BuiltService, signal: NodeJS.Signals): void {

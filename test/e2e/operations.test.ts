@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -10,6 +9,7 @@ import { type BuiltService, type CommandOutcome, runCommand, startBuiltService }
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { startWebhookReceiver, status, type WebhookReceiver } from "../support/webhook-receiver.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // The built program as an operator sees it: snapshots, the end of a process, what the log holds.
 
@@ -30,7 +30,7 @@ let receiver: WebhookReceiver;
 let env: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-operations-"));
+  folder = newFolder();
   catalog = await createCatalogFolder();
   servers = await Promise.all(ids.map(() => startSparqlTestServer(data)));
   await catalog.write(
@@ -53,8 +53,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.close()));
   await receiver?.close();
-  await catalog?.remove();
-  if (folder !== undefined) await rm(folder, { recursive: true });
 });
 
 interface Snapshot {

@@ -1,24 +1,23 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
 import { startSparqlTestServer } from "../support/sparql-test-server.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 let folder: string;
 let dataDir: string;
 let service: BuiltService;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-e2e-"));
+  folder = newFolder();
   dataDir = join(folder, "state");
   service = await startBuiltService({ FEDWAY_DATA_DIR: dataDir });
 });
 afterAll(async () => {
   await service.stop();
-  await rm(folder, { recursive: true });
 });
 
 describe("fedway describe", () => {

@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 let folder: string;
 let env: Readonly<Record<string, string>>;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-e2e-shards-"));
+  folder = newFolder();
   env = { FEDWAY_DATA_DIR: folder };
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const spec = "shards/example/spec.json";
 

@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dataFolderHolder } from "../../src/store/data-folder.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
 import { startSourceProgram } from "../support/source-program.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 let folder: CatalogFolder;
 let dataDir: string;
@@ -15,12 +13,10 @@ let servers: Server[] = [];
 beforeEach(async () => {
   folder = await createCatalogFolder();
   await folder.write({ "alpha.ttl": endpointTurtle("alpha", "http://127.0.0.1:9/sparql") });
-  dataDir = await mkdtemp(join(tmpdir(), "fedway-data-"));
+  dataDir = newFolder();
 });
 afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
-  await folder.remove();
-  await rm(dataDir, { recursive: true });
 });
 
 const environment = (more: Readonly<Record<string, string>> = {}) => ({

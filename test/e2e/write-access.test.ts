@@ -1,19 +1,18 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
 import { endpointTurtle } from "../support/catalog-folder.ts";
 import { startNginx } from "../support/engines/nginx.ts";
-import { createScratchFolder, type ServerProcess } from "../support/engines/server-process.ts";
+import { type ServerProcess } from "../support/engines/server-process.ts";
 import { freePort } from "../support/listening.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // The service as it is started without a word about who may change it.
 
 const template = new URL("../fixtures/nginx/reverse-proxy.conf.template", import.meta.url);
 let dataDir: string;
-let scratch: Awaited<ReturnType<typeof createScratchFolder>>;
 let service: BuiltService;
 let nginx: ServerProcess;
 let proxied: string;
@@ -25,20 +24,17 @@ const env = (): Readonly<Record<string, string>> => ({
 });
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "fedway-data-"));
-  scratch = await createScratchFolder("write-access");
+  dataDir = newFolder();
   service = await startBuiltService({ ...env(), FEDWAY_PUBLIC_URL: "http://fedway.example" });
   const [port, otherPort] = [await freePort(), await freePort()];
   const values = { UPSTREAM_PORT: new URL(service.url).port, OTHER_PORT: String(otherPort) };
-  nginx = await startNginx({ template, values, runDir: scratch.path, port, readyPath: "/health/live" });
+  nginx = await startNginx({ template, values, runDir: newFolder(), port, readyPath: "/health/live" });
   proxied = `http://127.0.0.1:${port}`;
   nameless = `http://127.0.0.1:${otherPort}`;
 });
 afterAll(async () => {
   await nginx?.stop();
   await service?.stop();
-  await scratch?.remove();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const tokenOf = async (): Promise<string> => (await readFile(join(dataDir, "admin-token"), "utf8")).trim();

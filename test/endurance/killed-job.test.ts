@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EmbeddedJobQueue } from "../../src/jobs/embedded/embedded-job-queue.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 /** Starts a process that runs the job, waits until it does, and kills it; resolves to what it said. */
 async function killedWorker(path: string): Promise<string> {
@@ -21,8 +20,7 @@ async function killedWorker(path: string): Promise<string> {
 
 describe("a job whose worker was killed", () => {
   it("runs again at the next start of the same service, every time", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fedway-jobs-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = newFolder();
     const path = join(folder, "store.db");
     const rounds = 4;
     const said: string[] = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { scratchFolder } from "../support/scratch-folder.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const rounds = 50;
 /** Writers at work at once, each on a database of its own. */
@@ -87,7 +87,7 @@ async function lane(path: string, numbers: readonly number[]): Promise<readonly 
 
 describe("a writer that is killed", () => {
   it(`loses no acknowledged write, ${rounds} times`, { timeout: 90_000 }, async () => {
-    const folder = scratchFolder();
+    const folder = newFolder();
     const each = Array.from({ length: lanes }, (_, index) =>
       lane(
         join(folder, `store-${index}.db`),

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -8,6 +7,7 @@ import { childrenOf, evaluatorsOf, residentBytes } from "../support/child-proces
 import { startHostileDocuments } from "../support/hostile-documents.ts";
 import { expensiveQueries, failingExpressions } from "../support/hostile-queries.ts";
 import { startSparqlTestServer } from "../support/sparql-test-server.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // A minute of hostile queries, eight at a time, beside a client of small direct ones. What counts: only evaluators end,
 // memory stays below the bound that README.md states, the other client hardly feels it, and nothing is left running.
@@ -27,7 +27,7 @@ const percentile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 
 async function catalogue(urls: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "fedway-hostile-"));
+  const folder = newFolder();
   for (const [id, url] of Object.entries(urls)) {
     await writeFile(
       join(folder, `${id}.ttl`),

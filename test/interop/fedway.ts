@@ -5,7 +5,7 @@ import { createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { RunRecord } from "../../src/query/run-log.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
-import { createScratchFolder } from "../support/engines/server-process.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 /** The service under test, asked over HTTP only. */
 export interface Fedway {
@@ -44,17 +44,17 @@ export async function startFedway(
   endpoints: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Fedway> {
-  const scratch = await createScratchFolder("catalog");
-  await mkdir(scratch.path, { recursive: true });
+  const scratch = newFolder();
+  await mkdir(scratch, { recursive: true });
   for (const [id, url] of Object.entries(endpoints)) {
-    await writeFile(join(scratch.path, `${id}.ttl`), catalogFile(id, url));
+    await writeFile(join(scratch, `${id}.ttl`), catalogFile(id, url));
   }
   const app = await createApp(
     loadConfig({
       PORT: "0",
-      FEDWAY_CATALOG: scratch.path,
+      FEDWAY_CATALOG: scratch,
       FEDWAY_MONITOR: "off",
-      FEDWAY_DATA_DIR: join(scratch.path, "data"),
+      FEDWAY_DATA_DIR: join(scratch, "data"),
       FEDWAY_EXAMPLES: "off",
       FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
       FEDWAY_LOG_LEVEL: "silent",
@@ -82,7 +82,6 @@ export async function startFedway(
     endedRun: (id) => endedRun(url, id),
     close: async () => {
       await app.close();
-      await scratch.remove();
     },
   };
 }

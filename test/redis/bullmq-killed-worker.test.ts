@@ -4,8 +4,8 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { Job, JobQueue } from "../../src/jobs/job-queue.ts";
-import { createScratchFolder } from "../support/engines/server-process.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -33,8 +33,7 @@ interface Deployment {
 
 /** A deployment whose workers are processes of their own, and give a job up after so many were lost with it. */
 async function deploy(prefix: string, mostInterruptions: number): Promise<Deployment> {
-  const folder = await createScratchFolder("killed");
-  onTestFinished(() => folder.remove());
+  const folder = newFolder();
   const faults: unknown[] = [];
   const queue = createBullmqJobQueue({ url: server.url, prefix, lookMs: 50, onFault: (fault) => faults.push(fault) });
   const kinds = ["endless", "gathering"].map((name) => ({ name, validate: () => {}, run: async () => null }));
@@ -42,10 +41,10 @@ async function deploy(prefix: string, mostInterruptions: number): Promise<Deploy
   onTestFinished(() => queue.close(0));
   return {
     queue,
-    folder: folder.path,
+    folder,
     faults,
     async work() {
-      const args = [program, server.url, prefix, folder.path, `${mostInterruptions}`];
+      const args = [program, server.url, prefix, folder, `${mostInterruptions}`];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       const gone = once(child, "exit");
       onTestFinished(() => void child.kill("SIGKILL"));

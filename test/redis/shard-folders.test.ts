@@ -1,11 +1,11 @@
-import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../src/jobs/job-queue.ts";
 import { exampleFolder } from "../integration/shards/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { problemOf, type RunningService, startService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 // That one shared folder works is seen in shard-replicas.test.ts.
 
@@ -18,8 +18,8 @@ let folders: readonly [string, string];
 let web: RunningService;
 let worker: RunningService;
 
-const newFolder = async (): Promise<string> => {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "fedway-folders-")));
+const inputFolder = async (): Promise<string> => {
+  const folder = newFolder();
   await mkdir(join(folder, "shards-input"));
   await cp(exampleFolder, join(folder, "shards-input"), { recursive: true });
   return folder;
@@ -29,13 +29,12 @@ const start = (role: string, dataDir: string): Promise<RunningService> =>
 
 beforeAll(async () => {
   redis = await startRedis();
-  folders = [await newFolder(), await newFolder()];
+  folders = [await inputFolder(), await inputFolder()];
   web = await start("web", folders[0]);
 });
 afterAll(async () => {
   await Promise.all([web, worker].map((service) => service.close()));
   await redis.stop();
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
 });
 
 const build = (dataset: string): Promise<Response> => {

@@ -18,7 +18,8 @@ import { readShardSpec } from "../../src/shards/spec.ts";
 import { type LocatedSpec, locateSpec } from "../../src/shards/spec-paths.ts";
 import { exampleFolder } from "../integration/shards/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
-import { filesIn, newFolder } from "../support/shard-build.ts";
+import { filesIn } from "../support/shard-build.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 let redis: RedisServer;
 let dataDir: string;
@@ -45,7 +46,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await redis.stop();
-  await rm(dataDir, { recursive: true });
 });
 
 const runTask = shardRunner({ limits: { shardMemoryMb: 256 } });

@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../src/jobs/job-queue.ts";
@@ -7,6 +6,7 @@ import { createRedisStore } from "../../src/store/redis/redis-store.ts";
 import { exampleFolder } from "../integration/shards/shard-workspace.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
+import { newFolder } from "../support/scratch-folder.ts";
 
 const token = "replicas-test-token";
 const authorization = `Bearer ${token}`;
@@ -19,7 +19,7 @@ let webs: readonly RunningService[];
 let worker: RunningService;
 
 beforeAll(async () => {
-  dataDir = await realpath(await mkdtemp(join(tmpdir(), "fedway-replicas-")));
+  dataDir = newFolder();
   await mkdir(join(dataDir, "shards-input"));
   await cp(exampleFolder, join(dataDir, "shards-input"), { recursive: true });
   redis = await startRedis();
@@ -40,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...webs, worker].map((service) => service.close()));
   await redis.stop();
-  await rm(dataDir, { recursive: true });
 });
 
 const get = async <Value>({ url }: RunningService, path: string): Promise<Value> =>

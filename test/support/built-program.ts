@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "./listening.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -27,7 +25,7 @@ export interface CommandOutcome {
 
 /** Each process has a data folder of its own, and takes changes without a token, unless the test says otherwise. */
 function environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const FEDWAY_DATA_DIR = env["FEDWAY_DATA_DIR"] ?? mkdtempSync(join(tmpdir(), "fedway-data-"));
+  const FEDWAY_DATA_DIR = env["FEDWAY_DATA_DIR"] ?? newFolder();
   return { PATH: process.env["PATH"], HOME: process.env["HOME"], FEDWAY_DATA_DIR, FEDWAY_ADMIN_TOKEN: "off", ...env };
 }
 

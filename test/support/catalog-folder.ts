@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { newFolder } from "./scratch-folder.ts";
 
 /** A folder of catalogue files for one test. */
 export interface CatalogFolder {
@@ -9,11 +9,10 @@ export interface CatalogFolder {
   /** Full path of a file. */
   file(name: string): string;
   write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
-  remove(): Promise<void>;
 }
 
 export async function createCatalogFolder(): Promise<CatalogFolder> {
-  const path = await mkdtemp(join(tmpdir(), "fedway-catalog-"));
+  const path = newFolder();
   const file = (name: string): string => join(path, name);
   return {
     path,
@@ -21,7 +20,6 @@ export async function createCatalogFolder(): Promise<CatalogFolder> {
     async write(files) {
       await Promise.all(Object.entries(files).map(([name, content]) => writeFile(file(name), content)));
     },
-    remove: () => rm(path, { recursive: true }),
   };
 }
 

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuiltService, startBuiltService } from "./built-program.ts";
 import { type RedisServer, startRedis } from "./engines/start-redis.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** A deployment: processes of the built service that share one Redis. */
 export interface Cluster {
@@ -37,7 +37,7 @@ const entry = (id: string, url: string): string =>
 /** Starts Redis, then the processes. */
 export async function startCluster({ endpoints, webs, workers, env = {} }: ClusterOptions): Promise<Cluster> {
   const redis = await startRedis();
-  const folder = await mkdtemp(join(tmpdir(), "fedway-cluster-"));
+  const folder = newFolder();
   for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entry(id, url));
   const lists: Record<"web" | "worker", BuiltService[]> = { web: [], worker: [] };
   const leave = (service: BuiltService): void => {
@@ -79,7 +79,6 @@ export async function startCluster({ endpoints, webs, workers, env = {} }: Clust
     async close() {
       await Promise.all([...lists.web, ...lists.worker].map((service) => service.stop()));
       await redis.stop();
-      await rm(folder, { recursive: true });
     },
   };
   try {

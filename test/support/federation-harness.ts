@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { createApp, type App } from "../../src/app.ts";
@@ -7,6 +6,7 @@ import { loadConfig } from "../../src/config/config.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
 import { bindingsAnswer, canonicalRow, canonicalText, graphAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { startSparqlTestServer, type Fault, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** Named SPARQL endpoints over real sockets, whose data and faults a test controls. */
 export interface TestEndpoints {
@@ -70,7 +70,7 @@ export async function startFederation(
   environment: Readonly<Record<string, string>> = {},
   files: Readonly<Record<string, string>> = {},
 ): Promise<Federation> {
-  const folder = await mkdtemp(join(tmpdir(), "fedway-federation-"));
+  const folder = newFolder();
   for (const [id, url] of Object.entries(urls)) await writeFile(join(folder, `${id}.ttl`), catalogFile(id, url));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const app = await createApp(
@@ -94,7 +94,6 @@ export async function startFederation(
       /^\s*CONSTRUCT\b/iu.test(query) ? runGraph(app, query, options) : toAnswer(await table(query, options), options),
     close: async () => {
       await app.close();
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

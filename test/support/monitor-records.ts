@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Incident, Observation } from "../../src/monitor/monitor.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** A turn that took 12 ms. */
 export const turn = (atMs: number, more: Partial<Observation> = {}): Observation => ({
@@ -45,11 +44,10 @@ export const stores: readonly (readonly [string, () => Promise<{ store: Store; c
   [
     "sqlite",
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), "fedway-monitor-"));
+      const folder = newFolder();
       const store = await openSqliteStore({ path: join(folder, "store.db") });
       const close = async (): Promise<void> => {
         await store.close();
-        await rm(folder, { recursive: true });
       };
       return { store, close };
     },

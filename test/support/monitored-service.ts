@@ -63,13 +63,6 @@ export interface MonitoredService extends RunningService {
   metric(series: string): Promise<number | undefined>;
 }
 
-/** Catalogue and state of a service, kept when it is started again. */
-export interface MonitoredFolder {
-  /** Starts the service on what the folder holds. */
-  start(env?: Readonly<Record<string, string>>): Promise<MonitoredService>;
-  remove(): Promise<void>;
-}
-
 const watchful = {
   FEDWAY_MONITOR: "on",
   FEDWAY_PROBE_EVERY_MS: "1000",
@@ -77,19 +70,21 @@ const watchful = {
   FEDWAY_RECOVERED_AFTER: "2",
 };
 
-/** A folder with an entry for each URL; a value that is no URL is taken as the entry's Turtle. */
-export async function createMonitoredFolder(endpoints: Readonly<Record<string, string>>): Promise<MonitoredFolder> {
+/**
+ * A folder with an entry for each URL; a value that is no URL is taken as the entry's Turtle. Catalogue and state are
+ * kept when the service is started on it again.
+ */
+export async function createMonitoredFolder(endpoints: Readonly<Record<string, string>>) {
   const folder = await createCatalogFolder();
   const entryOf = (id: string, text: string): string => (text.startsWith("http") ? endpointTurtle(id, text) : text);
   await folder.write(
     Object.fromEntries(Object.entries(endpoints).map(([id, text]) => [`${id}.ttl`, entryOf(id, text)])),
   );
   return {
-    start: async (env = {}) => {
+    start: async (env: Readonly<Record<string, string>> = {}): Promise<MonitoredService> => {
       const kept = { FEDWAY_CATALOG: folder.path, FEDWAY_DATA_DIR: join(folder.path, "data") };
       return monitored(await startService({}, { ...kept, ...watchful, ...env }));
     },
-    remove: () => folder.remove(),
   };
 }
 
@@ -99,19 +94,7 @@ export async function startMonitored(
   env: Readonly<Record<string, string>> = {},
 ): Promise<MonitoredService> {
   const folder = await createMonitoredFolder(endpoints);
-  try {
-    const service = await folder.start(env);
-    return {
-      ...service,
-      async close() {
-        await service.close();
-        await folder.remove();
-      },
-    };
-  } catch (error) {
-    await folder.remove();
-    throw error;
-  }
+  return folder.start(env);
 }
 
 async function good(url: string, init?: RequestInit): Promise<Response> {

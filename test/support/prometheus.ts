@@ -1,9 +1,7 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./listening.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 const missing = (program: string): Error =>
   new Error(
@@ -35,7 +33,7 @@ export interface RunningPrometheus {
 
 /** Starts it with a configuration file on a free port of 127.0.0.1. @throws Error when it does not get ready */
 export async function startPrometheus(configFile: string): Promise<RunningPrometheus> {
-  const data = await mkdtemp(join(tmpdir(), "fedway-prometheus-"));
+  const data = newFolder();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(
@@ -66,7 +64,6 @@ export async function startPrometheus(configFile: string): Promise<RunningPromet
   const close = async (): Promise<void> => {
     if (child.pid !== undefined) child.kill("SIGTERM");
     await ended;
-    await rm(data, { recursive: true, force: true });
   };
   const isReady = (): Promise<boolean> =>
     fetch(`${url}/-/ready`).then(

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type App, createApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Problem } from "../../src/errors/fedway-error.ts";
+import { newFolder } from "./scratch-folder.ts";
 
 /** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */
 export interface RunningService {
@@ -27,7 +27,7 @@ export async function startService(
   endpoints: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningService> {
-  const folder = await mkdtemp(join(tmpdir(), "fedway-catalog-"));
+  const folder = newFolder();
   for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entry(id, url));
   const app = await createApp(
     loadConfig({
@@ -57,7 +57,6 @@ export async function startService(
       }),
     async close() {
       await app.close();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Learned, learn } from "../../src/shards/load/learn.ts";
 import {
@@ -21,9 +20,6 @@ export const literalInterpretation: Interpretation = {
   exists: false,
   buckets: 2,
 };
-
-/** A new folder below the system's for temporary files; the caller removes it. */
-export const newFolder = (): string => mkdtempSync(join(tmpdir(), "fedway-shards-"));
 
 /** Writes a file of that name into a new folder and returns its path. */
 export function writeInput(folder: string, name: string, content: string | Buffer): string {

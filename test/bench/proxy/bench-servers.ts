@@ -4,11 +4,12 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startNginx } from "../../support/engines/nginx.ts";
-import { answers, createScratchFolder, type ServerProcess, startServer } from "../../support/engines/server-process.ts";
+import { answers, type ServerProcess, startServer } from "../../support/engines/server-process.ts";
 import type { CannedBody } from "./bodies.ts";
 import { childrenOf } from "../../support/child-processes.ts";
 import { type SlowUpstream, startSlowUpstream } from "./slow-upstream.ts";
 import { freePort } from "../../support/listening.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 /** A server under test. */
 export interface MeasuredServer {
@@ -54,16 +55,15 @@ function processors(): { readonly tested: readonly string[]; readonly rest: read
 
 /** Starts the upstream, nginx in front of it, the slow upstream and the built Fedway. */
 export async function startBenchServers(bodies: readonly CannedBody[]): Promise<BenchServers> {
-  const scratch = await createScratchFolder("bench");
+  const scratch = newFolder();
   // nginx started by root reads the bodies as another user.
-  await chmod(scratch.path, 0o755);
+  await chmod(scratch, 0o755);
   const running: { stop(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     for (const server of running.toReversed()) await server.stop();
-    await scratch.remove();
   };
   try {
-    return await startAll({ bodies, runDir: scratch.path, running, close });
+    return await startAll({ bodies, runDir: scratch, running, close });
   } catch (error) {
     await close();
     throw error;

@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import { describeCollections } from "./collection-contract.ts";
 import { describeStore, type StoreHarness } from "./store-contract.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const create = async (): Promise<StoreHarness> => {
   let nowMs = 1_000_000;
-  const folder = await mkdtemp(join(tmpdir(), "fedway-sqlite-"));
+  const folder = newFolder();
   const store = await openSqliteStore({ path: join(folder, "store.db"), clock: { now: () => nowMs } });
   return {
     store,
@@ -16,7 +15,6 @@ const create = async (): Promise<StoreHarness> => {
     },
     dispose: async () => {
       await store.close();
-      await rm(folder, { recursive: true });
     },
   };
 };

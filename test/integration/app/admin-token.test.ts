@@ -1,21 +1,20 @@
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/app.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { type AdminToken, knownAdminToken, offerToken, openAdminToken } from "../../../src/store/admin-token.ts";
 import { holdDataFolder } from "../../../src/store/data-folder.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 let dataDir: string;
 let file: string;
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "fedway-token-"));
+  dataDir = newFolder();
   file = join(dataDir, "admin-token");
 });
-afterEach(() => rm(dataDir, { recursive: true }));
 
 const open = (env: Readonly<Record<string, string>> = {}, shared?: Store): Promise<AdminToken> =>
   openAdminToken(loadConfig({ FEDWAY_DATA_DIR: dataDir, ...env }), {

@@ -27,7 +27,7 @@ let closings: (() => Promise<unknown>)[];
 beforeEach(async () => {
   folder = await createCatalogFolder();
   await folder.write({ "alpha.ttl": endpointTurtle("alpha", url), "beta.ttl": endpointTurtle("beta", `${url}/beta`) });
-  [stuck, refused, closings] = [undefined, [], [() => folder.remove()]];
+  [stuck, refused, closings] = [undefined, [], []];
   const whole = createMemoryStore();
   store = {
     ...whole,

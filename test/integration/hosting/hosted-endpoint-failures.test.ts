@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { FedwayError, toFedwayError } from "../../../src/errors/fedway-error.ts";
 import { ask, endless, one, open } from "./endpoint-under-test.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const oneAnswer = "o,p\r\nvalue 1,urn:p:1\r\n";
 const deep = `SELECT * ${"{".repeat(20_000)}${"}".repeat(20_000)}`;
@@ -134,9 +134,8 @@ describe("closing", () => {
 const script = new URL("./scripted-worker.ts", import.meta.url);
 let dir = "";
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), "fedway-hosting-"));
+  dir = newFolder();
 });
-afterAll(() => rmSync(dir, { recursive: true }));
 const logFile = (name: string) => join(dir, name);
 const startsIn = (log: string) => readFileSync(log).length;
 const scripted = (log: string, ...steps: readonly string[]) =>

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import type * as RDF from "@rdfjs/types";
 import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
@@ -109,7 +110,7 @@ describe("problems of the catalogue", () => {
     await folder.write({ "broken.ttl": "<a> <b>", "good.ttl": endpointTurtle("good", "https://good.example/") });
     const store = createMemoryStore();
     const catalog = await openCatalog({ dirs: [folder], baseUrl: "http://x.example", store, now: () => 0 });
-    await folder.remove();
+    await rm(folder.path, { recursive: true });
     await catalog.remove("endpoint", "good");
     const { text } = await get(await start({ catalog }), "/api/catalog/problems");
     expect(JSON.parse(text)).toStrictEqual({

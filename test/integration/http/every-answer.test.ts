@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { HttpDeps, ShardService } from "../../../src/http/http-deps.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
@@ -12,6 +11,7 @@ import { createFakeMonitor } from "../../support/fake-monitor.ts";
 import { fakeNowMs } from "../../support/http-deps.ts";
 import { pageDeps, pageEntries } from "../../support/page-deps.ts";
 import { askQuery, raw, start, type Started } from "./http-fixture.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 // What an answer of somebody else holds is never to run on this origin, wherever it comes out.
 
@@ -25,10 +25,9 @@ const endpoint = {
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-answers-"));
+  folder = newFolder();
   await writeFile(join(folder, "people.nt"), text);
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** Every lookup finds something, so that routes answer with what they are for. */
 function generousDeps(): Partial<HttpDeps> {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { parseTurtle } from "../../../src/rdf/turtle.ts";
 import type { CatalogWrite } from "../../../src/registry/catalog/catalog.ts";
 import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
@@ -11,7 +11,6 @@ let folder: CatalogFolder;
 beforeEach(async () => {
   folder = await createCatalogFolder();
 });
-afterEach(() => folder.remove());
 
 const quadsOf = (turtle: string) => parseTurtle(turtle, { baseIri: `${baseUrl}/`, maxBytes: 100_000, maxQuads: 1_000 });
 const endpoint = (id: string, url: string): CatalogWrite => ({

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { startTpfServer, type TpfServer } from "../../support/tpf-server.ts";
 import { until } from "../../support/eventually.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const people = Array.from(
@@ -33,7 +32,7 @@ const start = (): Promise<RunningService> =>
 beforeAll(async () => {
   servers = [await startSparqlTestServer(people), await startSparqlTestServer(cities)];
   tpf = await startTpfServer(cities);
-  folder = await mkdtemp(join(tmpdir(), "fedway-registry-"));
+  folder = newFolder();
   service = await start();
 });
 
@@ -41,7 +40,6 @@ afterAll(async () => {
   await service?.close();
   await tpf?.close();
   for (const server of servers ?? []) await server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const get = (path: string, accept = "application/json"): Promise<Response> =>

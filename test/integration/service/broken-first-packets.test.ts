@@ -63,7 +63,6 @@ let next: Answered = { format: "json", coding: "identity", bytes: Buffer.alloc(0
 let upstream: Listening;
 let service: RunningService;
 let url: string;
-let removeCatalog: () => Promise<void>;
 
 beforeAll(async () => {
   const server = createServer((incoming, response) => {
@@ -81,7 +80,6 @@ beforeAll(async () => {
   upstream = await listening(server);
   url = `${upstream.origin}/sparql`;
   const catalog = await createCatalogFolder();
-  removeCatalog = () => catalog.remove();
   await catalog.write({
     "broken.ttl": endpointTurtle("broken", url),
     "all.ttl": federationTurtle("all", 'fedway:member "broken"'),
@@ -91,7 +89,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await upstream.close();
-  await removeCatalog();
 });
 
 const pattern = "?x <http://example.org/p> ?y";

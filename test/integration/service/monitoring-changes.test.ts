@@ -182,7 +182,6 @@ describe.concurrent("a service that is started again", () => {
   test("has state, uptime and incidents still, and closes what was open", async ({ opened }) => {
     const [steady, broken] = [await opened.sparqlServer(), await opened.sparqlServer()];
     const folder = await createMonitoredFolder({ steady: steady.url, broken: broken.url });
-    opened.add({ close: () => folder.remove() });
     const first = await folder.start();
     broken.setFault({ kind: "status", status: 404 });
     await shouldBecome(first, "steady", "up");

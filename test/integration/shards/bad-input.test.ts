@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { lockTarget } from "../../../src/shards/target-lock.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
@@ -8,7 +8,6 @@ let workspace: ShardWorkspace;
 beforeEach(async () => {
   workspace = await openWorkspace();
 });
-afterEach(() => workspace.remove());
 
 /** Nothing is left but what was there, besides work that another build goes on with. */
 async function shouldRefuse(code: string, message: RegExp): Promise<void> {

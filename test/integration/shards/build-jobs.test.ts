@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  await workspace.remove();
 });
 
 const post = (body: unknown, search = ""): Promise<Response> =>

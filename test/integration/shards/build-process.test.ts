@@ -14,7 +14,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.close();
-  await workspace.remove();
 });
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";

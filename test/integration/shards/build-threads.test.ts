@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,8 @@ import { learn } from "../../../src/shards/load/learn.ts";
 import type { Progress } from "../../../src/shards/load/read-statements.ts";
 import { materialise, type MaterialiseOptions } from "../../../src/shards/materialise/materialise.ts";
 import type { Rule } from "../../../src/shards/rules/problem.ts";
-import { buildShards, filesIn, newFolder, requestFor, writeInput } from "../../support/shard-build.ts";
+import { buildShards, filesIn, requestFor, writeInput } from "../../support/shard-build.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 const rules: readonly Rule[] = [
@@ -40,7 +41,6 @@ const files: Readonly<Record<string, string | Buffer>> = {
 };
 const small = { partBytes: 20_000, sliceBytes: 30_000, noteMs: 0 } satisfies MaterialiseOptions;
 
-let folders: string[] = [];
 let started: Worker[] = [];
 const note = (worker: Worker): void => void started.push(worker);
 beforeEach(() => {
@@ -49,14 +49,11 @@ beforeEach(() => {
 });
 afterEach(() => {
   process.off("worker", note);
-  for (const folder of folders) rmSync(folder, { recursive: true });
-  folders = [];
 });
 
 /** A folder with the inputs, of which nothing is built yet. */
 function folderOfInputs(texts = files): { readonly folder: string; readonly paths: readonly string[] } {
   const folder = newFolder();
-  folders.push(folder);
   return { folder, paths: Object.entries(texts).map(([name, text]) => writeInput(folder, name, text)) };
 }
 

@@ -14,7 +14,6 @@ let workspace: ShardWorkspace;
 beforeEach(async () => {
   workspace = await openWorkspace();
 });
-afterEach(() => workspace.remove());
 
 async function left(): Promise<readonly string[]> {
   const names: readonly string[] = await readdir(join(workspace.dataDir, "shards")).catch(() => []);

@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await whole.close();
-  await workspace.remove();
 });
 
 /** Rows as texts in any order. */
@@ -240,36 +239,28 @@ describe("the service over it", () => {
 describe("shards that were damaged", () => {
   it("are never served, and verification says what is wrong", async () => {
     const damaged = await openWorkspace();
-    try {
-      const { folder: target = "" } = await damaged.build();
-      const [file = ""] = await readdir(join(target, "shards"));
-      await appendFile(join(target, "shards", file), "<urn:x:1> <urn:x:p> <urn:x:2> .\n");
-      const running = await startService({}, { FEDWAY_DATA_DIR: damaged.dataDir });
-      const { datasets } = (await (await fetch(`${running.url}/api/shards`)).json()) as { datasets: object[] };
-      await running.close();
-      expect(datasets).toEqual([]);
-      const { outcome, checks } = await damaged.verify(target);
-      expect(outcome).toBe("broken");
-      expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
-      expect(checks.find(({ name }) => name === "complete")).toMatchObject({ outcome: "broken", wrong: 1 });
-    } finally {
-      await damaged.remove();
-    }
+    const { folder: target = "" } = await damaged.build();
+    const [file = ""] = await readdir(join(target, "shards"));
+    await appendFile(join(target, "shards", file), "<urn:x:1> <urn:x:p> <urn:x:2> .\n");
+    const running = await startService({}, { FEDWAY_DATA_DIR: damaged.dataDir });
+    const { datasets } = (await (await fetch(`${running.url}/api/shards`)).json()) as { datasets: object[] };
+    await running.close();
+    expect(datasets).toEqual([]);
+    const { outcome, checks } = await damaged.verify(target);
+    expect(outcome).toBe("broken");
+    expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
+    expect(checks.find(({ name }) => name === "complete")).toMatchObject({ outcome: "broken", wrong: 1 });
   }, 120_000);
 
   it("are made again by building once more", async () => {
     const damaged = await openWorkspace();
-    try {
-      const { folder: target = "" } = await damaged.build();
-      const manifest = await readFile(join(target, "manifest.json"));
-      const [file = ""] = await readdir(join(target, "shards"));
-      await writeFile(join(target, "shards", file), "");
-      await damaged.build();
-      expect(await readFile(join(target, "manifest.json"))).toEqual(manifest);
-      expect((await damaged.verify(target)).outcome).toBe("held");
-    } finally {
-      await damaged.remove();
-    }
+    const { folder: target = "" } = await damaged.build();
+    const manifest = await readFile(join(target, "manifest.json"));
+    const [file = ""] = await readdir(join(target, "shards"));
+    await writeFile(join(target, "shards", file), "");
+    await damaged.build();
+    expect(await readFile(join(target, "manifest.json"))).toEqual(manifest);
+    expect((await damaged.verify(target)).outcome).toBe("held");
   }, 120_000);
 });
 

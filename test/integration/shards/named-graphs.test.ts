@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
 import type { Check, Verification } from "../../../src/shards/verify/verification.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
@@ -41,7 +41,6 @@ beforeAll(async () => {
   await workspace.describe({ dataset: "fleet", inputs: ["fleet.nq"], queries: "fleet.json", ontology: undefined });
   folder = (await workspace.build()).folder ?? "";
 });
-afterAll(() => workspace.remove());
 
 const checkOf = ({ checks }: Verification, name: Check["name"]): Check | undefined =>
   checks.find((check) => check.name === name);

@@ -11,7 +11,6 @@ let workspace: ShardWorkspace;
 beforeEach(async () => {
   workspace = await openWorkspace();
 });
-afterEach(() => workspace.remove());
 
 const write = (name: string, text: string): Promise<void> => writeFile(join(workspace.input, name), text);
 

@@ -22,7 +22,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await service.close();
-  await workspace.remove();
 });
 
 const get = async (path: string): Promise<unknown> => (await fetch(`${service.url}${path}`)).json();

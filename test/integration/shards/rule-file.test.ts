@@ -17,7 +17,6 @@ beforeAll(async () => {
 beforeEach(() => rm(file, { recursive: true, force: true }));
 afterAll(async () => {
   await service.close();
-  await workspace.remove();
 });
 
 const get = (dataset = "harbour"): Promise<Response> => fetch(`${service.url}/api/shards/${dataset}/rules.lp`);

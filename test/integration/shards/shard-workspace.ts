@@ -1,11 +1,11 @@
 import { storeOpener } from "../../../src/hosting/file-store.ts";
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
 import type { Verification } from "../../../src/shards/verify/verification.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 /** The example of the repository. */
 export const exampleFolder = fileURLToPath(new URL("../../../shards/example/", import.meta.url));
@@ -29,14 +29,13 @@ export interface ShardWorkspace {
   verify(folder: string, inputs?: readonly string[]): Promise<Verification>;
   /** Changes the description. */
   describe(changes: object): Promise<void>;
-  remove(): Promise<void>;
 }
 
 const never = new AbortController().signal;
 const ignore = (): void => {};
 
 export async function openWorkspace(): Promise<ShardWorkspace> {
-  const dataDir = await realpath(await mkdtemp(join(tmpdir(), "fedway-shards-")));
+  const dataDir = newFolder();
   const input = join(dataDir, "shards-input");
   await mkdir(input);
   await cp(exampleFolder, input, { recursive: true });
@@ -59,6 +58,5 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
       const before: object = JSON.parse(await readFile(spec, "utf8"));
       await writeFile(spec, JSON.stringify({ ...before, ...changes }));
     },
-    remove: () => rm(dataDir, { recursive: true, force: true }),
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import type { CheckName } from "../../../src/shards/verify/verification.ts";
@@ -29,7 +29,6 @@ beforeEach(async () => {
   manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
   report = JSON.parse(await readFile(join(folder, "report.json"), "utf8"));
 });
-afterAll(() => workspace.remove());
 
 const isBase = ({ key }: { readonly key: string }): boolean => key === "base";
 const isBucket = ({ key }: { readonly key: string }): boolean => key.startsWith("h/");

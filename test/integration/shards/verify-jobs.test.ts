@@ -35,7 +35,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await service.close();
-  await Promise.all([workspace.remove(), elsewhere.remove()]);
 });
 
 const post = (dataset: string, search = ""): Promise<Response> =>

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { dataFolderHolder, holdDataFolder } from "../../../src/store/data-folder.ts";
-import { scratchFolder } from "../../support/scratch-folder.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 /** Starts a process that takes the folder; resolves to it and its first line. */
 async function hold(path: string, url = ""): Promise<{ child: ChildProcess; said: string }> {
@@ -24,14 +24,14 @@ async function killed(child: ChildProcess): Promise<void> {
 
 describe("a data folder", () => {
   it("is created, for its owner only", async () => {
-    const path = join(scratchFolder(), "new", "data");
+    const path = join(newFolder(), "new", "data");
     const folder = await holdDataFolder(path);
     onTestFinished(() => folder.release());
     expect(folder.path).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
   it("has one owner within a process too", async () => {
-    const path = scratchFolder();
+    const path = newFolder();
     const folder = await holdDataFolder(path, new Date("2026-01-02T03:04:05Z"));
     await expect(holdDataFolder(path)).rejects.toMatchObject({
       code: "STORE_HELD",
@@ -44,7 +44,7 @@ describe("a data folder", () => {
     await (await holdDataFolder(path)).release();
   });
   it("says where its owner answers", async () => {
-    const path = scratchFolder();
+    const path = newFolder();
     const { child, said } = await hold(path, "http://127.0.0.1:3000");
     expect(said).toBe("held");
     await expect(holdDataFolder(path)).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe("a data folder", () => {
     expect(await dataFolderHolder(path)).toEqual(holder);
   });
   it("is free at once when its owner was killed, and free of the dead one's name", async () => {
-    const path = scratchFolder();
+    const path = newFolder();
     const { child } = await hold(path, "http://127.0.0.1:3000");
     await killed(child);
     expect(await dataFolderHolder(path)).toBeUndefined();
@@ -65,7 +65,7 @@ describe("a data folder", () => {
     expect(await dataFolderHolder(path)).toMatchObject({ pid: process.pid });
   });
   it("keeps a second process out", async () => {
-    const path = scratchFolder();
+    const path = newFolder();
     const folder = await holdDataFolder(path);
     onTestFinished(() => folder.release());
     expect((await hold(path)).said).toBe("STORE_HELD");
@@ -76,7 +76,7 @@ describe("a data folder", () => {
     ["other JSON", '{"pid":"x"}'],
     ["too much", `"${"x".repeat(9_000)}"`],
   ])("is held all the same when its owner's note has %s", async (_, note) => {
-    const path = scratchFolder();
+    const path = newFolder();
     const folder = await holdDataFolder(path);
     onTestFinished(() => folder.release());
     writeFileSync(join(path, "owner.json"), note);
@@ -84,16 +84,16 @@ describe("a data folder", () => {
     await expect(holdDataFolder(path)).rejects.toMatchObject({ message: "Another process holds the data folder." });
   });
   it("that nobody ever held is not created by a look at it", async () => {
-    const path = join(scratchFolder(), "data");
+    const path = join(newFolder(), "data");
     expect(await dataFolderHolder(path)).toBeUndefined();
     expect(existsSync(path)).toBe(false);
   });
   it("that cannot be made is a clear failure", async () => {
-    const file = join(scratchFolder(), "file");
+    const file = join(newFolder(), "file");
     writeFileSync(file, "");
     const failure = { code: "STORE_FAILED", message: expect.stringContaining("data folder") };
     await expect(holdDataFolder(join(file, "data"))).rejects.toMatchObject(failure);
-    const closed = scratchFolder();
+    const closed = newFolder();
     if (process.getuid?.() === 0) return;
     chmodSync(closed, 0o500);
     await expect(holdDataFolder(closed)).rejects.toMatchObject(failure);

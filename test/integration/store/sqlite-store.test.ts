@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate, migrations } from "../../../src/store/sqlite/database.ts";
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
-import { scratchFolder } from "../../support/scratch-folder.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 async function openStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const store = await openSqliteStore(options);
@@ -23,7 +23,7 @@ function connect(path: string): DatabaseSync {
 
 describe("a store in a file", () => {
   it("has everything again after it was opened anew", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const first = await openStore({ path });
     const version = await first.put("a", "1");
     await first.put("b", "short-lived", { ttlMs: 1 });
@@ -40,7 +40,7 @@ describe("a store in a file", () => {
     expect(await second.put("a", "2")).toBeGreaterThan(version ?? Number.NaN);
   });
   it("commits what waits when it is closed", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const store = await openStore({ path });
     const waiting = Array.from({ length: 600 }, (_, index) => store.put(`k${index}`, "1"));
     await store.close();
@@ -49,7 +49,7 @@ describe("a store in a file", () => {
     expect(await again.list("k")).toHaveLength(600);
   });
   it("puts writes of one moment into few transactions", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const store = await openStore({ path });
     const reader = connect(path);
     const version = (): unknown => reader.prepare("PRAGMA data_version").get()?.["data_version"];
@@ -72,7 +72,7 @@ describe("a database that cannot be used", () => {
     await expect(openSqliteStore({ path })).rejects.toMatchObject(failure);
   };
   it("of a newer schema is refused and left alone", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     await (await openStore({ path })).close();
     const database = connect(path);
     database.exec("PRAGMA user_version = 999");
@@ -81,7 +81,7 @@ describe("a database that cannot be used", () => {
     expect(connect(path).prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 999 });
   });
   it("of another program is refused and left alone", async () => {
-    const path = join(scratchFolder(), "other.db");
+    const path = join(newFolder(), "other.db");
     const database = connect(path);
     database.exec("CREATE TABLE theirs (a)");
     database.close();
@@ -90,12 +90,12 @@ describe("a database that cannot be used", () => {
     expect(tables.map((row) => row["name"])).toEqual(["theirs"]);
   });
   it("is no database at all", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     writeFileSync(path, "no database, ".repeat(1_000));
     await shouldFail(path, /not a database/);
   });
   it("lies in a folder that does not exist", async () => {
-    await shouldFail(join(scratchFolder(), "missing", "store.db"), /cannot be opened/);
+    await shouldFail(join(newFolder(), "missing", "store.db"), /cannot be opened/);
   });
 });
 
@@ -103,7 +103,7 @@ describe("migrations", () => {
   const steps = [...migrations, "CREATE TABLE added (a INTEGER) STRICT; INSERT INTO added VALUES (1)"];
 
   it("bring an older database to the newest schema, once, with its data", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const store = await openStore({ path });
     await store.put("a", "1");
     await store.close();
@@ -115,7 +115,7 @@ describe("migrations", () => {
     expect(database.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: steps.length });
   });
   it("leave the database at the last good schema when a step fails", () => {
-    const database = connect(join(scratchFolder(), "store.db"));
+    const database = connect(join(newFolder(), "store.db"));
     const broken = [...migrations, "CREATE TABLE half (a INTEGER) STRICT; INSERT INTO nothing VALUES (1)"];
     expect(() => migrate(database, broken)).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
     expect(database.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: migrations.length });
@@ -128,7 +128,7 @@ describe("no room", () => {
   const megabyte = "x".repeat(1024 * 1024);
 
   it("fails the writes that do not fit, and only them, and goes on when there is room", async () => {
-    const store = await openStore({ path: join(scratchFolder(), "store.db"), maxBytes: 4 * 1024 * 1024 });
+    const store = await openStore({ path: join(newFolder(), "store.db"), maxBytes: 4 * 1024 * 1024 });
     const names = ["a", "b", "c", "d", "e", "f"];
     const large = await Promise.allSettled(names.map((name) => store.put(name, megabyte)));
     const fitted = names.filter((_, index) => large[index]?.status === "fulfilled");
@@ -147,7 +147,7 @@ describe("no room", () => {
 
 describe("writes side by side", () => {
   it("fail alone when one of them cannot be done", async () => {
-    const store = await openStore({ path: join(scratchFolder(), "store.db") });
+    const store = await openStore({ path: join(newFolder(), "store.db") });
     await store.increment("full", Number.MAX_SAFE_INTEGER);
     const [before, broken, after] = await Promise.allSettled([
       store.put("a", "1"),
@@ -158,7 +158,7 @@ describe("writes side by side", () => {
     expect(await store.list("")).toHaveLength(2);
   });
   it("all fail while another program holds the database, and then go on", async () => {
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const store = await openStore({ path });
     const other = connect(path);
     other.exec("BEGIN IMMEDIATE");
@@ -172,7 +172,7 @@ describe("writes side by side", () => {
 describe("what has expired", () => {
   it("leaves the file in bounded steps, and the file shrinks", async () => {
     let nowMs = 0;
-    const path = join(scratchFolder(), "store.db");
+    const path = join(newFolder(), "store.db");
     const store = await openStore({ path, clock: { now: () => nowMs } });
     const value = "x".repeat(4_000);
     await Promise.all(Array.from({ length: 1_200 }, (_, index) => store.put(`k${index}`, value, { ttlMs: 1_000 })));
@@ -198,7 +198,7 @@ describe("what has expired", () => {
 
 describe("backup", () => {
   it("is a whole store at one moment, made while writes go on", async () => {
-    const folder = scratchFolder();
+    const folder = newFolder();
     const store = await openStore({ path: join(folder, "store.db") });
     for (let index = 0; index < 50; index += 1) await store.put(`old${index}`, "x".repeat(50_000));
     const stop = new AbortController();
@@ -222,7 +222,7 @@ describe("backup", () => {
     expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
   });
   it("has what was acknowledged before it", async () => {
-    const folder = scratchFolder();
+    const folder = newFolder();
     const store = await openStore({ path: join(folder, "store.db") });
     await store.put("a", "1");
     await store.backup(join(folder, "backup.db"));
@@ -232,7 +232,7 @@ describe("backup", () => {
     expect(await copy.put("b", "2")).toBeGreaterThan(0);
   });
   it("never replaces a file, and leaves nothing behind when it fails", async () => {
-    const folder = scratchFolder();
+    const folder = newFolder();
     const store = await openStore({ path: join(folder, "store.db") });
     writeFileSync(join(folder, "precious"), "mine");
     await expect(store.backup(join(folder, "precious"))).rejects.toMatchObject({ code: "REQUEST_INVALID" });

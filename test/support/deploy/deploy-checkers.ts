@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
@@ -71,17 +71,12 @@ function requireSchemas(program: string): string {
 
 /** What the schemas of a version of Kubernetes have against objects, unknown fields and kinds included; empty when all is well. */
 export function schemaProblems(objects: readonly KubernetesObject[], kubernetesVersion: string): string {
-  const scratch = mkdtempSync(join(tmpdir(), "fedway-objects-"));
-  try {
-    const file = join(scratch, "objects.yaml");
-    writeFileSync(file, objects.map((object) => JSON.stringify(object)).join("\n---\n"));
-    const args = ["--strict", "--quiet", "-k", kubernetesVersion, file];
-    const { status, stdout, stderr } = run(requireSchemas("kubernetes-validate"), args);
-    // Kinds without a schema are only warned of.
-    return `${stdout}${stderr}` || (status === 0 ? "" : `status ${status}`);
-  } finally {
-    rmSync(scratch, { recursive: true });
-  }
+  const file = join(newFolder(), "objects.yaml");
+  writeFileSync(file, objects.map((object) => JSON.stringify(object)).join("\n---\n"));
+  const args = ["--strict", "--quiet", "-k", kubernetesVersion, file];
+  const { status, stdout, stderr } = run(requireSchemas("kubernetes-validate"), args);
+  // Kinds without a schema are only warned of.
+  return `${stdout}${stderr}` || (status === 0 ? "" : `status ${status}`);
 }
 
 const composeProgram = `
@@ -92,6 +87,7 @@ try:
 except ValueError as problem:
     print(problem)
 `;
+import { newFolder } from "../scratch-folder.ts";
 
 /** What the Compose specification has against a file's content; empty when all is well. */
 export function composeProblems(content: unknown): string {

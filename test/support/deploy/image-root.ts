@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { copied, execForm, type Instruction, only, pairs, type Stage } from "./dockerfile.ts";
+import { newFolder } from "../scratch-folder.ts";
 
 /** A stage of a Dockerfile carried out in a folder, which stands for the image's root. */
 export interface ImageRoot {
@@ -130,7 +130,7 @@ export function buildImageRoot(
   stages: readonly Stage[],
   { context, ignored }: { readonly context: string; readonly ignored: (path: string) => boolean },
 ): { readonly root: ImageRoot; readonly remove: () => void } {
-  const scratch = mkdtempSync(join(tmpdir(), "fedway-image-"));
+  const scratch = newFolder();
   // Another user starts the command below.
   chmodSync(scratch, 0o755);
   const roots = new Map<string, string>();

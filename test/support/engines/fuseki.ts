@@ -4,8 +4,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "./engine.ts";
-import { answers, createScratchFolder, requireProgram, startServer } from "./server-process.ts";
+import { answers, requireProgram, startServer } from "./server-process.ts";
 import { freePort } from "../listening.ts";
+import { newFolder } from "../scratch-folder.ts";
 
 const run = promisify(execFile);
 
@@ -29,19 +30,19 @@ export interface FusekiOptions {
 export async function startFuseki(options: FusekiOptions): Promise<Engine> {
   const java = requireProgram("java", "apt-get install default-jre-headless");
   const jar = await fusekiJar();
-  const scratch = await createScratchFolder("fuseki");
-  await writeFile(join(scratch.path, "data.nq"), options.data);
+  const scratch = newFolder();
+  await writeFile(join(scratch, "data.nq"), options.data);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/ds/sparql`;
-  const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch.path });
+  const store = await storeArguments(options.store ?? "terms", { java, jar, folder: scratch });
   const limit = options.timeoutMs === undefined ? [] : [`--timeout=${options.timeoutMs}`];
   const start = () =>
     startServer({
       name: "Fuseki",
       command: java,
       args: ["-Xmx1g", "-jar", jar, "--localhost", `--port=${port}`, ...limit, "--ping", ...store],
-      cwd: scratch.path,
-      env: { FUSEKI_BASE: join(scratch.path, "run") },
+      cwd: scratch,
+      env: { FUSEKI_BASE: join(scratch, "run") },
       ready: () => answers(`http://127.0.0.1:${port}/$/ping`),
       readyWithinMs: 90_000,
     });
@@ -56,7 +57,6 @@ export async function startFuseki(options: FusekiOptions): Promise<Engine> {
     },
     stop: async () => {
       await running.stop();
-      await scratch.remove();
     },
   };
 }

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -40,12 +38,6 @@ export function requireProgram(command: string, install: string): string {
   const path = found.stdout.trim();
   if (found.status !== 0 || path === "") throw new Error(`${command} is not installed; install it with: ${install}`);
   return path;
-}
-
-/** A new empty folder under the system's temporary folder, and how to remove it. */
-export async function createScratchFolder(name: string): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), `fedway-${name}-`));
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
 }
 
 /** True when an HTTP GET is answered with one of the statuses. */

@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { createScratchFolder, requireProgram, type ServerProcess, startServer } from "./server-process.ts";
+import { requireProgram, type ServerProcess, startServer } from "./server-process.ts";
 import { freePort } from "../listening.ts";
+import { newFolder } from "../scratch-folder.ts";
 
 /** A Redis server of the test's own, with an empty database. */
 export interface RedisServer {
@@ -27,10 +28,10 @@ export interface RedisServer {
 /** Starts a Redis server. @throws Error that says what to install when there is none */
 export async function startRedis(options: { readonly password?: string } = {}): Promise<RedisServer> {
   const command = requireProgram("redis-server", "apt-get install redis-server");
-  const scratch = await createScratchFolder("redis");
+  const scratch = newFolder();
   const port = await freePort();
   const { password } = options;
-  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", scratch.path, "--save", "", "--appendonly", "yes"];
+  const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", scratch, "--save", "", "--appendonly", "yes"];
   args.push(
     "--appendfsync",
     "always",
@@ -43,7 +44,7 @@ export async function startRedis(options: { readonly password?: string } = {}): 
       name: "redis-server",
       command,
       args,
-      cwd: scratch.path,
+      cwd: scratch,
       ready: () => pings(port),
       readyWithinMs: 10_000,
     });
@@ -53,7 +54,7 @@ export async function startRedis(options: { readonly password?: string } = {}): 
     url: `redis://${password === undefined ? "" : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`,
     async restart({ empty = false } = {}) {
       await server.kill();
-      if (empty) await rm(join(scratch.path, "appendonlydir"), { recursive: true });
+      if (empty) await rm(join(scratch, "appendonlydir"), { recursive: true });
       server = await start();
     },
     kill: () => server.kill(),
@@ -61,7 +62,6 @@ export async function startRedis(options: { readonly password?: string } = {}): 
     thaw: () => void process.kill(server.pid, "SIGCONT"),
     async stop() {
       await server.stop();
-      await scratch.remove();
     },
   };
 }

@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "./engine.ts";
-import { answers, createScratchFolder, requireProgram, startServer } from "./server-process.ts";
+import { answers, requireProgram, startServer } from "./server-process.ts";
 import { freePort } from "../listening.ts";
+import { newFolder } from "../scratch-folder.ts";
 
 const install = "apt-get install virtuoso-opensource-7-bin";
 
@@ -21,17 +22,17 @@ export interface VirtuosoOptions {
 export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
   const server = requireProgram("virtuoso-t", install);
   const isql = requireProgram("isql-vt", install);
-  const scratch = await createScratchFolder("virtuoso");
+  const scratch = newFolder();
   const sqlPort = await freePort();
   const httpPort = await freePort();
-  await writeFile(join(scratch.path, "virtuoso.ini"), configuration(sqlPort, httpPort, options));
+  await writeFile(join(scratch, "virtuoso.ini"), configuration(sqlPort, httpPort, options));
   const url = `http://127.0.0.1:${httpPort}/sparql`;
   const start = () =>
     startServer({
       name: "virtuoso-t",
       command: server,
       args: ["+configfile", "virtuoso.ini", "+foreground"],
-      cwd: scratch.path,
+      cwd: scratch,
       ready: () => answers(`${url}?query=${encodeURIComponent("ASK {}")}`),
       readyWithinMs: 60_000,
     });
@@ -40,13 +41,12 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
     let number = 0;
     for (const [graph, triples] of Object.entries(options.graphs)) {
       const file = `load-${number++}.nt`;
-      await writeFile(join(scratch.path, file), triples);
+      await writeFile(join(scratch, file), triples);
       execute(isql, sqlPort, `DB.DBA.TTLP_MT(file_open('${file}'),'','${graph}',0)`);
     }
     execute(isql, sqlPort, "checkpoint");
   } catch (error) {
     await running.kill();
-    await scratch.remove();
     throw error;
   }
   return {
@@ -60,7 +60,6 @@ export async function startVirtuoso(options: VirtuosoOptions): Promise<Engine> {
     stop: async () => {
       // Nothing in the scratch folder is worth a clean shutdown, which takes Virtuoso several seconds.
       await running.kill();
-      await scratch.remove();
     },
   };
 }

@@ -1,20 +1,15 @@
 import type { DescribedOnce, DescribeOnceOptions } from "../../../src/registry/compute/describe-once.ts";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { sampleDescription } from "../../support/sample-description.ts";
 import { cli, type Outcome } from "./run-cli.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-cli-"));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const folder = newFolder();
 
 interface Described extends Outcome {
   readonly asked: { readonly target: string; readonly options: DescribeOnceOptions }[];

@@ -1,9 +1,9 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { cli } from "./run-cli.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const snapshot = { schema: 1, endpoints: [{ id: "alpha", state: "up" }] };
 const answer = (value: unknown, status = 200): Response => Response.json(value, { status });
@@ -64,24 +64,22 @@ describe("fedway export", () => {
   });
 
   it("writes into a file and says how much", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "fedway-export-"));
+    const folder = newFolder();
     const file = join(folder, "status.json");
     const run = await cli(["export", "--output", file], { publishSnapshot: async () => snapshot });
     expect(run.out).toBe("");
     expect(JSON.parse(await readFile(file, "utf8"))).toStrictEqual(snapshot);
     expect(run.err).toMatch(/status\.json: \d+ bytes\n$/u);
-    await rm(folder, { recursive: true });
   });
 
   it("writes nothing when the snapshot is implausible", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "fedway-export-"));
+    const folder = newFolder();
     const run = await cli(["export", "--output", join(folder, "status.json")], {
       publishSnapshot: () => Promise.reject(implausible),
     });
     expect(run).toMatchObject({ code: 1, out: "", closed: 1 });
     expect(run.err).toContain("SNAPSHOT_IMPLAUSIBLE");
     await expect(readFile(join(folder, "status.json"))).rejects.toThrow("ENOENT");
-    await rm(folder, { recursive: true });
   });
 
   it("repeats what a service refuses", async () => {

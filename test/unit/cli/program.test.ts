@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { fakeAnswer, type FakeQueryService, smallBody, streamOf } from "../../support/fake-query-service.ts";
 import { cli } from "./run-cli.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const shouldMisuse = (name: string, argv: readonly string[], message: string): void =>
   it(`exits with 2 for ${name}`, async () => {
@@ -65,7 +65,7 @@ describe("query", () => {
   });
 
   it("reads a file", async () => {
-    const file = join(mkdtempSync(join(tmpdir(), "fedway-cli-")), "query.rq");
+    const file = join(newFolder(), "query.rq");
     writeFileSync(file, "DESCRIBE <urn:x:é>");
     const { queries } = await cli(["query", file]);
     expect(queries.requests[0]?.text).toBe("DESCRIBE <urn:x:é>");

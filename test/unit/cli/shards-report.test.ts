@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { ShardCommands } from "../../../src/cli/cli-io.ts";
 import { overviewOf } from "../../../src/shards/report/overview.ts";
@@ -9,12 +9,9 @@ import { overviewPage, reportPage } from "../../../src/shards/report/report-page
 import { reportOf, type ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { hostileInput, literal, reportInput } from "../../support/shard-benchmark.ts";
 import { cli } from "./run-cli.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-cli-report-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = newFolder();
 
 const { solution } = reportInput;
 const guaranteed = reportOf(reportInput);

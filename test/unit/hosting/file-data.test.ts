@@ -1,16 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fileData, fileSource } from "../../../src/hosting/file-data.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-data-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = newFolder();
 
 const line = '<urn:x:1> <urn:x:p> "é" .';
 

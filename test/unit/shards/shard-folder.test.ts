@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { openShardFolder } from "../../../src/shards/finished-folder.ts";
 import { manifestWith, sha256 } from "../../support/shard-manifest.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 let root: string;
 let made = 0;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "fedway-folder-"));
+  root = newFolder();
 });
-afterAll(() => rm(root, { recursive: true }));
 
 const data = "<urn:x:1> <urn:x:p> <urn:x:2> .\n";
 const shard = {

@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { readShardSpec, type ShardSpec } from "../../../src/shards/spec.ts";
 import { isInside, locateSpec, type SpecPlaces } from "../../../src/shards/spec-paths.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 let root: string;
 let places: SpecPlaces;
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "fedway-spec-")));
+  root = newFolder();
   await mkdir(join(root, "in", "below"), { recursive: true });
   await mkdir(join(root, "in-other"));
   for (const file of ["in/a.nt", "in/below/q.json", "secret.nt", "in-other/a.nt"])
@@ -19,7 +19,6 @@ beforeAll(async () => {
   const folder = join(root, "in");
   places = { baseDir: folder, readable: [folder], output: join(root, "shards", "x"), writable: [folder] };
 });
-afterAll(() => rm(root, { recursive: true }));
 
 const spec = (more: object = {}): ShardSpec =>
   readShardSpec({ dataset: "x", inputs: ["a.nt"], queries: "below/q.json", licence: "urn:x:licence", ...more });

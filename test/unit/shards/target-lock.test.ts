@@ -1,15 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { lockTarget } from "../../../src/shards/target-lock.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-lock-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = newFolder();
 
 const now = (): number => Date.now();
 const leave = (name: string, holder: object): Promise<void> =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type CatalogReport,
   checkCatalog,
@@ -16,7 +16,6 @@ let folder: CatalogFolder;
 beforeEach(async () => {
   folder = await createCatalogFolder();
 });
-afterEach(() => folder.remove());
 
 const check = (more: Partial<CheckCatalogOptions> = {}): Promise<CatalogReport> =>
   checkCatalog({ dirs: [{ path: folder.path }], baseUrl: "http://127.0.0.1:4000", shapesFile, ...more });

@@ -1,5 +1,5 @@
 import { DataFactory } from "n3";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
@@ -25,7 +25,6 @@ beforeEach(async () => {
   store = createMemoryStore();
   nowMs = Date.parse("2026-01-02T03:04:05Z");
 });
-afterEach(() => folder.remove());
 
 const open = (more: Partial<OpenCatalogOptions> = {}): Promise<EditableCatalog> =>
   openCatalog({ dirs: [{ path: folder.path }], baseUrl, store, now: () => nowMs, ...more });

@@ -1,18 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { checkCatalog } from "../../../../src/registry/catalog/check-catalog.ts";
 import { loadCatalog } from "../../../../src/registry/catalog/read-files.ts";
 import { federationTurtle, shapesFile } from "../../../support/catalog-folder.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 let dir = "";
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), "fedway-catalog-"));
+  dir = newFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const service = (id: string, url: string) => `@prefix dcat: <http://www.w3.org/ns/dcat#> .
 @prefix dcterms: <http://purl.org/dc/terms/> .

@@ -1,14 +1,13 @@
-import { rmSync } from "node:fs";
 import * as fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { type LearnOptions, learn } from "../../../../src/shards/load/learn.ts";
 import { bucketOf } from "../../../../src/shards/rules/placement.ts";
 import type { Pattern } from "../../../../src/shards/rules/problem.ts";
-import { newFolder, writeInput } from "../../../support/shard-build.ts";
+import { writeInput } from "../../../support/shard-build.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const folder = newFolder();
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 

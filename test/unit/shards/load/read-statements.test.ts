@@ -1,14 +1,14 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type InputFormat, namedInputs } from "../../../../src/shards/load/input.ts";
 import { readStatements } from "../../../../src/shards/load/read-statements.ts";
 import type { Statement } from "../../../../src/shards/load/statement.ts";
-import { newFolder, writeInput } from "../../../support/shard-build.ts";
+import { writeInput } from "../../../support/shard-build.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const folder = newFolder();
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function linesOf(path: string, more: { format?: InputFormat; baseIri?: string; name?: string } = {}) {
   const lines: string[] = [];

@@ -1,14 +1,10 @@
-import { rmSync, utimesSync, writeFileSync } from "node:fs";
+import { utimesSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { learn } from "../../../../src/shards/load/learn.ts";
 import { readSlice, slicesOf } from "../../../../src/shards/load/read-statements.ts";
-import { newFolder, writeInput } from "../../../support/shard-build.ts";
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
+import { writeInput } from "../../../support/shard-build.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 interface Files {
   readonly paths: readonly string[];
@@ -18,7 +14,6 @@ interface Files {
 
 async function filesOf(texts: Readonly<Record<string, string | Buffer>>): Promise<Files> {
   const folder = newFolder();
-  folders.push(folder);
   const paths = Object.entries(texts).map(([name, text]) => writeInput(folder, name, text));
   const { inputs } = await learn(paths.map((path) => ({ path })));
   return {
@@ -99,7 +94,6 @@ describe("slices", () => {
 
   it("tells of all bytes of its part", async () => {
     const folder = newFolder();
-    folders.push(folder);
     const { inputs } = await learn([{ path: writeInput(folder, "in.nt", text) }]);
     const told: number[] = [];
     for (const slice of slicesOf(inputs, Number.POSITIVE_INFINITY)) {

@@ -1,20 +1,15 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { learn } from "../../../../src/shards/load/learn.ts";
 import { loadSubjects, saveSubjects } from "../../../../src/shards/load/subject-classes.ts";
-import { newFolder, writeInput } from "../../../support/shard-build.ts";
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
+import { writeInput } from "../../../support/shard-build.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 
 async function saved(count: number) {
   const folder = newFolder();
-  folders.push(folder);
   const lines = Array.from({ length: count }, (_, index) => {
     const subject = `<x:subject${"é".repeat(index % 40)}${index}>`;
     return index % 5 === 0 ? `${subject} <x:p> "1" .\n` : `${subject} ${type} <x:C${index % 7}> .\n`;

@@ -10,7 +10,8 @@ import { readManifest } from "../../../../src/shards/materialise/manifest.ts";
 import { discardBuild, materialise } from "../../../../src/shards/materialise/materialise.ts";
 import { predictShards, bucketOf, placementOf, shardIdOf } from "../../../../src/shards/rules/placement.ts";
 import type { Precedence, Rule } from "../../../../src/shards/rules/problem.ts";
-import { buildShards, filesIn, newFolder, requestFor, writeInput } from "../../../support/shard-build.ts";
+import { buildShards, filesIn, requestFor, writeInput } from "../../../support/shard-build.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const folders: string[] = [];
 afterEach(() => {

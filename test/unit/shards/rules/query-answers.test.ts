@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import oxigraph from "oxigraph";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { featuresOf, readQueries } from "../../../../src/shards/rules/query-features.ts";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
@@ -13,6 +12,7 @@ import type { Cell } from "../../../../src/shards/rules/problem.ts";
 import { literalInterpretation } from "../../../../src/shards/rules/interpretations.ts";
 import { openQueryAnswers } from "../../../../src/shards/rules/query-answers.ts";
 import type { OpenStore } from "../../../../src/shards/verify/answer-store.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const type = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const buckets = 2;
@@ -36,11 +36,7 @@ const texts = {
 type Id = keyof typeof texts;
 const ids = Object.keys(texts) as readonly Id[];
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-answers-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = newFolder();
 
 const inMemory: OpenStore = async (files) => {
   const store = new oxigraph.Store();

@@ -1,19 +1,18 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { discardCancelled } from "../../../../src/shards/service/build-jobs.ts";
 import type { Job, JobState } from "../../../../src/jobs/job-queue.ts";
 import { lockTarget } from "../../../../src/shards/target-lock.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const finishedAt = "2026-03-01T12:00:00.000Z";
 const at = (seconds: number): Date => new Date(Date.parse(finishedAt) + seconds * 1_000);
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "fedway-discard-"));
+  root = newFolder();
 });
-afterEach(() => rm(root, { recursive: true }));
 
 /** What a build left, with the moment of its last change. */
 async function leave(name: string, seconds: number): Promise<void> {

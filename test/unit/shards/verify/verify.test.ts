@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import {
   verifyShards as verifyAll,
@@ -17,6 +16,7 @@ import {
   verdictOf,
 } from "../../../../src/shards/verify/verification.ts";
 import { manifestWith, sha256 } from "../../../support/shard-manifest.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
 
 const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
 const lines = (from: number, to: number): string =>
@@ -31,9 +31,8 @@ async function verifyShards(options: VerifyOptions): Promise<Verification> {
 let root = "";
 let made = 0;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "fedway-verify-test-"));
+  root = newFolder();
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 interface Given {
   readonly input: string;

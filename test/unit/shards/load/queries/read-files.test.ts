@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { loadQueries } from "../../../../../src/shards/load/queries/load-queries.ts";
+import { newFolder } from "../../../../support/scratch-folder.ts";
 
 let folder: string;
 const place = (name: string): string => join(folder, name);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fedway-queries-"));
+  folder = newFolder();
   await mkdir(place("rq"));
   await mkdir(place("empty"));
   await writeFile(place("rq/b.rq"), "# Which dogs\r\n#+ are old?\r\n\r\n# no\r\nASK { ?s ?p 1 }");
@@ -22,8 +22,6 @@ beforeAll(async () => {
   await writeFile(place("QUERIES.CSV"), "\uFEFFid,sparql\nk,ASK {}");
   await writeFile(place("latin.json"), Buffer.from([0x5b, 0x22, 0xe9, 0x22, 0x5d]));
 });
-
-afterAll(() => rm(folder, { recursive: true }));
 
 describe("a folder", () => {
   it("gives its .rq files in the order of their names, with their first comments as questions", async () => {
