@@ -13,11 +13,11 @@ export interface EndpointTarget {
   /** Method known to work; without it the client tries post-form, post-direct, get and remembers. */
   readonly method?: RequestMethod | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
-  readonly rowCap?: number;
+  readonly rowCap?: number | undefined;
   /** Media types in which it is known to answer rightly; others are not asked for. */
-  readonly formats?: readonly string[];
+  readonly formats?: readonly string[] | undefined;
   /** Largest URL that it is known to read, in bytes; at most 8,192 are ever sent. */
-  readonly maxUrlBytes?: number;
+  readonly maxUrlBytes?: number | undefined;
 }
 
 /** One query for one endpoint. */

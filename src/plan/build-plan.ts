@@ -33,7 +33,7 @@ export function untouchedPlan(parsed: ParsedQuery, entry: CatalogEntry, request:
     answer: parsed.kind,
     endpoint: plannedEndpoint(entry),
     query: parsed.text,
-    ...limitOf(parsed),
+    limit: limitOf(parsed),
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,
@@ -57,7 +57,7 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
     answer: query.parsed.kind,
     endpoint,
     query: text,
-    ...limitOf(unwrapped),
+    limit: limitOf(unwrapped),
     silent: silentFallback(draft, isMember),
     defaultGraphs: [],
     namedGraphs: [],
@@ -65,8 +65,7 @@ export function directPlan(draft: Draft, task: PlanTask): DirectPlan {
   };
 }
 
-const limitOf = ({ ast }: ParsedQuery): Pick<DirectPlan, "limit"> =>
-  ast.queryType === "SELECT" && ast.limit !== undefined ? { limit: ast.limit } : {};
+const limitOf = ({ ast }: ParsedQuery): number | undefined => (ast.queryType === "SELECT" ? ast.limit : undefined);
 
 function mergedNote({ targets }: Draft, { entry }: PlanTask): readonly PlanNote[] {
   const count = targets.members.size;

@@ -2,7 +2,7 @@ import { parseQuery } from "../sparql/parse-query.ts";
 import { constructsOf, type QueryConstruct } from "../sparql/used-constructs.ts";
 import type { FederatedClause, DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "./query-plan.ts";
 import { evaluatedOver } from "./build-plan.ts";
-import type { KnownEndpoint, PlanContext } from "./plan-request.ts";
+import type { PlanContext } from "./plan-request.ts";
 
 /** A construct in the reader's words. */
 const shown: Readonly<Record<QueryConstruct, string>> = {
@@ -90,7 +90,7 @@ function equipped(plan: FederatedPlan, context: PlanContext): FederatedPlan {
       return uses[index]?.isEvaluable === true ? evaluatedClause(asked) : asked;
     }),
     members: members.map((member) => withEndpoint(member, context)),
-    ...(over && { over: { ...over, members: over.members.map((member) => equippedEndpoint(member, context)) } }),
+    over: over && { ...over, members: over.members.map((member) => equippedEndpoint(member, context)) },
   };
 }
 
@@ -124,24 +124,16 @@ const withEndpoint = <Part extends { readonly endpoint: PlannedEndpoint }>(part:
 function equippedEndpoint(endpoint: PlannedEndpoint, { capabilities }: PlanContext): PlannedEndpoint {
   const view = endpoint.id === undefined ? undefined : capabilities?.view(endpoint.id);
   if (view === undefined) return endpoint;
-  // The first method tried needs no telling, and is not held on to when it stops working.
-  const method = endpoint.method ?? (view.method === "post-form" ? undefined : view.method);
+  const { silentRowCap = endpoint.rowCap, formats = [], maxUrlBytes, maxValuesRows, lacks } = view;
   return {
     ...endpoint,
-    ...(method !== undefined && { method }),
-    ...limitsOf(view),
-    ...(view.lacks.has("values") && { inlineData: "bind" as const }),
-    ...(view.lacks.has("notExists") && { existence: "join" as const }),
-  };
-}
-
-type Limits = Pick<PlannedEndpoint, "rowCap" | "formats" | "maxUrlBytes" | "maxValuesRows">;
-
-function limitsOf({ silentRowCap, formats = [], maxUrlBytes, maxValuesRows }: KnownEndpoint): Limits {
-  return {
-    ...(silentRowCap !== undefined && { rowCap: silentRowCap }),
-    ...(formats.length > 0 && { formats }),
-    ...(maxUrlBytes !== undefined && { maxUrlBytes }),
-    ...(maxValuesRows !== undefined && { maxValuesRows }),
+    // The first method tried needs no telling, and is not held on to when it stops working.
+    method: endpoint.method ?? (view.method === "post-form" ? undefined : view.method),
+    rowCap: silentRowCap,
+    formats: formats.length > 0 ? formats : undefined,
+    maxUrlBytes,
+    maxValuesRows,
+    inlineData: lacks.has("values") ? "bind" : undefined,
+    existence: lacks.has("notExists") ? "join" : undefined,
   };
 }

@@ -201,13 +201,12 @@ function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQu
 function rawPlan(request: PlanRequest, entry: CatalogEntry): DirectPlan | undefined {
   const form = scanRawQuery(request.text, entry.pseudoServices);
   if (!form) return undefined;
-  const limit = form === "SELECT" ? rawLimit(request.text) : undefined;
   return {
     kind: "direct",
     answer: answerKindOf(form),
     endpoint: plannedEndpoint(entry),
     query: request.text,
-    ...(limit !== undefined && { limit }),
+    limit: form === "SELECT" ? rawLimit(request.text) : undefined,
     silent: undefined,
     defaultGraphs: request.defaultGraphs,
     namedGraphs: request.namedGraphs,

@@ -4,23 +4,23 @@ import type { Substitution } from "../sparql/substitution.ts";
 
 /** An endpoint as a plan names it. `id` is absent for a target outside the catalogue (`FEDWAY_EGRESS=public`). */
 export interface PlannedEndpoint {
-  readonly id?: string;
+  readonly id?: string | undefined;
   readonly url: string;
-  readonly method?: "post-form" | "post-direct" | "get";
+  readonly method?: "post-form" | "post-direct" | "get" | undefined;
   /** Rows after which its answers are known to be cut, be it without a sign. */
-  readonly rowCap?: number;
+  readonly rowCap?: number | undefined;
   /** Media types in which it is known to answer rightly. */
-  readonly formats?: readonly string[];
+  readonly formats?: readonly string[] | undefined;
   /** Largest URL that it is known to read, in bytes. */
-  readonly maxUrlBytes?: number;
+  readonly maxUrlBytes?: number | undefined;
   /** Most join keys that it is known to take in one request. */
-  readonly maxValuesRows?: number;
+  readonly maxValuesRows?: number | undefined;
   /** How its data is reached when it does not speak SPARQL: triples are matched there and the query is evaluated here. */
-  readonly interface?: "tpf" | "file";
+  readonly interface?: "tpf" | "file" | undefined;
   /** How inline data are written into queries for it: "bind" when it does not know VALUES. */
-  readonly inlineData?: "bind";
+  readonly inlineData?: "bind" | undefined;
   /** How it is asked which terms are in its data: "join" when it does not know EXISTS. */
-  readonly existence?: "join";
+  readonly existence?: "join" | undefined;
 }
 
 /** Something the reader should know about what was done to the query; stable code, one sentence. */
@@ -47,7 +47,7 @@ export interface DirectPlan {
   /** The text that is sent. */
   readonly query: string;
   /** The outermost LIMIT of a SELECT: its answer has no more rows. */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** A failure before the first row is answered with one empty solution (SERVICE SILENT), a later one ends the rows. */
   readonly silent: SilentFallback | undefined;
   readonly defaultGraphs: readonly string[];
@@ -91,7 +91,7 @@ export interface FederatedPlan {
   /** The clauses of the skeleton, in order of N. */
   readonly clauses: readonly FederatedClause[];
   /** The data of patterns outside of every SERVICE; absent: they have none. */
-  readonly over?: MergedMembers;
+  readonly over?: MergedMembers | undefined;
   /** Every endpoint that takes part, those of `over` included. */
   readonly members: readonly FederationMember[];
   readonly notes: readonly PlanNote[];

@@ -18,9 +18,9 @@ export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
   return {
     id: entry.id,
     url: entry.url,
-    ...(entry.method && { method: entry.method }),
-    ...(entry.rowCap !== undefined && { rowCap: entry.rowCap }),
-    ...(entry.interface !== undefined && entry.interface !== "sparql" && { interface: entry.interface }),
+    method: entry.method,
+    rowCap: entry.rowCap,
+    interface: entry.interface === "sparql" ? undefined : entry.interface,
   };
 }
 

@@ -1,7 +1,7 @@
 import { resolveIri, type Prologue } from "./resolve-iri.ts";
 import type { Element, Group, SelectOutline, ServiceElement, TokenRange, ValuesElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
-import { groupsOf, visibleInElement } from "./scope.ts";
+import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
 import { tokenAt, whereAt, type Token } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
@@ -65,18 +65,12 @@ interface Surroundings {
 
 /** True when an element is, or has inside, a SERVICE for which `counts` holds. */
 export function hasService(element: Element, counts: (service: ServiceElement) => boolean): boolean {
-  if (element.kind === "service" && counts(element)) return true;
-  return groupsOf(element).some((group) => groupHasService(group, counts));
+  return (element.kind === "service" && counts(element)) || haveService(groupsOf(element), counts);
 }
 
-/** True when a SERVICE for which `counts` holds stands anywhere in a group. */
-export function groupHasService(group: Group, counts: (service: ServiceElement) => boolean): boolean {
-  if (group.select) {
-    const { where, exists } = group.select;
-    return [...exists, ...(where ? [where] : [])].some((inner) => groupHasService(inner, counts));
-  }
-  return group.elements.some((element) => hasService(element, counts));
-}
+/** True when a SERVICE for which `counts` holds stands anywhere in the groups. */
+export const haveService = (groups: readonly Group[], counts: (service: ServiceElement) => boolean): boolean =>
+  elementsWithin(groups).some((element) => element.kind === "service" && counts(element));
 
 class Analysis {
   readonly services: ServiceClause[] = [];

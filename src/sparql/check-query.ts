@@ -1,6 +1,6 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
-import type { Group, QueryOutline, SelectOutline, TokenRange } from "./outline.ts";
-import { groupsOf, groupsOfSelect, visibleInElement, whereVariables } from "./scope.ts";
+import type { BindElement, Element, FilterElement, Group, QueryOutline, SelectOutline, TokenRange } from "./outline.ts";
+import { groupsOfSelect, groupsWithin, visibleInElement, whereVariables } from "./scope.ts";
 import { bracketed, isWord, syntaxError, type Token, tokenAt, type BracketedToken } from "./tokens.ts";
 
 interface Checked {
@@ -10,27 +10,37 @@ interface Checked {
 }
 
 /**
- * Scope rules that the parser does not check: a blank-node label belongs to one basic graph pattern (SPARQL 1.1
- * Query, section 4.1.4), BIND and AS need a variable that is not in scope (section 18.2.1). Undefined: all is well.
+ * What is wrong by rules that the parser does not check; undefined: all is well.
+ * - A blank-node label belongs to one basic graph pattern (SPARQL 1.1 Query, section 4.1.4), BIND and AS need a variable
+ *   that is not in scope (section 18.2.1).
+ * - A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates
+ *   stand in SELECT, HAVING and ORDER BY only (sections 11 and 19.8).
  */
-export function illegalScope(query: Checked): FedwayError | undefined {
+export function illegalUse(query: Checked): FedwayError | undefined {
+  const groups = [...groupsWithin(groupsOfSelect(query.outline))];
+  const selects = [query.outline, ...groups.flatMap(({ select }) => select ?? [])];
   const labels = new Map<string, object>();
-  const pending: Group[] = [];
-  const enterSelect = (select: SelectOutline): FedwayError | undefined => {
-    pending.push(...groupsOfSelect(select));
-    return illegalAlias(query, select);
-  };
-  const wrong = enterSelect(query.outline);
-  if (wrong) return wrong;
-  for (let group = pending.pop(); group; group = pending.pop()) {
-    const illegal = group.select
-      ? enterSelect(group.select)
-      : (illegalLabel(query, group, labels) ?? illegalBind(query, group));
-    if (illegal) return illegal;
-    pending.push(...group.elements.flatMap((element) => groupsOf(element)));
+  return (
+    firstOf(selects, (select) => illegalAlias(query, select)) ??
+    firstOf(groups, (group) => illegalLabel(query, group, labels) ?? illegalBind(query, group)) ??
+    firstOf(selects, (select) => illegalProjection(query, select)) ??
+    firstOf(
+      groups.flatMap(({ elements }) => elements),
+      (element) => (isTest(element) ? misplacedAggregate(query, element, element.exists) : undefined),
+    )
+  );
+}
+
+function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
+
+const isTest = (element: Element): element is FilterElement | BindElement =>
+  element.kind === "filter" || element.kind === "bind";
 
 function illegalLabel(query: Checked, group: Group, labels: Map<string, object>): FedwayError | undefined {
   let pattern = {};
@@ -88,38 +98,9 @@ function illegalAlias(query: Checked, select: SelectOutline): FedwayError | unde
   return undefined;
 }
 
-interface Checked {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-  readonly outline: QueryOutline;
-}
-
 const aggregates = ["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"];
 
-/**
- * A query with GROUP BY or an aggregate may project plain variables only if they are grouped, and not `*`; aggregates stand
- * in SELECT, HAVING and ORDER BY only (SPARQL 1.1 Query, sections 11 and 19.8). Undefined: all is well.
- */
-export function illegalProjection(query: Checked): FedwayError | undefined {
-  const pending: SelectOutline[] = [query.outline];
-  for (let select = pending.pop(); select; select = pending.pop()) {
-    const illegal = check(query, select);
-    if (illegal) return illegal;
-    const groups: Group[] = [...groupsOfSelect(select)];
-    for (let group = groups.pop(); group; group = groups.pop()) {
-      if (group.select) pending.push(group.select);
-      for (const element of group.elements) {
-        const misplaced =
-          (element.kind === "filter" || element.kind === "bind") && misplacedAggregate(query, element, element.exists);
-        if (misplaced) return misplaced;
-        groups.push(...groupsOf(element));
-      }
-    }
-  }
-  return undefined;
-}
-
-function check(query: Checked, select: SelectOutline): FedwayError | undefined {
+function illegalProjection(query: Checked, select: SelectOutline): FedwayError | undefined {
   const { tokens, text } = query;
   const misplaced = misplacedAggregate(query, groupClause(tokens, select), select.exists);
   if (misplaced || !isWord(tokens[select.head.from], "SELECT")) return misplaced;

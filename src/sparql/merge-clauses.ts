@@ -1,7 +1,7 @@
 import type { AnalysedQuery } from "./analyse-query.ts";
 import { editText, type TextEdit, textOf } from "./edit-text.ts";
 import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
-import { groupsOf, groupsOfSelect, mentionedVariables, shareName } from "./scope.ts";
+import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
 export interface MergedText {
@@ -23,14 +23,12 @@ interface MergeOptions {
 export function mergeClauses(query: AnalysedQuery, options: MergeOptions): MergedText {
   const edits: TextEdit[] = [];
   let merged = 0;
-  const groups: Group[] = [...groupsOfSelect(query.parsed.outline)];
-  for (let group = groups.pop(); group; group = groups.pop()) {
-    if (group.select) groups.push(...groupsOfSelect(group.select));
+  const groups = groupsWithin(groupsOfSelect(query.parsed.outline), (element) => !isClause(element, options));
+  for (const group of groups) {
     for (const run of runs(query, group, options)) {
       merged += run.length - 1;
       edits.push(...runEdits(query, run, options));
     }
-    for (const element of group.elements) if (!isClause(element, options)) groups.push(...groupsOf(element));
   }
   return { text: editText(query.parsed, edits), merged };
 }

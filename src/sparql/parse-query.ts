@@ -2,7 +2,7 @@ import type { Query, SparqlQuery } from "sparqljs";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { outlineQuery, type QueryOutline } from "./outline.ts";
-import { illegalScope, illegalProjection } from "./check-query.ts";
+import { illegalUse } from "./check-query.ts";
 import { locateParserError, tooDeep, withShortValues, runSparqlParser } from "./sparql-parser.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
 import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
@@ -164,7 +164,7 @@ function parseDecoded(text: string): ParsedQuery {
   const outline = outlineQuery(tokens);
   const form = ast.queryType;
   const parsed: ParsedQuery = { text, kind: kinds[form], form, ast, tokens, outline, prologue };
-  const illegal = illegalScope(parsed) ?? illegalProjection(parsed);
+  const illegal = illegalUse(parsed);
   if (illegal) throw illegal;
   return parsed;
 }

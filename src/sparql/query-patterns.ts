@@ -76,7 +76,8 @@ function graphsInside(node: object, { graphs }: Visit, dataset: Dataset | undefi
   return [iri === undefined ? "named" : { iri }];
 }
 
-const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;
+/** Whether a node of a syntax tree is a triple pattern, or a path. */
+export const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;
 const isSkipped = (node: object): boolean => "termType" in node || ("type" in node && node.type === "service");
 const isExists = (node: object): boolean =>
   "operator" in node && (node.operator === "exists" || node.operator === "notexists");
@@ -200,7 +201,7 @@ function addNegated(items: readonly Path[], { subject, object }: Ends, steps: St
 }
 
 /** The path matches a node with itself (zero length). */
-function mayBeEmpty(path: Path): boolean {
+export function mayBeEmpty(path: Path): boolean {
   if (!isPath(path)) return false;
   if (path.pathType === "*" || path.pathType === "?") return true;
   if (path.pathType === "!") return false;

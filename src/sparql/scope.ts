@@ -92,6 +92,28 @@ export function groupsOfSelect(select: SelectOutline): readonly Group[] {
   return select.where ? [...select.exists, select.where] : select.exists;
 }
 
+/**
+ * These groups and all that stand inside them, each before those inside it, in text order but for EXISTS behind a WHERE.
+ * @param isEntered false for elements whose groups are left out
+ */
+export function* groupsWithin(
+  groups: readonly Group[],
+  isEntered: (element: Element) => boolean = () => true,
+): Generator<Group> {
+  const pending = groups.toReversed();
+  for (let group = pending.pop(); group; group = pending.pop()) {
+    yield group;
+    const { select, elements } = group;
+    const inner = select ? groupsOfSelect(select) : elements.filter(isEntered).flatMap(groupsOf);
+    pending.push(...inner.toReversed());
+  }
+}
+
+/** The elements of these groups and of all groups inside them. */
+export function* elementsWithin(groups: readonly Group[]): Generator<Element> {
+  for (const { elements } of groupsWithin(groups)) yield* elements;
+}
+
 /** True for `SELECT *` and `DESCRIBE *`. */
 export function projectsAll(tokens: readonly Token[], select: SelectOutline): boolean {
   for (const { token, depth } of bracketed(tokens, select.head)) {

@@ -17,7 +17,7 @@ const isGenerated = (parser: object): parser is Generated =>
 
 /** The syntax tree of a query. @throws what sparqljs throws */
 export function runSparqlParser(text: string): SparqlQuery {
-  // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-projection.ts does it right.
+  // Its check of ungrouped variables refuses `(COUNT(*) AS ?c) (?c + 1 AS ?d)`; check-query.ts does it right.
   const parser = new sparqljs.Parser({ skipUngroupedVariableCheck: true });
   if (!isGenerated(parser)) throw new Error("sparqljs' parser has no rules");
   acceptBareNodes(parser);

@@ -1,4 +1,4 @@
-import type { Element, Group, SelectOutline, ServiceElement } from "./outline.ts";
+import type { Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { afterPrologue } from "./resolve-iri.ts";
 import { groupsOf, mentionedVariables, visibleInGroup } from "./scope.ts";
@@ -42,7 +42,7 @@ export function splitClauses({ text, tokens, outline }: ParsedQuery): SplitQuery
   const clauses: ClauseText[] = [];
   let skeleton = "";
   let copied = 0;
-  for (const { service, inExists } of servicesOfSelect(outline).toSorted(inTextOrder)) {
+  for (const { service, inExists } of servicesOfSelect(outline, false).toSorted(inTextOrder)) {
     const clause = toClause({ text, tokens, prologue, service, inExists, iri: `urn:fedway:clause:${clauses.length}` });
     const target = tokenAt(tokens, service.name);
     const end = tokenAt(tokens, service.to - 1).end;
@@ -110,27 +110,20 @@ interface FoundService {
 
 const inTextOrder = (a: FoundService, b: FoundService): number => a.service.from - b.service.from;
 
-function servicesOfSelect({ exists, where }: SelectOutline): FoundService[] {
-  return [...servicesInExists(exists), ...(where ? servicesOfGroup(where) : [])];
-}
+const servicesOfSelect = ({ exists, where }: SelectOutline, inExists: boolean): FoundService[] => [
+  ...servicesIn(exists, true),
+  ...servicesIn(where ? [where] : [], inExists),
+];
 
-const servicesInExists = (groups: readonly Group[]): FoundService[] =>
-  groups.flatMap(servicesOfGroup).map(({ service }) => ({ service, inExists: true }));
-
-function servicesOfGroup({ select, elements }: Group): FoundService[] {
-  return [...(select ? servicesOfSelect(select) : []), ...elements.flatMap(servicesOfElement)];
-}
-
-function servicesOfElement(element: Element): FoundService[] {
-  switch (element.kind) {
-    case "service":
-      return [{ service: element, inExists: false }];
-    case "filter":
-    case "bind":
-      return servicesInExists(element.exists);
-    default:
-      return groupsOf(element).flatMap(servicesOfGroup);
-  }
+/** The outermost SERVICE clauses of groups. */
+function servicesIn(groups: readonly Group[], inExists: boolean): FoundService[] {
+  return groups.flatMap(({ select, elements }) => {
+    if (select) return servicesOfSelect(select, inExists);
+    return elements.flatMap((element) => {
+      if (element.kind === "service") return [{ service: element, inExists }];
+      return servicesIn(groupsOf(element), inExists || element.kind === "filter" || element.kind === "bind");
+    });
+  });
 }
 
 /**

@@ -1,4 +1,6 @@
 import { type ParsedQuery, parseQuery } from "./parse-query.ts";
+import { isTriple, mayBeEmpty } from "./query-patterns.ts";
+import type { Term, Triple } from "sparqljs";
 import { castTypes, xsd } from "../rdf/vocabularies.ts";
 import { isWord, tokenAt } from "./tokens.ts";
 
@@ -30,22 +32,27 @@ interface ConstructUse {
 type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 
+/** The nodes of a syntax tree, lists among them; the parser's terms have nothing inside. */
+function* nodesOf(root: unknown): Generator<Node> {
+  const pending = [root];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (!isNode(node) || "termType" in node) continue;
+    yield node;
+    pending.push(...Object.values(node));
+  }
+}
+
 /** The constructs of a query, those of its subqueries and SERVICE bodies included. */
 export function constructsOf({ ast }: ParsedQuery): ConstructUse {
   const constructs = new Set<QueryConstruct>();
   let portable = ast.queryType !== "DESCRIBE" && !("from" in ast && ast.from !== undefined);
   if (ast.queryType === "CONSTRUCT") constructs.add("construct");
-  const pending: unknown[] = [ast];
   let isRoot = true;
-  while (pending.length > 0) {
-    const node = pending.pop();
-    if (!isNode(node)) continue;
-    // The parser's terms have no constructs inside.
-    if ("termType" in node) continue;
+  for (const node of nodesOf(ast)) {
     for (const construct of constructsAt(node, isRoot)) constructs.add(construct);
     isRoot = false;
     portable &&= !isOneEnginesOwn(node);
-    pending.push(...Object.values(node));
   }
   return { constructs, portable };
 }
@@ -67,7 +74,7 @@ function constructsAt(node: Node, isRoot: boolean): readonly QueryConstruct[] {
   if (type === "query") return queryConstructs(node, isRoot);
   if (type === "values") return valuesConstructs(node["values"]);
   if (type === "operation") return byOperator[String(node["operator"]).toLowerCase()] ?? [];
-  if ("predicate" in node && "subject" in node) return isEmptyPathAtTerm(node) ? ["zeroLengthPath"] : [];
+  if (isTriple(node)) return isEmptyPathAtTerm(node) ? ["zeroLengthPath"] : [];
   return byType[String(type)] ?? [];
 }
 
@@ -86,29 +93,11 @@ function valuesConstructs(rows: unknown): readonly QueryConstruct[] {
   return cells.includes(undefined) ? ["values", "valuesUndef"] : ["values"];
 }
 
-const isTerm = (end: unknown): boolean =>
-  isNode(end) && (end["termType"] === "NamedNode" || end["termType"] === "Literal");
+const isTerm = ({ termType }: Term): boolean => termType === "NamedNode" || termType === "Literal";
 
 /** Only there the answer has a term that need not be in any triple (SPARQL 1.1 Query, section 18.4). */
-function isEmptyPathAtTerm({ subject, predicate, object }: Node): boolean {
-  return canBeEmpty(predicate) && (isTerm(subject) || isTerm(object));
-}
-
-function canBeEmpty(path: unknown): boolean {
-  if (!isNode(path) || path["type"] !== "path") return false;
-  const items: readonly unknown[] = Array.isArray(path["items"]) ? path["items"] : [];
-  switch (path["pathType"]) {
-    case "*":
-    case "?":
-      return true;
-    case "/":
-      return items.every((item) => canBeEmpty(item));
-    case "!":
-      return false;
-    default:
-      return items.some((item) => canBeEmpty(item));
-  }
-}
+const isEmptyPathAtTerm = ({ subject, predicate, object }: Triple): boolean =>
+  mayBeEmpty(predicate) && (isTerm(subject) || isTerm(object));
 
 function isOneEnginesOwn(node: Node): boolean {
   if (node["type"] === "graph" || node["type"] === "service") return true;
@@ -136,15 +125,9 @@ export function mayCallUnknown({ tokens }: ParsedQuery): boolean {
 
 /** What is wrong with the first call of a function that SPARQL 1.1 does not define, or with a wrong number of arguments. */
 export function unknownCall(text: string): string | undefined {
-  const pending: unknown[] = [parseQuery(text).ast];
-  while (pending.length > 0) {
-    const node = pending.pop();
-    if (!isNode(node) || "termType" in node) continue;
-    const message = problemOf(node);
-    if (message !== undefined) return message;
-    pending.push(...Object.values(node));
-  }
-  return undefined;
+  return nodesOf(parseQuery(text).ast)
+    .map(problemOf)
+    .find((problem) => problem !== undefined);
 }
 
 function problemOf(node: Node): string | undefined {

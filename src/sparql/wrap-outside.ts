@@ -1,9 +1,9 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { groupHasService, hasService, type AnalysedQuery } from "./analyse-query.ts";
+import { hasService, haveService, type AnalysedQuery } from "./analyse-query.ts";
 import { editText, replaceGroups, textOf } from "./edit-text.ts";
 import type { Element, GraphElement, Group, SelectOutline, ServiceElement } from "./outline.ts";
 import type { IsMember } from "./rewrite.ts";
-import { groupsOf, hasScopedFilter, mentionedVariables, shareName } from "./scope.ts";
+import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter, mentionedVariables, shareName } from "./scope.ts";
 import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
@@ -25,8 +25,7 @@ export interface WrapOptions {
  */
 export function wrapOutside(query: AnalysedQuery, options: WrapOptions): string {
   const wrapper = new Wrapper(query, options, options.own);
-  const { outline } = query.parsed;
-  const groups = [...outline.exists, ...(outline.where ? [outline.where] : [])];
+  const groups = groupsOfSelect(query.parsed.outline);
   return editText(
     query.parsed,
     groups.map((group) => ({ range: group, replacement: wrapper.group(group) })),
@@ -57,7 +56,7 @@ class Wrapper {
   }
 
   private select(select: SelectOutline): string {
-    const groups = [...select.exists, ...(select.where ? [select.where] : [])];
+    const groups = groupsOfSelect(select);
     return replaceGroups(this.query.parsed, select, { groups, render: (group) => this.group(group) });
   }
 
@@ -115,7 +114,7 @@ class Wrapper {
   }
 
   private service(element: ServiceElement): string {
-    if (!groupHasService(element.group, this.options.isMember)) return textOf(this.query.parsed, element);
+    if (!haveService([element.group], this.options.isMember)) return textOf(this.query.parsed, element);
     if (element.silent) {
       throw this.nested(
         element,
@@ -158,13 +157,7 @@ class Wrapper {
 }
 
 /** True when an element reads from a dataset: triples, GRAPH, or an extension of the endpoint's engine. */
-function needsData(element: Element): boolean {
-  if (element.kind === "triples" || element.kind === "graph" || element.kind === "service") return true;
-  return groupsOf(element).some((group) => groupNeedsData(group));
-}
+const needsData = (element: Element): boolean =>
+  readsData(element) || elementsWithin(groupsOf(element)).some(readsData);
 
-function groupNeedsData(group: Group): boolean {
-  if (!group.select) return group.elements.some((element) => needsData(element));
-  const { exists, where } = group.select;
-  return [...exists, ...(where ? [where] : [])].some((inner) => groupNeedsData(inner));
-}
+const readsData = ({ kind }: Element): boolean => kind === "triples" || kind === "graph" || kind === "service";

@@ -100,7 +100,7 @@ describe("what the parser accepts although it is not legal", () => {
   shouldFail("ASK { _:a ?p ?o SERVICE <urn:a> { _:a ?q ?r } }", "1:35", /_:a is used in two/);
   shouldFail("ASK { _:a ?p ?o OPTIONAL { _:a ?q ?r } }", "1:28", /_:a is used in two/);
   shouldFail("ASK { _:a ?p ?o . BIND(1 AS ?x) _:a ?q ?r }", "1:33", /_:a is used in two/);
-  shouldFail("ASK { { _:a ?p ?o } UNION { _:a ?q ?r } }", "1:9", /_:a is used in two/);
+  shouldFail("ASK { { _:a ?p ?o } UNION { _:a ?q ?r } }", "1:29", /_:a is used in two/);
 });
 
 describe("legal queries that look like those", () => {
