@@ -1,7 +1,10 @@
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint, Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
 import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
+import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { CapabilityProber } from "./prober.ts";
@@ -41,11 +44,10 @@ const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Endpoints enqueued at one turn, so that a new catalogue is not probed all at once. */
 const mostDue = 20;
-const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
+const payloads = Compile(Type.Object({ id: catalogId }));
 
 function idOf(payload: unknown): string {
-  const id = typeof payload === "object" && payload !== null && "id" in payload ? payload.id : undefined;
-  if (typeof id === "string" && idPattern.test(id)) return id;
+  if (payloads.Check(payload)) return payload.id;
   throw new FedwayError("REQUEST_INVALID", `A ${probeKind} job needs the id of an endpoint.`);
 }
 
@@ -151,8 +153,10 @@ export class CapabilityService {
     const { prober, documentCanary, mayCallItself } = this.#options;
     if (entry.interface !== "sparql") return documentCanary(entry, signal);
     const { id, url, method } = entry;
-    const endpoint: AskedEndpoint = { id, url, method };
-    return prober.probe(endpoint, { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress });
+    return prober.probe(
+      { id, url, method },
+      { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress },
+    );
   }
 
   async #probe(id: string, context: JobContext): Promise<ProbeSummary> {

@@ -1,19 +1,7 @@
+import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { Asker, FetchedDocument, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
-
-/** Whether an endpoint that does not speak SPARQL gives what its interface promises. */
-export type DocumentCanary = (
-  entry: Pick<CatalogEntry, "id" | "url" | "interface">,
-  signal: AbortSignal,
-) => Promise<Capabilities>;
-
-/** What the canary is made of. */
-interface DocumentCanaryOptions {
-  readonly asker: Pick<Asker, "fetchDocument">;
-  /** Milliseconds since the epoch. */
-  readonly clock: { now(): number };
-}
 
 const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
 
@@ -28,8 +16,15 @@ const timeoutMs = 30_000;
  * A canary for RDF files and Triple Pattern Fragments: the document comes and is RDF; a fragment has the search form
  * (Hydra) by which it is asked. What such endpoints hold is not looked at.
  */
-export function createDocumentCanary({ asker, clock }: DocumentCanaryOptions): DocumentCanary {
-  return async ({ id, url, interface: kind }, signal) => {
+export function createDocumentCanary(options: {
+  readonly asker: Pick<Asker, "fetchDocument">;
+  readonly clock: Pick<Clock, "now">;
+}) {
+  const { asker, clock } = options;
+  return async (
+    { id, url, interface: kind }: Pick<CatalogEntry, "id" | "url" | "interface">,
+    signal: AbortSignal,
+  ): Promise<Capabilities> => {
     const frame = { endpoint: url, probedAt: new Date(clock.now()).toISOString(), constructs: {}, methods: [] };
     try {
       const limits = kind === "tpf" ? bounds.tpf : bounds.file;
@@ -42,3 +37,6 @@ export function createDocumentCanary({ asker, clock }: DocumentCanaryOptions): D
     }
   };
 }
+
+/** Whether an endpoint that does not speak SPARQL gives what its interface promises. */
+export type DocumentCanary = ReturnType<typeof createDocumentCanary>;

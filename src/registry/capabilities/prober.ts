@@ -31,16 +31,6 @@ interface ProbeOptions {
     | undefined;
 }
 
-/** Finds out what endpoints can do. */
-export interface CapabilityProber {
-  /**
-   * Asks questions that touch no data and whose right answers are known, one at a time. An endpoint that does not
-   * answer is a result, too.
-   * @throws FedwayError `CANCELLED`
-   */
-  probe(endpoint: AskedEndpoint, options: ProbeOptions): Promise<Capabilities>;
-}
-
 /** What a prober is built from. */
 export interface CapabilityProberOptions {
   readonly client: ProbeClient;
@@ -48,12 +38,23 @@ export interface CapabilityProberOptions {
   readonly bounds?: Partial<ProbeBounds>;
 }
 
+/** Finds out what endpoints can do. */
+export type CapabilityProber = ReturnType<typeof createCapabilityProber>;
+
 /** A prober over a probe client; `clock` is that client's own. */
-export function createCapabilityProber(options: CapabilityProberOptions): CapabilityProber {
+export function createCapabilityProber(options: CapabilityProberOptions) {
   const { client, clock = systemClock } = options;
   const bounds = { ...defaultBounds, ...options.bounds };
   return {
-    async probe(endpoint, { signal, serviceToItself = false, onProgress }) {
+    /**
+     * Asks questions that touch no data and whose right answers are known, one at a time. An endpoint that does not
+     * answer is a result, too.
+     * @throws FedwayError `CANCELLED`
+     */
+    async probe(
+      endpoint: AskedEndpoint,
+      { signal, serviceToItself = false, onProgress }: ProbeOptions,
+    ): Promise<Capabilities> {
       const probedAt = new Date(clock.now()).toISOString();
       const session = new ProbeSession({ client, clock, endpoint, signal, bounds });
       const run = new Run(session, endpoint);

@@ -1,4 +1,5 @@
 import type { Quad, Term } from "@rdfjs/types";
+import { Type } from "typebox";
 import { xsd } from "../../rdf/vocabularies.ts";
 
 /** Why a description is refused; `about` is the text in the file that the reason is about. */
@@ -126,6 +127,9 @@ const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 /** Whether a text can be the id of an entry or federation. */
 export const isCatalogId = (id: string): boolean => idPattern.test(id);
+
+/** The same as a schema. */
+export const catalogId = Type.String({ pattern: idPattern });
 
 /** `dcterms:identifier`. */
 export function identifier(statements: Statements, property: Property): string {

@@ -1,5 +1,5 @@
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint, Asker } from "../catalog/catalog.ts";
+import type { AskedEndpoint, Asker, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -27,6 +27,19 @@ export interface DescribeTarget {
   readonly rowCap?: number | undefined;
   /** What the probes found; spares asking the same again. */
   readonly capabilities?: Capabilities | undefined;
+}
+
+/**
+ * A catalogue entry as it is described; its dataset is named below the service's own URL.
+ * @throws FedwayError `REQUEST_INVALID` when its interface cannot be asked
+ */
+export function targetOf(entry: CatalogEntry, publicUrl: string) {
+  const { id, url, method, engine, rowCap } = entry;
+  if (entry.interface !== "sparql") {
+    const reason = `"${id}" has the interface ${entry.interface}; it cannot be asked for a description.`;
+    throw new FedwayError("REQUEST_INVALID", reason);
+  }
+  return { endpoint: { id, url, method }, dataset: `${publicUrl}/endpoints/${id}#dataset`, engine, rowCap };
 }
 
 /**

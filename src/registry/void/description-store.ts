@@ -12,20 +12,6 @@ interface LoadedDescription {
   readonly dropped?: string;
 }
 
-/** Descriptions by catalogue id; checked on the way out, so that a damaged one is dropped and never used. */
-export interface DescriptionStore {
-  /** @throws FedwayError `STORE_FAILED`, `REQUEST_TOO_LARGE` */
-  save(id: string, description: VoidDescription): Promise<void>;
-  /** @throws FedwayError `STORE_FAILED` */
-  load(id: string): Promise<LoadedDescription>;
-  /** Removes the description and any unfinished work. @throws FedwayError `STORE_FAILED` */
-  remove(id: string): Promise<void>;
-  /** Keeps work in progress for the next run, for a while. @throws FedwayError `STORE_FAILED`, `REQUEST_TOO_LARGE` */
-  saveWork(id: string, description: VoidDescription): Promise<void>;
-  loadWork(id: string): Promise<LoadedDescription>;
-  removeWork(id: string): Promise<void>;
-}
-
 /** What a description store is built from. */
 interface DescriptionStoreOptions {
   readonly store: Store;
@@ -50,8 +36,14 @@ interface Parsed {
   readonly length: number;
 }
 
-/** A store of descriptions under `description/` and `description-work/`. */
-export function createDescriptionStore(options: DescriptionStoreOptions): DescriptionStore {
+/** Descriptions by catalogue id; checked on the way out, so that a damaged one is dropped and never used. */
+export type DescriptionStore = ReturnType<typeof createDescriptionStore>;
+
+/**
+ * A store of descriptions under `description/` and `description-work/`; its methods throw FedwayError `STORE_FAILED`,
+ * and `REQUEST_TOO_LARGE` where something is saved.
+ */
+export function createDescriptionStore(options: DescriptionStoreOptions) {
   const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi, workTtlMs = 30 * dayMs } = options;
   const parsed = new LRUCache<string, Parsed>({ maxSize: cacheLength, sizeCalculation: ({ length }) => length });
 
@@ -76,19 +68,21 @@ export function createDescriptionStore(options: DescriptionStoreOptions): Descri
   };
 
   return {
-    async save(id, description) {
+    async save(id: string, description: VoidDescription): Promise<void> {
       await store.put(main(id), text(description));
     },
-    load: (id) => load(main(id)),
-    async remove(id) {
+    load: (id: string) => load(main(id)),
+    /** Removes the description and any unfinished work. */
+    async remove(id: string): Promise<void> {
       await store.delete(main(id));
       await store.delete(work(id));
     },
-    async saveWork(id, description) {
+    /** Keeps work in progress for the next run, for a while. */
+    async saveWork(id: string, description: VoidDescription): Promise<void> {
       await store.put(work(id), text(description), { ttlMs: workTtlMs });
     },
-    loadWork: (id) => load(work(id)),
-    async removeWork(id) {
+    loadWork: (id: string) => load(work(id)),
+    async removeWork(id: string): Promise<void> {
       await store.delete(work(id));
     },
   };

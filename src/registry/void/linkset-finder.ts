@@ -1,9 +1,10 @@
+import type { Clock } from "../../clock.ts";
 import type * as RDF from "@rdfjs/types";
 import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import { isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Logged, RequestLog, type WallClock } from "./request-log.ts";
+import { type Logged, RequestLog } from "./request-log.ts";
 import type {
   Linkset,
   MeasurementRecord,
@@ -33,12 +34,6 @@ export interface LinkSearch {
   readonly maxRequests?: number;
 }
 
-/** Finds links between described endpoints: objects of the one that are subjects at the other. */
-export interface LinksetFinder {
-  /** @throws FedwayError `CANCELLED`; failures of the endpoints are records and unknown facts */
-  find(from: LinkSide, to: LinkSide, search: LinkSearch): Promise<FoundLinksets>;
-}
-
 const mostProperties = 40;
 const sampledClasses = 8;
 const subjectsPerClass = 20;
@@ -51,10 +46,14 @@ const singleAsks = 5;
 const linkingProperties =
   /(?:owl#sameAs|skos\/core#(?:exact|close|broad|narrow|related)Match|rdf-schema#seeAlso|dcterms?\/relation)$/u;
 
+/** Finds links between described endpoints: objects of the one that are subjects at the other. */
+export type LinksetFinder = ReturnType<typeof createLinksetFinder>;
+
 /** Creates the finder; it keeps no state between searches. */
-export function createLinksetFinder(options: { readonly asker: Asker; readonly clock: WallClock }): LinksetFinder {
+export function createLinksetFinder(options: { readonly asker: Asker; readonly clock: Pick<Clock, "now"> }) {
   return {
-    async find(from, to, bounds) {
+    /** @throws FedwayError `CANCELLED`; failures of the endpoints are records and unknown facts */
+    async find(from: LinkSide, to: LinkSide, bounds: LinkSearch): Promise<FoundLinksets> {
       const search = new Search({ ...options, ...bounds, endpoint: from.endpoint });
       const namespaces = await subjectNamespaces(search, to);
       const linksets: Linkset[] = [];
@@ -78,7 +77,7 @@ class Search {
   readonly unknown: UnknownFact[] = [];
   readonly #log: RequestLog;
 
-  constructor(options: LinkSearch & { asker: Asker; clock: WallClock; endpoint: AskedEndpoint }) {
+  constructor(options: LinkSearch & { asker: Asker; clock: Pick<Clock, "now">; endpoint: AskedEndpoint }) {
     this.#log = new RequestLog({ ...options, level, maxRequests: options.maxRequests ?? 100, limits });
   }
 

@@ -1,32 +1,12 @@
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
-import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
+import { catalogId } from "../catalog/statements.ts";
 import type { DescriptionService } from "./description-service.ts";
 import { type LinkSide, type LinksetFinder, withLinksets } from "./linkset-finder.ts";
-
-/** The two endpoints between which links are looked for. */
-interface Payload {
-  readonly from: string;
-  readonly to: string;
-}
-
-/** What a run of the job gives. */
-interface LinkSummary extends Payload {
-  /** Properties that link them. */
-  readonly linksets: number;
-  readonly requests: number;
-  /** What could not be found out. */
-  readonly unknown: readonly string[];
-}
-
-/** Links between catalogue endpoints, found on request and kept with the description they start from. */
-export interface LinksetService {
-  /** The job that looks for the links of one pair; to be started with the queue. */
-  readonly kind: JobKind;
-  /** @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `REQUEST_INVALID`, `STORE_FAILED` */
-  request(from: string, to: string): Promise<Job>;
-}
 
 /** What the service works with. */
 interface LinksetServiceOptions {
@@ -38,16 +18,10 @@ interface LinksetServiceOptions {
 
 const kindName = "find-linksets";
 const longestJobId = 128;
-const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
-const field = (payload: unknown, name: string): unknown =>
-  typeof payload === "object" && payload !== null ? new Map(Object.entries(payload)).get(name) : undefined;
+const payloads = Compile(Type.Object({ from: catalogId, to: catalogId }));
 
-function payloadOf(payload: unknown): Payload {
-  const from = field(payload, "from");
-  const to = field(payload, "to");
-  if (typeof from === "string" && typeof to === "string" && idPattern.test(from) && idPattern.test(to) && from !== to) {
-    return { from, to };
-  }
+function payloadOf(payload: unknown) {
+  if (payloads.Check(payload) && payload.from !== payload.to) return payload;
   throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the ids of two different endpoints.`);
 }
 
@@ -64,10 +38,13 @@ async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: stri
   });
 }
 
+/** Links between catalogue endpoints, found on request and kept with the description they start from. */
+export type LinksetService = ReturnType<typeof createLinksetService>;
+
 /** The service over a finder and the stored descriptions. */
-export function createLinksetService(options: LinksetServiceOptions): LinksetService {
+export function createLinksetService(options: LinksetServiceOptions) {
   const { descriptions, finder, jobs } = options;
-  const run = async (payload: unknown, { signal, progress }: JobContext): Promise<LinkSummary> => {
+  const run: JobKind["run"] = async (payload, { signal, progress }) => {
     const { from, to } = payloadOf(payload);
     progress({ stage: `looking for links to ${to}`, done: 0 });
     const [start, end] = await Promise.all([sideOf(options, from), sideOf(options, to)]);
@@ -78,14 +55,10 @@ export function createLinksetService(options: LinksetServiceOptions): LinksetSer
     return { from, to, linksets: linksets.length, requests: records.length, unknown: unknown.map(({ what }) => what) };
   };
   return {
-    kind: {
-      name: kindName,
-      validate(payload) {
-        payloadOf(payload);
-      },
-      run,
-    },
-    async request(from, to) {
+    /** The job that looks for the links of one pair; to be started with the queue. */
+    kind: { name: kindName, validate: (payload: unknown) => void payloadOf(payload), run },
+    /** @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `REQUEST_INVALID`, `STORE_FAILED` */
+    async request(from: string, to: string): Promise<Job> {
       const payload = payloadOf({ from, to });
       await Promise.all([sideOf(options, from), sideOf(options, to)]);
       const id = `links.${from}.${to}`;

@@ -1,17 +1,12 @@
+import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../catalog/catalog.ts";
 import type { MeasurementRecord, UnknownFact } from "./void-description.ts";
 
-/** Time, for moments and durations. */
-export interface WallClock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-}
-
 /** What a log works with, and the bounds of what it sends. */
 export interface RequestLogOptions {
   readonly asker: Asker;
-  readonly clock: WallClock;
+  readonly clock: Pick<Clock, "now">;
   readonly endpoint: AskedEndpoint;
   readonly signal: AbortSignal;
   readonly level: MeasurementRecord["rung"];

@@ -1,3 +1,4 @@
+import type { Clock } from "../../clock.ts";
 import type * as RDF from "@rdfjs/types";
 import type { AskedEndpoint, Asker } from "../catalog/catalog.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
@@ -5,7 +6,7 @@ import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
 import { claimed } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
-import { RequestLog, type WallClock } from "./request-log.ts";
+import { RequestLog } from "./request-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
 import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
 
@@ -44,18 +45,6 @@ interface RetrievalTarget {
   readonly dataset?: string | undefined;
 }
 
-/** Finds the description that an endpoint's publisher has written. */
-export interface VoidRetriever {
-  /** @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records */
-  retrieve(target: RetrievalTarget, options: { readonly signal: AbortSignal }): Promise<RetrievedVoid>;
-}
-
-/** What a retriever works with. */
-interface VoidRetrieverOptions {
-  readonly asker: Asker;
-  readonly clock: WallClock;
-}
-
 /** A description before it is checked. */
 interface Found {
   readonly step: RetrievalStep;
@@ -70,10 +59,15 @@ const mostLinks = 4;
 const maxRequests = 60;
 const limits = { timeoutMs: 5_000, maxRows: 5_000 };
 
+/** Finds the description that an endpoint's publisher has written. */
+export type VoidRetriever = ReturnType<typeof createVoidRetriever>;
+
 /** Creates the retriever; it keeps no state between endpoints. */
-export function createVoidRetriever({ asker, clock }: VoidRetrieverOptions): VoidRetriever {
+export function createVoidRetriever(options: { readonly asker: Asker; readonly clock: Pick<Clock, "now"> }) {
+  const { asker, clock } = options;
   return {
-    async retrieve(target, { signal }) {
+    /** @throws FedwayError `CANCELLED` when the signal aborts; failures of the endpoint are records */
+    async retrieve(target: RetrievalTarget, { signal }: { readonly signal: AbortSignal }): Promise<RetrievedVoid> {
       const startedAt = new Date(clock.now()).toISOString();
       const { endpoint } = target;
       const log = new RequestLog({ asker, clock, endpoint, signal, level: 0, maxRequests, limits });

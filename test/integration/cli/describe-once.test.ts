@@ -177,7 +177,7 @@ describe("an address that is allowed", () => {
       budget: { requests: 4 },
     });
     expect(description).toMatchObject({ endpoint: server.url, dataset: `${server.url}#dataset` });
-    expect(description).not.toHaveProperty("id");
+    expect(description.id).toBeUndefined();
   });
 
   it("is hosted in this process when it is an example's", async () => {
