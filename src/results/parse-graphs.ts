@@ -62,7 +62,7 @@ class N3Decoder implements GraphDecoder {
 /** RDF/XML. A scanner beside the parser knows whether the document is whole: the parser does not always complain. */
 class RdfXmlDecoder implements GraphDecoder {
   readonly #parser: QuadTransform;
-  readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000 });
+  readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
 
   constructor({ baseIri, factory = DataFactory }: GraphDecoderOptions) {
     const base = baseIri === undefined ? {} : { baseIRI: baseIri };
@@ -93,11 +93,10 @@ const maxXmlDepth = 256;
 
 /**
  * Entities can make a small document huge, so there are none. The parser looks through all open elements for each
- * prefix, and copies all namespaces to each element: nesting is bounded, and namespaces, of which it makes no use, are
- * not handed down.
+ * prefix, and copies all namespaces to each element: the scanner bounds nesting, and namespaces, of which the parser makes
+ * no use, are not handed down.
  */
 class BoundedRdfXmlParser extends RdfXmlParser {
-  #depth = 0;
   #writing = false;
 
   /** The parser would tell each of a million faults, and go on: the first one ends it. */
@@ -117,12 +116,6 @@ class BoundedRdfXmlParser extends RdfXmlParser {
   }
 
   // "never": the type of a tag is that of a package which is not our own dependency.
-  override onTag(tag: never): void {
-    this.#depth += 1;
-    if (this.#depth > maxXmlDepth) throw xmlMalformed(`it is nested more than ${maxXmlDepth} levels deep.`);
-    super.onTag(tag);
-  }
-
   override onTagResource(...given: [never, IActiveTag, IActiveTag, boolean]): void {
     super.onTagResource(...given);
     forgetNamespaces(given[2]);
@@ -131,11 +124,6 @@ class BoundedRdfXmlParser extends RdfXmlParser {
   override onTagProperty(tag: never, active: IActiveTag, parent: IActiveTag): void {
     super.onTagProperty(tag, active, parent);
     forgetNamespaces(parent);
-  }
-
-  override onCloseTag(): void {
-    this.#depth -= 1;
-    super.onCloseTag();
   }
 }
 

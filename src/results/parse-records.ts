@@ -1,94 +1,57 @@
 import type * as RDF from "@rdfjs/types";
 import { type AnswerHead, createUtf8Reader, malformed, type TupleDecoder, variablesOf } from "./decoder.ts";
 import type { Bindings } from "./model.ts";
+import { CsvScanner } from "./scan-records.ts";
 import { blankNodeFromLabel, literalFromParts, nodeFromIri, termFromText } from "./terms.ts";
 
 /** What tells CSV and TSV apart. */
 interface RecordSyntax {
   readonly name: "CSV" | "TSV";
-  /** Records may span lines inside quotes. */
-  readonly quotes: boolean;
-  readonly split: (record: string) => readonly string[];
-  /** The name in a header field. */
-  readonly variable: (field: string) => string;
+  /** Takes the next bytes; gives the index behind the last record that ends in them, 0 when none does. */
+  readonly lastEnd: (bytes: Uint8Array) => number;
+  /** The fields of each of some whole records, which end in line feeds (the carriage return before goes); quotes as written. */
+  readonly split: (text: string) => readonly string[][];
+  /** What has come so far ends inside a quoted value. */
+  readonly isQuoted?: () => boolean;
   /** The term of a field: undefined when unbound. @throws a plain `Error` that says what is wrong */
   readonly term: (field: string) => RDF.Term | undefined;
 }
 
-/** Fields as written, quotes included. */
-function splitCsv(record: string): readonly string[] {
-  if (!record.includes('"')) return record.split(",");
-  const fields: string[] = [];
-  let start = 0;
-  while (start <= record.length) {
-    let end = start;
-    if (record[start] === '"') {
-      end = record.indexOf('"', start + 1);
-      while (end >= 0 && record[end + 1] === '"') end = record.indexOf('"', end + 2);
-    }
-    const comma = end < 0 ? -1 : record.indexOf(",", end);
-    const next = comma < 0 ? record.length : comma;
-    fields.push(record.slice(start, next));
-    start = next + 1;
-  }
-  return fields;
-}
-
-const unquoteCsv = (field: string): string =>
-  field.startsWith('"') && field.endsWith('"') && field.length > 1 ? field.slice(1, -1).replaceAll('""', '"') : field;
-
-const bareName = (field: string): string => field.replace(/^[?$]/, "");
-
-/** Schemes of IRIs without an authority that occur in RDF. */
-const absoluteIri = /^(?:[a-z][a-z0-9+.-]{0,20}:\/\/|urn:[a-z0-9]|mailto:|tag:|tel:|doi:)[^\s<>"{}|\\^`]*$/i;
-
-/**
- * CSV has no types (SPARQL 1.1 CSV, section 3): `_:x` is read as a blank node, what looks like an absolute IRI as one,
- * all else as a plain literal; an empty field is unbound, `""` the empty literal.
- */
-function termFromCsv(field: string): RDF.Term | undefined {
-  if (field === "") return undefined;
-  const value = unquoteCsv(field);
-  if (/^_:\S+$/.test(value)) return blankNodeFromLabel(value);
-  return absoluteIri.test(value) ? nodeFromIri(value) : literalFromParts(value);
-}
-
-const csv: RecordSyntax = {
-  name: "CSV",
-  quotes: true,
-  split: splitCsv,
-  variable: (field) => bareName(unquoteCsv(field)),
-  term: termFromCsv,
-};
-
-const tsv: RecordSyntax = {
-  name: "TSV",
-  quotes: false,
-  split: (record) => record.split("\t"),
-  variable: (field) => bareName(unquoteCsv(field)),
-  term: (field) => (field === "" ? undefined : termFromText(field)),
-};
-
 /** SPARQL 1.1 Query Results CSV; see `termFromCsv` for what is lost. */
-export const createCsvDecoder = (): TupleDecoder => new RecordDecoder(csv);
+export function createCsvDecoder(): TupleDecoder {
+  const scanner = new CsvScanner();
+  const lastEnd = (bytes: Uint8Array): number => {
+    scanner.push(bytes);
+    return scanner.lastEnd;
+  };
+  return new RecordDecoder({
+    name: "CSV",
+    lastEnd,
+    isQuoted: () => scanner.isQuoted,
+    split: splitCsv,
+    term: termFromCsv,
+  });
+}
 
 /** SPARQL 1.1 Query Results TSV. */
-export const createTsvDecoder = (): TupleDecoder => new RecordDecoder(tsv);
+export const createTsvDecoder = (): TupleDecoder =>
+  new RecordDecoder({
+    name: "TSV",
+    lastEnd: (bytes) => bytes.lastIndexOf(lineFeed) + 1,
+    split: splitTsv,
+    term: (field) => (field === "" ? undefined : termFromText(field)),
+  });
 
+const lineFeed = 0x0a;
+
+/** A scanner finds where records end; those that are whole are read. */
 class RecordDecoder implements TupleDecoder {
   head: AnswerHead | undefined;
   readonly #syntax: RecordSyntax;
   readonly #utf8;
   #variables: readonly string[] = [];
+  /** The beginning of the record under way. */
   #rest = "";
-  /** Where the search for the end of the record goes on, and whether that place is inside quotes. */
-  #searched = 0;
-  #quoted = false;
-  /** Index of the last quote that closed. */
-  #closedAt = -2;
-  /** The next line feed and quote, as far as they were looked for: to look again for each field takes too long. */
-  #lineFeed = -1;
-  #quote = -1;
   #records = 0;
 
   constructor(syntax: RecordSyntax) {
@@ -97,94 +60,37 @@ class RecordDecoder implements TupleDecoder {
   }
 
   push(bytes: Uint8Array): readonly Bindings[] {
-    this.#rest += this.#utf8.read(bytes);
-    const rows: Bindings[] = [];
-    let start = 0;
-    for (let end = this.#endOfRecord(0); end >= 0; end = this.#endOfRecord(start)) {
-      this.#record(this.#rest.slice(start, end), rows);
-      start = end + 1;
-      this.#searched = start;
-    }
-    this.#rest = this.#rest.slice(start);
-    this.#searched -= start;
-    this.#closedAt -= start;
-    this.#lineFeed = -1;
-    this.#quote = -1;
-    return rows;
+    const lastEnd = this.#syntax.lastEnd(bytes);
+    const text = this.#rest + this.#utf8.read(bytes.subarray(0, lastEnd));
+    const rest = this.#utf8.read(bytes.subarray(lastEnd));
+    this.#rest = lastEnd === 0 ? text + rest : rest;
+    return lastEnd === 0 ? [] : this.#read(text);
   }
 
   end(): readonly Bindings[] {
-    const rows: Bindings[] = [];
-    this.#rest += this.#utf8.end();
-    if (this.#quoted) throw this.#broken("ends inside a quoted value");
-    if (this.#rest !== "") this.#record(this.#rest, rows);
+    const rest = this.#rest + this.#utf8.end();
+    if (this.#syntax.isQuoted?.() === true) throw this.#broken("ends inside a quoted value");
+    const rows = rest === "" ? [] : this.#read(`${rest}\n`);
     if (this.head === undefined) throw this.#broken("is empty: even its header line is missing");
     return rows;
   }
 
-  /** Index of the line feed that ends the record, or -1 while it is not there. */
-  #endOfRecord(start: number): number {
-    const rest = this.#rest;
-    let at = Math.max(start, this.#searched);
-    if (!this.#syntax.quotes) {
-      this.#searched = rest.length;
-      return rest.indexOf("\n", at);
-    }
-    for (;;) {
-      if (this.#quoted) {
-        const quote = this.#nextQuote(at);
-        if (quote === rest.length) break;
-        this.#quoted = false;
-        this.#closedAt = quote;
-        at = quote + 1;
+  #read(text: string): readonly Bindings[] {
+    const rows: Bindings[] = [];
+    for (const fields of this.#syntax.split(text)) {
+      const isBlank = fields.length === 1 && fields[0] === "";
+      this.#records += 1;
+      if (this.head === undefined) {
+        this.#variables = isBlank ? [] : variablesOf(fields).map((field) => bareName(unquoted(field)));
+        this.head = { variables: this.#variables };
+      } else if (!isBlank || this.#variables.length < 2) {
+        rows.push(this.#row(isBlank && this.#variables.length === 0 ? [] : fields));
       }
-      const lineFeed = this.#nextLineFeed(at);
-      const quote = this.#openingQuote(at, lineFeed, start);
-      if (quote < 0) {
-        this.#searched = rest.length;
-        return lineFeed === rest.length ? -1 : lineFeed;
-      }
-      this.#quoted = true;
-      at = quote + 1;
     }
-    this.#searched = rest.length;
-    return -1;
+    return rows;
   }
 
-  /** A quote opens only at the beginning of a field, or right after a quote that closed (a doubled one). */
-  #openingQuote(from: number, to: number, start: number): number {
-    const rest = this.#rest;
-    for (let at = this.#nextQuote(from); at < to; at = this.#nextQuote(at + 1)) {
-      const before = rest[at - 1];
-      if (at === start || before === "," || this.#closedAt === at - 1) return at;
-    }
-    return -1;
-  }
-
-  #nextQuote(from: number): number {
-    if (this.#quote < from) this.#quote = indexOrEnd(this.#rest, '"', from);
-    return this.#quote;
-  }
-
-  #nextLineFeed(from: number): number {
-    if (this.#lineFeed < from) this.#lineFeed = indexOrEnd(this.#rest, "\n", from);
-    return this.#lineFeed;
-  }
-
-  #record(line: string, rows: Bindings[]): void {
-    const record = line.endsWith("\r") ? line.slice(0, -1) : line;
-    this.#records += 1;
-    if (this.head === undefined) {
-      this.#variables = record === "" ? [] : variablesOf(this.#syntax.split(record)).map(this.#syntax.variable);
-      this.head = { variables: this.#variables };
-      return;
-    }
-    if (record === "" && this.#variables.length > 1) return;
-    rows.push(this.#row(record));
-  }
-
-  #row(record: string): Bindings {
-    const fields = record === "" && this.#variables.length === 0 ? [] : this.#syntax.split(record);
+  #row(fields: readonly string[]): Bindings {
     if (fields.length !== this.#variables.length) {
       throw this.#broken(`has ${fields.length} instead of ${this.#variables.length} fields in record ${this.#records}`);
     }
@@ -209,7 +115,61 @@ class RecordDecoder implements TupleDecoder {
   }
 }
 
+const splitTsv = (text: string): readonly string[][] =>
+  text
+    .slice(0, -1)
+    .split("\n")
+    .map((record) => (record.endsWith("\r") ? record.slice(0, -1) : record).split("\t"));
+
+/** A quote opens only at the beginning of a field; within the value it is doubled. */
+function splitCsv(text: string): readonly string[][] {
+  const records: string[][] = [];
+  let fields: string[] = [];
+  // To look for the next comma and line feed again for each field takes too long where they are far away.
+  let nextComma = -1;
+  let nextLine = -1;
+  for (let at = 0; at < text.length; ) {
+    const from = text[at] === '"' ? behindQuotes(text, at) : at;
+    if (nextComma < from) nextComma = indexOrEnd(text, ",", from);
+    if (nextLine < from) nextLine = indexOrEnd(text, "\n", from);
+    const end = Math.min(nextComma, nextLine);
+    fields.push(text.slice(at, end === nextLine && text[end - 1] === "\r" ? end - 1 : end));
+    if (end === nextLine) {
+      records.push(fields);
+      fields = [];
+    }
+    at = end + 1;
+  }
+  return records;
+}
+
+/** Index behind the quote that closes the value that is opened at `from`. */
+function behindQuotes(text: string, from: number): number {
+  let end = indexOrEnd(text, '"', from + 1);
+  while (text[end + 1] === '"') end = indexOrEnd(text, '"', end + 2);
+  return Math.min(end + 1, text.length);
+}
+
 function indexOrEnd(text: string, wanted: string, from: number): number {
   const found = text.indexOf(wanted, from);
   return found < 0 ? text.length : found;
+}
+
+const unquoted = (field: string): string =>
+  field.startsWith('"') && field.endsWith('"') && field.length > 1 ? field.slice(1, -1).replaceAll('""', '"') : field;
+
+const bareName = (field: string): string => field.replace(/^[?$]/, "");
+
+/** Schemes of IRIs without an authority that occur in RDF. */
+const absoluteIri = /^(?:[a-z][a-z0-9+.-]{0,20}:\/\/|urn:[a-z0-9]|mailto:|tag:|tel:|doi:)[^\s<>"{}|\\^`]*$/i;
+
+/**
+ * CSV has no types (SPARQL 1.1 CSV, section 3): `_:x` is read as a blank node, what looks like an absolute IRI as one,
+ * all else as a plain literal; an empty field is unbound, `""` the empty literal.
+ */
+function termFromCsv(field: string): RDF.Term | undefined {
+  if (field === "") return undefined;
+  const value = unquoted(field);
+  if (/^_:\S+$/.test(value)) return blankNodeFromLabel(value);
+  return absoluteIri.test(value) ? nodeFromIri(value) : literalFromParts(value);
 }

@@ -7,7 +7,7 @@ import type { AnswerKind, Bindings, QueryResult } from "./model.ts";
 import { formatOf } from "./negotiation.ts";
 import { createJsonDecoder } from "./parse-json.ts";
 import { createCsvDecoder, createTsvDecoder } from "./parse-records.ts";
-import { createXmlDecoder } from "./parse-xml.ts";
+import { XmlDecoder } from "./parse-xml.ts";
 import { DataFactory } from "n3";
 import { boundedFactory } from "../rdf/turtle.ts";
 import {
@@ -32,7 +32,7 @@ type TupleFormat = "json" | "xml" | "csv" | "tsv";
 
 const tupleDecoders: Readonly<Record<TupleFormat, (pause: Pause) => TupleDecoder>> = {
   json: createJsonDecoder,
-  xml: createXmlDecoder,
+  xml: () => new XmlDecoder(),
   csv: createCsvDecoder,
   tsv: createTsvDecoder,
 };

@@ -14,23 +14,30 @@ class RecordCounter {
   /** State of the record under way. */
   separators = 0;
   bytes = 0;
-  /** Last byte before the current chunk; 0 at the beginning of the document. */
-  lastByte = 0;
+  /** Last byte before the current chunk; the document begins as after a line. */
+  lastByte = lineFeed;
 
-  /** Ends a record; a blank line is a record only where the header has at most one field. */
-  close(): void {
-    const blank = this.separators === 0 && (this.bytes === 0 || (this.bytes === 1 && this.lastByte === carriageReturn));
-    if (this.#records === 0) this.#headerSeparators = this.separators;
-    if (!blank || this.#headerSeparators === 0) {
-      this.#records += 1;
-      if (this.separators !== this.#headerSeparators) this.#ragged ||= this.#records;
-    }
-    this.separators = 0;
-    this.bytes = 0;
+  /**
+   * Ends a record of so many bytes; a blank line is a record only where the header has at most one field.
+   * @param last its last byte, when it has one
+   */
+  close(bytes: number, separators: number, last: number): void {
+    const blank = separators === 0 && (bytes === 0 || (bytes === 1 && last === carriageReturn));
+    if (this.#records === 0) this.#headerSeparators = separators;
+    if (blank && this.#headerSeparators > 0) return;
+    this.#records += 1;
+    if (separators !== this.#headerSeparators) this.#ragged ||= this.#records;
+  }
+
+  /** Remembers the record that a chunk ends in. */
+  carry(bytes: number, separators: number, chunk: Uint8Array): void {
+    this.bytes = bytes;
+    this.separators = separators;
+    this.lastByte = chunk.at(-1) ?? this.lastByte;
   }
 
   verdict(openQuote: boolean): ScanVerdict {
-    if (this.bytes > 0) this.close();
+    if (this.bytes > 0) this.close(this.bytes, this.separators, this.lastByte);
     if (this.#records === 0) return { complete: false, detail: "The body is empty: even the header line is missing." };
     const rows = this.#records - 1;
     if (openQuote) return { complete: false, rows, detail: "The last record ends inside a quoted value." };
@@ -44,44 +51,50 @@ class RecordCounter {
 }
 
 /** Scans CSV (RFC 4180): records may span lines inside quotes; a quote opens only at the beginning of a field. */
-export function createCsvScanner(): AnswerScanner {
-  const records = new RecordCounter();
-  let quoted = false;
+export class CsvScanner implements AnswerScanner {
+  /** Index in the last chunk behind the last record that ended there; 0 when none did. */
+  lastEnd = 0;
+  readonly #records = new RecordCounter();
+  #quoted = false;
   /** Where the last quote closed, relative to the chunk; a quote right after it is a doubled one. */
-  let closedAt = -2;
+  #closedAt = -2;
 
-  const onQuote = (chunk: Uint8Array, at: number): void => {
-    const before = at > 0 ? chunk[at - 1]! : records.lastByte;
-    if (quoted) closedAt = at;
-    quoted = !quoted && (before === comma || before === lineFeed || before === 0 || closedAt === at - 1);
-  };
+  /** The record under way is inside a quoted value. */
+  get isQuoted(): boolean {
+    return this.#quoted;
+  }
 
-  const push = (chunk: Uint8Array): void => {
-    const length = chunk.length;
+  push(chunk: Uint8Array): void {
+    const records = this.#records;
+    const { length } = chunk;
     let start = -records.bytes;
-    let separators = records.separators;
+    let { separators } = records;
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > comma) continue;
-      if (byte === quote) onQuote(chunk, at);
-      else if (quoted) continue;
+      if (byte === quote) this.#onQuote(chunk, at);
+      else if (this.#quoted) continue;
       else if (byte === comma) separators += 1;
       else if (byte === lineFeed) {
-        records.bytes = at - start;
-        records.separators = separators;
-        if (at > 0) records.lastByte = chunk[at - 1]!;
-        records.close();
+        records.close(at - start, separators, at > 0 ? chunk[at - 1]! : records.lastByte);
         start = at + 1;
         separators = 0;
       }
     }
-    records.bytes = length - start;
-    records.separators = separators;
-    if (length > 0) records.lastByte = chunk[length - 1]!;
-    closedAt -= length;
-  };
+    this.lastEnd = Math.max(0, start);
+    records.carry(length - start, separators, chunk);
+    this.#closedAt -= length;
+  }
 
-  return { push, end: () => records.verdict(quoted) };
+  end(): ScanVerdict {
+    return this.#records.verdict(this.#quoted);
+  }
+
+  #onQuote(chunk: Uint8Array, at: number): void {
+    const before = at > 0 ? chunk[at - 1]! : this.#records.lastByte;
+    if (this.#quoted) this.#closedAt = at;
+    this.#quoted = !this.#quoted && (before === comma || before === lineFeed || this.#closedAt === at - 1);
+  }
 }
 
 /** Follows the terms of one TSV record, to know whether it ends inside one. */
@@ -118,34 +131,31 @@ class TsvTermState {
 }
 
 /** Scans TSV: a line is a record, because terms escape line breaks and tabs. */
-export function createTsvScanner(): AnswerScanner {
-  const records = new RecordCounter();
-  const lastTerm = new TsvTermState();
+export class TsvScanner implements AnswerScanner {
+  readonly #records = new RecordCounter();
+  readonly #lastTerm = new TsvTermState();
 
-  const push = (chunk: Uint8Array): void => {
-    const length = chunk.length;
-    const carried = records.bytes;
-    let start = -carried;
-    let separators = records.separators;
+  push(chunk: Uint8Array): void {
+    const records = this.#records;
+    const { length } = chunk;
+    let start = -records.bytes;
+    let { separators } = records;
     for (let at = 0; at < length; at += 1) {
       const byte = chunk[at]!;
       if (byte > lineFeed) continue;
       if (byte === tab) separators += 1;
       else if (byte === lineFeed) {
-        records.bytes = at - start;
-        records.separators = separators;
-        if (at > 0) records.lastByte = chunk[at - 1]!;
-        records.close();
+        records.close(at - start, separators, at > 0 ? chunk[at - 1]! : records.lastByte);
         start = at + 1;
         separators = 0;
       }
     }
-    records.bytes = length - start;
-    records.separators = separators;
-    if (length > 0) records.lastByte = chunk[length - 1]!;
-    if (start > 0) lastTerm.reset();
-    lastTerm.feed(chunk, Math.max(start, 0));
-  };
+    records.carry(length - start, separators, chunk);
+    if (start > 0) this.#lastTerm.reset();
+    this.#lastTerm.feed(chunk, Math.max(start, 0));
+  }
 
-  return { push, end: () => records.verdict(lastTerm.open) };
+  end(): ScanVerdict {
+    return this.#records.verdict(this.#lastTerm.open);
+  }
 }

@@ -1,11 +1,13 @@
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 
 /** What an XML document is expected to be. */
-export interface XmlExpectations {
+interface XmlExpectations {
   /** The root must be `sparql` (SPARQL Query Results XML Format); otherwise any root will do. */
   readonly sparqlResults: boolean;
   /** Attributes of one element; more are a fault. Default unlimited. */
   readonly maxAttributes?: number;
+  /** Levels of elements; more are a fault. Default unlimited. */
+  readonly maxDepth?: number;
 }
 
 /** Where in the document's syntax the scanner is. */
@@ -33,9 +35,11 @@ const closers: Readonly<
 /** Names that matter have at most seven bytes; one more tells a longer name apart. */
 const maxNameBytes = 8;
 
-/** Follows one XML document. */
+/** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */
 export class XmlScanner implements AnswerScanner {
-  readonly #expected: XmlExpectations;
+  /** Index in the last chunk behind the last tag that left at most the root and an element below it open; 0 when none did. */
+  lastEnd = 0;
+  readonly #expected: Required<XmlExpectations>;
   #mode: Mode = "text";
   #depth = 0;
   #rows = 0;
@@ -58,10 +62,11 @@ export class XmlScanner implements AnswerScanner {
   #fault: string | undefined;
 
   constructor(expected: XmlExpectations) {
-    this.#expected = expected;
+    this.#expected = { maxAttributes: Number.POSITIVE_INFINITY, maxDepth: Number.POSITIVE_INFINITY, ...expected };
   }
 
   push(chunk: Uint8Array): void {
+    this.lastEnd = 0;
     let at = 0;
     while (at < chunk.length && this.#fault === undefined) at = this.#step(chunk, at);
   }
@@ -167,12 +172,14 @@ export class XmlScanner implements AnswerScanner {
     }
     const previous = at > from ? bytes[at - 1]! : this.#previous;
     if (at === length) this.#previous = previous;
-    else if (byte === 0x3e) this.#endTag(previous === 0x2f);
-    else {
+    else if (byte === 0x3e) {
+      this.#endTag(previous === 0x2f);
+      if (this.#depth <= 2) this.lastEnd = at + 1;
+    } else {
       this.#quote = byte;
       this.#mode = "value";
       this.#attributes += 1;
-      const { maxAttributes = Number.POSITIVE_INFINITY } = this.#expected;
+      const { maxAttributes } = this.#expected;
       if (this.#attributes > maxAttributes) this.#fault = `An element has more than ${maxAttributes} attributes.`;
     }
     return at + 1;
@@ -197,6 +204,8 @@ export class XmlScanner implements AnswerScanner {
       if (this.#depth <= 2) this.#openElement();
       if (!selfClosing) this.#depth += 1;
     }
+    const { maxDepth } = this.#expected;
+    if (this.#depth > maxDepth) this.#fault ??= `It is nested more than ${maxDepth} levels deep.`;
     if (this.#depth < 0) this.#fault ??= "The XML document is broken.";
     else if (this.#depth === 0) this.#closeRoot();
   }
@@ -272,9 +281,4 @@ export class XmlScanner implements AnswerScanner {
     }
     return bytes.length;
   }
-}
-
-/** Scans one XML document; rows are the `result` elements (any prefix) in `results`. */
-export function createXmlScanner(expected: XmlExpectations): AnswerScanner {
-  return new XmlScanner(expected);
 }

@@ -1,8 +1,8 @@
 import { bareMediaType } from "./negotiation.ts";
-import { createCsvScanner, createTsvScanner } from "./scan-records.ts";
+import { CsvScanner, TsvScanner } from "./scan-records.ts";
 import { createJsonScanner } from "./scan-json.ts";
 import { createNTriplesScanner, createTurtleScanner } from "./scan-triples.ts";
-import { createXmlScanner } from "./scan-xml.ts";
+import { XmlScanner } from "./scan-xml.ts";
 
 /** What a scanner knows once the last byte has passed. */
 export interface ScanVerdict {
@@ -26,12 +26,12 @@ const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
   ["application/sparql-results+json", () => createJsonScanner({ sparqlResults: true, required: true })],
   ["application/json", () => createJsonScanner({ sparqlResults: true, required: false })],
   ["application/ld+json", () => createJsonScanner({ sparqlResults: false, required: false })],
-  ["application/sparql-results+xml", () => createXmlScanner({ sparqlResults: true })],
-  ["application/xml", () => createXmlScanner({ sparqlResults: false })],
-  ["text/xml", () => createXmlScanner({ sparqlResults: false })],
-  ["application/rdf+xml", () => createXmlScanner({ sparqlResults: false })],
-  ["text/csv", createCsvScanner],
-  ["text/tab-separated-values", createTsvScanner],
+  ["application/sparql-results+xml", () => new XmlScanner({ sparqlResults: true })],
+  ["application/xml", () => new XmlScanner({ sparqlResults: false })],
+  ["text/xml", () => new XmlScanner({ sparqlResults: false })],
+  ["application/rdf+xml", () => new XmlScanner({ sparqlResults: false })],
+  ["text/csv", () => new CsvScanner()],
+  ["text/tab-separated-values", () => new TsvScanner()],
   ["application/n-triples", createNTriplesScanner],
   ["application/n-quads", createNTriplesScanner],
   ["text/turtle", createTurtleScanner],

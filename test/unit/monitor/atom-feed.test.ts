@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { incidentFeed, type IncidentFeedInput } from "../../../src/monitor/atom-feed.ts";
-import { XmlReader } from "../../../src/results/xml-reader.ts";
 import { incident } from "../../support/monitor-records.ts";
 
 interface Element {
@@ -14,24 +13,37 @@ interface Element {
 function parse(xml: string): Element {
   const root: Element = { name: "", attributes: {}, children: [], text: "" };
   const open = [root];
-  const reader = new XmlReader({
-    open(name, attributes) {
-      const element: Element = { name, attributes: Object.fromEntries(attributes), children: [], text: "" };
-      open.at(-1)?.children.push(element);
-      open.push(element);
-    },
-    close: () => void open.pop(),
-    text: (text) => {
-      const element = open.at(-1);
-      if (element !== undefined) element.text += text;
-    },
-  });
-  reader.push(Buffer.from(xml));
-  reader.end();
+  const piece = /<\?[^>]*\?>|<\/([\w:]+)>|<([\w:]+)((?:\s+[\w:]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
+  let read = 0;
+  for (const [all, closed, opened, attributes = "", empty, text = ""] of xml.matchAll(piece)) {
+    read += all.length;
+    open.at(-1)!.text += unescaped(text);
+    if (opened !== undefined) {
+      const pairs = [...attributes.matchAll(/([\w:]+)="([^"]*)"/g)].map(([, key, value]) => [
+        key,
+        unescaped(value ?? ""),
+      ]);
+      const element = { name: opened, attributes: Object.fromEntries(pairs), children: [], text: "" };
+      open.at(-1)!.children.push(element);
+      if (empty === "") open.push(element);
+    }
+    if (closed !== undefined && open.pop()?.name !== closed) throw new Error(`not well-formed at ${closed}`);
+  }
   const [feed] = root.children;
-  if (feed === undefined) throw new Error("no feed");
+  if (feed === undefined || read < xml.length || open.length > 1) throw new Error("not well-formed");
   return feed;
 }
+
+const references: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+/** The text behind references; throws where one is unknown, or an ampersand is none. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(#x[0-9a-f]+|#\d+|\w+)?;?/giu, (_all, name = "") => {
+    const code = name.startsWith("#x") ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+    const value = name.startsWith("#") ? String.fromCodePoint(code) : references[name];
+    if (value === undefined) throw new Error(`unknown reference ${name}`);
+    return value;
+  });
 
 const child = (element: Element, name: string): Element => {
   const found = element.children.filter((one) => one.name === name);
