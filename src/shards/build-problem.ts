@@ -2,10 +2,9 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { applicability, candidatesOf } from "./rules/candidates.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import { chooseRules } from "./rules/choose-rules.ts";
-import { type Ontology, readOntologyFile, featuresOf, type ReadQuery, readQueries } from "./rules/query-features.ts";
-import type { LearnedCells } from "./load/cells.ts";
+import { readOntologyFile, featuresOf, readQueries } from "./rules/query-features.ts";
 import type { Problem } from "./rules/problem.ts";
-import { type LoadedQueries, loadQueries } from "./load/queries/load-queries.ts";
+import { loadQueries } from "./load/queries/load-queries.ts";
 import {
   type Interpretation,
   literalInterpretation,
@@ -18,18 +17,13 @@ import type { LocatedSpec } from "./spec-paths.ts";
 import type { Progress } from "./load/read-statements.ts";
 
 /** What is asked of the data. */
-export interface Questions extends LoadedQueries {
-  readonly read: readonly ReadQuery[];
-  readonly ontology?: Ontology;
-}
+export type Questions = Awaited<ReturnType<typeof readQuestions>>;
 
 /** Reads queries and ontology. @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE` */
-export async function readQuestions(spec: LocatedSpec): Promise<Questions> {
-  const { only, prefixes } = spec;
-  const loaded = await loadQueries(spec.queries, { ...(only && { only }), ...(prefixes && { prefixes }) });
-  const read = await readQueries(loaded.queries);
-  if (spec.ontology === undefined) return { ...loaded, read };
-  return { ...loaded, read, ontology: await readOntologyFile(spec.ontology) };
+export async function readQuestions(spec: LocatedSpec) {
+  const { rejected, queries } = await loadQueries(spec.queries, spec);
+  const read = await readQueries(queries);
+  return { rejected, read, ontology: spec.ontology === undefined ? undefined : await readOntologyFile(spec.ontology) };
 }
 
 /**
@@ -41,7 +35,7 @@ export function interpretationOf({
   reading,
   buckets,
 }: Pick<ShardSpec, "mode" | "reading" | "buckets">): Interpretation {
-  const more = {
+  const more: Partial<Interpretation> = {
     ...(buckets !== undefined && { buckets }),
     ...(mode === "balanced" && { typeIsPredicate: false }),
   };
@@ -59,13 +53,6 @@ export function paperProblem({ read, ontology }: Questions, reading: Interpretat
   const queries = read.map((query) => featuresOf(query, reading, ontology));
   return { queries, candidates: candidatesOf(queries, reading) };
 }
-
-/** The same with what is needed to know where the triples go. */
-export const placedProblem = (
-  problem: Problem,
-  { cells, touches }: LearnedCells,
-  placement: Pick<NonNullable<Problem["placement"]>, "precedence" | "needs">,
-): Problem => ({ ...problem, placement: { ...placement, cells, touches } });
 
 /** How problems are solved. */
 interface SolveParts {
@@ -93,16 +80,14 @@ export async function solveInterpretations(
   used: Interpretation,
   parts: SolveParts,
 ): Promise<readonly SolvedInterpretation[]> {
-  const others = interpretations.map((reading) => withBuckets(reading, used.buckets));
-  const all = others.some((reading) => sameReading(reading, used)) ? others : [used, ...others];
+  const isKnown = interpretations.some(({ name }) => name === used.name);
   const found: SolvedInterpretation[] = [];
-  for (const reading of all) found.push(await solved(paperProblem(questions, reading), reading, parts));
+  for (const each of isKnown ? interpretations : [used, ...interpretations]) {
+    const reading = { ...each, buckets: used.buckets };
+    found.push(await solved(paperProblem(questions, reading), reading, parts));
+  }
   return found;
 }
-
-const sameReading = (left: Interpretation, right: Interpretation): boolean => left.name === right.name;
-
-const withBuckets = (reading: Interpretation, buckets: number): Interpretation => ({ ...reading, buckets });
 
 /** How far a build or a check has come. */
 export interface BuildProgress {

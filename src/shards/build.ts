@@ -2,7 +2,6 @@ import type { Interpretation } from "./rules/interpretations.ts";
 import type { AnswerSetSolver } from "./rules/answer-set-solver.ts";
 import {
   paperProblem,
-  placedProblem,
   type Questions,
   interpretationOf,
   readQuestions,
@@ -28,13 +27,8 @@ import {
 import type { Cell, Problem, Precedence } from "./rules/problem.ts";
 import { reportPage } from "./report/report-page.ts";
 import { ruleFileName, ruleFileOf } from "./report/rule-file.ts";
-import { reportOf, type ReportedShard, type ShardReport, type SolvedInterpretation } from "./report/shard-report.ts";
-import {
-  type AnswerSource,
-  openQueryAnswers,
-  type QueryAnswers,
-  type QueryAnswersInput,
-} from "./rules/query-answers.ts";
+import { reportOf, type ReportInput, type ShardReport } from "./report/shard-report.ts";
+import { openQueryAnswers, type QueryAnswers } from "./rules/query-answers.ts";
 import type { LocatedSpec } from "./spec-paths.ts";
 import { relevantShards, touchedShards } from "./report/query-shards.ts";
 import { lockTarget } from "./target-lock.ts";
@@ -150,7 +144,9 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
       : await gather(held.target, request, { ...passes, ...held.readers });
   const cells = gathered?.cells ?? (await learnCells(request, passes));
   const { queries } = problem;
-  const answers = await openAnswers({ learned, buckets: reading.buckets, queries, cells }, held);
+  const { openStore, signal, answersMs: totalMs = 180_000 } = held;
+  const data = { learned, buckets: reading.buckets, queries, cells };
+  const answers = openStore && (await openQueryAnswers(data, { openStore, signal, totalMs }));
   const asked = { spec, reading, precedence, questions, learned, gathered, cells, answers };
   try {
     return await buildAsked(asked, problem, held);
@@ -163,19 +159,12 @@ async function buildAsked(asked: Omit<Known, "problem">, paper: Problem, held: H
   const { spec, precedence, cells, answers } = asked;
   held.onProgress({ stage: "asking the queries", done: 0 });
   const needs = spec.mode === "balanced" ? ((await answers?.neededCells()) ?? cells.touches) : undefined;
-  const problem = placedProblem(paper, cells, { precedence, ...(needs !== undefined && { needs }) });
+  const problem: Problem = { ...paper, placement: { ...cells, precedence, needs } };
   const known: Known = { ...asked, problem };
   const chosen = await choose(known, held);
   if (held.target !== undefined) return write(known, chosen, { ...held, target: held.target });
-  const predicted = predictShards(cells, chosen.used.solution.rules, precedence);
-  const shards = predicted.map(({ key, triples }) => ({ key, triples }));
+  const shards = predictShards(cells, placementOf(chosen.used.solution.rules, precedence));
   return reportFor(known, { ...chosen, shards, predicted: true });
-}
-
-async function openAnswers(input: QueryAnswersInput, held: Held): Promise<QueryAnswers | undefined> {
-  const { openStore, signal, answersMs = 180_000 } = held;
-  if (openStore === undefined) return undefined;
-  return openQueryAnswers(input, { openStore, signal, totalMs: answersMs });
 }
 
 const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
@@ -191,18 +180,13 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
   return { signal, onProgress: passProgress(now, onProgress) };
 }
 
-interface Chosen {
-  readonly used: SolvedInterpretation;
-  /** Of each query; undefined where nothing was asked. */
-  readonly sources: readonly (AnswerSource | undefined)[] | undefined;
-  /** The one that is used, and the published method in every reading. */
-  readonly readings: readonly SolvedInterpretation[];
-}
+type Chosen = Awaited<ReturnType<typeof choose>>;
 
 /** Beside the reading that is used the others are only shown: they get a part of its time each. */
 const shareOfOthers = 1 / 6;
 
-async function choose(known: Known, held: Held): Promise<Chosen> {
+/** The reading that is used and, beside it, the published method in every reading; of each query its sources, where asked. */
+async function choose(known: Known, held: Held) {
   const { spec, reading, questions, problem, precedence, cells, answers } = known;
   const { solver, signal, onProgress, solveMs = 60_000 } = held;
   onProgress({ stage: "choosing the rules", done: 0, figures: { candidates: problem.candidates.length } });
@@ -227,7 +211,6 @@ const shardOfCell =
 async function write(known: Known, chosen: Chosen, held: Held & { readonly target: string }): Promise<ShardReport> {
   const { spec, learned, gathered, cells, problem, precedence } = known;
   const { dataset, title, licence, citation, source, gzip } = spec;
-  const about = { ...(citation !== undefined && { citation }), ...(source !== undefined && { source }) };
   const { rules: chosenRules, reading } = chosen.used.solution;
   const patterns = problem.queries.map((query) => query.patterns);
   let report: ShardReport | undefined;
@@ -238,14 +221,13 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
       rules: chosenRules,
       reading,
       precedence,
-      source: { dataset, title, licence, ...about },
+      source: { dataset, title, licence, citation, source },
       target: held.target,
       gzip,
       naming: spec.ids,
       topics: topicsOf(cells, placementOf(chosenRules, precedence), spec.topics),
       replace: true,
-      beside(written) {
-        const shards = written.map(({ key, triples, bytes }) => ({ key, triples, bytes }));
+      beside(shards) {
         report = reportFor(known, { ...chosen, shards, predicted: false });
         const rules = ruleFileOf({ mode: spec.mode, problem, solution: chosen.used.solution });
         const page = reportPage(report, ruleFileName);
@@ -258,24 +240,16 @@ async function write(known: Known, chosen: Chosen, held: Held & { readonly targe
   return report;
 }
 
-interface Outcome extends Chosen {
-  readonly shards: readonly ReportedShard[];
-  readonly predicted: boolean;
-}
-
-function reportFor(known: Known, { used, sources, readings, shards, predicted }: Outcome): ShardReport {
+function reportFor(
+  known: Known,
+  { used, sources, readings, shards, predicted }: Chosen & Pick<ReportInput, "shards" | "predicted">,
+): ShardReport {
   const { spec, precedence, questions, cells, problem } = known;
   const { solution } = used;
   const placement = placementOf(solution.rules, precedence);
   const { dataset: id, title, licence, citation, source } = spec;
   return reportOf({
-    dataset: {
-      id,
-      title,
-      licence,
-      ...(citation !== undefined && { citation }),
-      ...(source !== undefined && { source }),
-    },
+    dataset: { id, title, licence, citation, source },
     mode: spec.mode,
     precedence,
     problem,
@@ -284,7 +258,7 @@ function reportFor(known: Known, { used, sources, readings, shards, predicted }:
     naming: spec.ids,
     touched: touchedShards({ precedence, ...cells }, placement),
     relevant: relevantShards(problem.queries, cells.cells, placement),
-    ...(sources !== undefined && { sources }),
+    sources,
     readings,
     leftOut: questions.rejected,
     predicted,

@@ -2,18 +2,6 @@ import type { Statement } from "./statement.ts";
 
 const pageBytes = 4 * 1024 * 1024;
 
-/** A table as a thread has it that another one has sent it to: the memory is shared, not copied. */
-export interface SharedTable {
-  readonly seed: number;
-  readonly size: number;
-  readonly pages: readonly Uint8Array[];
-  readonly page: Uint32Array;
-  readonly start: Uint32Array;
-  readonly length: Uint32Array;
-  readonly hash: Uint32Array;
-  readonly slots: Uint32Array;
-}
-
 /** Zeros that threads can share. */
 const numbers = (length: number): Uint32Array => new Uint32Array(new SharedArrayBuffer(length * 4));
 
@@ -48,7 +36,7 @@ export class ByteTable {
   }
 
   /** The table that another thread has shared; both may only look for bytes in it from then on. */
-  static of({ seed, size, pages, page, start, length, hash, slots }: SharedTable): ByteTable {
+  static of({ seed, size, pages, page, start, length, hash, slots }: ReturnType<ByteTable["share"]>): ByteTable {
     const table = new ByteTable(seed);
     table.size = size;
     for (const { buffer, byteOffset, byteLength } of pages) {
@@ -62,11 +50,12 @@ export class ByteTable {
     return table;
   }
 
-  share(): SharedTable {
+  /** The table as another thread can have it: the memory is shared, not copied. */
+  share() {
     return {
       seed: this.#seed,
       size: this.size,
-      pages: this.#pages,
+      pages: this.#pages as readonly Uint8Array[],
       page: this.#page,
       start: this.#start,
       length: this.#length,

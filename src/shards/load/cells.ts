@@ -1,7 +1,8 @@
 import type { Cell, Pattern } from "../rules/problem.ts";
 import { ByteTable } from "./byte-table.ts";
+import type { Learned } from "./learn.ts";
 import { PatternIndex } from "./pattern-index.ts";
-import { type PassOptions, readStatements, type ReadInput } from "./read-statements.ts";
+import { type PassOptions, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
 import { type SubjectClasses, SubjectCursor } from "./subject-classes.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -16,17 +17,15 @@ export interface CellQuestions {
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
-/** What is asked of a pass that writes nothing. */
-interface CellsRequest extends Omit<CellQuestions, "subjects"> {
-  readonly learned: { readonly inputs: readonly ReadInput[]; readonly subjects: SubjectClasses };
-}
-
 /** Reads the inputs again, to know which combinations of classes, predicate and bucket there are and who asks for them. */
 export async function learnCells(
-  { learned, buckets, patterns }: CellsRequest,
+  {
+    learned,
+    ...questions
+  }: Omit<CellQuestions, "subjects"> & { readonly learned: Pick<Learned, "inputs" | "subjects"> },
   options: PassOptions = {},
 ): Promise<LearnedCells> {
-  const counter = new CellCounter({ subjects: learned.subjects, buckets, patterns });
+  const counter = new CellCounter({ ...questions, subjects: learned.subjects });
   await readStatements(learned.inputs, (statement) => void counter.take(statement), { ...options, phase: "cells" });
   return mergeCells([counter.facts()]).learned;
 }
@@ -35,7 +34,6 @@ interface Counted extends Pick<Cell, "bucket"> {
   readonly classSet: number;
   readonly predicate: number;
   triples: number;
-  bytes: number;
   /** Which graphs have statements of it: 1 for the default graph, 2 for named ones. */
   graphs: number;
 }
@@ -64,14 +62,12 @@ export class CellCounter {
 
   /** Takes a statement in, and returns the number of its cell. */
   take(statement: Statement): number {
-    const { start, end } = statement;
     this.cursor.move(statement);
     const predicate = this.#predicateOf(statement);
     const bucket = this.cursor.hash(statement) % this.#buckets;
     const number = this.#cellOf(this.cursor.classSet, predicate, bucket);
     const cell = this.#cells[number]!;
     cell.triples += 1;
-    cell.bytes += end - start;
     const isNamed = hasGraph(statement);
     const graph = isNamed ? 2 : 1;
     if ((cell.graphs & graph) === 0) {
@@ -101,7 +97,7 @@ export class CellCounter {
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     if (this.#cells.length === maxCells) throw tooManyCells();
-    const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, bytes: 0, graphs: 0 }) - 1;
+    const number = this.#cells.push({ classSet, predicate, bucket, triples: 0, graphs: 0 }) - 1;
     this.#byKey.set(key, number);
     return number;
   }
@@ -109,12 +105,11 @@ export class CellCounter {
   facts(): CellFacts {
     const { classSets } = this.#subjects;
     return {
-      cells: this.#cells.map(({ classSet, predicate, bucket, triples, bytes }) => ({
+      cells: this.#cells.map(({ classSet, predicate, bucket, triples }) => ({
         types: classSets[classSet] ?? [],
         predicate: this.#terms.textOf(predicate).slice(1, -1),
         bucket,
         triples,
-        bytes,
       })),
       touches: this.#touched.map((sets) => Array.from(new Set(sets.flatMap((set) => Array.from(set))))),
     };
@@ -134,8 +129,6 @@ export const tooManyCells = (): FedwayError =>
 export interface LearnedCells {
   /** By classes, predicate and bucket. */
   readonly cells: readonly Cell[];
-  /** Of each cell, the bytes of its statements as canonical lines. */
-  readonly bytes: readonly number[];
   /** Of each query the cells, by their place in `cells`, with a triple that one of its patterns matches. */
   readonly touches: readonly (readonly number[])[];
 }
@@ -143,29 +136,27 @@ export interface LearnedCells {
 /** The same as one reader saw it, of a part of the inputs; a JSON value. */
 export interface CellFacts {
   /** By the reader's numbers. */
-  readonly cells: readonly (Cell & { readonly bytes: number })[];
+  readonly cells: readonly Cell[];
   /** Of each query the reader's numbers. */
   readonly touches: readonly (readonly number[])[];
 }
 
-/** What several readers saw together. */
-interface MergedCells {
-  readonly learned: LearnedCells;
-  /** Of each reader: where its cells have gone. */
-  readonly places: readonly Uint32Array[];
-}
-
 interface Met {
   readonly types: string;
-  readonly cell: CellFacts["cells"][number];
+  readonly cell: Cell;
   triples: number;
-  bytes: number;
   /** Reader and number. */
   readonly at: (readonly [number, number])[];
 }
 
-/** Puts together what readers of parts saw; the order of the parts makes no difference. */
-export function mergeCells(parts: readonly CellFacts[]): MergedCells {
+/**
+ * Puts together what readers of parts saw; the order of the parts makes no difference. `places`: of each reader, where its
+ * cells have gone.
+ */
+export function mergeCells(parts: readonly CellFacts[]): {
+  readonly learned: LearnedCells;
+  readonly places: readonly Uint32Array[];
+} {
   const met = [...metIn(parts)].toSorted(
     (left, right) =>
       compareText(left.types, right.types) ||
@@ -178,7 +169,6 @@ export function mergeCells(parts: readonly CellFacts[]): MergedCells {
   });
   const learned = {
     cells: met.map(({ cell: { types, predicate, bucket }, triples }) => ({ types, predicate, bucket, triples })),
-    bytes: met.map(({ bytes }) => bytes),
     touches: touchesOf(parts, places),
   };
   return { learned, places };
@@ -190,9 +180,8 @@ function metIn(parts: readonly CellFacts[]): Iterable<Met> {
     cells.forEach((cell, number) => {
       const types = cell.types.join(" ");
       const key = `${types}\n${cell.predicate}\n${cell.bucket}`;
-      const known = met.get(key) ?? { types, cell, triples: 0, bytes: 0, at: [] };
+      const known = met.get(key) ?? { types, cell, triples: 0, at: [] };
       known.triples += cell.triples;
-      known.bytes += cell.bytes;
       known.at.push([reader, number]);
       met.set(key, known);
     }),

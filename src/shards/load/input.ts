@@ -14,8 +14,6 @@ export interface Input {
   readonly name?: string;
   /** By the ending of the path by default. */
   readonly format?: InputFormat;
-  /** Relative IRIs are resolved against it; without one they are errors. */
-  readonly baseIri?: string;
 }
 
 /** An input of which everything is known. */

@@ -2,7 +2,7 @@ import { ByteTable, grown } from "./byte-table.ts";
 import { type Input, namedInputs } from "./input.ts";
 import { type PassOptions, type ReadInput, readStatements } from "./read-statements.ts";
 import { hasGraph, type Statement } from "./statement.ts";
-import { type SubjectClasses, subjectClasses } from "./subject-classes.ts";
+import { SubjectClasses } from "./subject-classes.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
 
@@ -11,7 +11,6 @@ const less = 0x3c;
 
 /** Subjects without a type that are remembered; beyond that only their triples are known to be there. */
 const maxUntyped = 1_000_000;
-const shownExamples = 5;
 
 /** What one pass over the inputs tells about the dataset. */
 export interface Learned {
@@ -23,25 +22,10 @@ export interface Learned {
   /** There are statements in named graphs, so that N-Quads are written. */
   readonly hasGraphs: boolean;
   readonly subjects: SubjectClasses;
-  readonly typedSubjects: number;
-  readonly untyped: UntypedSubjects;
-  /** Class IRIs, in the order in which they came. */
-  readonly classes: readonly string[];
+  /** Subjects that no class is known of; `isAtLeast`: there may be more. */
+  readonly untyped: { readonly count: number; readonly isAtLeast: boolean };
   /** Subjects of statements at even distances, in the order of their bytes: tells where to part the dataset. */
   readonly sample: readonly Buffer[];
-}
-
-/** Subjects that no class is known of. */
-export interface UntypedSubjects {
-  readonly subjects: number;
-  /** There may be more. */
-  readonly isAtLeast: boolean;
-  /** IRIs of some of them. */
-  readonly examples: readonly string[];
-}
-
-export interface LearnOptions extends PassOptions {
-  readonly maxUntyped?: number;
 }
 
 /**
@@ -49,7 +33,10 @@ export interface LearnOptions extends PassOptions {
  * untyped ones up to a cap), not with that of triples.
  * @throws FedwayError `DATASET_INVALID` for inputs that cannot be read
  */
-export async function learn(inputs: readonly Input[], options: LearnOptions = {}): Promise<Learned> {
+export async function learn(
+  inputs: readonly Input[],
+  options: PassOptions & { readonly maxUntyped?: number } = {},
+): Promise<Learned> {
   const learner = new Learner(options.maxUntyped ?? maxUntyped);
   const named = namedInputs(inputs);
   const found = await readStatements(named, (statement) => learner.take(statement), { ...options, phase: "learn" });
@@ -111,55 +98,33 @@ class Learner {
   }
 
   learned(inputs: readonly ReadInput[]): Learned {
-    const classes = Array.from({ length: this.#classes.size }, (_, index) => inner(this.#classes.textOf(index)));
     const subjects = this.#subjects;
     const setOf = this.#setOf.subarray(0, subjects.size);
+    const classSets = this.#sets.named((classNumber) => this.#classes.textOf(classNumber).slice(1, -1));
     return {
       inputs,
       statements: this.statements,
       statementBytes: this.#statementBytes,
       hasGraphs: this.#hasGraphs,
-      subjects: subjectClasses(
-        subjects,
-        setOf,
-        this.#sets.named((classNumber) => classes[classNumber] ?? ""),
-      ),
-      typedSubjects: this.#typed,
-      untyped: this.#untyped(setOf),
-      classes,
+      subjects: new SubjectClasses(subjects, setOf, classSets),
+      // A subject that was not remembered when it came without a type may have got one later.
+      untyped: { count: subjects.size - this.#typed, isAtLeast: this.#mayMissUntyped },
       sample: this.#sample.sorted(),
     };
   }
-
-  #untyped(setOf: Uint32Array): UntypedSubjects {
-    const examples: string[] = [];
-    for (let subject = 0; subject < setOf.length && examples.length < shownExamples; subject += 1) {
-      if (setOf[subject] === 0) examples.push(inner(this.#subjects.textOf(subject)));
-    }
-    // A subject that was not remembered when it came without a type may have got one later.
-    const isAtLeast = this.#mayMissUntyped;
-    return { subjects: setOf.length - this.#typed, isAtLeast, examples };
-  }
 }
-
-/** An IRI without its angle brackets. */
-const inner = (text: string): string => text.slice(1, -1);
 
 /** Of all sets together; only data that is made to be difficult comes near. */
 const maxMembers = 20_000_000;
 
 /** Sets of classes by number; 0 is the empty one. */
-export class ClassSets {
+class ClassSets {
   /** Of each set: its classes by number, sorted. */
   readonly #members: (readonly number[])[] = [[]];
   readonly #byMembers = new Map<string, number>([["", 0]]);
   /** By set and class: the set with that class too. */
   readonly #withClass: Map<number, number>[] = [new Map()];
   #memberCount = 0;
-
-  get size(): number {
-    return this.#members.length;
-  }
 
   /** The set that has this class too. */
   with(set: number, classNumber: number): number {
@@ -198,7 +163,7 @@ const maxTaken = 8192;
 const maxSubjectBytes = 1024;
 
 /** Takes the subjects of statements at even distances, which double whenever there are enough. */
-export class SubjectSample {
+class SubjectSample {
   #taken: Buffer[] = [];
   #stride = 1;
   #seen = 0;

@@ -7,15 +7,10 @@ const return_ = 0x0d;
 const dot = 0x2e;
 const hash = 0x23;
 
-/** What a scanner is told. */
-interface LineScannerOptions {
-  /** Statements may name a graph. */
-  readonly graphs: boolean;
-  /** See `skolemBase`. */
-  readonly skolemBase: string;
-  /** Called for each statement. */
-  readonly visit: Visit;
-}
+const emptyStatement = (): Statement => {
+  const bytes = Buffer.alloc(0);
+  return { bytes, start: 0, subjectEnd: 0, predicateEnd: 0, objectEnd: 0, end: 0 };
+};
 
 /**
  * Reads N-Triples and N-Quads (RDF 1.1) a line at a time, straight from the bytes, which have to be UTF-8. A line that is
@@ -28,15 +23,17 @@ export class LineScanner {
   isCanonical = true;
   readonly #terms: TermScanner;
   readonly #writer: TermWriter;
-  readonly #statement: Statement;
+  readonly #statement = emptyStatement();
   readonly #visit: Visit;
 
-  constructor({ graphs, skolemBase, visit }: LineScannerOptions) {
+  /**
+   * @param options `graphs`: statements may name a graph; `skolemBase`: see `skolemBase`
+   * @param visit called for each statement
+   */
+  constructor({ graphs, skolemBase }: { readonly graphs: boolean; readonly skolemBase: string }, visit: Visit) {
     this.#visit = visit;
     this.#terms = new TermScanner(graphs);
     this.#writer = new TermWriter(skolemBase);
-    const bytes = Buffer.alloc(0);
-    this.#statement = { bytes, start: 0, subjectEnd: 0, predicateEnd: 0, objectEnd: 0, end: 0 };
   }
 
   /**
@@ -120,12 +117,10 @@ function afterReturn(bytes: Buffer, from: number, end: number): number {
  */
 export class TrustedScanner {
   readonly #visit: Visit;
-  readonly #statement: Statement;
+  readonly #statement = emptyStatement();
 
   constructor(visit: Visit) {
     this.#visit = visit;
-    const bytes = Buffer.alloc(0);
-    this.#statement = { bytes, start: 0, subjectEnd: 0, predicateEnd: 0, objectEnd: 0, end: 0 };
   }
 
   /** Scans whole lines; returns the place behind the last line feed. */

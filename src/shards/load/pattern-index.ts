@@ -1,16 +1,14 @@
-import type { Pattern } from "../rules/problem.ts";
+import type { Pattern, TriplePlace } from "../rules/problem.ts";
 import type { ByteTable } from "./byte-table.ts";
 import { LineScanner } from "./line-scanner.ts";
 import { hasGraph, type Statement, type Visit } from "./statement.ts";
 import { SyntaxFault } from "./term-scanner.ts";
 
-type Place = "subject" | "predicate" | "object";
-
 /** A pattern with its constants as canonical bytes. */
 interface Compiled {
   readonly subject: Buffer | undefined;
   readonly object: Buffer | undefined;
-  readonly equal: readonly (readonly [Place, Place])[];
+  readonly equal: readonly (readonly [TriplePlace, TriplePlace])[];
   /** The default graph when undefined; bytes are the IRI of one. */
   readonly graph: "named" | Buffer | undefined;
   /** As they stand in a line. */
@@ -175,7 +173,7 @@ function isInGraph({ graph }: Compiled, statement: Statement): boolean {
 /** Behind the graph: a space, a dot and a line feed. */
 const endOfQuad = 3;
 
-function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement, place: Place): Buffer {
+function spanOf({ bytes, start, subjectEnd, predicateEnd, objectEnd }: Statement, place: TriplePlace): Buffer {
   if (place === "subject") return bytes.subarray(start, subjectEnd);
   if (place === "predicate") return bytes.subarray(subjectEnd + 1, predicateEnd);
   return bytes.subarray(predicateEnd + 1, objectEnd);
@@ -192,7 +190,7 @@ function canonicalTerm(text: string): string | undefined {
   };
   const line = Buffer.from(`${head}${text} .\n`);
   try {
-    new LineScanner({ graphs: false, skolemBase: "", visit }).scan(line, 0, line.length);
+    new LineScanner({ graphs: false, skolemBase: "" }, visit).scan(line, 0, line.length);
   } catch (error) {
     if (!(error instanceof SyntaxFault)) throw error;
   }

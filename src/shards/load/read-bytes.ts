@@ -19,9 +19,6 @@ export interface FileFacts {
   readonly modifiedMs: number;
 }
 
-/** What there is to know of a file whose reading was ended. */
-export const noFacts: FileFacts = { bytes: 0, sha256: "", isCanonical: false, isCompressed: false, modifiedMs: 0 };
-
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Told of bytes of the file, compressed or not, as they are read. */
@@ -32,57 +29,58 @@ export interface ReadOptions {
 
 const chunkBytes = 256 * 1024;
 
-/**
- * The bytes of a file, decompressed when it is gzip, a chunk at a time; returns the facts about the file. A chunk is only
- * there until the next is asked for.
- * @throws FedwayError `DATASET_INVALID` for a file that cannot be read or whose gzip is cut off or damaged; whatever the
- *   signal's reason is when that is aborted
- */
-export async function* readBytes(input: NamedInput, options: ReadOptions = {}): AsyncGenerator<Buffer, FileFacts> {
-  const { signal, onBytes } = options;
-  const hash = createHash("sha256");
-  let bytes = 0;
-  const onChunk = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    onBytes?.(chunk.length);
-    hash.update(chunk);
-  };
-  let file: FileHandle | undefined;
-  try {
-    file = await open(input.path, "r");
-    const { mtimeMs: modifiedMs } = await file.stat();
-    const isCompressed = await startsAsGzip(file);
-    for await (const chunk of isCompressed ? gunzipped(keptChunks(file, onChunk)) : chunksOf(file, 0, onChunk)) {
-      signal?.throwIfAborted();
-      yield chunk;
-    }
-    return { bytes, sha256: hash.digest("hex"), isCanonical: false, isCompressed, modifiedMs };
-  } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
-    throw asInputError(input, error);
-  } finally {
-    await file?.close();
-  }
-}
+/** The bytes of a file, which is read once. */
+export class InputBytes {
+  readonly #input: NamedInput;
+  readonly #options: ReadOptions;
+  readonly #from: number | undefined;
+  readonly #hash = createHash("sha256");
+  #bytes = 0;
+  #isCompressed = false;
+  #modifiedMs = 0;
 
-/** The bytes of a file that is not compressed, from a place on, without facts about it. Otherwise as `readBytes`. */
-export async function* readBytesFrom(
-  input: NamedInput,
-  from: number,
-  { signal, onBytes }: ReadOptions,
-): AsyncGenerator<Buffer> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(input.path, "r");
-    for await (const chunk of chunksOf(file, from, ({ length }) => onBytes?.(length))) {
-      signal?.throwIfAborted();
-      yield chunk;
+  /** @param from with it: uncompressed bytes from that place on, without facts about the file */
+  constructor(input: NamedInput, options: ReadOptions, from?: number) {
+    this.#input = input;
+    this.#options = options;
+    this.#from = from;
+  }
+
+  /**
+   * Decompressed when the file is gzip, a chunk at a time, which is only there until the next is asked for.
+   * @throws FedwayError `DATASET_INVALID` for a file that cannot be read or whose gzip is cut off or damaged; whatever the
+   *   signal's reason is when that is aborted
+   */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const { signal } = this.#options;
+    let file: FileHandle | undefined;
+    try {
+      file = await open(this.#input.path, "r");
+      this.#modifiedMs = (await file.stat()).mtimeMs;
+      this.#isCompressed = this.#from === undefined && (await startsAsGzip(file));
+      const stored = chunksOf(file, this.#from ?? 0, (chunk) => this.#count(chunk));
+      for await (const chunk of this.#isCompressed ? gunzipped(copies(stored)) : stored) {
+        signal?.throwIfAborted();
+        yield chunk;
+      }
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw asInputError(this.#input, error);
+    } finally {
+      await file?.close();
     }
-  } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
-    throw asInputError(input, error);
-  } finally {
-    await file?.close();
+  }
+
+  /** What reading all chunks has given. @param isCanonical see `FileFacts` */
+  facts(isCanonical: boolean): FileFacts {
+    const [isCompressed, modifiedMs] = [this.#isCompressed, this.#modifiedMs];
+    return { bytes: this.#bytes, sha256: this.#hash.digest("hex"), isCanonical, isCompressed, modifiedMs };
+  }
+
+  #count(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#options.onBytes?.(chunk.length);
+    if (this.#from === undefined) this.#hash.update(chunk);
   }
 }
 
@@ -120,9 +118,9 @@ async function* chunksOf(file: FileHandle, from: number, onChunk: (chunk: Buffer
   }
 }
 
-/** Chunks that a stream may keep. */
-async function* keptChunks(file: FileHandle, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
-  for await (const chunk of chunksOf(file, 0, onChunk)) yield Buffer.from(chunk);
+/** A stream keeps its chunks. */
+async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
 function gunzipped(source: AsyncIterable<Buffer>): Readable {

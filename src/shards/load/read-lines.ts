@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { changedInput, invalidInput, type NamedInput, skolemBase } from "./input.ts";
 import { LineScanner, TrustedScanner } from "./line-scanner.ts";
-import { type FileFacts, noFacts, readBytes, readBytesFrom, type ReadOptions, refuseChanged } from "./read-bytes.ts";
+import { type FileFacts, InputBytes, type ReadOptions, refuseChanged } from "./read-bytes.ts";
 import type { Visit } from "./statement.ts";
 import { SyntaxFault } from "./term-scanner.ts";
 
@@ -38,20 +38,13 @@ export async function readLines(
   options: ReadOptions,
 ): Promise<FileFacts> {
   const reader = new LineReader(input, visit);
-  const chunks = readBytes(input, options);
-  try {
-    for (;;) {
-      const next = await chunks.next();
-      if (next.done === true) {
-        reader.finish();
-        return { ...next.value, isCanonical: reader.isCanonical };
-      }
-      reader.push(next.value);
-      await options.afterChunk?.();
-    }
-  } finally {
-    await chunks.return(noFacts);
+  const bytes = new InputBytes(input, options);
+  for await (const chunk of bytes.chunks()) {
+    reader.push(chunk);
+    await options.afterChunk?.();
   }
+  reader.finish();
+  return bytes.facts(reader.isCanonical);
 }
 
 /** Bytes of a file, the last one not included. */
@@ -72,9 +65,9 @@ export async function readLinesWithin(
 ): Promise<void> {
   const reader = new LineReader(input, visit);
   const onBytes = countUpTo(input.range, options.onBytes);
-  const chunks = readBytesFrom(input, Math.max(0, input.range.from - 1), { ...options, onBytes });
+  const bytes = new InputBytes(input, { ...options, onBytes }, Math.max(0, input.range.from - 1));
   try {
-    for await (const lines of linesWithin(chunks, input.range)) {
+    for await (const lines of linesWithin(bytes.chunks(), input.range)) {
       reader.push(lines);
       await options.afterChunk?.();
     }
@@ -130,7 +123,7 @@ class LineReader {
   constructor(input: NamedInput & Partial<FileFacts>, visit: Visit) {
     this.#input = input;
     const graphs = input.format === "n-quads";
-    this.#scanner = new LineScanner({ graphs, skolemBase: skolemBase(input.name), visit });
+    this.#scanner = new LineScanner({ graphs, skolemBase: skolemBase(input.name) }, visit);
     if (input.isCanonical === true && input.sha256 !== undefined) this.#trusted = new TrustedScanner(visit);
   }
 

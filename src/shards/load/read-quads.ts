@@ -9,7 +9,7 @@ import {
   createTurtleDecoder,
 } from "../../results/parse-graphs.ts";
 import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabel, skolemNumber } from "./input.ts";
-import { type FileFacts, noFacts, readBytes, type ReadOptions } from "./read-bytes.ts";
+import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
 import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
 
 /** What a parser may take without giving a statement; it holds these bytes in memory. */
@@ -34,32 +34,20 @@ const decoders: Readonly<Record<Exclude<InputFormat, "n-triples" | "n-quads">, F
  */
 export async function readQuads(input: NamedInput, visit: Visit, options: ReadOptions): Promise<FileFacts> {
   if (input.format === "n-triples" || input.format === "n-quads") throw new TypeError("lines are read by readLines");
-  const base = input.baseIri !== undefined && { baseIri: input.baseIri };
-  const decoder = decoders[input.format]({ ...base, factory: skolemisingFactory(), keepLabels: true });
-  const writer = new QuadWriter(skolemBase(input.name));
-  const chunks = readBytes(input, options);
-  const place = { line: 1, heldBytes: 0 };
-  try {
-    for (;;) {
-      const next = await chunks.next();
-      const pieces = next.done === true ? [undefined] : piecesOf(next.value);
-      for (const piece of pieces) {
-        for (const statement of await statementsOf(piece, { input, decoder, writer, place })) visit(statement);
-      }
-      if (next.done === true) return next.value;
-      await options.afterChunk?.();
+  const decoder = decoders[input.format]({ factory: skolemisingFactory(), keepLabels: true });
+  const parsing = { input, decoder, writer: new QuadWriter(skolemBase(input.name)), place: { line: 1, heldBytes: 0 } };
+  const bytes = new InputBytes(input, options);
+  for await (const chunk of bytes.chunks()) {
+    for (let at = 0; at < chunk.length; at += pieceBytes) {
+      for (const statement of await statementsOf(chunk.subarray(at, at + pieceBytes), parsing)) visit(statement);
     }
-  } finally {
-    await chunks.return(noFacts);
+    await options.afterChunk?.();
   }
+  for (const statement of await statementsOf(undefined, parsing)) visit(statement);
+  return bytes.facts(false);
 }
 
-const piecesOf = (chunk: Buffer): readonly Buffer[] =>
-  Array.from({ length: Math.ceil(chunk.length / pieceBytes) }, (_, index) =>
-    chunk.subarray(index * pieceBytes, (index + 1) * pieceBytes),
-  );
-
-interface Interpretation {
+interface Parsing {
   readonly input: NamedInput;
   readonly decoder: GraphDecoder;
   readonly writer: QuadWriter;
@@ -67,8 +55,8 @@ interface Interpretation {
 }
 
 /** What comes out for a piece, or for the end of the file. */
-async function statementsOf(piece: Buffer | undefined, reading: Interpretation): Promise<Iterable<Statement>> {
-  const { decoder, writer, place, input } = reading;
+async function statementsOf(piece: Buffer | undefined, parsing: Parsing): Promise<Iterable<Statement>> {
+  const { decoder, writer, place, input } = parsing;
   try {
     const quads = await (piece === undefined ? decoder.end() : decoder.push(piece));
     const lines = quads.map((quad) => writer.lineOf(quad));

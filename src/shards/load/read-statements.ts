@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 import { changedInput, invalidInput, type NamedInput } from "./input.ts";
-import type { FileFacts } from "./read-bytes.ts";
+import type { FileFacts, ReadOptions } from "./read-bytes.ts";
 import { readLines, type ByteRange, readLinesWithin } from "./read-lines.ts";
-import type { Visit } from "./statement.ts";
+import type { Statement, Visit } from "./statement.ts";
 
 /** What is done, of a pass over the inputs or over what was made of them. */
 export interface Progress {
@@ -21,42 +21,33 @@ export interface PassOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** What a pass counts while it goes on. */
-interface CountedPass {
-  readonly progress: Progress;
-  /** `visit`, with each statement counted. */
-  readonly counting: Visit;
-  /** Counts bytes and tells how far the pass is. */
-  readonly onBytes: (bytes: number) => void;
-}
-
-/** Counts the statements and bytes of a pass that begins. */
-function countPass(
-  { phase, onProgress }: PassOptions & Pick<Progress, "phase">,
-  visit: Visit,
-  totalBytes: number,
-): CountedPass {
-  const progress = { phase, triples: 0, bytes: 0, totalBytes };
-  return {
-    progress,
-    counting(statement) {
-      progress.triples += 1;
-      visit(statement);
-    },
-    onBytes(bytes) {
-      progress.bytes += bytes;
-      onProgress?.({ ...progress });
-    },
-  };
-}
-
 /** An input as it was found. */
 export interface ReadInput extends NamedInput, FileFacts {}
 
 interface Pass extends PassOptions {
   readonly phase: Progress["phase"];
   /** Awaited now and then, between statements: what the visits gathered can be written then. */
-  readonly afterChunk?: () => Promise<void>;
+  readonly afterChunk?: (() => Promise<void>) | undefined;
+}
+
+/** Counts the statements and bytes of a pass that begins. */
+function countPass({ phase, onProgress, signal, afterChunk }: Pass, visit: Visit, totalBytes: number) {
+  const progress = { phase, triples: 0, bytes: 0, totalBytes };
+  return {
+    counting: (statement: Statement): void => {
+      progress.triples += 1;
+      visit(statement);
+    },
+    options: {
+      signal,
+      afterChunk,
+      onBytes: (bytes: number): void => {
+        progress.bytes += bytes;
+        onProgress?.({ ...progress });
+      },
+    },
+    end: (): void => onProgress?.({ ...progress }),
+  };
 }
 
 /**
@@ -69,18 +60,25 @@ export async function readStatements(
   visit: Visit,
   pass: Pass,
 ): Promise<readonly ReadInput[]> {
-  const { progress, counting, onBytes } = countPass(pass, visit, await sizeOf(inputs));
+  const { counting, options, end } = countPass(pass, visit, await sizeOf(inputs));
   const found: ReadInput[] = [];
   for (const input of inputs) {
     pass.signal?.throwIfAborted();
-    const isLines = input.format === "n-triples" || input.format === "n-quads";
-    const options = { signal: pass.signal, onBytes, afterChunk: pass.afterChunk };
-    const facts = await (isLines ? readLines : await quadReader())(input, counting, options);
-    if (input.sha256 !== undefined && input.sha256 !== facts.sha256) throw changedInput(input.name);
-    found.push({ ...input, ...facts });
+    found.push(await readInput(input, counting, options));
   }
-  pass.onProgress?.({ ...progress });
+  end();
   return found;
+}
+
+async function readInput(
+  input: NamedInput & Partial<FileFacts>,
+  visit: Visit,
+  options: ReadOptions,
+): Promise<ReadInput> {
+  const read = isLines(input) ? readLines : await quadReader();
+  const facts = await read(input, visit, options);
+  if (input.sha256 !== undefined && input.sha256 !== facts.sha256) throw changedInput(input.name);
+  return { ...input, ...facts };
 }
 
 /** The parsers take longer to load than a thread that reads lines takes to start. */
@@ -138,30 +136,20 @@ export function slicesOf(inputs: readonly ReadInput[], sliceBytes: number): read
 export const sizeOfSlice = (slice: Slice): number => slice.reduce((sum, input) => sum + bytesOf(input), 0);
 
 /** Reads a slice as `readStatements` reads inputs. @throws FedwayError `DATASET_INVALID`; the signal's reason */
-export async function readSlice(
-  slice: Slice,
-  visit: Visit,
-  pass: PassOptions & { readonly phase: Progress["phase"] },
-): Promise<void> {
-  const { progress, counting, onBytes } = countPass(pass, visit, sizeOfSlice(slice));
+export async function readSlice(slice: Slice, visit: Visit, pass: Pass): Promise<void> {
+  const { counting, options, end } = countPass(pass, visit, sizeOfSlice(slice));
   for (const { range, ...input } of slice) {
     pass.signal?.throwIfAborted();
-    if (range === undefined && isPlainLines(input)) {
-      // Size and time of the last change tell whether it is still what was hashed.
-      await readLinesWithin({ ...input, range: { from: 0, to: input.bytes } }, counting, {
-        signal: pass.signal,
-        onBytes,
-      });
-    } else if (range === undefined) {
-      const before = progress.bytes;
-      const onProgress = ({ bytes }: Progress): void => onBytes(before + bytes - progress.bytes);
-      await readStatements([input], counting, { ...pass, onProgress });
-    } else await readLinesWithin({ ...input, range }, counting, { signal: pass.signal, onBytes });
+    // Of uncompressed lines size and time of the last change tell whether they are still what was hashed.
+    if (isPlainLines(input)) {
+      await readLinesWithin({ ...input, range: range ?? { from: 0, to: input.bytes } }, counting, options);
+    } else await readInput(input, counting, options);
   }
-  pass.onProgress?.({ ...progress });
+  end();
 }
 
-const isPlainLines = ({ format, isCompressed }: ReadInput): boolean =>
-  (format === "n-triples" || format === "n-quads") && !isCompressed;
+const isLines = ({ format }: NamedInput): boolean => format === "n-triples" || format === "n-quads";
+
+const isPlainLines = (input: ReadInput): boolean => isLines(input) && !input.isCompressed;
 
 const bytesOf = ({ range, bytes }: SliceInput): number => (range === undefined ? bytes : range.to - range.from);

@@ -1,4 +1,4 @@
-import { ByteTable, type SharedTable } from "./byte-table.ts";
+import { ByteTable } from "./byte-table.ts";
 import type { Statement } from "./statement.ts";
 import { hashOf } from "../rules/placement.ts";
 import { createReadStream } from "node:fs";
@@ -6,49 +6,57 @@ import { open, rename } from "node:fs/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type Guarded, isCount, isListOf, isShape, isText, parsedAs } from "../guards.ts";
 
+/** What another thread is sent: the memory is shared, not copied. */
+export type SharedSubjects = ReturnType<SubjectClasses["share"]>;
+
 /** The classes of subjects, in about 80 bytes a subject. */
-export interface SubjectClasses {
-  /** The number of a subject, brackets included; -1 for one without a type that was not remembered. */
-  find(bytes: Buffer, from: number, to: number): number;
-  /** Whether a number is that of a statement's subject. */
-  isSubject(subject: number, statement: Statement): boolean;
-  /** A subject as it stands in a line. */
-  bytesOf(subject: number): Buffer;
-  /** How many numbers there are. */
-  readonly size: number;
-  /** The number of a subject's set of classes; 0, the empty set, for -1. */
-  classSetOf(subject: number): number;
-  /** Of each set of classes their IRIs, sorted. */
+export class SubjectClasses {
+  readonly #table: ByteTable;
+  readonly #sets: Uint32Array;
+  /** Of each set of classes their IRIs, sorted; 0 is the empty one. */
   readonly classSets: readonly (readonly string[])[];
-  /** What other threads can have them from. */
-  share(): SharedSubjects;
+
+  /** @param sets the number of the set of classes of each subject in the table */
+  constructor(table: ByteTable, sets: Uint32Array, classSets: readonly (readonly string[])[]) {
+    this.#table = table;
+    this.#sets = sets;
+    this.classSets = classSets;
+  }
+
+  /** The subjects that another thread has shared. */
+  static of({ table, sets, classSets }: SharedSubjects): SubjectClasses {
+    return new SubjectClasses(ByteTable.of(table), sets, classSets);
+  }
+
+  share() {
+    return { table: this.#table.share(), sets: this.#sets, classSets: this.classSets };
+  }
+
+  /** How many numbers there are. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** The number of a subject, brackets included; -1 for one without a type that was not remembered. */
+  find(bytes: Buffer, from: number, to: number): number {
+    return this.#table.find(bytes, from, to);
+  }
+
+  /** Whether a number is that of a statement's subject. */
+  isSubject(subject: number, statement: Statement): boolean {
+    return this.#table.isSubject(subject, statement);
+  }
+
+  /** A subject as it stands in a line. */
+  bytesOf(subject: number): Buffer {
+    return this.#table.bytesOf(subject);
+  }
+
+  /** The number of a subject's set of classes; 0 for -1. */
+  classSetOf(subject: number): number {
+    return subject < 0 ? 0 : (this.#sets[subject] ?? 0);
+  }
 }
-
-/** The same as a message to another thread: the memory is shared, not copied. */
-export interface SharedSubjects {
-  readonly table: SharedTable;
-  readonly sets: Uint32Array;
-  readonly classSets: SubjectClasses["classSets"];
-}
-
-/** The classes of the subjects in a table; `sets` has the number of the set of classes of each. */
-export const subjectClasses = (
-  table: ByteTable,
-  sets: Uint32Array,
-  classSets: SubjectClasses["classSets"],
-): SubjectClasses => ({
-  find: (bytes, from, to) => table.find(bytes, from, to),
-  isSubject: (subject, statement) => table.isSubject(subject, statement),
-  bytesOf: (subject) => table.bytesOf(subject),
-  size: table.size,
-  classSetOf: (subject) => (subject < 0 ? 0 : (sets[subject] ?? 0)),
-  classSets,
-  share: () => ({ table: table.share(), sets, classSets }),
-});
-
-/** The subjects that another thread has shared. */
-export const subjectsOf = ({ table, sets, classSets }: SharedSubjects): SubjectClasses =>
-  subjectClasses(ByteTable.of(table), sets, classSets);
 
 /** Follows the subject from statement to statement: its classes, and the hash that buckets are made of. */
 export class SubjectCursor {
@@ -178,6 +186,6 @@ class SubjectReader {
   finish(): SubjectClasses {
     const table = this.#table;
     if (this.#head === undefined || this.#held.length > 0 || table.size !== this.#head.size) throw damaged();
-    return subjectClasses(table, this.#sets, this.#head.classSets);
+    return new SubjectClasses(table, this.#sets, this.#head.classSets);
   }
 }

@@ -5,7 +5,7 @@
 import { workerData } from "node:worker_threads";
 import { serveTasks } from "../../workers/threads.ts";
 import type { Progress } from "../load/read-statements.ts";
-import { subjectsOf } from "../load/subject-classes.ts";
+import { SubjectClasses } from "../load/subject-classes.ts";
 import { gatherSlice, sliceRequest } from "./gather-slice.ts";
 import { PartSorter } from "./sort-part.ts";
 import type { GatherData, SortData, SortedLines, SortedRange, SortTask } from "./threads.ts";
@@ -15,7 +15,7 @@ if (data.kind === "gather") serveGathering(data);
 else serveSorting(data);
 
 function serveGathering({ parts, plan, shared }: GatherData): void {
-  const subjects = subjectsOf(shared);
+  const subjects = SubjectClasses.of(shared);
   serveTasks((slice: number, onProgress: (progress: Progress) => void) =>
     gatherSlice(sliceRequest({ parts }, { plan, slice, subjects }), { onProgress }),
   );

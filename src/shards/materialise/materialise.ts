@@ -98,7 +98,7 @@ const endingOf = ({ gather: { learned } }: MaterialiseRequest): ".nt" | ".nq" =>
 function fingerprintOf(request: MaterialiseRequest): string {
   const { learned } = request.gather;
   const { rules, reading, precedence, source, gzip, naming, topics = new Map() } = request;
-  const inputs = learned.inputs.map(({ name, format, baseIri, sha256 }) => ({ name, format, baseIri, sha256 }));
+  const inputs = learned.inputs.map(({ name, format, sha256 }) => ({ name, format, sha256 }));
   const text = JSON.stringify({
     version: 2,
     inputs,
@@ -276,7 +276,7 @@ function manifestOf(request: MaterialiseRequest, fingerprint: string, shards: re
     inputs: learned.inputs.map(({ name, format, bytes, sha256 }) => ({ name, format, bytes, sha256 })),
     statements: learned.statements,
     triples: shards.reduce((sum, { triples }) => sum + triples, 0),
-    untypedSubjects: { count: learned.untyped.subjects, isAtLeast: learned.untyped.isAtLeast },
+    untypedSubjects: learned.untyped,
     shards,
   };
 }

@@ -52,7 +52,7 @@ export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "pre
   readonly sources?: readonly (AnswerSource | undefined)[] | undefined;
   readonly readings: readonly SolvedInterpretation[];
   /** Nothing was written: the sizes are predicted. */
-  readonly predicted?: boolean;
+  readonly predicted?: boolean | undefined;
 }
 
 /** A rule under a short name for the rest of the report. */

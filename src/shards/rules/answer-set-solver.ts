@@ -11,7 +11,7 @@ export interface AnswerSet {
 /** How one program is solved. */
 export interface SolveOptions {
   /** Stops the search; what was found until then is the result. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Stops the search after this time, counted from its start; waiting for an earlier program does not count. */
   readonly timeoutMs?: number;
   /** Options of clingo such as `--opt-strategy=usc`; none may change the output format. */
@@ -22,14 +22,6 @@ export interface SolveOptions {
 
 /** Why the search ended: nothing was left to search, its own limit (`--solve-limit`), or the caller's. */
 export type SolveEnd = "complete" | "limit" | "deadline" | "aborted";
-
-/** What the solver's own clock says; milliseconds are its smallest unit. */
-export interface SolverClock {
-  /** From the first line of the program to the last one of the result. */
-  readonly totalSeconds: number;
-  /** Of these, in the search, after grounding and preprocessing. */
-  readonly searchSeconds: number;
-}
 
 /** What is known about a program after the search. */
 export interface SolveResult {
@@ -43,10 +35,13 @@ export interface SolveResult {
   /** Costs of the best model; empty when there is none or nothing to optimise. */
   readonly costs: readonly number[];
   /** No answer set costs less, level by level; missing when nothing was proven. */
-  readonly lowerBound?: readonly number[];
+  readonly lowerBound?: readonly number[] | undefined;
   readonly seconds: number;
-  /** Missing when the search was cut off. */
-  readonly clock?: SolverClock;
+  /**
+   * What the solver's own clock says, in seconds: for the whole program, and for the search in it after grounding and
+   * preprocessing. Missing when the search was cut off.
+   */
+  readonly clock?: { readonly totalSeconds: number; readonly searchSeconds: number };
 }
 
 /** Solves answer-set programs (ASP-Core-2 with clingo's extensions), one at a time, away from the event loop. */

@@ -23,12 +23,7 @@ const sizeEffort = 20_000;
 const maxExplained = 50;
 
 /** A problem in numbers, and how to ask the solver about it. */
-interface Session extends FederationInstance {
-  readonly conditions: Conditions;
-  /** The solver's words when it failed. */
-  readonly trouble: () => string | undefined;
-  readonly ask: (aims: Aims, more?: readonly string[]) => Promise<Answer>;
-}
+type Session = ReturnType<typeof openSession>;
 
 interface Answer {
   readonly chosen: readonly number[] | undefined;
@@ -59,7 +54,7 @@ export async function chooseFederation(
     impossible: byQuery([...instance.uncovered, ...instance.unsatisfiable, ...explained]),
     seconds: (performance.now() - startMs) / 1000,
     criteria: found.criteria,
-    ...(trouble !== undefined && { trouble }),
+    trouble,
   };
 }
 
@@ -67,7 +62,7 @@ export async function chooseFederation(
 const byQuery = (reasons: Solution["impossible"]): Solution["impossible"] =>
   [...new Map(reasons.map((each) => [each.query, each])).values()].toSorted((left, right) => left.query - right.query);
 
-function openSession(instance: FederationInstance, options: ChooseOptions): Session {
+function openSession(instance: FederationInstance, options: ChooseOptions) {
   const { rules, numbered } = instance;
   const conditions = conditionsOf(numbered);
   const facts = factsFor(instance, conditions);
@@ -76,12 +71,13 @@ function openSession(instance: FederationInstance, options: ChooseOptions): Sess
   return {
     ...instance,
     conditions,
+    /** The solver's words when it failed. */
     trouble: () => trouble,
-    async ask(aims, more = ["--opt-strategy=usc"]) {
+    ask: async (aims: Aims, more: readonly string[] = ["--opt-strategy=usc"]): Promise<Answer> => {
       // Half of what is left: later questions get their share, too.
       const timeoutMs = Math.max(0, (endMs - performance.now()) / 2);
       const { signal, solver } = options;
-      const settings = { timeoutMs, options: more, ...(signal && { signal }) };
+      const settings = { timeoutMs, options: more, signal };
       const program = federationProgram(facts(aims), rules.length, aims);
       try {
         const { models, ended, lowerBound } = await solver.solve(program, settings);
@@ -114,19 +110,13 @@ function factsFor(instance: FederationInstance, conditions: Conditions): (aims: 
   };
 }
 
-interface Found {
-  readonly chosen: readonly number[];
-  readonly criteria: readonly Criterion[];
-  /** Lower bound of the number of rules. */
-  readonly fewestRules: number;
-}
-
-async function minimiseAll(session: Session): Promise<Found> {
+/** `fewestRules`: a lower bound of the number of rules. */
+async function minimiseAll(session: Session) {
   const { numbered, conditions, ask } = session;
   const atMost = new Map<Criterion["name"], number>();
   const results: Criterion[] = [];
   const { parting, stays, needs } = conditions;
-  let chosen = greedyChoice({ makes: numbered.makes, conditions: { parting, stays: [...stays, ...needs] } });
+  let chosen = greedyChoice(numbered.makes, { parting, stays: [...stays, ...needs] });
   let fewestRules = 0;
   // A bound holds for the choices that are as good in all the criteria before: it needs those to be proven.
   let allProven = true;
@@ -182,13 +172,6 @@ function reasonOf(alone: Answer | undefined): string {
   return "No choice of rules was found that makes it federated together with the others.";
 }
 
-/** What is chosen from. */
-interface GreedyInput {
-  /** Of each rule, the claims that it makes. */
-  readonly makes: readonly (readonly number[])[];
-  readonly conditions: Pick<Conditions, "parting" | "stays">;
-}
-
 /** Looks at a query when a rule is tried: a few seconds at the most. */
 const mostLooks = 200_000_000;
 
@@ -197,18 +180,21 @@ const mostLooks = 200_000_000;
  * those that have become needless. What the search for the best choice begins with, and what is left when it fails. The same
  * input gives the same choice.
  */
-function greedyChoice(input: GreedyInput): readonly number[] {
-  const state = openState(input);
+function greedyChoice(
+  makes: FederationInstance["numbered"]["makes"],
+  conditions: Pick<Conditions, "parting" | "stays">,
+): readonly number[] {
+  const state = openState(makes, conditions);
   const chosen: number[] = [];
   let looks = mostLooks;
   for (let left = state.unfederated(); left > 0 && looks > 0; left = state.unfederated()) {
     let best: { readonly rule: number; readonly left: number } | undefined;
-    for (const rule of input.makes.keys()) {
+    for (const rule of makes.keys()) {
       state.change(rule, 1);
       const after = state.unfederated();
       state.change(rule, -1);
       if (after < (best?.left ?? left)) best = { rule, left: after };
-      looks -= input.conditions.stays.length;
+      looks -= conditions.stays.length;
     }
     if (best === undefined) break;
     state.change(best.rule, 1);
@@ -217,7 +203,7 @@ function greedyChoice(input: GreedyInput): readonly number[] {
   return withoutNeedless(chosen, state).toSorted((first, second) => first - second);
 }
 
-function withoutNeedless(chosen: readonly number[], state: GreedyState): readonly number[] {
+function withoutNeedless(chosen: readonly number[], state: ReturnType<typeof openState>): readonly number[] {
   const left = state.unfederated();
   return chosen.filter((rule) => {
     state.change(rule, -1);
@@ -227,14 +213,10 @@ function withoutNeedless(chosen: readonly number[], state: GreedyState): readonl
   });
 }
 
-interface GreedyState {
-  /** Queries that are left with one shard. */
-  unfederated(): number;
-  /** 1: the rule comes; -1: it goes. */
-  change(rule: number, by: 1 | -1): void;
-}
-
-function openState({ makes, conditions: { parting, stays } }: GreedyInput): GreedyState {
+function openState(
+  makes: FederationInstance["numbered"]["makes"],
+  { parting, stays }: Pick<Conditions, "parting" | "stays">,
+) {
   const setsOf = new Map<number, number[]>();
   for (const [set, claims] of parting.entries()) {
     for (const claim of claims) {
@@ -248,8 +230,10 @@ function openState({ makes, conditions: { parting, stays } }: GreedyInput): Gree
   const holds = ({ claim, set }: Condition): boolean =>
     parted[set] === 0 && (claim === undefined || (made.get(claim) ?? 0) > 0);
   return {
+    /** Queries that are left with one shard. */
     unfederated: () => stays.reduce((sum, found) => sum + (found.some(holds) ? 1 : 0), 0),
-    change(rule, by) {
+    /** 1: the rule comes; -1: it goes. */
+    change(rule: number, by: 1 | -1): void {
       for (const claim of makes[rule] ?? []) {
         made.set(claim, (made.get(claim) ?? 0) + by);
         for (const set of setsOf.get(claim) ?? []) parted[set] = (parted[set] ?? 0) + by;

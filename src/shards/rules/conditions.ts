@@ -9,23 +9,15 @@ export interface Condition {
   readonly set: number;
 }
 
-/** The same of a number of triples. */
-interface Share extends Condition {
-  readonly triples: number;
-}
-
-/** A set of claims: another set, and one more claim. */
-interface GrownSet {
-  readonly parent: number;
-  readonly claim: number;
-}
+type Share = Condition & { readonly triples: number };
+type GrownSet = { readonly parent: number; readonly claim: number };
 
 /**
  * What a choice of rules comes to, without the places: as facts those would be as many as all queries have places. No
  * choice costs more or less than with the places.
  */
 export interface Conditions {
-  /** Sets of claims that come before others; 0 is the empty one, a parent has a lower number. */
+  /** Sets of claims that come before others, each another set and one more claim; 0 is empty, a parent has a lower number. */
   readonly grown: readonly (GrownSet | undefined)[];
   /** Sets of claims that part the places of queries. */
   readonly parting: readonly (readonly number[])[];

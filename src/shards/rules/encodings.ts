@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { CoverInstance } from "./reduce-cover.ts";
+import type { CoverInstance } from "./set-cover.ts";
 
 /** The answer-set programs, one file a concern (`shards/README.md`). */
 export type Encoding =
@@ -69,12 +69,6 @@ export function quote(text: string): string {
     .slice(1, -1)
     .replaceAll(/[\u007f-\u009f\u2028\u2029]/gu, escapeUnit);
   return `"${json.replaceAll("\\", String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
-}
-
-/** The text of a string that `quote` wrote, as clingo prints it. */
-export function unquote(quoted: string): string {
-  const json = quoted.slice(1, -1).replaceAll(/\\(.)/gu, "$1");
-  return JSON.parse(`"${json}"`);
 }
 
 const escapeUnit = (unit: string): string => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;

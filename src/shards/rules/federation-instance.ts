@@ -86,18 +86,14 @@ function directReasons({ touches, cells }: Placement): Solution["impossible"] {
   });
 }
 
-/** What a choice of rules comes to. */
-interface Evaluation {
-  readonly costs: Readonly<Record<Criterion["name"], number>>;
-  /** Queries that reach one shard at the most, ascending. */
-  readonly unfederated: readonly number[];
-}
-
 /**
  * The costs of a choice by simulation of the placement: what the solver's model is checked against, and what stands in for
- * its costs (clingo leaves out levels that cost nothing).
+ * its costs (clingo leaves out levels that cost nothing). `unfederated`: queries that reach one shard at the most, ascending.
  */
-export function evaluateChoice(instance: FederationInstance, chosen: readonly number[]): Evaluation {
+export function evaluateChoice(
+  instance: FederationInstance,
+  chosen: readonly number[],
+): { readonly costs: Readonly<Record<Criterion["name"], number>>; readonly unfederated: readonly number[] } {
   const { rules, numbered, covers } = instance;
   const made = new Set(chosen.flatMap((rule) => numbered.makes[rule] ?? []));
   const shardOf = numbered.places.map(({ offers }) => offers.find(({ claim }) => made.has(claim))?.shard ?? 0);

@@ -93,9 +93,6 @@ export const hashOf = (subjectIri: string | Uint8Array): number =>
   // As text, which takes a third of the time of a buffer.
   Number.parseInt(hash("md5", subjectIri, "hex").slice(0, 8), 16);
 
-/** The bucket of a subject: `hashOf` mod the number of buckets. */
-export const bucketOf = (subjectIri: string, buckets: number): number => hashOf(subjectIri) % buckets;
-
 /** `telling` ids say which rule made a shard, `opaque` ones do not: an agent that sees URLs is to find out by asking. */
 export type ShardNaming = "opaque" | "telling";
 
@@ -119,30 +116,20 @@ function localName(iri: string): string {
   return plain.slice(0, 32).replaceAll(/^-+|-+$/gu, "");
 }
 
-/** What a shard will hold: at most, since triples that the inputs repeat are written once. */
-interface PredictedShard {
-  readonly key: string;
-  readonly triples: number;
-  /** Without compression. */
-  readonly lineBytes: number;
-}
-
-/** The shards that rules would give, by key, without writing anything. */
+/**
+ * The shards that rules would give, by key, without writing anything; of their triples those that the inputs repeat count
+ * each time.
+ */
 export function predictShards(
-  { cells, bytes }: Pick<LearnedCells, "cells" | "bytes">,
-  rules: readonly Rule[],
-  precedence: Precedence,
-): readonly PredictedShard[] {
-  const claimOf = claimantOf(rules, precedence);
-  const shards = new Map<string, { triples: number; lineBytes: number }>();
-  cells.forEach(({ types, predicate, bucket, triples }, index) => {
-    const key = keyOfClaim(claimOf(types, predicate), bucket);
-    const shard = shards.get(key) ?? { triples: 0, lineBytes: 0 };
-    shard.triples += triples;
-    shard.lineBytes += bytes[index] ?? 0;
-    shards.set(key, shard);
-  });
+  { cells }: Pick<LearnedCells, "cells">,
+  placement: PlacementOf,
+): readonly { readonly key: string; readonly triples: number }[] {
+  const shards = new Map<string, number>();
+  for (const { types, predicate, bucket, triples } of cells) {
+    const key = placement(types, predicate, bucket);
+    shards.set(key, (shards.get(key) ?? 0) + triples);
+  }
   return [...shards]
     .toSorted(([left], [right]) => compareText(left, right))
-    .map(([key, { triples, lineBytes }]) => ({ key, triples, lineBytes }));
+    .map(([key, triples]) => ({ key, triples }));
 }

@@ -98,10 +98,7 @@ function sortedSet(numbers: readonly number[]): readonly number[] {
   return [...new Set(numbers)].toSorted((left, right) => left - right);
 }
 
-interface KeyedOffer {
-  readonly claim: string;
-  readonly shard: string;
-}
+type KeyedOffer = { readonly claim: string; readonly shard: string };
 
 /**
  * The claims of a triple in order: kinds by precedence, within a kind by IRI. This is what `claimantOf` (`placement.ts`) decides by, spread

@@ -18,17 +18,8 @@ import { rowsOf, type AnswerStore, askStore, type OpenStore } from "../verify/an
  */
 export type AnswerSource = "none" | "one-shard" | "several-shards";
 
-/** What the answers of queries say about shards; what is not known in `totalMs` for each of both is undefined. */
-export interface QueryAnswers {
-  /**
-   * Of each query, cells that no shard may have all of, lest it gives the whole answer alone: those without any one of which
-   * the answer is another one. Where fewer than two are so, or that is not known, all cells that it touches.
-   */
-  neededCells(): Promise<readonly (readonly number[])[]>;
-  /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */
-  sources(keyOf: (cell: number) => string): Promise<readonly (AnswerSource | undefined)[]>;
-  close(): Promise<void>;
-}
+/** What the answers of queries say about shards. */
+export type QueryAnswers = NonNullable<Awaited<ReturnType<typeof openQueryAnswers>>>;
 
 /** What is asked, over which data. */
 export interface QueryAnswersInput extends Omit<CellData, "cells"> {
@@ -36,11 +27,14 @@ export interface QueryAnswersInput extends Omit<CellData, "cells"> {
   readonly cells: Pick<LearnedCells, "cells" | "touches">;
 }
 
-/** Undefined for data that cannot be asked: see `openCellAnswers`. */
+/**
+ * Undefined for data that cannot be asked: see `openCellAnswers`.
+ * @param options `totalMs`: what is not known after it, for what is needed and for the sources each, is undefined
+ */
 export async function openQueryAnswers(
   { queries, cells: { cells, touches }, ...data }: QueryAnswersInput,
   { totalMs, ...options }: CellAnswersOptions & { readonly totalMs: number },
-): Promise<QueryAnswers | undefined> {
+) {
   const answers = await openCellAnswers({ ...data, cells }, options);
   if (answers === undefined) return undefined;
   let all: Promise<readonly WholeAnswer[]> | undefined;
@@ -57,13 +51,19 @@ export async function openQueryAnswers(
     return inTurn(await all, (whole) => work(ask, whole));
   };
   return {
+    /**
+     * Of each query, cells that no shard may have all of, lest it gives the whole answer alone: those without any one of which
+     * the answer is another one. Where fewer than two are so, or that is not known, all cells that it touches.
+     */
     neededCells: () => within(neededBy),
-    sources: (keyOf) => within((ask, whole) => sourceOf(ask, whole, keyOf)),
+    /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */
+    sources: (keyOf: (cell: number) => string) => within((ask, whole) => sourceOf(ask, whole, keyOf)),
     close: () => answers.close(),
   };
 }
 
-type Ask = (query: QueryFeatures, cells: readonly number[]) => ReturnType<CellAnswers["rows"]>;
+/** Sorted rows of a query over these cells alone; undefined when they are not known. */
+type Ask = (query: QueryFeatures, cells: readonly number[]) => Promise<readonly string[] | undefined>;
 
 /** A query's answer over the whole dataset. */
 interface WholeAnswer {
@@ -117,16 +117,6 @@ const isNone = (rows: readonly string[]): boolean => rows.length === 0 || (rows.
 const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length && left.every((row, at) => row === right[at]);
 
-/** Answers of queries over parts of a dataset. */
-interface CellAnswers {
-  /**
-   * Sorted rows of a query over these cells alone; undefined when they are not known.
-   * @param untilMs what is asked later than this, by `performance.now()`, is unknown
-   */
-  rows(query: QueryFeatures, cells: readonly number[], untilMs: number): Promise<readonly string[] | undefined>;
-  close(): Promise<void>;
-}
-
 /** What the answers are taken from. */
 interface CellData {
   readonly learned: Learned;
@@ -134,10 +124,7 @@ interface CellData {
   readonly cells: LearnedCells["cells"];
 }
 
-interface CellAnswersOptions {
-  readonly openStore: OpenStore;
-  readonly signal: AbortSignal;
-}
+type CellAnswersOptions = { readonly openStore: OpenStore; readonly signal: AbortSignal };
 
 /** Larger datasets are not loaded into a store for this. */
 const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;
@@ -147,7 +134,7 @@ const answerLimits = { statements: 250_000, bytes: 64 * 1024 * 1024 } as const;
  * is answered from these alone. Undefined for a dataset that is too large or has named graphs itself, and when no store
  * takes it.
  */
-async function openCellAnswers(data: CellData, options: CellAnswersOptions): Promise<CellAnswers | undefined> {
+async function openCellAnswers(data: CellData, options: CellAnswersOptions) {
   const { statements, statementBytes, hasGraphs } = data.learned;
   if (hasGraphs || statements > answerLimits.statements || statementBytes > answerLimits.bytes) return undefined;
   const folder = await mkdtemp(join(tmpdir(), "fedway-cells-"));
@@ -157,8 +144,10 @@ async function openCellAnswers(data: CellData, options: CellAnswersOptions): Pro
     await writeFile(path, await quadsOf(data, options));
     const store = await options.openStore([{ path, format: "n-quads", gzip: false }], options.signal);
     return {
-      rows: (query, cells, untilMs) => rowsFrom(store, { query, cells, untilMs, signal: options.signal }),
-      async close() {
+      /** @param untilMs what is asked later than this, by `performance.now()`, is unknown */
+      rows: (query: QueryFeatures, cells: readonly number[], untilMs: number) =>
+        rowsFrom(store, { query, cells, untilMs, signal: options.signal }),
+      async close(): Promise<void> {
         await store.close();
         await remove();
       },

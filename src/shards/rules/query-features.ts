@@ -1,9 +1,9 @@
 import type * as RDF from "@rdfjs/types";
 import { setImmediate as otherWork } from "node:timers/promises";
-import { type PatternTerm, type PlacedPattern, queryPatterns, type PatternGraph } from "../../sparql/query-patterns.ts";
+import { type PatternTerm, type PlacedPattern, queryPatterns } from "../../sparql/query-patterns.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import type { Interpretation } from "./interpretations.ts";
-import type { QueryFeatures, ShardQuery, Pattern } from "./problem.ts";
+import type { QueryFeatures, ShardQuery, Pattern, TriplePlace } from "./problem.ts";
 import { compareText } from "../../rdf/canonical.ts";
 import { iriText, literalText } from "../../rdf/term-text.ts";
 import { open } from "node:fs/promises";
@@ -17,9 +17,6 @@ export interface ReadQuery {
   readonly query: ShardQuery;
   readonly patterns: readonly PlacedPattern[];
 }
-
-/** What of a reading decides about features. */
-export type FeatureInterpretation = Pick<Interpretation, "infer" | "exists">;
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
@@ -46,7 +43,7 @@ export function readQuery(query: ShardQuery): ReadQuery {
  */
 export function featuresOf(
   { query, patterns }: ReadQuery,
-  reading: FeatureInterpretation,
+  reading: Pick<Interpretation, "infer" | "exists">,
   ontology?: Ontology,
 ): QueryFeatures {
   const predicates = new Set<string>();
@@ -73,8 +70,7 @@ export function featuresOf(
 
 const iriOf = (term: PatternTerm): string | undefined => (term.kind === "iri" ? term.iri : undefined);
 
-type Place = "subject" | "predicate" | "object";
-const pairs: readonly (readonly [Place, Place])[] = [
+const pairs: readonly (readonly [TriplePlace, TriplePlace])[] = [
   ["subject", "predicate"],
   ["subject", "object"],
   ["predicate", "object"],
@@ -83,19 +79,16 @@ const pairs: readonly (readonly [Place, Place])[] = [
 /** A pattern of a query as the placement of triples sees it; terms are written as `rdf/term-text.ts` does. */
 function placementPattern(pattern: Omit<PlacedPattern, "inExists">): Pattern {
   const { subject, predicate, object, exceptPredicates, graph } = pattern;
-  const constants = { subject: constantOf(subject), predicate: constantOf(predicate), object: constantOf(object) };
   const equal = pairs.filter(([left, right]) => isSameVariable(pattern[left], pattern[right]));
   return {
-    ...(constants.subject !== undefined && { subject: constants.subject }),
-    ...(constants.predicate !== undefined && { predicate: constants.predicate }),
-    ...(constants.object !== undefined && { object: constants.object }),
-    ...(graph !== undefined && { graph: graphText(graph) }),
-    ...(exceptPredicates && { exceptPredicates: exceptPredicates.toSorted() }),
-    ...(equal.length > 0 && { equal }),
+    subject: constantOf(subject),
+    predicate: constantOf(predicate),
+    object: constantOf(object),
+    graph: typeof graph === "object" ? iriText(graph.iri) : graph,
+    exceptPredicates: exceptPredicates?.toSorted(),
+    equal: equal.length > 0 ? equal : undefined,
   };
 }
-
-const graphText = (graph: PatternGraph): string => (typeof graph === "string" ? graph : iriText(graph.iri));
 
 function constantOf(term: PatternTerm): string | undefined {
   if (term.kind === "variable") return undefined;
@@ -199,11 +192,8 @@ const isNoClass = (iri: string): boolean => iri.startsWith(namespaces.xsd) || no
 function unreadable(cause: unknown, next: string): FedwayError {
   const { code, message, details } = toFedwayError(cause);
   if (code === "REQUEST_TOO_LARGE") return toFedwayError(cause);
-  return new FedwayError("REQUEST_INVALID", `The ontology cannot be read: ${message}`, {
-    ...(details.where && { where: details.where }),
-    next,
-    cause,
-  });
+  const where = details.where && { where: details.where };
+  return new FedwayError("REQUEST_INVALID", `The ontology cannot be read: ${message}`, { ...where, next, cause });
 }
 
 const tooLarge = (how: string): FedwayError => new FedwayError("REQUEST_TOO_LARGE", `The ontology ${how}.`);

@@ -89,9 +89,7 @@ async function locateAll(
 /** Of the queries whose solutions a build wants to know: one that takes longer, or more, stays unknown. */
 const quick = { timeoutMs: 20_000, memoryMb: 768, maxAnswerBytes: 64 * 1024 * 1024 };
 
-interface WithStores {
-  readonly openStores: OpenStores;
-}
+type WithStores = { readonly openStores: OpenStores };
 
 /** Builds shards with a solver of their own. @throws FedwayError what `buildShards` throws */
 export async function runBuild(
@@ -130,7 +128,7 @@ export async function verifyFolder(path: string, options: VerifyCommand & WithSt
     answers,
     limits: generous,
     openStores,
-    ...(timeoutMs !== undefined && { timeUp: AbortSignal.timeout(timeoutMs) }),
+    timeUp: timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs),
     signal,
     onProgress,
   });
@@ -155,7 +153,7 @@ export function verifyFinished({
 }: FinishedOptions & WithStores): Promise<Verification> {
   return verifyShards({
     ...options,
-    ...(answers && { openStore: openStores(limits) }),
+    openStore: answers ? openStores(limits) : undefined,
     onProgress: (progress) => onProgress(shown(progress)),
   });
 }

@@ -1,59 +1,56 @@
-import type { SolverClock } from "../rules/answer-set-solver.ts";
-
-/** Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it. */
-interface ClingoOutput {
-  /** One line without its end. */
-  feed(line: string): void;
-  /** clingo's word for the whole search; empty until it has said it. */
-  readonly result: string;
-  /** Nothing is left to search. */
-  readonly complete: boolean;
-  /** 0 until clingo has said it. */
-  readonly clock: SolverClock;
-}
+import type { SolveResult } from "../rules/answer-set-solver.ts";
 
 const listStart = /^\s*"(Value|Costs|Lower)": \[$/u;
 const wordLine = /^\s*"(Result|More)": "([^"]*)"/u;
 const timeLine = /^\s*"(Total|Solve)": (\d+\.\d+),?$/u;
 
 /**
- * Tells of each model when its atoms, and of its costs when they are complete. A reader of whole JSON objects would come
- * too late: clingo closes a model's brace only when it goes on to the next thing, which may be never.
+ * Reads what clingo prints with `--outf=2`, JSON over many lines, while it prints it: tells of each model when its atoms,
+ * and of its costs when they are complete. A reader of whole JSON objects would come too late: clingo closes a model's
+ * brace only when it goes on to the next thing, which may be never.
  */
-export function createClingoOutput(tell: (progress: ClingoProgress) => void): ClingoOutput {
-  const words = new Map<string, string>();
-  let list: { readonly name: string; readonly text: string[] } | undefined;
+export class ClingoOutput {
+  readonly #tell: (progress: ClingoProgress) => void;
+  readonly #words = new Map<string, string>();
+  #list: { readonly name: string; text: string } | undefined;
 
-  const endList = (name: string, text: string): void => {
-    const items: readonly unknown[] = JSON.parse(`[${text}]`);
-    if (name === "Value") tell({ kind: "model", atoms: items.map(String) });
-    else if (name === "Costs") tell({ kind: "costs", costs: items.map(Number) });
-    else tell({ kind: "bound", lower: items.map(Number) });
-  };
-  return {
-    feed(line) {
-      if (list !== undefined) {
-        if (/^\s*\],?$/u.test(line)) {
-          endList(list.name, list.text.join(""));
-          list = undefined;
-        } else list.text.push(line);
+  constructor(tell: (progress: ClingoProgress) => void) {
+    this.#tell = tell;
+  }
+
+  /** One line without its end. */
+  feed(line: string): void {
+    if (this.#list !== undefined) {
+      if (!/^\s*\],?$/u.test(line)) {
+        this.#list.text += line;
         return;
       }
-      const name = listStart.exec(line)?.[1];
-      if (name !== undefined) list = { name, text: [] };
-      const [, key, word] = wordLine.exec(line) ?? timeLine.exec(line) ?? [];
-      if (key !== undefined && word !== undefined) words.set(key, word);
-    },
-    get result() {
-      return words.get("Result") ?? "";
-    },
-    get complete() {
-      return words.get("More") === "no";
-    },
-    get clock() {
-      return { totalSeconds: Number(words.get("Total") ?? 0), searchSeconds: Number(words.get("Solve") ?? 0) };
-    },
-  };
+      this.#endList(this.#list.name, this.#list.text);
+      this.#list = undefined;
+      return;
+    }
+    const name = listStart.exec(line)?.[1];
+    if (name !== undefined) this.#list = { name, text: "" };
+    const [, key, word] = wordLine.exec(line) ?? timeLine.exec(line) ?? [];
+    if (key !== undefined && word !== undefined) this.#words.set(key, word);
+  }
+
+  #endList(name: string, text: string): void {
+    const items: readonly unknown[] = JSON.parse(`[${text}]`);
+    if (name === "Value") this.#tell({ kind: "model", atoms: items.map(String) });
+    else if (name === "Costs") this.#tell({ kind: "costs", costs: items.map(Number) });
+    else this.#tell({ kind: "bound", lower: items.map(Number) });
+  }
+
+  /** What clingo has said until now; `result` is empty until it has said it. */
+  get end(): ClingoEnd {
+    const seconds = (name: string): number => Number(this.#words.get(name) ?? 0);
+    return {
+      result: this.#words.get("Result") ?? "",
+      complete: this.#words.get("More") === "no",
+      clock: { totalSeconds: seconds("Total"), searchSeconds: seconds("Solve") },
+    };
+  }
 }
 
 /** What a worker is started with. */
@@ -82,5 +79,5 @@ export interface ClingoEnd {
   readonly result: string;
   /** Nothing is left to search. */
   readonly complete: boolean;
-  readonly clock: SolverClock;
+  readonly clock: NonNullable<SolveResult["clock"]>;
 }

@@ -43,8 +43,7 @@ export function createClingoSolver(limits: ClingoSolverOptions = {}): AnswerSetS
     const bytes = new TextEncoder().encode(program);
     if (bytes.length > programBytes) throw tooLarge(bytes.length, programBytes);
     thread ??= startThread({ memoryBytes });
-    const search = startSearch(thread, bytes, { ...options, closing: closing.signal });
-    const { result, usable } = await search;
+    const { result, usable } = await startSearch(thread, bytes, { ...options, closing: closing.signal });
     if (!usable) await drop();
     if (closing.signal.aborted) throw closedError();
     if (result instanceof FedwayError) throw result;
@@ -72,11 +71,8 @@ const solverError = (words: string): FedwayError =>
 const tooLarge = (bytes: number, most: number): FedwayError =>
   solverError(`its program has ${bytes} bytes, ${Math.floor(most)} are allowed.`);
 
-interface Outcome {
-  readonly result: SolveResult | FedwayError;
-  /** The thread waits for the next program. */
-  readonly usable: boolean;
-}
+/** `usable`: the thread waits for the next program. */
+type Outcome = { readonly result: SolveResult | FedwayError; readonly usable: boolean };
 
 /** What has been heard from a search so far. */
 interface Heard {
@@ -152,7 +148,7 @@ function summary(
     optimal,
     unsatisfiable: complete && end.satisfiable === false,
     costs,
-    ...(lowerBound !== undefined && { lowerBound }),
+    lowerBound,
     seconds: end.seconds,
   };
 }

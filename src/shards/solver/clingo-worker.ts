@@ -9,7 +9,7 @@ import {
   type ClingoEnd,
   type ClingoProgress,
   type ClingoRequest,
-  createClingoOutput,
+  ClingoOutput,
 } from "./clingo-output.ts";
 
 /** What the module of clingo-wasm offers (its `clingo.d.ts`, which it does not export). */
@@ -46,7 +46,7 @@ prototype.grow = function growWithinCap(pages) {
   return grow.call(this, pages);
 };
 
-let output = createClingoOutput(() => {});
+let output = new ClingoOutput(() => {});
 let complaints: string[] = [];
 /** What the solver has not read yet of the program. */
 let unread: Iterator<number, undefined> = new Uint8Array().values();
@@ -65,14 +65,14 @@ const clingo = await createModule({
 });
 
 serveTasks<ClingoRequest, ClingoEnd, ClingoProgress>(async ({ program, options }, tell) => {
-  output = createClingoOutput(tell);
+  output = new ClingoOutput(tell);
   complaints = [];
   unread = program.values();
   // Arguments lie on the module's stack, which has a megabyte.
   const values = ['#include "/dev/stdin".', `--outf=2 ${options.join(" ")} 0`];
   const status = clingo.ccall("run", "number", ["string", "string"], values);
-  const { result, complete, clock } = output;
-  if (!failures.has(status) && result !== "") return { result, complete, clock };
+  const { end } = output;
+  if (!failures.has(status) && end.result !== "") return end;
   const words = complaints.join("\n") || `it ended with code ${status}`;
   throw new Error(words.includes("bad_alloc") ? outOfMemory : words.slice(0, maxMessageLength));
 });

@@ -3,6 +3,7 @@ import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import type { InputFormat } from "../load/input.ts";
 import { iriText, stringText } from "../../rdf/term-text.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { isObject, parsedAs } from "../guards.ts";
 
 /** A store with data that queries can be asked of. */
 export interface AnswerStore {
@@ -78,7 +79,6 @@ function parsedOrNot(text: string): ParsedQuery | undefined {
 }
 
 type Node = Readonly<Record<string, unknown>>;
-const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** IRIs that every parser of queries takes as they are: absolute, no forbidden character, nothing that BASE could resolve. */
 const plainIri = /^[A-Za-z][A-Za-z0-9+.-]*:[^\p{Cc}\p{Cs} <>"{}|^`\\]*$/u;
@@ -106,7 +106,7 @@ export function rowsOfTerms(
   const bound = new Set<string>();
   let characters = 0;
   for (const solution of solutions) {
-    if (!isNode(solution)) return undefined;
+    if (!isObject(solution)) return undefined;
     const row: string[] = [];
     for (const name of variables) {
       const text = Object.hasOwn(solution, name) ? inlineTerm(solution[name]) : undef;
@@ -125,7 +125,7 @@ const iri = (value: string): string | undefined =>
   plainIri.test(value) && !dotSegment.test(value) ? iriText(value) : undefined;
 
 function inlineTerm(term: unknown): string | undefined {
-  if (!isNode(term) || Object.keys(term).some((key) => !known.has(key))) return undefined;
+  if (!isObject(term) || Object.keys(term).some((key) => !known.has(key))) return undefined;
   const { type, value } = term;
   if (typeof value !== "string") return undefined;
   if (type === "uri") return iri(value);
@@ -149,7 +149,7 @@ const inexact = new Set([`${xsd}double`, `${xsd}float`, `${xsd}decimal`]);
 const digits = 10;
 
 function termText(term: unknown): string {
-  if (!isNode(term)) return "";
+  if (!isObject(term)) return "";
   const value = String(term["value"]);
   if (term["type"] === "uri") return `<${value}>`;
   // Which label a blank node of an answer has is nobody's promise.
@@ -193,7 +193,7 @@ function answerRows(json: string): readonly string[] {
   const answer = parsed(json);
   if (typeof answer["boolean"] === "boolean") return [String(answer["boolean"])];
   return bindingsIn(answer).map((row: unknown) => {
-    const cells = isNode(row) ? Object.entries(row) : [];
+    const cells = isObject(row) ? Object.entries(row) : [];
     return JSON.stringify(cells.map(([name, term]) => `?${name} ${termText(term)}`).toSorted());
   });
 }
@@ -208,21 +208,16 @@ const textOf = (body: Uint8Array): string =>
   Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 
 function parsed(json: string): Node {
-  try {
-    const answer: unknown = JSON.parse(json);
-    if (isNode(answer)) return answer;
-  } catch (cause) {
-    throw malformed(cause);
-  }
-  throw malformed();
+  const answer = parsedAs(json, isObject);
+  if (answer === undefined) throw malformed();
+  return answer;
 }
 
 function bindingsIn(answer: Node): readonly unknown[] {
   const results = answer["results"];
-  const bindings: unknown = isNode(results) ? results["bindings"] : undefined;
+  const bindings: unknown = isObject(results) ? results["bindings"] : undefined;
   if (!Array.isArray(bindings)) throw malformed();
   return bindings;
 }
 
-const malformed = (cause?: unknown): FedwayError =>
-  new FedwayError("ENDPOINT_MALFORMED", "The answer is not in SPARQL results JSON.", { cause });
+const malformed = (): FedwayError => new FedwayError("ENDPOINT_MALFORMED", "The answer is not in SPARQL results JSON.");

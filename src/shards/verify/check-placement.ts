@@ -7,10 +7,9 @@ import type { Manifest } from "../materialise/manifest.ts";
 import { placementOf } from "../rules/placement.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { touchedShards } from "../report/query-shards.ts";
-import { notLookedAt } from "./check-triples.ts";
 import type { VerifiedQuery } from "./compare-answers.ts";
 import { shardInputs } from "./read-sides.ts";
-import { timeOver, type Check, createFindings } from "./verification.ts";
+import { timeOver, type Check, Findings, notLookedAt } from "./verification.ts";
 
 /** Shards that were read to their end before, and what is said of them. */
 interface PlacedShards {
@@ -78,7 +77,7 @@ async function placementChecks(shards: PlacedShards, options: PassOptions): Prom
 }
 
 function placesCheck(manifest: Manifest, { cells }: CellFacts, lying: Iterable<Lying>): Check {
-  const findings = createFindings("placement");
+  const findings = new Findings("placement");
   const placement = placementOf(manifest.rules, manifest.precedence);
   const idOf = new Map(manifest.shards.map(({ id, key }) => [key, id]));
   let looked = 0;
@@ -116,7 +115,7 @@ function fanOutCheck(
   { cells, touches }: CellFacts,
   queries: readonly QueryPatterns[],
 ): Check {
-  const findings = createFindings("federated");
+  const findings = new Findings("federated");
   const touched = touchedShards({ precedence, cells, touches }, placementOf(rules, precedence));
   for (const [at, { query, problem }] of queries.entries()) {
     if (problem !== undefined) {

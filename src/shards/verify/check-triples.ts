@@ -1,7 +1,7 @@
 import type { NamedInput } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { type Digest, type DigestSpool, digestOf } from "./digest-spool.ts";
-import { timeOver, type Check, type CheckName, createFindings } from "./verification.ts";
+import { timeOver, type Check, Findings, notLookedAt } from "./verification.ts";
 
 /** Shards and inputs that were read to their end, and how their triples are checked. */
 interface TripleSides {
@@ -30,13 +30,6 @@ const reasons: Readonly<Record<Fault, string>> = {
 /** Faults of a shard by itself, and those that only a look at the inputs shows. */
 const faultsOf = { disjoint: ["shared", "repeated"], complete: ["missing", "foreign"] } as const;
 
-/** A check of which nothing was looked at. */
-export function notLookedAt(name: CheckName, reason: string): Check {
-  const findings = createFindings(name);
-  findings.unknownIs("all", reason);
-  return findings.check(0);
-}
-
 /** No triple is in two shards; the union equals the input. */
 export async function checkTriples(sides: TripleSides, options: TripleCheckOptions): Promise<readonly Check[]> {
   const { spool, shards, inputs } = sides;
@@ -54,7 +47,7 @@ export async function checkTriples(sides: TripleSides, options: TripleCheckOptio
     options,
   );
   const check = (name: keyof typeof faultsOf): Check => {
-    const findings = createFindings(name);
+    const findings = new Findings(name);
     for (const fault of faultsOf[name]) {
       const { count, examples } = faults[fault];
       for (const [at, { digest, files }] of examples.entries()) {
@@ -102,37 +95,18 @@ export const inputNumber = 0;
 /** What can be wrong with a triple, and in which files it was found: first 0 for the input, then shards. */
 type Fault = "missing" | "foreign" | "shared" | "repeated";
 
-/** One kind of fault: how often, and some examples. */
+/** One kind of fault: how often, and some examples, at most five. */
 interface Faults {
-  readonly count: number;
-  /** At most five. */
-  readonly examples: readonly { readonly digest: Digest; readonly files: readonly number[] }[];
-}
-
-/** What comparing the shards with the inputs found. */
-interface Comparison {
-  /** All parts were compared. */
-  readonly isWhole: boolean;
-  /** Different triples in inputs and shards, as far as they were compared. */
-  readonly triples: number;
-  readonly faults: Readonly<Record<Fault, Faults>>;
+  count: number;
+  readonly examples: { readonly digest: Digest; readonly files: readonly number[] }[];
 }
 
 const mostExamples = 5;
 
-interface Counted {
-  count: number;
-  readonly examples: { digest: Digest; files: readonly number[] }[];
-}
-
-const none = (): Counted => ({ count: 0, examples: [] });
+const none = (): Faults => ({ count: 0, examples: [] });
 
 /** In which files a triple was found: in the input, first in which shard, and in which others. */
-interface Found {
-  inInput: boolean;
-  shard: number;
-  more: number[] | undefined;
-}
+type Found = { inInput: boolean; shard: number; more: number[] | undefined };
 
 function gather(records: Iterable<readonly [Digest, number]>): Map<Digest, Found> {
   const found = new Map<Digest, Found>();
@@ -162,16 +136,8 @@ function faultsIn({ inInput, shard, more }: Found): readonly Fault[] {
  * Compares part by part, for as long as `onPart` says that there is time: each triple of the input is in exactly one
  * shard, once, and nothing else is. A part has all of its triples, so that faults are faults when others were not seen.
  */
-async function compareTriples(
-  spool: DigestSpool,
-  onPart: (done: number, total: number) => boolean,
-): Promise<Comparison> {
-  const faults: Record<Fault, Counted> = {
-    missing: none(),
-    foreign: none(),
-    shared: none(),
-    repeated: none(),
-  };
+async function compareTriples(spool: DigestSpool, onPart: (done: number, total: number) => boolean) {
+  const faults = { missing: none(), foreign: none(), shared: none(), repeated: none() };
   let triples = 0;
   let parts = 0;
   await spool.eachPart((records) => {
@@ -187,5 +153,6 @@ async function compareTriples(
     parts += 1;
     return onPart(parts, spool.parts);
   });
+  // Of different triples in inputs and shards, as far as they were compared: all parts, when it is whole.
   return { isWhole: parts === spool.parts, triples, faults };
 }

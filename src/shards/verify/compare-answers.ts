@@ -2,21 +2,17 @@ import { toFedwayError } from "../../errors/fedway-error.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import { uncutQuery } from "../../sparql/uncut-query.ts";
 import { rowsOf, type AnswerStore, askStore } from "./answer-store.ts";
-import { timeOver, type Check, createFindings, type Findings } from "./verification.ts";
+import { timeOver, type Check, Findings } from "./verification.ts";
 
 /** A query that both are asked. */
 export interface VerifiedQuery {
   readonly id: string;
   readonly text: string;
   /** What the report says: two shards or more have matches for its patterns. Absent: it says nothing. */
-  readonly federated?: boolean;
+  readonly federated?: boolean | undefined;
 }
 
-/** The two sides. */
-interface AnswerSides {
-  readonly whole: AnswerStore;
-  readonly union: AnswerStore;
-}
+type AnswerSides = { readonly whole: AnswerStore; readonly union: AnswerStore };
 
 /** The time of a comparison. */
 export interface AnswersTime {
@@ -69,11 +65,7 @@ async function askBoth(text: string, { whole, union }: AnswerSides, options: Ans
   return Promise.all([ask(whole, text, options), ask(union, text, options)]);
 }
 
-interface Judging {
-  readonly findings: Findings;
-  readonly sides: AnswerSides;
-  readonly options: AnswerOptions;
-}
+type Judging = { readonly findings: Findings; readonly sides: AnswerSides; readonly options: AnswerOptions };
 
 async function judge(query: VerifiedQuery, [whole, union]: Pair, judging: Judging): Promise<void> {
   const { id, text } = query;
@@ -120,7 +112,7 @@ export async function compareAnswers(
   options: AnswerOptions,
 ): Promise<Check> {
   const { signal, onQuery, time, timeUp } = options;
-  const findings = createFindings("answers");
+  const findings = new Findings("answers");
   const untilMs = time === undefined ? Number.POSITIVE_INFINITY : time.now() + time.totalMs;
   for (const [at, query] of queries.entries()) {
     signal.throwIfAborted();
@@ -133,7 +125,7 @@ export async function compareAnswers(
     await judge(query, await askBoth(query.text, sides, options), { findings, sides, options });
     onQuery(at + 1);
   }
-  return findings.check(queries.length - findings.notLookedAt);
+  return findings.checkOf(queries.length);
 }
 
 type Node = Readonly<Record<string, unknown>>;

@@ -18,19 +18,6 @@ export type Digest = string;
 export const digestOf = ({ bytes, start, end }: Statement): Digest =>
   hash("sha256", bytes.subarray(start, end), "buffer").toString("latin1", 0, digestBytes);
 
-/** Records on disk: which triple is in which file, parted by digest so that each part fits into memory. */
-export interface DigestSpool {
-  readonly parts: number;
-  add(statement: Statement, file: number): void;
-  /** Writes what is ready; to be awaited now and then. */
-  settle(): Promise<void>;
-  /** Writes the rest; nothing can be added any more. */
-  finish(): Promise<void>;
-  /** Gives each record of one part after the other, for as long as the visit says that it wants more. */
-  eachPart(visit: (records: Iterable<readonly [Digest, number]>) => boolean): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface Part {
   readonly path: string;
   readonly file: FileHandle;
@@ -58,38 +45,50 @@ function* recordsOf(bytes: Buffer): Iterable<readonly [Digest, number]> {
   }
 }
 
-/** A spool in an empty folder; whoever made the folder removes it. */
-export async function createDigestSpool(folder: string): Promise<DigestSpool> {
-  const opened = await openParts(folder);
-  let ready: (readonly [FileHandle, Buffer])[] = [];
-  const settle = async (): Promise<void> => {
-    const blocks = ready;
-    ready = [];
-    for (const [file, block] of blocks) await file.appendFile(block);
-  };
-  return {
-    parts,
-    add: ({ bytes, start, end }, number) => {
-      const digest = hash("sha256", bytes.subarray(start, end), "buffer");
-      const part = opened[digest[digestBytes] ?? 0]!;
-      digest.copy(part.block, part.used, 0, digestBytes);
-      part.block.writeUInt32LE(number, part.used + digestBytes);
-      part.used += recordBytes;
-      if (part.used < blockBytes) return;
-      ready.push([part.file, part.block]);
-      part.block = Buffer.allocUnsafe(blockBytes);
-      part.used = 0;
-    },
-    settle,
-    finish: async () => {
-      for (const part of opened) ready.push([part.file, part.block.subarray(0, part.used)]);
-      await settle();
-    },
-    eachPart: async (visit) => {
-      for (const { path } of opened) if (!visit(recordsOf(await readFile(path)))) return;
-    },
-    close: async () => {
-      await Promise.allSettled(opened.map(({ file }) => file.close()));
-    },
-  };
+/** Records on disk: which triple is in which file, parted by digest so that each part fits into memory. */
+export class DigestSpool {
+  readonly parts = parts;
+  readonly #opened: readonly Part[];
+  #ready: (readonly [FileHandle, Buffer])[] = [];
+
+  private constructor(opened: readonly Part[]) {
+    this.#opened = opened;
+  }
+
+  /** A spool in an empty folder; whoever made the folder removes it. */
+  static async open(folder: string): Promise<DigestSpool> {
+    return new DigestSpool(await openParts(folder));
+  }
+
+  add({ bytes, start, end }: Statement, file: number): void {
+    const digest = hash("sha256", bytes.subarray(start, end), "buffer");
+    const part = this.#opened[digest[digestBytes] ?? 0]!;
+    digest.copy(part.block, part.used, 0, digestBytes);
+    part.block.writeUInt32LE(file, part.used + digestBytes);
+    part.used += recordBytes;
+    if (part.used < blockBytes) return;
+    this.#ready.push([part.file, part.block]);
+    part.block = Buffer.allocUnsafe(blockBytes);
+    part.used = 0;
+  }
+
+  /** Writes what is ready; to be awaited now and then. */
+  async settle(): Promise<void> {
+    for (const [file, block] of this.#ready.splice(0)) await file.appendFile(block);
+  }
+
+  /** Writes the rest; nothing can be added any more. */
+  async finish(): Promise<void> {
+    for (const { file, block, used } of this.#opened) this.#ready.push([file, block.subarray(0, used)]);
+    await this.settle();
+  }
+
+  /** Gives each record of one part after the other, for as long as the visit says that it wants more. */
+  async eachPart(visit: (records: Iterable<readonly [Digest, number]>) => boolean): Promise<void> {
+    for (const { path } of this.#opened) if (!visit(recordsOf(await readFile(path)))) return;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#opened.map(({ file }) => file.close()));
+  }
 }

@@ -3,22 +3,14 @@ import { join } from "node:path";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { type Input, type NamedInput, namedInputs } from "../load/input.ts";
 import { readStatements } from "../load/read-statements.ts";
-import type { Visit } from "../load/statement.ts";
+import type { Statement, Visit } from "../load/statement.ts";
 import type { Manifest } from "../materialise/manifest.ts";
 import { inputNumber } from "./check-triples.ts";
 import type { DigestSpool } from "./digest-spool.ts";
 import type { Findings } from "./verification.ts";
 
 /** Where the shards are. */
-interface ShardSide {
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
-
-/** Where the shards are, and what they were made of. */
-interface Sides extends ShardSide {
-  readonly inputs: readonly Input[];
-}
+type ShardSide = { readonly folder: string; readonly manifest: Manifest };
 
 /** What reading needs. */
 export interface Reading {
@@ -32,11 +24,7 @@ export interface Reading {
 }
 
 /** A file as the manifest has it. */
-interface Expected {
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly triples?: number;
-}
+type Expected = { readonly sha256: string; readonly bytes: number; readonly triples?: number };
 
 /** Files that a shard's name stands for, as inputs. */
 export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInput[] =>
@@ -45,7 +33,7 @@ export const shardInputs = ({ folder, manifest }: ShardSide): readonly NamedInpu
 /** Reads one file to its end; undefined when it cannot be read, which is a finding. */
 async function readOne(
   input: NamedInput,
-  { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: () => Promise<void> },
+  { visit, afterChunk }: { readonly visit: Visit; readonly afterChunk?: (() => Promise<void>) | undefined },
   { spool, findings, signal, onProgress, onFile }: Reading,
 ): Promise<(Expected & { readonly triples: number }) | undefined> {
   let [triples, bytes] = [0, 0];
@@ -103,13 +91,13 @@ export async function readShards(sides: ShardSide, reading: Reading): Promise<st
 }
 
 /** Writes the lines of statements to a file, so that a store can load them as the shards have them. */
-function createCopy(file: FileHandle): { readonly add: Visit; readonly settle: () => Promise<void> } {
+function createCopy(file: FileHandle) {
   let lines: Buffer[] = [];
   return {
-    add: ({ bytes, start, end }) => {
+    add({ bytes, start, end }: Statement): void {
       lines.push(Buffer.from(bytes.subarray(start, end)));
     },
-    settle: async () => {
+    settle: async (): Promise<void> => {
       const ready = lines;
       lines = [];
       if (ready.length > 0) await file.appendFile(Buffer.concat(ready));
@@ -121,7 +109,11 @@ function createCopy(file: FileHandle): { readonly add: Visit; readonly settle: (
  * Reads the inputs, and copies them to `copyPath` where one is given; resolves to why not all of them is known, where that
  * is so.
  */
-export async function readInputs(sides: Sides, reading: Reading, copyPath?: string): Promise<string | undefined> {
+export async function readInputs(
+  sides: ShardSide & { readonly inputs: readonly Input[] },
+  reading: Reading,
+  copyPath?: string,
+): Promise<string | undefined> {
   const file = copyPath === undefined ? undefined : await open(copyPath, "wx");
   const copy = file === undefined ? undefined : createCopy(file);
   const inputs = namedInputs(sides.inputs);
@@ -132,11 +124,11 @@ export async function readInputs(sides: Sides, reading: Reading, copyPath?: stri
         reading.spool.add(statement, inputNumber);
         copy?.add(statement);
       };
-      const found = await readOne(input, { visit, ...(copy && { afterChunk: copy.settle }) }, reading);
+      const found = await readOne(input, { visit, afterChunk: copy?.settle }, reading);
       isWhole &&= found !== undefined;
       const expected = sides.manifest.inputs.find(({ name }) => name === input.name);
       if (expected === undefined) reading.findings.wrongIs(input.name, "The manifest knows no such input.");
-      else if (found !== undefined) compareFacts(input.name, found, [{ ...expected }, reading.findings]);
+      else if (found !== undefined) compareFacts(input.name, found, [expected, reading.findings]);
     }
   } finally {
     await file?.close();

@@ -10,12 +10,8 @@ export type CheckName = "files" | "disjoint" | "complete" | "placement" | "feder
  */
 type Outcome = "held" | "broken" | "unknown";
 
-/** One thing that is wrong, or that could not be looked at. */
-interface Finding {
-  /** A shard, an input, a query. */
-  readonly subject: string;
-  readonly reason: string;
-}
+/** One thing that is wrong, or that could not be looked at: a shard, an input, a query. */
+type Finding = { readonly subject: string; readonly reason: string };
 
 /** One check. */
 export interface Check {
@@ -40,41 +36,53 @@ export interface Verification {
 const mostFindings = 20;
 
 /** Collects the findings of one check. */
-export interface Findings {
-  readonly wrong: number;
-  readonly notLookedAt: number;
-  wrongIs(subject: string, reason: string, times?: number): void;
-  unknownIs(subject: string, reason: string, times?: number): void;
-  check(checked: number): Check;
+export class Findings {
+  readonly #name: CheckName;
+  readonly #found: Finding[] = [];
+  #wrong = 0;
+  #notLookedAt = 0;
+
+  constructor(name: CheckName) {
+    this.#name = name;
+  }
+
+  wrongIs(subject: string, reason: string, times = 1): void {
+    this.#wrong += times;
+    this.#note(subject, reason);
+  }
+
+  unknownIs(subject: string, reason: string, times = 1): void {
+    this.#notLookedAt += times;
+    this.#note(subject, reason);
+  }
+
+  #note(subject: string, reason: string): void {
+    if (this.#found.length < mostFindings) this.#found.push({ subject, reason });
+  }
+
+  /** @param total of which those that could not be looked at are taken off */
+  checkOf(total: number): Check {
+    return this.check(total - this.#notLookedAt);
+  }
+
+  check(checked: number): Check {
+    const unless = this.#notLookedAt > 0 ? "unknown" : "held";
+    return {
+      name: this.#name,
+      outcome: this.#wrong > 0 ? "broken" : unless,
+      checked,
+      wrong: this.#wrong,
+      notLookedAt: this.#notLookedAt,
+      findings: this.#found,
+    };
+  }
 }
 
-export function createFindings(name: CheckName): Findings {
-  const findings: Finding[] = [];
-  let wrong = 0;
-  let notLookedAt = 0;
-  const note = (finding: Finding): void => {
-    if (findings.length < mostFindings) findings.push(finding);
-  };
-  return {
-    get wrong() {
-      return wrong;
-    },
-    get notLookedAt() {
-      return notLookedAt;
-    },
-    wrongIs: (subject, reason, times = 1) => {
-      wrong += times;
-      note({ subject, reason });
-    },
-    unknownIs: (subject, reason, times = 1) => {
-      notLookedAt += times;
-      note({ subject, reason });
-    },
-    check: (checked) => {
-      const unless = notLookedAt > 0 ? "unknown" : "held";
-      return { name, outcome: wrong > 0 ? "broken" : unless, checked, wrong, notLookedAt, findings };
-    },
-  };
+/** A check of which nothing was looked at. */
+export function notLookedAt(name: CheckName, reason: string): Check {
+  const findings = new Findings(name);
+  findings.unknownIs("all", reason);
+  return findings.check(0);
 }
 
 /** The verdict over several checks. */

@@ -7,11 +7,11 @@ import { asDiskFull } from "../materialise/seal.ts";
 import { type Manifest, readManifest } from "../materialise/manifest.ts";
 import type { OpenStore } from "./answer-store.ts";
 import { checkPlacement } from "./check-placement.ts";
-import { checkTriples, notLookedAt } from "./check-triples.ts";
+import { checkTriples } from "./check-triples.ts";
 import { type AnswersTime, compareAnswers, type VerifiedQuery } from "./compare-answers.ts";
-import { createDigestSpool, type DigestSpool } from "./digest-spool.ts";
+import { DigestSpool } from "./digest-spool.ts";
 import { type Reading, readInputs, readShards, shardInputs } from "./read-sides.ts";
-import { timeOver, type Check, createFindings, type Verification, verdictOf } from "./verification.ts";
+import { timeOver, type Check, Findings, notLookedAt, type Verification, verdictOf } from "./verification.ts";
 
 /** How far a verification is. */
 export interface VerifyProgress {
@@ -37,14 +37,14 @@ export interface VerifyOptions {
   readonly inputs: readonly Input[] | Unread;
   readonly queries: readonly VerifiedQuery[] | Unread;
   /** Without it answers are not compared, and the check says so. */
-  readonly openStore?: OpenStore;
+  readonly openStore?: OpenStore | undefined;
   /** For all answers together: queries that it does not suffice for are unknown. Default: as long as it takes. */
-  readonly answersTime?: AnswersTime;
+  readonly answersTime?: AnswersTime | undefined;
   /**
    * Aborts when the time for all of it is over: what was not looked at by then is unknown, and no error. A store that is
    * being loaded is waited for.
    */
-  readonly timeUp?: AbortSignal;
+  readonly timeUp?: AbortSignal | undefined;
   /** Where temporary files go, about 20 bytes for each triple, with `openStore` a copy of the inputs too. */
   readonly scratch?: string;
   readonly signal?: AbortSignal;
@@ -63,9 +63,9 @@ interface Work {
 
 /**
  * Verifies a finished folder of shards: the files are those of the manifest, each triple of the inputs is in exactly one
- * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same answer over the union of the shards as over the whole. What is
- * wrong is data, not an error, and what cannot be looked at is unknown. Memory is that of a 256th of the triples, the rest
- * is on disk.
+ * shard, the one that the rules say, and nothing else is, queries are federated as the report says, every query has the same
+ * answer over the union of the shards as over the whole. What is wrong is data, not an error, and what cannot be looked at is
+ * unknown. Memory is that of a 256th of the triples, the rest is on disk.
  * @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` without a manifest, `DISK_FULL`; the signal's reason when it is
  *   aborted
  */
@@ -75,7 +75,7 @@ export async function verifyShards(options: VerifyOptions): Promise<Verification
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), "fedway-verify-"));
   try {
     await mkdir(join(scratch, "parts"));
-    const spool = await createDigestSpool(join(scratch, "parts"));
+    const spool = await DigestSpool.open(join(scratch, "parts"));
     try {
       return await verifyWith({ folder, manifest, spool, scratch, signal, timeUp, options });
     } finally {
@@ -119,16 +119,12 @@ function tell(
   onProgress?.({ stage, step: stages.indexOf(stage) + 1, steps: stages.length, ...progress });
 }
 
-/** What came of reading both sides: why one of them is not known to its end, where that is so. */
-interface Read {
-  readonly files: Check;
-  readonly lackOfInputs: string | undefined;
-  readonly lackOfShards: string | undefined;
-}
+type Read = Awaited<ReturnType<typeof readSides>>;
 
-async function readSides(work: Work): Promise<Read> {
+/** Reads both sides: `lackOfInputs` and `lackOfShards` say why one is not known to its end, where that is so. */
+async function readSides(work: Work) {
   const { manifest, spool, signal, timeUp, options } = work;
-  const findings = createFindings("files");
+  const findings = new Findings("files");
   const expected = manifest.statements + manifest.triples;
   let [triples, files] = [0, 0];
   const reading: Reading = {
@@ -169,18 +165,16 @@ async function answerCheck(work: Work, { lackOfInputs, lackOfShards }: Read): Pr
   const lack = lackOfShards ?? lackOfInputs;
   if (lack !== undefined) return notLookedAt("answers", lack);
   if (isUnread(queries)) return notLookedAt("answers", queries.unread);
-  if (queries.length === 0) return createFindings("answers").check(0);
+  if (queries.length === 0) return new Findings("answers").check(0);
   if (openStore === undefined) return notLookedAt("answers", "There is no store to ask.");
   if (work.timeUp.aborted) return notLookedAt("answers", timeOver);
   return askBoth(work, { queries, openStore });
 }
 
-interface Asking {
-  readonly queries: readonly VerifiedQuery[];
-  readonly openStore: NonNullable<VerifyOptions["openStore"]>;
-}
-
-async function askBoth(work: Work, { queries, openStore }: Asking): Promise<Check> {
+async function askBoth(
+  work: Work,
+  { queries, openStore }: { readonly queries: readonly VerifiedQuery[]; readonly openStore: OpenStore },
+): Promise<Check> {
   const { manifest, signal, timeUp, options } = work;
   const { format, gzip } = manifest;
   const files = shardInputs(work).map(({ path }) => ({ path, format, gzip }));

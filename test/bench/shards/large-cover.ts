@@ -1,6 +1,5 @@
 import { chooseRules, coverInstanceOf } from "../../../src/shards/rules/choose-rules.ts";
-import { linearBound } from "../../../src/shards/rules/search-cover.ts";
-import { reduceCover } from "../../../src/shards/rules/reduce-cover.ts";
+import { linearBound, reduceCover } from "../../../src/shards/rules/set-cover.ts";
 import { coverFacts, composeProgram } from "../../../src/shards/rules/encodings.ts";
 import type { Problem, Rule } from "../../../src/shards/rules/problem.ts";
 import { literalInterpretation } from "../../../src/shards/rules/interpretations.ts";

@@ -3,15 +3,7 @@ import type { ErrorCode } from "../../../errors/codes.ts";
 import { FedwayError, toFedwayError } from "../../../errors/fedway-error.ts";
 import { parseQuery } from "../../../sparql/parse-query.ts";
 import type { ShardQuery } from "../../rules/problem.ts";
-import {
-  entriesFromCsv,
-  entriesFromJson,
-  type ReadLimits,
-  readEntries,
-  tooMany,
-  type EntryFilter,
-  type QueryEntry,
-} from "./read-files.ts";
+import { type ReadLimits, readEntries, tooMany, type EntryFilter, type QueryEntry } from "./read-files.ts";
 
 /** A query that was left out, and why. */
 export interface RejectedQuery {
@@ -21,8 +13,8 @@ export interface RejectedQuery {
   readonly code: ErrorCode;
   readonly message: string;
   /** 1-based, in the query's text. */
-  readonly line?: number;
-  readonly column?: number;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
 }
 
 /** Queries that can be used, and those that cannot. */
@@ -38,9 +30,9 @@ export interface LoadedQueries {
 export interface LoadOptions {
   readonly limits?: Partial<QueryLimits>;
   /** Only JSON objects or CSV records with these values: one file may hold the queries of several datasets. */
-  readonly only?: EntryFilter;
+  readonly only?: EntryFilter | undefined;
   /** Declared in front of each query that does not declare them itself: prefix to IRI. */
-  readonly prefixes?: Readonly<Record<string, string>>;
+  readonly prefixes?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Bounds of a set of queries. */
@@ -61,23 +53,7 @@ const maxQuestionLength = 2_000;
  * @throws FedwayError `REQUEST_INVALID` for files that cannot be read and when no query can be used, `REQUEST_TOO_LARGE`
  */
 export async function loadQueries(path: string, options: LoadOptions = {}): Promise<LoadedQueries> {
-  const limits = { ...defaultLimits, ...options.limits };
-  return collectQueries(await readEntries(path, limits, options.only), { limits, prologue: prologueOf(options) });
-}
-
-/** The same for a text that was uploaded. */
-export async function queriesFromText(
-  text: string,
-  format: "json" | "csv",
-  options: LoadOptions = {},
-): Promise<LoadedQueries> {
-  const limits = { ...defaultLimits, ...options.limits };
-  if (Buffer.byteLength(text) > limits.maxBytes) {
-    throw new FedwayError("REQUEST_TOO_LARGE", `The queries are larger than ${limits.maxBytes} bytes.`);
-  }
-  const withoutMark = text.replace(/^\uFEFF/, "");
-  const entries = format === "json" ? entriesFromJson : entriesFromCsv;
-  return collectQueries(entries(withoutMark, options.only), { limits, prologue: prologueOf(options) });
+  return collectQueries(await readEntries(path, { ...defaultLimits, ...options.limits }, options.only), options);
 }
 
 /** One line, or nothing. A prefix that a query declares too is the query's from there on (SPARQL 1.1, section 4.1.1). */
@@ -86,15 +62,13 @@ const prologueOf = ({ prefixes = {} }: LoadOptions): string =>
     .map(([prefix, iri]) => `PREFIX ${prefix}: <${iri}>`)
     .join(" ");
 
-interface Collecting {
-  readonly limits: QueryLimits;
-  readonly prologue: string;
-}
-
-async function collectQueries(
+/** The same for entries that were read. */
+export async function collectQueries(
   entries: readonly QueryEntry[],
-  { limits, prologue }: Collecting,
+  options: LoadOptions = {},
 ): Promise<LoadedQueries> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const prologue = prologueOf(options);
   if (entries.length > limits.maxQueries) throw tooMany(limits.maxQueries);
   const byText = new Map<string, ShardQuery & { readonly same: string[] }>();
   const ids = new Set<string>();
@@ -128,7 +102,7 @@ function shownId(id: string | undefined): string | undefined {
 }
 
 function firstWith(text: string, id: string, question: string | undefined): ShardQuery & { readonly same: string[] } {
-  return { id, text, same: [], ...(question !== undefined && { question: question.slice(0, maxQuestionLength) }) };
+  return { id, text, same: [], question: question?.slice(0, maxQuestionLength) };
 }
 
 function checkedText(entry: QueryEntry, limits: QueryLimits): string {
@@ -156,14 +130,7 @@ function rejection(
   addedLines: number,
 ): RejectedQuery {
   const { line, column } = details.where ?? {};
-  return {
-    id,
-    place,
-    code,
-    message,
-    ...(line !== undefined && { line: Math.max(1, line - addedLines) }),
-    ...(column !== undefined && { column }),
-  };
+  return { id, place, code, message, line: line && Math.max(1, line - addedLines), column };
 }
 
 function noQueries(rejected: readonly RejectedQuery[]): FedwayError {

@@ -2,6 +2,7 @@ import { open, readdir, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { FedwayError } from "../../../errors/fedway-error.ts";
 import { compareText } from "../../../rdf/canonical.ts";
+import { isObject } from "../../guards.ts";
 
 /** Bounds of reading. */
 export interface ReadLimits {
@@ -56,8 +57,7 @@ async function readFolder(path: string, limits: ReadLimits): Promise<readonly Qu
     }
     const text = await readText(join(path, entry.name), left);
     left -= Buffer.byteLength(text);
-    const question = leadingComment(text);
-    found.push({ place: entry.name, id, text, ...(question !== "" && { question }) });
+    found.push({ place: entry.name, id, text, question: leadingComment(text) || undefined });
   }
   return found;
 }
@@ -108,13 +108,6 @@ function decoded(bytes: Buffer, name: string): string {
   }
 }
 
-/** A record of a CSV file (RFC 4180). */
-interface CsvRecord {
-  /** 1-based line on which it starts. */
-  readonly line: number;
-  readonly cells: readonly string[];
-}
-
 /**
  * The entries of a CSV file whose first record names the columns, in any order and case. A record with another number
  * of cells than the header becomes an entry without text.
@@ -141,9 +134,9 @@ export function entriesFromCsv(text: string, only: EntryFilter = {}): readonly Q
   });
 }
 
-/** Records of a text; empty lines are none. */
-function csvRecords(text: string): readonly CsvRecord[] {
-  const records: CsvRecord[] = [];
+/** The records of a CSV text (RFC 4180), each with the line on which it starts; empty lines are none. */
+function csvRecords(text: string) {
+  const records: { readonly line: number; readonly cells: readonly string[] }[] = [];
   let cells: string[] = [];
   let line = 1;
   let start = 1;
@@ -221,13 +214,10 @@ export function entriesFromJson(text: string, only: EntryFilter = {}): readonly 
   }
   return value.flatMap((entry: unknown, index) => {
     const place = `entry ${index + 1}`;
-    if (!isFields(entry)) return [{ place, problem: "The entry must be an object." }];
+    if (!isObject(entry)) return [{ place, problem: "The entry must be an object." }];
     return isWanted(entry, only) ? [entryOf(entry, place)] : [];
   });
 }
-
-const isFields = (value: unknown): value is EntryFields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parsed(text: string): unknown {
   try {
@@ -242,43 +232,37 @@ function parsed(text: string): unknown {
 export interface QueryEntry {
   /** Where it was found, for messages: "entry 3", "line 12", "all-dogs.rq". */
   readonly place: string;
-  readonly id?: string;
-  readonly text?: string;
-  readonly question?: string;
+  readonly id?: string | undefined;
+  readonly text?: string | undefined;
+  readonly question?: string | undefined;
   /** Why it cannot be used, a sentence. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** Values that fields of an entry must have for the entry to count. */
 export type EntryFilter = Readonly<Record<string, string>>;
 
-/** The fields of an entry; only its own, as names come from files. */
-type EntryFields = Readonly<Record<string, unknown>>;
-
 /** Names of the field that holds the query, the first that is there counts. */
 const textFields = ["sparql", "query", "text"] as const;
 
 /** The entry that some fields make; a number is taken as text. */
-function entryOf(fields: EntryFields, place: string): QueryEntry {
-  const textField = textFields.find((name) => textIn(fields, name) !== undefined);
-  const id = textIn(fields, "id")?.trim();
-  const text = textField === undefined ? undefined : textIn(fields, textField);
-  const question = textIn(fields, "question")?.trim();
+function entryOf(fields: Readonly<Record<string, unknown>>, place: string): QueryEntry {
+  const text = textFields.map((name) => textIn(fields, name)).find((found) => found !== undefined);
   return {
     place,
-    ...(text === undefined && { problem: "The entry has no text under sparql, query or text." }),
-    ...(id !== undefined && id !== "" && { id }),
-    ...(text !== undefined && { text }),
-    ...(question !== undefined && question !== "" && { question }),
+    problem: text === undefined ? "The entry has no text under sparql, query or text." : undefined,
+    id: textIn(fields, "id")?.trim() || undefined,
+    text,
+    question: textIn(fields, "question")?.trim() || undefined,
   };
 }
 
 /** The entry is one of those asked for. */
-function isWanted(fields: EntryFields, only: EntryFilter): boolean {
+function isWanted(fields: Readonly<Record<string, unknown>>, only: EntryFilter): boolean {
   return Object.entries(only).every(([name, value]) => textIn(fields, name) === value);
 }
 
-function textIn(fields: EntryFields, name: string): string | undefined {
+function textIn(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
   if (typeof value === "number") return String(value);
   return typeof value === "string" ? value : undefined;

@@ -1,8 +1,11 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
-import { type LearnOptions, learn } from "../../../../src/shards/load/learn.ts";
-import { bucketOf } from "../../../../src/shards/rules/placement.ts";
+import { learn } from "../../../../src/shards/load/learn.ts";
+import { loadSubjects, saveSubjects } from "../../../../src/shards/load/subject-classes.ts";
+import { hashOf } from "../../../../src/shards/rules/placement.ts";
 import type { Pattern } from "../../../../src/shards/rules/problem.ts";
 import { writeInput } from "../../../support/shard-build.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
@@ -11,8 +14,8 @@ const folder = newFolder();
 
 const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
 
-const learnText = (text: string, options: LearnOptions = {}, name = "data.nq") =>
-  learn([{ path: writeInput(folder, name, text) }], options);
+const learnText = (text: string, options: Parameters<typeof learn>[1] = {}) =>
+  learn([{ path: writeInput(folder, "data.nq", text) }], options);
 
 /** The classes that were learnt of a subject. */
 function classesOf({ subjects }: Awaited<ReturnType<typeof learn>>, iri: string): readonly string[] | undefined {
@@ -26,12 +29,12 @@ describe("learn", () => {
       `<x:b> <x:p> <x:a> .\n<x:a> ${type} <x:B> .\n<x:b> ${type} <x:A> .\n<x:a> ${type} <x:A> <x:g> .\n<x:a> ${type} <x:B> .\n` +
         `<x:c> <x:p> "1" .\n<x:d> ${type} "literal" .\n`,
     );
-    expect(learned).toMatchObject({ statements: 7, typedSubjects: 2, hasGraphs: true, classes: ["x:B", "x:A"] });
+    expect(learned).toMatchObject({ statements: 7, hasGraphs: true });
     expect(classesOf(learned, "x:a")).toEqual(["x:A", "x:B"]);
     expect(classesOf(learned, "x:b")).toEqual(["x:A"]);
     expect(classesOf(learned, "x:c")).toEqual([]);
     expect(classesOf(learned, "x:other")).toEqual([]);
-    expect(learned.untyped).toEqual({ subjects: 2, isAtLeast: false, examples: ["x:c", "x:d"] });
+    expect(learned.untyped).toEqual({ count: 2, isAtLeast: false });
     expect(learned.inputs).toMatchObject([
       { name: "data.nq", format: "n-quads", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ]);
@@ -40,14 +43,14 @@ describe("learn", () => {
   it("remembers no more untyped subjects than it may, and says so", async () => {
     const untyped = Array.from({ length: 10 }, (_, index) => `<x:${index}> <x:p> "1" .\n`).join("");
     const learned = await learnText(`${untyped}<x:9> ${type} <x:A> .\n<x:a> ${type} <x:A> .\n`, { maxUntyped: 4 });
-    expect(learned.untyped).toEqual({ subjects: 4, isAtLeast: true, examples: ["x:0", "x:1", "x:2", "x:3"] });
-    expect(learned).toMatchObject({ typedSubjects: 2, subjects: { size: 6 } });
+    expect(learned.untyped).toEqual({ count: 4, isAtLeast: true });
+    expect(learned).toMatchObject({ subjects: { size: 6 } });
     expect(classesOf(learned, "x:9")).toEqual(["x:A"]);
-    expect((await learnText(untyped, { maxUntyped: 10 })).untyped).toMatchObject({ subjects: 10, isAtLeast: false });
+    expect((await learnText(untyped, { maxUntyped: 10 })).untyped).toMatchObject({ count: 10, isAtLeast: false });
   });
 
   it("learns nothing from a dataset without triples, and reports progress", async () => {
-    expect(await learnText("# nothing\n")).toMatchObject({ typedSubjects: 0, subjects: { size: 0 } });
+    expect(await learnText("# nothing\n")).toMatchObject({ subjects: { size: 0 } });
     const seen: unknown[] = [];
     const text = `<x:a> ${type} <x:A> .\n`;
     await learnText(text, { onProgress: (progress) => seen.push(progress) });
@@ -70,7 +73,7 @@ describe("learn", () => {
           expect(classesOf(one, `x:s${subject}`)).toEqual([...new Set(own)].toSorted());
           expect(classesOf(other, `x:s${subject}`)).toEqual(classesOf(one, `x:s${subject}`));
         }
-        expect(other.untyped.subjects).toBe(one.untyped.subjects);
+        expect(other.untyped).toEqual(one.untyped);
       }),
       { numRuns: 40 },
     );
@@ -95,7 +98,8 @@ function shouldTouch(pattern: Pattern, expected: readonly string[]): void {
 
 describe("learnCells", () => {
   it("counts triples by classes, predicate and bucket", async () => {
-    const { cells, bytes } = await cellsOf([], 3);
+    const { cells } = await cellsOf([], 3);
+    const bucketOf = (iri: string): number => hashOf(iri) % 3;
     expect(
       cells.map(({ types, predicate, bucket, triples }) => [
         types.join(),
@@ -104,14 +108,13 @@ describe("learnCells", () => {
         triples,
       ]),
     ).toEqual([
-      ["", "x:p", bucketOf("x:p", 3), 1],
-      ["", "x:q", bucketOf("x:c", 3), 1],
-      ["x:A", "type", bucketOf("x:a", 3), 1],
-      ["x:A", "x:p", bucketOf("x:a", 3), 2],
-      ["x:B", "type", bucketOf("x:b", 3), 1],
-      ["x:B", "x:p", bucketOf("x:b", 3), 1],
+      ["", "x:p", bucketOf("x:p"), 1],
+      ["", "x:q", bucketOf("x:c"), 1],
+      ["x:A", "type", bucketOf("x:a"), 1],
+      ["x:A", "x:p", bucketOf("x:a"), 2],
+      ["x:B", "type", bucketOf("x:b"), 1],
+      ["x:B", "x:p", bucketOf("x:b"), 1],
     ]);
-    expect(bytes.reduce((sum, each) => sum + each, 0)).toBe(Buffer.byteLength(text));
   });
 
   shouldTouch({}, ["x:p", "x:q", "x:A type", "x:A x:p", "x:B type", "x:B x:p"]);
@@ -160,5 +163,49 @@ describe("learnCells", () => {
   it("tells what all patterns of a query touch together", async () => {
     const { touches } = await cellsOf([[{ predicate: "<x:q>" }, { subject: "<x:b>" }], [], [{ predicate: "<x:q>" }]]);
     expect(touches).toEqual([[1, 4, 5], [], [1]]);
+  });
+});
+
+async function saved(count: number) {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const subject = `<x:subject${"é".repeat(index % 40)}${index}>`;
+    return index % 5 === 0 ? `${subject} <x:p> "1" .\n` : `${subject} ${type} <x:C${index % 7}> .\n`;
+  });
+  const { subjects } = await learn([{ path: writeInput(folder, "in.nt", lines.join("")) }]);
+  const path = join(folder, "subjects");
+  await saveSubjects(path, subjects);
+  return { path, subjects };
+}
+
+describe("the file of subjects", () => {
+  it("gives back every subject with its classes, also of more than one read", async () => {
+    const { path, subjects } = await saved(40_000);
+    const found = await loadSubjects(path);
+    expect(found.size).toBe(40_000);
+    expect(found.classSets).toEqual(subjects.classSets);
+    for (let subject = 0; subject < subjects.size; subject += 1) {
+      const bytes = subjects.bytesOf(subject);
+      expect(found.find(bytes, 0, bytes.length)).toBe(subject);
+      expect(found.classSetOf(subject)).toBe(subjects.classSetOf(subject));
+    }
+    const unknown = Buffer.from("<x:nobody>");
+    expect(found.classSetOf(found.find(unknown, 0, unknown.length))).toBe(0);
+  });
+
+  const shouldRefuse = (what: string, change: (bytes: Buffer) => Buffer): void => {
+    it(`refuses a file ${what}`, async () => {
+      const { path } = await saved(10);
+      writeFileSync(path, change(readFileSync(path)));
+      await expect(loadSubjects(path)).rejects.toMatchObject({ code: "SHARDS_INVALID" });
+    });
+  };
+  shouldRefuse("that is cut off", (bytes) => bytes.subarray(0, -3));
+  shouldRefuse("that is cut off behind a subject", (bytes) => bytes.subarray(0, bytes.lastIndexOf("<x:subject") - 8));
+  shouldRefuse("that is longer", (bytes) => Buffer.concat([bytes, bytes.subarray(-30)]));
+  shouldRefuse("with another head", (bytes) => Buffer.concat([Buffer.from("{}\n"), bytes]));
+  shouldRefuse("that is empty", () => Buffer.alloc(0));
+  shouldRefuse("with classes that are not there", (bytes) => {
+    bytes.writeUInt32LE(99, bytes.indexOf("\n") + 1);
+    return bytes;
   });
 });

@@ -7,7 +7,7 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { featuresOf, readQueries } from "../../../../src/shards/rules/query-features.ts";
 import { learnCells } from "../../../../src/shards/load/cells.ts";
 import { learn } from "../../../../src/shards/load/learn.ts";
-import { bucketOf } from "../../../../src/shards/rules/placement.ts";
+import { hashOf } from "../../../../src/shards/rules/placement.ts";
 import type { Cell } from "../../../../src/shards/rules/problem.ts";
 import { literalInterpretation } from "../../../../src/shards/rules/interpretations.ts";
 import { openQueryAnswers } from "../../../../src/shards/rules/query-answers.ts";
@@ -72,7 +72,7 @@ const both = ["name 0", "name 1", "size 0", "size 1"];
 describe("cells that no shard may have alone", () => {
   it("are those without which the answer is another one, where there are two", async () => {
     const { answers, words } = await opened(inMemory);
-    const bucket = bucketOf(ferries[0]!, buckets);
+    const bucket = hashOf(ferries[0]!) % buckets;
     expect(words(await answers?.neededCells())).toEqual({
       join: both,
       largest: [`name ${bucket}`, `size ${bucket}`],

@@ -1,17 +1,13 @@
+import type { Interpretation } from "../../../../src/shards/rules/interpretations.ts";
 import { describe, expect, it } from "vitest";
-import {
-  readOntology,
-  featuresOf,
-  type FeatureInterpretation,
-  readQuery,
-} from "../../../../src/shards/rules/query-features.ts";
+import { readOntology, featuresOf, readQuery } from "../../../../src/shards/rules/query-features.ts";
 import type { Pattern, QueryFeatures } from "../../../../src/shards/rules/problem.ts";
 
 const ontology = readOntology(`
   @prefix : <urn:x/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
   :p rdfs:domain :D ; rdfs:range :R . :q rdfs:domain :D , :E . :unused rdfs:domain :F .`);
 
-function features(query: string, reading: Partial<FeatureInterpretation> = {}): QueryFeatures {
+function features(query: string, reading: Partial<Pick<Interpretation, "infer" | "exists">> = {}): QueryFeatures {
   const text = `PREFIX : <urn:x/> ${query}`;
   return featuresOf(readQuery({ id: "q", text, same: ["q"] }), { infer: false, exists: false, ...reading }, ontology);
 }
@@ -25,7 +21,11 @@ function summary({ predicates, classes, subjectVariables }: QueryFeatures): stri
   return `P: ${short(predicates)}; C: ${short(classes)}; S: ${subjectVariables}`;
 }
 
-const shouldHave = (query: string, expected: string, reading?: Partial<FeatureInterpretation>): void => {
+const shouldHave = (
+  query: string,
+  expected: string,
+  reading?: Partial<Pick<Interpretation, "infer" | "exists">>,
+): void => {
   it(`${query} ${JSON.stringify(reading ?? {})} has ${expected}`, () => {
     expect(summary(features(query, reading))).toBe(expected);
   });

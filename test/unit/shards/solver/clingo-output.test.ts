@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { createClingoOutput, type ClingoProgress } from "../../../../src/shards/solver/clingo-output.ts";
+import { ClingoOutput, type ClingoProgress } from "../../../../src/shards/solver/clingo-output.ts";
 
 function read(text: string) {
   const heard: ClingoProgress[] = [];
-  const output = createClingoOutput((progress) => heard.push(progress));
+  const output = new ClingoOutput((progress) => heard.push(progress));
   for (const line of text.split("\n")) output.feed(line);
-  return { heard, result: output.result, complete: output.complete };
+  const { result, complete } = output.end;
+  return { heard, result, complete };
 }
 
 test("models, costs and bounds are told before the object is closed", () => {
@@ -39,12 +40,12 @@ test("an empty model is a model", () => {
 });
 
 test("the clock is the one of the whole run", () => {
-  const output = createClingoOutput(() => undefined);
-  expect(output.clock).toEqual({ totalSeconds: 0, searchSeconds: 0 });
+  const output = new ClingoOutput(() => undefined);
+  expect(output.end.clock).toEqual({ totalSeconds: 0, searchSeconds: 0 });
   const text = `  "Call": [\n    {\n      "Start": 0.001,\n      "Stop": 3.571\n    }\n  ],
   "Time": {\n    "Total": 3.572,\n    "Solve": 0.324,\n    "Model": 0.291,\n    "CPU": 0.000\n  }`;
   for (const line of text.split("\n")) output.feed(line);
-  expect(output.clock).toEqual({ totalSeconds: 3.572, searchSeconds: 0.324 });
+  expect(output.end.clock).toEqual({ totalSeconds: 3.572, searchSeconds: 0.324 });
 });
 
 test.each([

@@ -1,10 +1,15 @@
-/** What is left of a set-cover problem when nothing in it is redundant. */
-interface ReducedCover {
-  readonly core: CoverInstance;
-  /** Of each rule of the core its number in the original problem, ascending. */
-  readonly kept: readonly number[];
-  /** Rules of the original problem that are the only one left for some query, ascending. */
-  readonly forced: readonly number[];
+/** A set-cover problem in numbers. */
+export interface CoverInstance {
+  /** Of each rule in canonical order the queries that it covers, ascending. */
+  readonly rules: readonly (readonly number[])[];
+  readonly queries: number;
+}
+
+/** Of each query the rules that cover it, ascending. */
+export function coverersOf({ rules, queries }: CoverInstance): readonly (readonly number[])[] {
+  const coverers: number[][] = Array.from({ length: queries }, () => []);
+  for (const [rule, covers] of rules.entries()) for (const query of covers) coverers[query]?.push(rule);
+  return coverers;
 }
 
 /**
@@ -14,7 +19,7 @@ interface ReducedCover {
  * - a rule that is the only one left for a query is in, and its queries are done.
  * Queries without any rule must be taken out before.
  */
-export function reduceCover(instance: CoverInstance): ReducedCover {
+export function reduceCover(instance: CoverInstance) {
   const covers = instance.rules.map((queries) => new Set(queries));
   const coverers = coverersOf(instance).map((rules) => new Set(rules));
   const forced = new Set<number>();
@@ -24,13 +29,16 @@ export function reduceCover(instance: CoverInstance): ReducedCover {
   const queries = coverers.flatMap(({ size }, query) => (size > 0 ? [query] : []));
   const renumbered = new Map(queries.map((query, at) => [query, at]));
   return {
+    /** What is left when nothing is redundant. */
     core: {
       rules: kept.map((rule) =>
         [...(covers[rule] ?? [])].map((query) => renumbered.get(query) ?? -1).toSorted(ascending),
       ),
       queries: queries.length,
     },
+    /** Of each rule of the core its number in the original problem, ascending. */
     kept,
+    /** Rules of the original problem that are the only one left for some query, ascending. */
     forced: [...forced].toSorted(ascending),
   };
 }
@@ -117,16 +125,75 @@ function remove(sets: readonly Set<number>[], entry: number, inverse: readonly S
   sets[entry]?.clear();
 }
 
-/** A set-cover problem in numbers. */
-export interface CoverInstance {
-  /** Of each rule in canonical order the queries that it covers, ascending. */
-  readonly rules: readonly (readonly number[])[];
-  readonly queries: number;
+/**
+ * A small cover: the rule that covers most of the queries that are left, again and again (of equal ones the first), then
+ * without those that have become needless.
+ */
+export function greedyCover({ rules, queries }: CoverInstance): readonly number[] {
+  const coverers = coverersOf({ rules, queries });
+  const gains = rules.map(({ length }) => length);
+  const times = new Uint32Array(queries);
+  const chosen: number[] = [];
+  for (let left = queries; left > 0; ) {
+    const best = gains.reduce((first, gain, rule) => (gain > (gains[first] ?? 0) ? rule : first), 0);
+    chosen.push(best);
+    for (const query of rules[best] ?? []) {
+      times[query]! += 1;
+      if (times[query] !== 1) continue;
+      left -= 1;
+      for (const rule of coverers[query] ?? []) gains[rule]! -= 1;
+    }
+  }
+  const needed = chosen.filter((rule) => {
+    const covers = rules[rule] ?? [];
+    const isNeedless = covers.every((query) => (times[query] ?? 0) > 1);
+    if (isNeedless) for (const query of covers) times[query]! -= 1;
+    return !isNeedless;
+  });
+  return needed.toSorted(ascending);
 }
 
-/** Of each query the rules that cover it, ascending. */
-export function coverersOf({ rules, queries }: CoverInstance): readonly (readonly number[])[] {
-  const coverers: number[][] = Array.from({ length: queries }, () => []);
-  for (const [rule, covers] of rules.entries()) for (const query of covers) coverers[query]?.push(rule);
-  return coverers;
+const rounds = 600;
+
+/**
+ * A lower bound of the size of a cover by Lagrangian relaxation (Fisher 1981; for set covering Caprara, Fischetti, Toth
+ * 1999): with a price y >= 0 on each query, no cover has fewer rules than sum(y) + sum over rules of min(0, 1 - sum of the
+ * prices of its queries). The prices follow the subgradient; the best bound approaches that of the linear relaxation.
+ * @param target the size of a known cover; ends as soon as the bound proves it
+ * @param untilMs by `performance.now()`; the bound that is known by then holds, too
+ */
+export function linearBound(instance: CoverInstance, target: number, untilMs = Number.POSITIVE_INFINITY): number {
+  const { rules, queries } = instance;
+  const coverers = coverersOf(instance);
+  const prices = Float64Array.from(coverers, (covering) =>
+    Math.min(...covering.map((rule) => 1 / sizeOf(rules, rule))),
+  );
+  let highest = 0;
+  let agility = 1;
+  let sinceBetter = 0;
+  const isOver = (): boolean => Math.ceil(highest - safety) >= target || performance.now() >= untilMs;
+  for (let round = 0; round < rounds && !isOver(); round += 1) {
+    const reduced = rules.map((covers) => covers.reduce((cost, query) => cost - (prices[query] ?? 0), 1));
+    const bound = sum(prices) + reduced.reduce((total, cost) => total + Math.min(0, cost), 0);
+    sinceBetter = bound > highest + 1e-4 ? 0 : sinceBetter + 1;
+    highest = Math.max(highest, bound);
+    if (sinceBetter >= 20) {
+      agility /= 2;
+      sinceBetter = 0;
+    }
+    const slack = coverers.map((covering) => 1 - covering.filter((rule) => (reduced[rule] ?? 0) < 0).length);
+    const norm = slack.reduce((total, value) => total + value * value, 0);
+    if (norm === 0) break;
+    const step = (agility * (target - bound)) / norm;
+    for (let query = 0; query < queries; query += 1) {
+      prices[query] = Math.max(0, (prices[query] ?? 0) + step * (slack[query] ?? 0));
+    }
+  }
+  return Math.max(0, Math.ceil(highest - safety));
 }
+
+/** More than what rounding can add up to. */
+const safety = 1e-6;
+
+const sizeOf = (rules: CoverInstance["rules"], rule: number): number => rules[rule]?.length ?? 1;
+const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);
