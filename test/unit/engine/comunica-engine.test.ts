@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/merged-federation.ts";
 import { createStoreClient, type StoreClient } from "../../support/store-client.ts";
 
 const a = "http://a.example/sparql";
@@ -36,13 +36,6 @@ const data = {
     :s2 :r :s3 .`),
 };
 
-const bounds = (partial = false): ExecutionBounds => ({
-  signal: new AbortController().signal,
-  deadlineMs: Number.MAX_SAFE_INTEGER,
-  partial,
-  sources: new Map(),
-});
-
 function setUp(maxSolutions = 10_000) {
   const client = createStoreClient(data);
   const engine = createComunicaEngine({ client, maxSolutions, now: () => performance.now() });
@@ -51,7 +44,7 @@ function setUp(maxSolutions = 10_000) {
 
 const shared = setUp();
 
-async function run(query: string, { client, engine } = shared, limits = bounds()): Promise<string[]> {
+async function run(query: string, { client, engine } = shared, limits = toBounds()): Promise<string[]> {
   client.requests.length = 0;
   const result = await engine.execute(toFederatedPlan(prologue + query), limits);
   if (result.kind === "boolean") return [String(result.value)];
@@ -193,12 +186,12 @@ describe("failures", () => {
     }
   });
   it("SILENT gives one empty solution", async () => {
-    const limits = bounds();
+    const limits = toBounds();
     expect(await run(join("SILENT"), failing(), limits)).toEqual(["_ -", "s1 -", "s2 -", "s3 -"]);
     expect(limits.sources.get(b)).toMatchObject({ status: "silenced", reason: "ENDPOINT_UNREACHABLE" });
   });
   it("partial leaves the member out and says so", async () => {
-    const limits = bounds(true);
+    const limits = toBounds(true);
     const union = `SELECT ?s { { ${A} {?s :p "1"} } UNION { ${B} {?s :q ?q} } }`;
     expect(await run(union, failing(), limits)).toEqual(["s1"]);
     expect(limits.sources.get(b)).toMatchObject({ status: "failed", reason: "ENDPOINT_UNREACHABLE" });
@@ -225,7 +218,7 @@ describe("failures", () => {
   it("stops making solutions when the client has left", async () => {
     const values = (name: string) => `VALUES ?${name} { ${Array.from({ length: 1_000 }, (_, i) => i).join(" ")} }`;
     const controller = new AbortController();
-    const limits = { ...bounds(), signal: controller.signal };
+    const limits = { ...toBounds(), signal: controller.signal };
     const setup = setUp(100_000_000);
     const product = run(`SELECT (COUNT(*) AS ?n) { ${values("x")} ${values("y")} ${values("z")} }`, setup, limits);
     setTimeout(() => controller.abort(new FedwayError("CANCELLED", "gone")), 100);
@@ -238,7 +231,7 @@ describe("failures", () => {
   it("ends with the client's signal", async () => {
     const controller = new AbortController();
     controller.abort(new FedwayError("CANCELLED", "gone"));
-    const limits = { ...bounds(), signal: controller.signal };
+    const limits = { ...toBounds(), signal: controller.signal };
     await expect(run(join(), shared, limits)).rejects.toMatchObject({ code: "CANCELLED" });
   });
 });

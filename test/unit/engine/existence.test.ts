@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { bindingsAnswer, canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/merged-federation.ts";
 import { createOracle } from "../../support/oracle.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
@@ -32,12 +33,7 @@ const oracle = createOracle(new Map(Object.entries(data)));
 async function answer(query: string) {
   client.requests.length = 0;
   const engine = createComunicaEngine({ client, maxSolutions: 1_000_000, now: () => performance.now() });
-  const result = await engine.execute(toFederatedPlan(spelled(query, "SERVICE")), {
-    signal: new AbortController().signal,
-    deadlineMs: Number.MAX_SAFE_INTEGER,
-    partial: false,
-    sources: new Map(),
-  });
+  const result = await engine.execute(toFederatedPlan(spelled(query, "SERVICE")), toBounds());
   if (result.kind !== "bindings") throw new Error("Only SELECT is asked here");
   const rows: string[] = [];
   for await (const row of result.rows) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/merged-federation.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 const people = "http://people.example/sparql";
@@ -16,19 +16,12 @@ const client = createStoreClient({
     _:h0 <x:city> "Ulm" .
     _:h1 <x:city> "Ulm" .`,
 });
-const bounds = (): ExecutionBounds => ({
-  signal: new AbortController().signal,
-  deadlineMs: Number.MAX_SAFE_INTEGER,
-  partial: false,
-  sources: new Map(),
-});
-
 async function run(query: string): Promise<string[]> {
   client.requests.length = 0;
   // A new engine: it learns how many keys may be sent at once, and begins with 16.
   const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
   const text = query.replaceAll("PEOPLE", `SERVICE <${people}>`).replaceAll("HOMES", `SERVICE <${homes}>`);
-  const result = await engine.execute(toFederatedPlan(text), bounds());
+  const result = await engine.execute(toFederatedPlan(text), toBounds());
   if (result.kind !== "bindings") throw new Error("Not a SELECT");
   const lines: string[] = [];
   for await (const row of result.rows) {

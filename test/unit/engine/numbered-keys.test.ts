@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
-import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/merged-federation.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 // Oxigraph stores values: it gives back "1"^^xsd:integer for "01"^^xsd:integer and "1"^^xsd:int, in data and in queries.
@@ -18,16 +18,9 @@ const client = createStoreClient({
 });
 const engine = createComunicaEngine({ client, maxSolutions: 10_000, now: () => performance.now() });
 
-const bounds = (): ExecutionBounds => ({
-  signal: new AbortController().signal,
-  deadlineMs: Number.MAX_SAFE_INTEGER,
-  partial: false,
-  sources: new Map(),
-});
-
 async function run(query: string): Promise<string[]> {
   client.requests.length = 0;
-  const result = await engine.execute(toFederatedPlan(`PREFIX xsd: <${XSD}>\n${query}`), bounds());
+  const result = await engine.execute(toFederatedPlan(`PREFIX xsd: <${XSD}>\n${query}`), toBounds());
   if (result.kind !== "bindings") throw new Error("Not a SELECT");
   const lines: string[] = [];
   for await (const row of result.rows) {
