@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as RDF from "@rdfjs/types";
 import { describe, expect, it } from "vitest";
-import { parseTurtle } from "../../../src/rdf/turtle.ts";
+import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 
 const dataService = "http://www.w3.org/ns/dcat#DataService";
 const federation = "https://w3id.org/fedway/ns#Federation";
@@ -30,7 +30,7 @@ interface CatalogFile {
   readonly values: (property: string) => readonly string[];
 }
 
-const folder = fileURLToPath(new URL("../../../catalog", import.meta.url));
+const folder = fileURLToPath(new URL("../../../../catalog", import.meta.url));
 
 function readFile(name: string): CatalogFile {
   const text = readFileSync(join(folder, name), "utf8");

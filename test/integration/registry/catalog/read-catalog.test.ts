@@ -26,7 +26,7 @@ const load = (...dirs: readonly string[]) =>
   loadCatalog({ dirs: [dir, ...dirs].map((path) => ({ path })), baseUrl: "http://127.0.0.1:4000" });
 
 /** One bad file between two good ones: they load, and the problem says where and why. */
-const shouldReport = (content: string | Uint8Array, line: number | undefined, reason: RegExp) => async () => {
+async function shouldReport(content: string | Uint8Array, line: number | undefined, reason: RegExp) {
   await write({
     "a.ttl": service("a", "http://a.example/"),
     "bad.ttl": content,
@@ -34,38 +34,27 @@ const shouldReport = (content: string | Uint8Array, line: number | undefined, re
   });
   const catalog = await load();
   expect(catalog.entries.map(({ id }) => id)).toEqual(["a", "c"]);
-  expect(catalog.problems).toEqual([
-    { file: join(dir, "bad.ttl"), reason: expect.stringMatching(reason), ...(line && { line }) },
-  ]);
-};
+  expect(catalog.problems).toEqual([{ file: join(dir, "bad.ttl"), reason: expect.stringMatching(reason), line }]);
+}
 
 describe("a catalogue file that cannot be used", () => {
-  it(
-    "has a syntax error",
-    shouldReport(`${service("b", "http://b.example/")}\n<x> <y> .`, 8, /not valid Turtle: Expected entity/),
-  );
-  it("has a bad identifier", shouldReport(service("B b", "http://b.example/"), 5, /"B b" is not a lower-case name/));
-  it("has a bad URL", shouldReport(service("b", "mailto:b@example.org"), 6, /not an http or https URL/));
-  it("has a password", shouldReport(service("b", "http://u:pw@b.example/"), 6, /user name or password/));
-  it("has a taken identifier", shouldReport(service("a", "http://b.example/"), 4, /"a" is already taken by .*a\.ttl/));
-  it(
-    "has a taken URL",
-    shouldReport(service("b", "HTTP://A.example:80"), 6, /endpointURL <.*> is already taken by .*a\.ttl/),
-  );
-  it("is empty", shouldReport("", undefined, /no dcat:DataService/));
-  it("is Latin-1", shouldReport(Uint8Array.of(0x23, 0xe9, 0x0a), undefined, /not UTF-8/));
-  it(
-    "is over 1 MB",
-    shouldReport(`${service("b", "http://b.example/")}#${"x".repeat(1_000_000)}`, undefined, /larger than 1 MB/),
-  );
-  it(
-    "has too many triples",
-    shouldReport(
+  it.each<[string, ...Parameters<typeof shouldReport>]>([
+    ["has a syntax error", `${service("b", "http://b.example/")}\n<x> <y> .`, 8, /not valid Turtle: Expected entity/],
+    ["has a bad identifier", service("B b", "http://b.example/"), 5, /"B b" is not a lower-case name/],
+    ["has a bad URL", service("b", "mailto:b@example.org"), 6, /not an http or https URL/],
+    ["has a password", service("b", "http://u:pw@b.example/"), 6, /user name or password/],
+    ["has a taken identifier", service("a", "http://b.example/"), 4, /"a" is already taken by .*a\.ttl/],
+    ["has a taken URL", service("b", "HTTP://A.example:80"), 6, /endpointURL <.*> is already taken by .*a\.ttl/],
+    ["is empty", "", undefined, /no dcat:DataService/],
+    ["is Latin-1", Uint8Array.of(0x23, 0xe9, 0x0a), undefined, /not UTF-8/],
+    ["is over 1 MB", `${service("b", "http://b.example/")}#${"x".repeat(1_000_000)}`, undefined, /larger than 1 MB/],
+    [
+      "has too many triples",
       `${service("b", "http://b.example/")}<x> <y> ${"1,".repeat(10_000)}1 .`,
       undefined,
       /more than 10000 triples/,
-    ),
-  );
+    ],
+  ])("%s", (_name, ...row) => shouldReport(...row));
 });
 
 describe("loadCatalog", () => {

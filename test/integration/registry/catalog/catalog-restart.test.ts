@@ -1,10 +1,15 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { parseTurtle } from "../../../src/rdf/turtle.ts";
-import type { CatalogWrite } from "../../../src/registry/catalog/catalog.ts";
-import { openCatalog } from "../../../src/registry/catalog/open-catalog.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
-import { type CatalogFolder, createCatalogFolder, endpointTurtle, shapesFile } from "../../support/catalog-folder.ts";
+import { parseTurtle } from "../../../../src/rdf/turtle.ts";
+import type { CatalogWrite } from "../../../../src/registry/catalog/catalog.ts";
+import { openCatalog } from "../../../../src/registry/catalog/open-catalog.ts";
+import { openSqliteStore } from "../../../../src/store/sqlite/sqlite-store.ts";
+import {
+  type CatalogFolder,
+  createCatalogFolder,
+  endpointTurtle,
+  shapesFile,
+} from "../../../support/catalog-folder.ts";
 
 const baseUrl = "http://127.0.0.1:4000";
 let folder: CatalogFolder;

@@ -52,16 +52,19 @@ const rejection = async (promise: Promise<unknown>): Promise<FedwayError> => {
   throw new Error(`expected a FedwayError, got ${String(error)}`);
 };
 /** Refuses a write to a catalogue of the file `a` (http://a.example/sparql), and shows and stores nothing. */
-const shouldRefuse =
-  (change: () => CatalogWrite, code: ErrorCode, reason: RegExp, options: Partial<OpenCatalogOptions> = {}) =>
-  async () => {
-    await folder.write({ "a.ttl": endpointTurtle("a", "http://a.example/sparql") });
-    const catalog = await open({ shapesFile, ...options });
-    const error = await rejection(catalog.write(change()));
-    expect([error.code, error.message]).toEqual([code, expect.stringMatching(reason)]);
-    expect(error.message).not.toMatch(/secret/);
-    expect([catalog.version, idsOf(catalog), await store.list("")]).toEqual([1, ["a"], []]);
-  };
+async function shouldRefuse(
+  change: () => CatalogWrite,
+  code: ErrorCode,
+  reason: RegExp,
+  options: Partial<OpenCatalogOptions> = {},
+) {
+  await folder.write({ "a.ttl": endpointTurtle("a", "http://a.example/sparql") });
+  const catalog = await open({ shapesFile, ...options });
+  const error = await rejection(catalog.write(change()));
+  expect([error.code, error.message]).toEqual([code, expect.stringMatching(reason)]);
+  expect(error.message).not.toMatch(/secret/);
+  expect([catalog.version, idsOf(catalog), await store.list("")]).toEqual([1, ["a"], []]);
+}
 
 describe("a change", () => {
   it("is shown at once, and to those who listen", async () => {
@@ -146,130 +149,51 @@ describe("a change", () => {
 });
 
 describe("a refused change", () => {
-  const b = () => endpoint("b", "http://b.example/");
-  const of = (turtle: string): CatalogWrite => ({ id: "b", kind: "endpoint", mode: "put", quads: quadsOf(turtle) });
-  it(
-    "has no title",
-    shouldRefuse(
-      () => of(endpointTurtle("b", "http://b.example/").replace(/.*dcterms:title.*\n/, "")),
-      "ENTRY_INVALID",
-      /title is missing\..* dcterms:title is a text/,
-    ),
-  );
-  it(
-    "breaks a shape",
-    shouldRefuse(() => endpoint("b", "http://b.example/", 'dcterms:description ""'), "ENTRY_INVALID", /description is/),
-  );
-  it(
-    "is about another id",
-    shouldRefuse(() => ({ ...b(), id: "c" }), "ENTRY_INVALID", /identifier is "b", but .* "c"/),
-  );
-  it(
-    "is of another kind",
-    shouldRefuse(() => ({ ...b(), kind: "federation" }), "ENTRY_INVALID", /does not describe a fedway:Federation/),
-  );
-  it(
-    "is empty",
-    shouldRefuse(() => of(""), "ENTRY_INVALID", /no dcat:DataService/),
-  );
-  it(
-    "has a password",
-    shouldRefuse(() => endpoint("b", "http://u:secret@b.example/"), "ENTRY_INVALID", /user name or password/),
-  );
-  it(
-    "is too long",
-    shouldRefuse(
-      () =>
-        endpoint(
-          "b",
-          "http://b.example/",
-          `<urn:x:p> ${"1,".repeat(10_001)}1`.replaceAll(/1/g, () => String(Math.random())),
-        ),
-      "ENTRY_INVALID",
-      /more than 10000 triples/,
-    ),
-  );
-  it(
-    "is too large",
-    shouldRefuse(
-      () => endpoint("b", "http://b.example/", `<urn:x:p> "${"x".repeat(1_000_000)}"`),
-      "ENTRY_INVALID",
-      /larger than 1 MB/,
-    ),
-  );
-  it(
-    "is no Unicode",
-    shouldRefuse(() => endpoint("b", "http://b.example/", 'skos:note "\ud800"'), "ENTRY_INVALID", /surrogate/),
-  );
-  const withObject = (iri: string) => (): CatalogWrite => ({
-    ...b(),
-    quads: [
-      ...b().quads,
-      DataFactory.quad(DataFactory.namedNode("urn:x:s"), DataFactory.namedNode("urn:x:p"), DataFactory.namedNode(iri)),
-    ],
-  });
-  it("has a relative IRI", shouldRefuse(withObject("rel"), "ENTRY_INVALID", /"rel" is not an absolute IRI/));
-  it("has a space in an IRI", shouldRefuse(withObject("urn:x:a b"), "ENTRY_INVALID", /is not an absolute IRI/));
-  it(
-    "has a triple term",
-    shouldRefuse(
-      () => of(`${endpointTurtle("b", "http://b.example/")} <a> <b> <<( <a> <b> 1 )>> .`),
-      "ENTRY_INVALID",
-      /triple term/,
-    ),
-  );
-  it(
-    "has a private address",
-    shouldRefuse(b, "ENTRY_INVALID", /may not be registered: it is private/, { refuseUrl: () => "it is private." }),
-  );
-  it(
-    "has a URL that is taken",
-    shouldRefuse(() => endpoint("b", "HTTP://A.example:80/sparql"), "ENTRY_CONFLICT", /"a" has this URL already/),
-  );
-  it(
-    "has the URL with another scheme",
-    shouldRefuse(() => endpoint("b", "https://a.example/sparql"), "ENTRY_CONFLICT", /"a" has this URL/),
-  );
-  it(
-    "has the URL with a slash more",
-    shouldRefuse(() => endpoint("b", "http://a.example/sparql/"), "ENTRY_CONFLICT", /"a" has this URL/),
-  );
-  it(
-    "has the URL of our own endpoint",
-    shouldRefuse(() => endpoint("b", "/endpoints/a/sparql"), "ENTRY_CONFLICT", /"a" has this URL/),
-  );
-  it(
-    "creates what is there",
-    shouldRefuse(
-      () => ({ ...endpoint("a", "http://b.example/"), mode: "create" }),
-      "ENTRY_CONFLICT",
-      /already has the endpoint "a"/,
-    ),
-  );
-  it(
-    "replaces what is not there",
-    shouldRefuse(() => ({ ...b(), mode: "replace" }), "ENDPOINT_UNKNOWN", /no endpoint "b"/),
-  );
-  it(
-    "replaces no federation",
-    shouldRefuse(
-      () => ({ ...federation("a", 'fedway:member "a"'), mode: "replace" }),
-      "FEDERATION_UNKNOWN",
-      /no federation "a"/,
-    ),
-  );
-  it(
-    "has an old etag",
-    shouldRefuse(
-      () => ({ ...endpoint("a", "http://b.example/"), ifMatch: "old" }),
-      "PRECONDITION_FAILED",
-      /not the one/,
-    ),
-  );
-  it(
-    "has an etag of nothing",
-    shouldRefuse(() => ({ ...b(), ifMatch: "*" }), "PRECONDITION_FAILED", /not the one/),
-  );
+  const at =
+    (url: string, ...statements: readonly string[]) =>
+    (): CatalogWrite =>
+      endpoint("b", url, ...statements);
+  const b = (...statements: readonly string[]): CatalogWrite => endpoint("b", "http://b.example/", ...statements);
+  const turtle = endpointTurtle("b", "http://b.example/");
+  const from = (text: string) => (): CatalogWrite => ({ ...b(), quads: quadsOf(text) });
+  const withObject = (iri: string) => (): CatalogWrite => {
+    const [s, p, o] = ["urn:x:s", "urn:x:p", iri].map((each) => DataFactory.namedNode(each));
+    return { ...b(), quads: [...b().quads, DataFactory.quad(s!, p!, o!)] };
+  };
+  const many = `<urn:x:p> ${Array.from({ length: 10_001 }, (_, n) => n).join(",")}`;
+
+  it.each<[string, () => CatalogWrite, RegExp, Partial<OpenCatalogOptions>?]>([
+    ["has no title", from(turtle.replace(/.*dcterms:title.*\n/, "")), /title is missing\..* dcterms:title is a text/],
+    ["breaks a shape", () => b('dcterms:description ""'), /description is/],
+    ["is about another id", () => ({ ...b(), id: "c" }), /identifier is "b", but .* "c"/],
+    ["is of another kind", () => ({ ...b(), kind: "federation" }), /does not describe a fedway:Federation/],
+    ["is empty", from(""), /no dcat:DataService/],
+    ["has a password", at("http://u:secret@b.example/"), /user name or password/],
+    ["is too long", () => b(many), /more than 10000 triples/],
+    ["is too large", () => b(`<urn:x:p> "${"x".repeat(1_000_000)}"`), /larger than 1 MB/],
+    ["is no Unicode", () => b('skos:note "\ud800"'), /surrogate/],
+    ["has a relative IRI", withObject("rel"), /"rel" is not an absolute IRI/],
+    ["has a space in an IRI", withObject("urn:x:a b"), /is not an absolute IRI/],
+    ["has a triple term", from(`${turtle} <a> <b> <<( <a> <b> 1 )>> .`), /triple term/],
+    ["has a private address", b, /may not be registered: it is private/, { refuseUrl: () => "it is private." }],
+  ])("%s", (_name, change, reason, options) => shouldRefuse(change, "ENTRY_INVALID", reason, options));
+
+  it.each([
+    "HTTP://A.example:80/sparql",
+    "https://a.example/sparql",
+    "http://a.example/sparql/",
+    "/endpoints/a/sparql",
+  ])("has the URL %s, which is taken", (url) => shouldRefuse(at(url), "ENTRY_CONFLICT", /"a" has this URL already/));
+
+  const a = (more: Partial<CatalogWrite>) => (): CatalogWrite => ({ ...endpoint("a", "http://b.example/"), ...more });
+  const other = (): CatalogWrite => ({ ...federation("a", 'fedway:member "a"'), mode: "replace" });
+  it.each<[string, ...Parameters<typeof shouldRefuse>]>([
+    ["creates what is there", a({ mode: "create" }), "ENTRY_CONFLICT", /already has the endpoint "a"/],
+    ["replaces what is not there", () => ({ ...b(), mode: "replace" }), "ENDPOINT_UNKNOWN", /no endpoint "b"/],
+    ["replaces no federation", other, "FEDERATION_UNKNOWN", /no federation "a"/],
+    ["has an old etag", a({ ifMatch: "old" }), "PRECONDITION_FAILED", /not the one/],
+    ["has an etag of nothing", () => ({ ...b(), ifMatch: "*" }), "PRECONDITION_FAILED", /not the one/],
+  ])("%s", (_name, ...row) => shouldRefuse(...row));
 });
 
 describe("an accepted change", () => {
@@ -407,7 +331,7 @@ describe("another process on the same store", () => {
 });
 
 describe("a stored change that cannot be used", () => {
-  const shouldReport = (stored: string, reason: RegExp) => async () => {
+  const shouldReport = async (stored: string, reason: RegExp): Promise<void> => {
     await folder.write({ "a.ttl": endpointTurtle("a", "http://a.example/") });
     await store.put("catalog/endpoint/a", stored);
     await store.put("catalog/other/a", "not ours");
@@ -419,11 +343,13 @@ describe("a stored change that cannot be used", () => {
     expect([idsOf(catalog), catalog.problems]).toEqual([["a"], []]);
   };
   const record = (turtle: string) => JSON.stringify({ format: 1, changedAt: "2026-01-01T00:00:00.000Z", turtle });
-  it("is no JSON", shouldReport("{", /cannot be read/));
-  it("is of a later format", shouldReport('{"format":2,"changedAt":""}', /cannot be read/));
-  it("is no Turtle", shouldReport(record("<a"), /not valid Turtle/));
-  it("is no entry", shouldReport(record(""), /no dcat:DataService/));
-  it("is another entry", shouldReport(record(endpointTurtle("z", "http://z.example/")), /about "z"/));
+  it.each<[string, ...Parameters<typeof shouldReport>]>([
+    ["is no JSON", "{", /cannot be read/],
+    ["is of a later format", '{"format":2,"changedAt":""}', /cannot be read/],
+    ["is no Turtle", record("<a"), /not valid Turtle/],
+    ["is no entry", record(""), /no dcat:DataService/],
+    ["is another entry", record(endpointTurtle("z", "http://z.example/")), /about "z"/],
+  ])("%s", (_name, ...row) => shouldReport(...row));
 });
 
 it("asks the given search for the members of a query", async () => {
