@@ -6,16 +6,6 @@ import { FedwayError } from "../errors/fedway-error.ts";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
-/** Decides which addresses may be dialled: globally reachable ones and the operator's exceptions. */
-export interface AddressGuard {
-  /** True for an IP address, in any notation, that may be dialled. Text that is no address is never allowed. */
-  allows(address: string): boolean;
-  /** The error for a host that is a refused IP literal; undefined for names and for allowed literals. */
-  refuseHost(hostname: string): FedwayError | undefined;
-  /** The same for a whole URL: http(s) only, no userinfo, no refused literal. Names are checked when dialled. */
-  refuseUrl(url: string | URL): FedwayError | undefined;
-}
-
 /** The one range of IPv6 that is global unicast (RFC 4291, section 2.4); whatever lies outside is refused unseen. */
 const globalUnicastV6: Range = [ipaddr.IPv6.parse("2000::"), 3];
 
@@ -81,25 +71,28 @@ export function isOwnHost(hostname: string): boolean {
 }
 
 /**
- * A guard with the given exceptions.
+ * Decides which addresses may be dialled: globally reachable ones and the operator's exceptions.
  * @throws FedwayError `CONFIG_INVALID` when an exception is not a CIDR range or an address
  */
-export function createAddressGuard(allowAddresses: readonly string[] = []): AddressGuard {
+export function createAddressGuard(allowAddresses: readonly string[] = []) {
   const exceptions = allowAddresses.map(parseRange);
   const allowsParsed = (address: Address): boolean =>
     exceptions.some((range) => isWithin(address, range)) || isGlobal(address);
 
+  /** True for an IP address, in any notation, that may be dialled. Text that is no address is never allowed. */
   const allows = (text: string): boolean => {
     const address = parseAddress(text);
     return address !== undefined && allowsParsed(address);
   };
 
+  /** The error for a host that is a refused IP literal; undefined for names and for allowed literals. */
   const refuseHost = (hostname: string): FedwayError | undefined => {
     const address = parseAddress(bareHost(hostname));
     if (address === undefined || allowsParsed(address)) return undefined;
     return addressRefused(`${hostname} is not a global address`);
   };
 
+  /** The same for a whole URL: http(s) only, no userinfo, no refused literal. Names are checked when dialled. */
   const refuseUrl = (url: string | URL): FedwayError | undefined => {
     const parsed = typeof url === "string" ? URL.parse(url) : url;
     if (parsed === null) return addressRefused("not an absolute URL");
@@ -110,6 +103,9 @@ export function createAddressGuard(allowAddresses: readonly string[] = []): Addr
 
   return { allows, refuseHost, refuseUrl };
 }
+
+/** Decides which addresses may be dialled. */
+export type AddressGuard = ReturnType<typeof createAddressGuard>;
 
 /** Resolves a name to all its addresses; `dns.lookup` with `all: true` by default. */
 export type ResolveHost = (

@@ -38,11 +38,6 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** A SPARQL client whose circuit breakers can be opened and closed from outside. */
-export interface GuardedSparqlClient extends SparqlClient {
-  readonly breakers: Breakers;
-}
-
 const gibibyte = 1024 ** 3;
 const defaultConcurrency = 16;
 const defaultQueue = 256;
@@ -65,7 +60,7 @@ export function openClientNetwork(options: SparqlClientOptions): Network {
 export function createSparqlClient(
   options: SparqlClientOptions,
   network: Network = openClientNetwork(options),
-): GuardedSparqlClient {
+): SparqlClient & { readonly breakers: Breakers } {
   const { observer, local, maxEndpoints = defaultEndpoints } = options;
   const { endpointConcurrency: concurrency = defaultConcurrency, endpointQueue: queueLimit = defaultQueue } = options;
   const { slowMs, ...breaker } = { ...defaultBreaker, ...options.breaker };

@@ -76,7 +76,8 @@ export class Conversation {
     }
     const isFault = reply.kind === "fault";
     const waitMs = isFault ? this.#afterFault(reply.error) : this.#afterRefusal(reply.refusal);
-    if (waitMs > 0 && waitMs >= this.#call.leftMs) throw isFault ? reply.error : this.#deadlineTooShort(reply.refusal, waitMs);
+    if (waitMs > 0 && waitMs >= this.#call.leftMs)
+      throw isFault ? reply.error : this.#deadlineTooShort(reply.refusal, waitMs);
     return waitMs;
   }
 

@@ -1,7 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** How many queries may run, and how many may wait for that. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly maxConcurrent: number;
   /** Queries that wait, and the characters of all their texts; default 5 for each that may run, and 32 Mi. */
   readonly maxWaiting?: number;
@@ -11,7 +11,7 @@ export interface AdmissionOptions {
 }
 
 /** A query that asks to be let in. */
-export interface Entrant {
+interface Entrant {
   /** Length of its text. */
   readonly characters: number;
   /** Milliseconds that it would wait. */
@@ -20,26 +20,15 @@ export interface Entrant {
   readonly signal: AbortSignal;
 }
 
-/**
- * Lets queries in up to a number; others wait for a moment, in their order. So a burst, or a process that stood still
- * for a second, delays answers and fails none, and what cannot be done in time is refused soon.
- */
-export interface Admission {
-  /**
-   * Undefined when the query may run now, otherwise a promise of that. A query that was let in calls `leave` once.
-   * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
-   */
-  enter(entrant: Entrant): Promise<void> | undefined;
-  leave(): void;
-  readonly waiting: number;
-}
-
 interface Waiting extends Entrant {
   readonly letIn: () => void;
 }
 
-/** Nobody is in yet. */
-export function createAdmission(options: AdmissionOptions): Admission {
+/**
+ * Lets queries in up to a number; others wait for a moment, in their order. So a burst, or a process that stood still
+ * for a second, delays answers and fails none, and what cannot be done in time is refused soon.
+ */
+export function createAdmission(options: AdmissionOptions) {
   const { maxConcurrent, maxWaiting = 5 * maxConcurrent, maxWaitingCharacters = 32 * 1024 * 1024 } = options;
   const maxWaitMs = options.maxWaitMs ?? 3_000;
   /** In their order; one that gives up is taken out. */
@@ -67,7 +56,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (entrant.signal.aborted) gone();
     });
   return {
-    enter(entrant) {
+    /**
+     * Undefined when the query may run now, otherwise a promise of that. A query that was let in calls `leave` once.
+     * @throws FedwayError `SERVICE_BUSY`, at once or as a rejection; `CANCELLED`
+     */
+    enter(entrant: Entrant): Promise<void> | undefined {
       if (running < maxConcurrent) {
         running += 1;
         return undefined;
@@ -75,17 +68,19 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (queue.size >= maxWaiting || characters + entrant.characters > maxWaitingCharacters) throw busy(maxConcurrent);
       return wait(entrant);
     },
-    leave() {
+    leave(): void {
       // The place goes from one to the next: nobody who comes now gets in front of those that wait.
       const [next] = queue;
       if (next === undefined) running -= 1;
       else next.letIn();
     },
-    get waiting() {
+    get waiting(): number {
       return queue.size;
     },
   };
 }
+
+export type Admission = ReturnType<typeof createAdmission>;
 
 function busy(maxConcurrent: number): FedwayError {
   return new FedwayError("SERVICE_BUSY", `${maxConcurrent} queries are running already.`, {

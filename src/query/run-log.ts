@@ -15,15 +15,15 @@ export interface RunRecord {
   readonly queryHash: string;
   readonly status: RunStatus;
   /** Rows or triples of the answer; absent when unknown. */
-  readonly rows?: number;
+  readonly rows?: number | undefined;
   /** Decoded bytes received from endpoints. */
   readonly bytes: number;
   /** Absent while the run is under way. */
-  readonly durationMs?: number;
+  readonly durationMs?: number | undefined;
   readonly sources: readonly SourceReport[];
   /** Why the run failed. */
-  readonly code?: ErrorCode;
-  readonly detail?: string;
+  readonly code?: ErrorCode | undefined;
+  readonly detail?: string | undefined;
   readonly notes: readonly PlanNote[];
 }
 
@@ -126,11 +126,12 @@ function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: 
     plan: plan.kind,
     queryHash,
     status: end?.status ?? "running",
-    ...(end?.rows !== undefined && { rows: end.rows }),
+    rows: end?.rows,
     bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
-    ...(durationMs !== undefined && { durationMs: Math.round(durationMs * 1000) / 1000 }),
+    durationMs: durationMs === undefined ? undefined : Math.round(durationMs * 1000) / 1000,
     sources: reports,
-    ...(end?.error && { code: end.error.code, detail: end.error.message }),
+    code: end?.error?.code,
+    detail: end?.error?.message,
     notes: plan.kind === "rejected" ? [] : plan.notes,
   };
 }

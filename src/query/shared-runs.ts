@@ -3,18 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
 import type { RunRecord } from "./run-log.ts";
 
-/** The runs of this process, for the other processes of a deployment to find, and theirs. */
-export interface SharedRuns {
-  /** Names this process in the ids of its runs. */
-  readonly name: string;
-  /** To be called with the place in the log of each run that begins or ends. */
-  changed(place: number): void;
-  /** A run of another process. @throws FedwayError `STORE_FAILED` */
-  find(id: string): Promise<RunRecord | undefined>;
-  /** Writes what is not written yet. */
-  close(): Promise<void>;
-}
-
 /** What is shared, and where. */
 export interface SharedRunsOptions {
   readonly store: Pick<Store, "get" | "put">;
@@ -45,7 +33,7 @@ const keyOf = (name: string, place: number): string => `run/${name}/${Math.floor
  * Copies the log into the store, page by page, after the answers were sent. The copy is no longer than the log: places that are
  * used again are written again. What the store does not take is written when it takes it again, as it is by then.
  */
-export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions): SharedRuns {
+export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions) {
   const name = randomBytes(4).toString("hex");
   const unwritten = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
@@ -83,12 +71,15 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
   const read = async (id: string, { owner, place }: LogPosition): Promise<RunRecord | undefined> =>
     parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
   return {
+    /** Names this process in the ids of its runs. */
     name,
-    changed(place) {
+    /** To be called with the place in the log of each run that begins or ends. */
+    changed(place: number): void {
       unwritten.add(place - (place % pageSize));
       if (timer === undefined) wake(writeAfterMs);
     },
-    async find(id) {
+    /** A run of another process. @throws FedwayError `STORE_FAILED` */
+    async find(id: string): Promise<RunRecord | undefined> {
       const place = placeOf(id);
       if (place === undefined || place.owner === name) return undefined;
       let record = await read(id, place);
@@ -101,7 +92,8 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
       const lost = record?.status === "running" && now() - Date.parse(record.startedAt) > timeoutMs + graceMs;
       return lost ? undefined : record;
     },
-    async close() {
+    /** Writes what is not written yet. */
+    async close(): Promise<void> {
       closed = true;
       clearTimeout(timer);
       await writing;

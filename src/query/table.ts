@@ -17,7 +17,7 @@ export interface TabularAnswer {
   /** One array a row, in column order; each cell an RDF term in N-Triples/TSV syntax, null where unbound. */
   readonly rows: readonly (readonly (string | null)[])[];
   /** Answer of ASK. */
-  readonly boolean?: boolean;
+  readonly boolean?: boolean | undefined;
   /** `maxRows` cut the answer. */
   readonly truncated: boolean;
   readonly sources: readonly SourceReport[];
@@ -41,7 +41,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     plan: toPlanDescription(plan),
     columns: kept.columns,
     rows: kept.rows,
-    ...(kept.boolean !== undefined && { boolean: kept.boolean }),
+    boolean: kept.boolean,
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
     notes: plan.kind === "rejected" ? [] : plan.notes,
@@ -76,7 +76,7 @@ interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];
   /** Answer of ASK. */
-  readonly boolean?: boolean;
+  readonly boolean?: boolean | undefined;
   /** There were more rows than wanted; the rest was not asked for. */
   readonly truncated: boolean;
   /** What ended the stream of rows early. */

@@ -30,9 +30,9 @@ export type GraphDecoder = AnswerDecoder<RDF.Quad>;
 
 /** How a graph is decoded. */
 export interface GraphDecoderOptions {
-  readonly baseIri?: string;
+  readonly baseIri?: string | undefined;
   /** Makes the terms; default that of n3. */
-  readonly factory?: RDF.DataFactory;
+  readonly factory?: RDF.DataFactory | undefined;
   /** Taken between the steps of what is not parsed piece by piece. */
   readonly pause?: Pause;
   /** Blank nodes of Turtle and TriG get the label that is written; default one of the parser's own before it. */
@@ -48,7 +48,7 @@ const maxReasonLength = 200;
 
 /** The error of an answer that is not what its media type promises; the message says what and where. */
 export function malformed(message: string, cause?: unknown): FedwayError {
-  return new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed", ...(cause !== undefined && { cause }) });
+  return new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed", cause });
 }
 
 /** Columns of an answer; each of them costs something in each row. */

@@ -25,15 +25,11 @@ class N3Decoder implements GraphDecoder {
     const { baseIri, factory, keepLabels = false } = options;
     this.#name = name;
     this.#utf8 = createUtf8Reader(name);
-    const base = baseIri !== undefined && { baseIRI: baseIri };
     const labels = keepLabels && { blankNodePrefix: "" };
-    new Parser({ format: name, ...base, ...labels, ...(factory !== undefined && { factory }) }).parse(
-      this.#source,
-      (error, quad) => {
-        if (error) this.#error ??= error;
-        else if (quad) this.#quads.push(quad);
-      },
-    );
+    new Parser({ format: name, baseIRI: baseIri, factory, ...labels }).parse(this.#source, (error, quad) => {
+      if (error) this.#error ??= error;
+      else if (quad) this.#quads.push(quad);
+    });
   }
 
   push(bytes: Uint8Array): readonly RDF.Quad[] {
@@ -65,8 +61,7 @@ class RdfXmlDecoder implements GraphDecoder {
   readonly #scanner = new XmlScanner({ sparqlResults: false, maxAttributes: 1000, maxDepth: maxXmlDepth });
 
   constructor({ baseIri, factory = DataFactory }: GraphDecoderOptions) {
-    const base = baseIri === undefined ? {} : { baseIRI: baseIri };
-    const parser = new BoundedRdfXmlParser({ dataFactory: factory, trackPosition: true, ...base });
+    const parser = new BoundedRdfXmlParser({ dataFactory: factory, trackPosition: true, baseIRI: baseIri ?? "" });
     this.#parser = new QuadTransform("RDF/XML", parser);
   }
 
@@ -143,7 +138,7 @@ export const createTriGDecoder = (options: GraphDecoderOptions = {}): GraphDecod
 
 /** RDF 1.1 N-Triples. */
 export const createNTriplesDecoder = ({ factory }: GraphDecoderOptions = {}): GraphDecoder =>
-  new N3Decoder("N-Triples", factory === undefined ? {} : { factory });
+  new N3Decoder("N-Triples", { factory });
 
 /** JSON-LD 1.1; remote contexts are refused. */
 export const createJsonLdDecoder = (options: GraphDecoderOptions = {}): GraphDecoder => new JsonLdDecoder(options);

@@ -101,7 +101,7 @@ class PausingParser extends JsonLdParser {
     super({
       dataFactory: nullTolerant(factory),
       documentLoader: refusingLoader,
-      ...(baseIri !== undefined && { baseIRI: baseIri }),
+      baseIRI: baseIri ?? "",
     });
     before(Reflect.get(this, "util"), "unaliasKeyword", pause);
     before(Reflect.get(this, "parsingContext"), "parseContext", (contexts) => {

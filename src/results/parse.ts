@@ -21,11 +21,11 @@ import {
 export interface ParseOptions {
   readonly mediaType: string;
   readonly kind: AnswerKind;
-  readonly limits?: ParseLimits;
+  readonly limits?: ParseLimits | undefined;
   /** Relative IRIs of graph documents are resolved against it; without it they are kept or refused as the format says. */
-  readonly baseIri?: string;
+  readonly baseIri?: string | undefined;
   /** Called between the steps of a long parse; throws to end it, for instance because its deadline has passed. */
-  readonly check?: () => void;
+  readonly check?: (() => void) | undefined;
 }
 
 type TupleFormat = "json" | "xml" | "csv" | "tsv";
@@ -51,7 +51,7 @@ export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: Par
     const format = formatOf(options.mediaType, options.kind);
     if (format === undefined) throw notSparql(options);
     if (isTupleFormat(format.name)) return await parseTuples(source, format.name, options);
-    return { kind: "quads", quads: parseGraph(source, { ...options, format: format.name }) };
+    return { kind: "quads", quads: parseGraph(source, format.name, options) };
   } catch (error) {
     await source.release();
     throw error;
@@ -99,15 +99,6 @@ async function parseBoolean(
 /** The formats that hold graphs. */
 type GraphFormat = Exclude<ResultFormat["name"], "json" | "xml" | "csv" | "tsv">;
 
-/** What is known about the bytes of a graph. */
-interface GraphParseOptions {
-  readonly format: GraphFormat;
-  readonly baseIri?: string;
-  readonly limits?: ParseLimits;
-  /** Called between the steps; throws to end the parse. */
-  readonly check?: () => void;
-}
-
 const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => GraphDecoder>> = {
   turtle: createTurtleDecoder,
   ntriples: createNTriplesDecoder,
@@ -119,11 +110,14 @@ const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => G
  * The triples of a foreign document, as it arrives: the one way by which such documents are parsed. It parses in small
  * steps with the event loop's turns between them, whatever the document holds.
  */
-function parseGraph(source: ByteSource, options: GraphParseOptions): AsyncIterableIterator<RDF.Quad> {
-  const pause = createPause(source, options.check);
+function parseGraph(
+  source: ByteSource,
+  format: GraphFormat,
+  { baseIri, limits, check }: ParseOptions,
+): AsyncIterableIterator<RDF.Quad> {
+  const pause = createPause(source, check);
   const factory = boundedFactory(DataFactory);
-  const { baseIri } = options;
-  const decoder = decoders[options.format]({ factory, pause, ...(baseIri !== undefined && { baseIri }) });
+  const decoder = decoders[format]({ factory, pause, baseIri });
   const bounded: GraphDecoder = {
     push: (bytes) => {
       factory.allow(bytes.length);
@@ -131,7 +125,7 @@ function parseGraph(source: ByteSource, options: GraphParseOptions): AsyncIterab
     },
     end: () => decoder.end(),
   };
-  const reader = new ItemReader({ source, decoder: bounded, pause, limits: options.limits });
+  const reader = new ItemReader({ source, decoder: bounded, pause, limits });
   const next = async (): Promise<readonly RDF.Quad[] | undefined> => {
     const quads = await reader.next();
     if (quads !== undefined && quads.length > 0) factory.taken();

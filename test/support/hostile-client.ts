@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type FaultKind, FedwayError } from "../../src/errors/fedway-error.ts";
-import { createSparqlClient, type GuardedSparqlClient } from "../../src/outbound/client.ts";
+import { createSparqlClient } from "../../src/outbound/client.ts";
 import type { SparqlClientOptions } from "../../src/outbound/client.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../../src/outbound/sparql-client.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
@@ -80,7 +80,7 @@ export async function shouldFail(
 export interface HostileSetting {
   readonly server: HostileServer;
   /** A client that may dial 127.0.0.0/8; closed after the test. */
-  readonly clientWith: (options?: Partial<SparqlClientOptions>) => GuardedSparqlClient;
+  readonly clientWith: (options?: Partial<SparqlClientOptions>) => ReturnType<typeof createSparqlClient>;
   /** A request for a case of the server. */
   readonly send: (caseName: string, more?: Partial<SparqlRequest>) => SparqlRequest;
 }

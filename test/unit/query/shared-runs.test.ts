@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import { createRunLog, type RunLog } from "../../../src/query/run-log.ts";
-import { type SharedRuns, shareRuns } from "../../../src/query/shared-runs.ts";
+import { shareRuns } from "../../../src/query/shared-runs.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
@@ -13,7 +13,7 @@ const soon = { timeout: 20_000, interval: 50 };
 
 interface Process {
   readonly log: RunLog;
-  readonly shared: SharedRuns;
+  readonly shared: ReturnType<typeof shareRuns>;
 }
 
 function startProcess(store: Pick<Store, "get" | "put">, { keep = 100, ahead = 0 } = {}): Process {
