@@ -10,7 +10,7 @@ import {
 } from "./catalog-filter.ts";
 import { amountText, numberText } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
-import { badge, page } from "./layout.ts";
+import { badge, option, page, toCopy } from "./layout.ts";
 
 /** What the page of the catalogue shows. */
 interface ShownCatalog {
@@ -32,9 +32,6 @@ export const interfaceNames: Readonly<Record<EndpointInterface, string>> = {
   file: "RDF file",
 };
 
-const choice = (value: string, text: string, isChosen: boolean): Html =>
-  html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
-
 const termField = (name: "class" | "property", value: string | undefined): Html =>
   html`<div class="half"><label for="${name}">Has the ${name}</label><input id="${name}" name="${name}" maxlength="2048" value="${value ?? ""}" placeholder="IRI, prefix:name or name"></div>
 `;
@@ -44,8 +41,8 @@ function searchForm({ filter }: ShownCatalog): Html {
 <div class="filters">
 <div class="long"><label for="q">Search</label><input type="search" id="q" name="q" maxlength="500" value="${filter.q ?? ""}" placeholder="Words of titles, descriptions, classes, properties"></div>
 <div class="third"><label for="keyword">Keyword</label><input id="keyword" name="keyword" maxlength="200" value="${filter.keyword ?? ""}"></div>
-<div class="third"><label for="status">Status</label><select id="status" name="status">${choice("", "Any", filter.status === undefined)}${endpointStatuses.map((each) => choice(each, each, each === filter.status))}</select></div>
-<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${choice("", "Any", filter.interface === undefined)}${endpointInterfaces.map((each) => choice(each, interfaceNames[each], each === filter.interface))}</select></div>
+<div class="third"><label for="status">Status</label><select id="status" name="status">${option("", "Any", filter.status === undefined)}${endpointStatuses.map((each) => option(each, each, each === filter.status))}</select></div>
+<div class="third"><label for="interface">Interface</label><select id="interface" name="interface">${option("", "Any", filter.interface === undefined)}${endpointInterfaces.map((each) => option(each, interfaceNames[each], each === filter.interface))}</select></div>
 </div>
 <details${filter.class === undefined && filter.property === undefined ? "" : html` open`}><summary>By class or property</summary>
 <div class="filters">
@@ -223,7 +220,7 @@ function tryIt({ publicUrl, hasExamples }: { readonly publicUrl: string; readonl
       ? "Artists from Iceland, the cities they were born in, and how many of their works are in museums: one query over three endpoints."
       : "A query that needs no endpoint shows that the service answers."
   }</p>
-<pre class="copy" tabindex="0" role="group" aria-label="Command to copy">${command(publicUrl, query)}</pre>
+${toCopy("Command to copy", command(publicUrl, query))}
 <p class="small muted">One click selects the whole command. <a href="/docs">How to use the API</a></p>
 </section>
 `;

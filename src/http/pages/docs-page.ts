@@ -1,6 +1,6 @@
 import { type Html, html } from "../../html.ts";
 import { tokenHeader } from "./login.ts";
-import { page } from "./layout.ts";
+import { page, table, toCopy } from "./layout.ts";
 
 /** A value of the OpenAPI document, read with care: it is data like any other. */
 type Node = Readonly<Record<string, unknown>>;
@@ -84,11 +84,7 @@ const row = ({ name, place, required, schema, description }: Field): Html =>
 const fieldTable = (fields: readonly Field[], name: string): Html =>
   fields.length === 0
     ? html``
-    : html`<div class="scroll" role="group" aria-label="Parameters of ${name}" tabindex="0"><table>
-<thead><tr><th scope="col">Name</th><th scope="col">Where</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${fields.map(row)}</tbody></table></div>
-`;
+    : table({ name: `Parameters of ${name}`, heads: ["Name", "Where", "Type", "Meaning"], rows: fields.map(row) });
 
 const exampleQuery = "SELECT ?one WHERE { VALUES ?one { 1 } }";
 
@@ -113,7 +109,7 @@ const anchor = ({ method, path }: Operation): string =>
 const section = (operation: Operation, publicUrl: string): Html => html`<section class="card">
 <h3 class="operation" id="${anchor(operation)}"><span class="method">${operation.method}</span> <code>${operation.path}</code></h3>
 <p>${textOf(operation.content["summary"])}.</p>
-${fieldTable([...parameterFields(operation), ...bodyFields(operation)], `${operation.method} ${operation.path}`)}<pre class="copy" tabindex="0" role="group" aria-label="Command: ${operation.method} ${operation.path}">${curl(operation, publicUrl)}</pre>
+${fieldTable([...parameterFields(operation), ...bodyFields(operation)], `${operation.method} ${operation.path}`)}${toCopy(`Command: ${operation.method} ${operation.path}`, curl(operation, publicUrl))}
 </section>
 `;
 

@@ -6,6 +6,7 @@ import { type Asker, askFor } from "./login.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { momentOf, numberText, latencyText } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
+import { fact, table } from "./layout.ts";
 import {
   type Capabilities,
   probedConstructs,
@@ -46,17 +47,16 @@ const completeness = (complete: boolean | undefined): string => {
   return complete ? "complete" : "perhaps not all";
 };
 
-const countRow = ({ fact, count, complete }: SchemaFact): Html =>
-  html`<tr><th scope="row">${fact}</th>${countCells(count)}<td>${completeness(complete)}</td></tr>
+const countRow = ({ fact: name, count, complete }: SchemaFact): Html =>
+  html`<tr><th scope="row">${name}</th>${countCells(count)}<td>${completeness(complete)}</td></tr>
 `;
 
-const counts = (
-  facts: readonly SchemaFact[],
-): Html => html`<div class="scroll" role="group" aria-label="Statistics" tabindex="0"><table>
-<thead><tr><th scope="col">What</th><th scope="col" class="n">Count</th><th scope="col">How it is known</th><th scope="col">List</th></tr></thead>
-<tbody>
-${facts.filter(({ count }) => count !== undefined).map(countRow)}</tbody></table></div>
-`;
+const counts = (facts: readonly SchemaFact[]): Html =>
+  table({
+    name: "Statistics",
+    heads: ["What", "#Count", "How it is known", "List"],
+    rows: facts.filter(({ count }) => count !== undefined).map(countRow),
+  });
 
 type Prefixes = Readonly<Record<string, string>>;
 
@@ -78,21 +78,21 @@ const classRow = ({ iri, status, entities }: SchemaClass, prefixes: Prefixes): H
 const classTable = (classes: readonly SchemaClass[], prefixes: Prefixes): Html =>
   classes.length === 0
     ? html`<p class="muted">No class is known.</p>`
-    : html`<div class="scroll" role="group" aria-label="Largest classes" tabindex="0"><table>
-<caption>Each leads to the endpoints that have it.</caption>
-<thead><tr><th scope="col">Class</th><th scope="col" class="n">Instances</th><th scope="col">How it is known</th></tr></thead>
-<tbody>
-${classes.map((each) => classRow(each, prefixes))}</tbody></table></div>
-`;
+    : table({
+        name: "Largest classes",
+        caption: "Each leads to the endpoints that have it.",
+        heads: ["Class", "#Instances", "How it is known"],
+        rows: classes.map((each) => classRow(each, prefixes)),
+      });
 
 const shownApart = new Set(["source"]);
 
 const valueFacts = (facts: readonly SchemaFact[]): Html => {
-  const listed = facts.filter(({ fact, values }) => values !== undefined && !shownApart.has(fact));
+  const listed = facts.filter(({ fact: name, values }) => values !== undefined && !shownApart.has(name));
   return listed.length === 0
     ? html``
     : html`<dl>
-${listed.map(({ fact, values = [] }) => html`<dt>${fact}</dt><dd>${values.join(", ")}</dd>\n`)}</dl>
+${listed.map(({ fact: name, values = [] }) => html`<dt>${name}</dt><dd>${values.join(", ")}</dd>\n`)}</dl>
 `;
 };
 
@@ -155,8 +155,6 @@ function verdictRow(construct: ProbedConstruct, outcome: ProbeOutcome | undefine
 `;
 }
 
-const fact = (name: string, value: Html | string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>
-`;
 const known = (value: number | undefined, unit: string): Html | string =>
   value === undefined ? notProbed : `${numberText(value)} ${unit}`;
 const listed = (values: readonly string[]): string => (values.length === 0 ? "none worked" : values.join(", "));
@@ -176,10 +174,10 @@ ${askFor("capabilities", asker)}`;
   return html`<p class="muted">Probed at ${momentOf(probedAt)} by queries that touch no data, each with a known answer.${
     unfinished ? " The probing ended early." : ""
   }${reachable ? "" : " The endpoint did not answer."}</p>
-<div class="scroll" role="group" aria-label="Constructs" tabindex="0"><table>
-<thead><tr><th scope="col">Construct</th><th scope="col">Answer</th><th scope="col" class="n">Took</th><th scope="col">Instead</th></tr></thead>
-<tbody>
-${probedConstructs.map((construct) => verdictRow(construct, constructs[construct]))}</tbody></table></div>
-<dl class="facts">
+${table({
+  name: "Constructs",
+  heads: ["Construct", "Answer", "#Took", "Instead"],
+  rows: probedConstructs.map((construct) => verdictRow(construct, constructs[construct])),
+})}<dl class="facts">
 ${fact("Request methods", listed(methods))}${fact("Formats", listed(formats))}${fact("Answers are cut at", rowCapText(capabilities))}${fact("VALUES of up to", known(maxValuesRows, "rows"))}${fact("URLs of up to", known(maxUrlBytes, "bytes"))}</dl>`;
 }

@@ -7,11 +7,11 @@ import type {
   WindowSummary,
   HourSummary,
 } from "../../monitor/monitor.ts";
-import { faultList, day, durationText, latencyText, moment, numberText, percentText } from "./figures.ts";
+import { day, durationText, faultList, latencyText, moment, noData, numberText, percentText } from "./figures.ts";
 import { type Html, html, ownLink } from "../../html.ts";
+import { table } from "./layout.ts";
 import { createStrips, dayScale, hourScale, summariesBySpan, stripKey, type StripScale } from "./strip.ts";
 
-const noData = html`<span class="muted">no data</span>`;
 const latencyCell = (ms: number | undefined): Html =>
   html`<td class="n">${ms === undefined ? noData : latencyText(ms)}</td>`;
 const uptimeText = (good: number, probes: number): Html | string => (probes === 0 ? noData : percentText(good, probes));
@@ -29,14 +29,13 @@ const windowRow = (each: WindowSummary): Html =>
   }</td><td>${each.probes === 0 ? noData : faultList(each.faults)}</td></tr>
 `;
 
-const windowTable = (
-  windows: readonly WindowSummary[],
-): Html => html`<div class="scroll" role="group" aria-label="Uptime" tabindex="0"><table>
-<caption>Uptime is good probes of all probes; latency is of good probes.</caption>
-<thead><tr><th scope="col">Window</th><th scope="col" class="n">Uptime</th><th scope="col" class="n">Probes</th><th scope="col" class="n">Median</th><th scope="col" class="n">p90</th><th scope="col" class="n">p99</th><th scope="col">First probe</th><th scope="col">Faults</th></tr></thead>
-<tbody>
-${windows.map(windowRow)}</tbody></table></div>
-`;
+const windowTable = (windows: readonly WindowSummary[]): Html =>
+  table({
+    name: "Uptime",
+    caption: "Uptime is good probes of all probes; latency is of good probes.",
+    heads: ["Window", "#Uptime", "#Probes", "#Median", "#p90", "#p99", "First probe", "Faults"],
+    rows: windows.map(windowRow),
+  });
 
 function dayRow(scale: StripScale, at: number, summary: DaySummary | undefined): Html {
   const fromMs = scale.fromMs + at * scale.spanMs;
@@ -45,16 +44,15 @@ function dayRow(scale: StripScale, at: number, summary: DaySummary | undefined):
 `;
 }
 
-const dayTable = (
-  scale: StripScale,
-  days: readonly DaySummary[],
-): Html => html`<details><summary>Every day as a table</summary>
-<div class="scroll" role="group" aria-label="Days" tabindex="0"><table>
-<thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="n">Uptime</th><th scope="col" class="n">Probes</th><th scope="col" class="n">Median</th><th scope="col">Faults</th></tr></thead>
-<tbody>
-${summariesBySpan(scale, days)
-  .map((summary, at) => dayRow(scale, at, summary))
-  .toReversed()}</tbody></table></div></details>
+const dayTable = (scale: StripScale, days: readonly DaySummary[]): Html =>
+  html`<details><summary>Every day as a table</summary>
+${table({
+  name: "Days",
+  heads: ["Day (UTC)", "#Uptime", "#Probes", "#Median", "Faults"],
+  rows: summariesBySpan(scale, days)
+    .map((summary, at) => dayRow(scale, at, summary))
+    .toReversed(),
+})}</details>
 `;
 
 const labelledEnds = (from: string, to: string): Html =>
@@ -107,10 +105,7 @@ export function scoreBody(score: Score | undefined): Html {
       ? html`<p>Unknown: nothing that it is made from has been measured.</p>`
       : html`<p><span class="score">${Math.round(score.points)}</span> of 100, from the parts that are known. Each part leads to its measurement.</p>`;
   return html`${total}
-<div class="scroll" role="group" aria-label="Parts of the score" tabindex="0"><table>
-<thead><tr><th scope="col">Part</th><th scope="col" class="n">Points</th><th scope="col">Why</th></tr></thead>
-<tbody>
-${score.parts.map(partRow)}</tbody></table></div>`;
+${table({ name: "Parts of the score", heads: ["Part", "#Points", "Why"], rows: score.parts.map(partRow) })}`;
 }
 
 const height = 100;

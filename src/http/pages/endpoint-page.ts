@@ -9,7 +9,7 @@ import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.
 import { moment, numberText, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
-import { badge, page, section } from "./layout.ts";
+import { badge, fact, page, section, toCopy } from "./layout.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
 /** What the page of an endpoint shows. */
@@ -30,23 +30,13 @@ interface ShownEndpoint {
   readonly version: string;
 }
 
-const fact = (name: string, value: Html | string | undefined): Html =>
-  value === undefined
-    ? html``
-    : html`<div><dt>${name}</dt><dd>${value}</dd></div>
-`;
-
-const longFact = (name: string, value: Html): Html =>
-  html`<div class="long"><dt>${name}</dt><dd>${value}</dd></div>
-`;
-
 const licenceOf = ({ license }: CatalogEntry): Html =>
   license === undefined ? html`<span class="muted">not given</span>` : link(license, license);
 
 function factsOf(entry: CatalogEntry): Html {
   const { id, url, homepage, engine, rowCap, blocksService, needsUserAgent, rawQueries, method, notes } = entry;
   return html`<dl class="facts">
-${fact("Id", html`<code>${id}</code>`)}${longFact("URL", link(url, url))}${fact("Interface", interfaceNames[entry.interface])}${fact("Engine", engine ?? html`<span class="muted">not known</span>`)}${homepage === undefined ? "" : longFact("Home page", link(homepage, homepage))}${longFact("Licence", licenceOf(entry))}${fact("Rows are cut at", rowCap === undefined ? undefined : numberText(rowCap))}${fact("Request method", method)}${fact("SERVICE", blocksService ? "refused" : undefined)}${fact("User-Agent", needsUserAgent ? "must name a contact" : undefined)}${fact("Dialect queries", rawQueries ? "passed on" : undefined)}</dl>
+${fact("Id", html`<code>${id}</code>`)}${fact("URL", link(url, url), true)}${fact("Interface", interfaceNames[entry.interface])}${fact("Engine", engine ?? html`<span class="muted">not known</span>`)}${fact("Home page", homepage === undefined ? undefined : link(homepage, homepage), true)}${fact("Licence", licenceOf(entry), true)}${fact("Rows are cut at", rowCap === undefined ? undefined : numberText(rowCap))}${fact("Request method", method)}${fact("SERVICE", blocksService ? "refused" : undefined)}${fact("User-Agent", needsUserAgent ? "must name a contact" : undefined)}${fact("Dialect queries", rawQueries ? "passed on" : undefined)}</dl>
 ${
   notes.length === 0
     ? ""
@@ -63,7 +53,7 @@ const howToAsk = ({
   entry,
   publicUrl,
 }: ShownEndpoint): Html => html`<p>Its SPARQL route here is <a href="/endpoints/${entry.id}/sparql"><code>/endpoints/${entry.id}/sparql</code></a>; no <code>SERVICE</code> is needed.</p>
-<pre class="copy" tabindex="0" role="group" aria-label="Command to copy">${command(publicUrl, entry.id)}</pre>`;
+${toCopy("Command to copy", command(publicUrl, entry.id))}`;
 
 function stateLine({ availability }: ShownEndpoint): Html {
   if (!availability.ok) return html`<p class="muted">The state could not be read now.</p>`;
@@ -108,36 +98,16 @@ export function endpointPage(shown: ShownEndpoint): string {
 <p class="lead">${descriptionText(shown.description)}</p>
 ${stateLine(shown)}
 ${heartbeatBanner(shown.heartbeat)}<div class="columns"><div>
-${section(
-  "availability",
-  "Availability",
-  shownReading(shown.availability, (value) => availabilityBody(value, nowMs)),
-)}
-${section(
-  "incidents",
-  "Incidents",
-  shownReading(shown.incidents, (value) => incidentsBody(value, nowMs)),
-)}
-${section(
-  "data",
-  "Data",
-  shownReading(shown.data, (value) => dataBody(value, asker)),
-)}
-${section(
-  "capabilities",
-  "Capabilities",
-  shownReading(shown.capabilities, (value) => capabilitiesBody(value, asker)),
-)}
+${readSection("Availability", shown.availability, (value) => availabilityBody(value, nowMs))}
+${readSection("Incidents", shown.incidents, (value) => incidentsBody(value, nowMs))}
+${readSection("Data", shown.data, (value) => dataBody(value, asker))}
+${readSection("Capabilities", shown.capabilities, (value) => capabilitiesBody(value, asker))}
 </div>
 <div>
 ${section("facts", "About", html`${factsOf(entry)}${keywordTags(entry.keywords)}`)}
 ${section("ask", "Ask it", howToAsk(shown))}
-${section("score", "Score", shownReading(shown.score, scoreBody))}
-${section(
-  "maintenance",
-  "Maintenance",
-  shownReading(shown.maintenance, (value) => maintenanceBody(value, nowMs)),
-)}
+${readSection("Score", shown.score, scoreBody)}
+${readSection("Maintenance", shown.maintenance, (value) => maintenanceBody(value, nowMs))}
 ${section("documents", "For programs", documents(shown))}
 </div></div>`,
   });
@@ -157,7 +127,7 @@ export async function readingOf<Value>(promise: Promise<Value>): Promise<Reading
 }
 
 /** What `show` makes of the value; a plain word where it could not be read, so that it is not taken for nothing. */
-const shownReading = <Value>(reading: Reading<Value>, show: (value: Value) => Html): Html =>
-  reading.ok
-    ? show(reading.value)
-    : html`<p class="banner down">This could not be read now. It may be there all the same.</p>`;
+const readSection = <Value>(heading: string, reading: Reading<Value>, show: (value: Value) => Html): Html =>
+  section(heading.toLowerCase(), heading, reading.ok ? show(reading.value) : notRead);
+
+const notRead = html`<p class="banner down">This could not be read now. It may be there all the same.</p>`;

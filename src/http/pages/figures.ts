@@ -111,6 +111,9 @@ export function heartbeatFacts({ enabled, lastMs, gaps }: Heartbeat): Html {
 ${newest.map(({ fromMs, toMs }) => html`<li>${moment(fromMs)} to ${moment(toMs)} (${durationText(Math.max(0, toMs - fromMs))})</li>\n`)}</ul></details>`;
 }
 
+/** Where nothing was measured. */
+export const noData = html`<span class="muted">no data</span>`;
+
 /** Kinds of faults in words for people. */
 export const faultWords: Readonly<Record<FaultKind, string>> = {
   address: "its address may not be dialled",

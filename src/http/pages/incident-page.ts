@@ -1,7 +1,7 @@
 import type { Incident, Observation } from "../../monitor/monitor.ts";
 import { faultList, faultText, amountText, moment, faultWords, durationText, latencyText } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
-import { badge, page, section } from "./layout.ts";
+import { badge, fact, page, section, table } from "./layout.ts";
 
 /** What the page of an incident shows. */
 interface ShownIncident {
@@ -15,14 +15,7 @@ interface ShownIncident {
 function factsOf({ incident, nowMs }: ShownIncident): Html {
   const { startedMs, openedMs, fault, faults, url } = incident;
   return html`<dl class="facts">
-<div><dt>Started</dt><dd>${moment(startedMs)}</dd></div>
-<div><dt>Counted as down from</dt><dd>${moment(openedMs)}</dd></div>
-<div><dt>Ended</dt><dd>${endOf(incident)}</dd></div>
-<div><dt>Length</dt><dd>${lengthOf(incident, nowMs)}</dd></div>
-<div><dt>First fault</dt><dd>${faultText(fault)}</dd></div>
-<div><dt>Faults</dt><dd>${faultList(faults)}</dd></div>
-<div class="long"><dt>Probed</dt><dd>${link(url, url)}</dd></div>
-</dl>`;
+${fact("Started", moment(startedMs))}${fact("Counted as down from", moment(openedMs))}${fact("Ended", endOf(incident))}${fact("Length", lengthOf(incident, nowMs))}${fact("First fault", faultText(fault))}${fact("Faults", faultList(faults))}${fact("Probed", link(url, url), true)}</dl>`;
 }
 
 /** The page of one incident, with its evidence. */
@@ -69,13 +62,12 @@ function evidenceRow({ atMs, ok, ms, fault, status, detail, tries, source, maint
 }
 
 /** Observations as a table. */
-export const evidenceTable = (
-  evidence: readonly Observation[],
-): Html => html`<div class="scroll" role="group" aria-label="Evidence" tabindex="0"><table>
-<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Result</th><th scope="col" class="n">HTTP status</th><th scope="col" class="n">Took</th><th scope="col" class="n">Tries</th><th scope="col">Source</th></tr></thead>
-<tbody>
-${evidence.map(evidenceRow)}</tbody></table></div>
-`;
+export const evidenceTable = (evidence: readonly Observation[]): Html =>
+  table({
+    name: "Evidence",
+    heads: ["Time (UTC)", "Result", "#HTTP status", "#Took", "#Tries", "Source"],
+    rows: evidence.map(evidenceRow),
+  });
 
 const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
   recovered: "recovered",
@@ -104,11 +96,7 @@ export function incidentTable(incidents: readonly Incident[], nowMs: number): Ht
     incident: Incident,
   ): Html => html`<tr><th scope="row"><a href="${incidentPath(incident)}">${moment(incident.startedMs)}</a></th><td>${endOf(incident)}</td><td class="whole">${lengthOf(incident, nowMs)}</td><td>${faultText(incident.fault)}</td></tr>
 `;
-  return html`<div class="scroll" role="group" aria-label="Incidents" tabindex="0"><table>
-<thead><tr><th scope="col">Started</th><th scope="col">Ended</th><th scope="col">Length</th><th scope="col">First fault</th></tr></thead>
-<tbody>
-${incidents.map(row)}</tbody></table></div>
-`;
+  return table({ name: "Incidents", heads: ["Started", "Ended", "Length", "First fault"], rows: incidents.map(row) });
 }
 
 /** Open incidents of several endpoints. */

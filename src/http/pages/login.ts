@@ -3,7 +3,7 @@ import { html, type Html } from "../../html.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { isToken, openAccess, sessionCookie, guarded } from "../write-access.ts";
-import { page } from "./layout.ts";
+import { page, toCopy } from "./layout.ts";
 import { pageHeaders } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
@@ -82,7 +82,7 @@ export function askFor(work: keyof typeof works, { id, endpointApi, mayAsk }: As
   if (mayAsk)
     return html`<form method="post" action="/endpoints/${id}/${work}"><div><button>${button}</button></div></form>`;
   const command = `curl -X POST '${endpointApi}/${work}' \\\n  ${tokenHeader}`;
-  return html`<pre class="copy" tabindex="0" role="group" aria-label="Command that has it ${done}">${command}</pre>
+  return html`${toCopy(`Command that has it ${done}`, command)}
 <p class="small muted">The service keeps its admin token in its data folder. <a href="/login">Sign in</a> to ask from here.</p>`;
 }
 

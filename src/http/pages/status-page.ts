@@ -3,6 +3,7 @@ import {
   amountText,
   latencyText,
   moment,
+  noData,
   numberText,
   percentText,
   heartbeatBanner,
@@ -10,7 +11,7 @@ import {
 } from "./figures.ts";
 import { type Html, html } from "../../html.ts";
 import { openIncidentList } from "./incident-page.ts";
-import { badge, page, section } from "./layout.ts";
+import { badge, option, page, section } from "./layout.ts";
 import { createStrips, hourScale, stripKey } from "./strip.ts";
 import { choiceOf } from "./catalog-filter.ts";
 
@@ -26,18 +27,12 @@ interface ShownStatus {
   readonly version: string;
 }
 
-const stateTexts: Readonly<Record<HealthState, string>> = {
-  up: "up",
-  down: "down",
-  unknown: "unknown",
-};
-
 function tile(shown: ShownStatus, state: HealthState | undefined): Html {
   const { all, filter } = shown;
   const count = state === undefined ? all.length : all.filter((health) => health.state === state).length;
   const { sort, order } = filter;
   const path = statusPath({ sort, order, ...(state !== undefined && { state }) });
-  return html`<li><a class="${state ?? "all"}" href="${path}"${filter.state === state ? html` aria-current="true"` : ""}><b>${numberText(count)}</b> ${state === undefined ? "endpoints" : stateTexts[state]}</a></li>
+  return html`<li><a class="${state ?? "all"}" href="${path}"${filter.state === state ? html` aria-current="true"` : ""}><b>${numberText(count)}</b> ${state === undefined ? "endpoints" : state}</a></li>
 `;
 }
 
@@ -82,13 +77,10 @@ const sortTexts: Readonly<Record<StatusSort, string>> = {
   since: "Since (UTC)",
 };
 
-const option = (value: string, text: string, isChosen: boolean): Html =>
-  html`<option value="${value}"${isChosen ? html` selected` : ""}>${text}</option>`;
-
 const sortForm = ({
   filter,
 }: ShownStatus): Html => html`<form class="sorting card" action="/status" method="get" aria-label="What is shown">
-<div><label for="state">State</label><select id="state" name="state">${option("", "Any", filter.state === undefined)}${healthStates.map((each) => option(each, stateTexts[each], each === filter.state))}</select></div>
+<div><label for="state">State</label><select id="state" name="state">${option("", "Any", filter.state === undefined)}${healthStates.map((each) => option(each, each, each === filter.state))}</select></div>
 <div><label for="sort">Sort by</label><select id="sort" name="sort">${sorts.map((each) => option(each, sortTexts[each], each === filter.sort))}</select></div>
 <div><label for="order">Order</label><select id="order" name="order">${option("asc", "Ascending", filter.order === "asc")}${option("desc", "Descending", filter.order === "desc")}</select></div>
 <div class="act"><button>Show</button></div>
@@ -114,8 +106,6 @@ function columnHead(column: StatusSort, filter: StatusFilter): Html {
   const sorting = isSorted ? html` aria-sort="${filter.order === "asc" ? "ascending" : "descending"}"` : "";
   return html`<th scope="col"${columnClass(column, filter)}${sorting}><a href="${path}">${sortTexts[column]}</a></th>`;
 }
-
-const noData = html`<span class="muted">no data</span>`;
 
 interface RowLook {
   readonly strip: ReturnType<typeof createStrips>;
