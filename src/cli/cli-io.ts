@@ -4,10 +4,7 @@ import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { CatalogReport } from "../registry/catalog/check-catalog.ts";
 import type { DescribeOptions } from "../registry/compute/describer.ts";
-import type { BuildProgress } from "../shards/build-problem.ts";
-import type { ShardReport } from "../shards/report/shard-report.ts";
-import type { ShardMode } from "../shards/spec.ts";
-import type { Verification } from "../shards/verify/verification.ts";
+import type { createShardCommands } from "../shards/service/commands.ts";
 import { InvalidArgumentError } from "commander";
 
 /** The service as the command line uses it. */
@@ -24,50 +21,8 @@ export interface CliApp {
 /** How far a description has come. */
 export type DescribeProgress = Parameters<NonNullable<DescribeOptions["onProgress"]>>[0];
 
-/** How shards are built from the command line. */
-export interface BuildShardsOptions {
-  /** Choose rules and predict sizes, write nothing. */
-  readonly dryRun: boolean;
-  readonly mode?: ShardMode;
-  /** The folder of the result, instead of the one that is described; of several datasets: the folder of theirs. */
-  readonly output?: string;
-  /** Folders that may be read beside that of the description and the current one. */
-  readonly allow: readonly string[];
-  /** Of the search for the rules: the best ones that were found by then are used. Default a minute. */
-  readonly solveMs?: number;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: BuildProgress) => void;
-}
-
-/** How shards are verified from the command line. */
-export interface VerifyShardsOptions extends Pick<BuildShardsOptions, "signal" | "onProgress"> {
-  /** What the shards were made of; empty: the files that the build noted, where they lay then. */
-  readonly inputs: readonly string[];
-  /** Compare the answers of all queries too, which may take long. */
-  readonly answers: boolean;
-  /** Of the whole run: what was not looked at by then is unknown. Default: as long as it takes. */
-  readonly timeoutMs?: number;
-}
-
-/** What came of a build. */
-export interface ShardOutcome {
-  readonly report: ShardReport;
-  /** Absent when nothing was written. */
-  readonly folder?: string;
-}
-
 /** What the commands about shards do. */
-export interface ShardCommands {
-  /**
-   * Builds what a description names, one dataset after the other; ends at the first that fails.
-   * @throws FedwayError `REQUEST_INVALID`, `SHARDS_BUSY`, `DATASET_INVALID`, `DISK_FULL`, `SOLVER_FAILED`, `CANCELLED`
-   */
-  build(specFile: string, options: BuildShardsOptions): Promise<readonly ShardOutcome[]>;
-  /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
-  report(folder: string): Promise<ShardOutcome>;
-  /** @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
-  verify(folder: string, options: VerifyShardsOptions): Promise<Verification>;
-}
+export type ShardCommands = ReturnType<typeof createShardCommands>;
 
 /** Who holds the data folder; without `url` it cannot be talked to. */
 export interface FolderHolder {
@@ -107,6 +62,11 @@ export interface CliIo {
   /** Aborts when the user interrupts or the process is asked to end. */
   readonly interrupted: AbortSignal;
 }
+
+/** Runs a command over the outside world and notes its exit code. */
+export type Running = <Args extends readonly unknown[]>(
+  run: (io: CliIo, ...args: Args) => Promise<number>,
+) => (...args: Args) => Promise<void>;
 
 /** Exit codes of every command; that of an interruption is what shells use for SIGINT. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 
 /** Options that `query` and `explain` share. */
-export interface QueryOptions {
+interface QueryOptions {
   readonly endpoint?: string;
   readonly url?: string;
   readonly format?: string;
@@ -98,7 +98,7 @@ export async function runServe(io: CliIo, overrides: Readonly<Record<string, str
 }
 
 /** Options of `fedway export`. */
-export interface ExportOptions {
+interface ExportOptions {
   readonly output?: string;
   readonly url?: string;
   readonly reviewed?: boolean;

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
-import { type CliIo, exitCodes, UsageError, examples, httpUrl, milliseconds } from "./cli-io.ts";
-import { type QueryOptions, runExplain, runQuery, runServe } from "./commands.ts";
+import { type CliIo, examples, exitCodes, httpUrl, milliseconds, type Running, UsageError } from "./cli-io.ts";
+import { runExplain, runQuery, runServe } from "./commands.ts";
 import { oneLine, write, problemText } from "./output.ts";
 import { RemoteProblem } from "./remote-runner.ts";
 import { addBackup, addCatalog, addDescribe, addExport } from "./registry-program.ts";
@@ -34,7 +34,7 @@ function withQueryOptions(command: Command): Command {
     .option("--url <url>", "ask this running service", httpUrl);
 }
 
-function addServe(program: Command, io: CliIo, done: (code: number) => void): void {
+function addServe(program: Command, io: CliIo, running: Running): void {
   program
     .command("serve")
     .description("start the service")
@@ -42,10 +42,10 @@ function addServe(program: Command, io: CliIo, done: (code: number) => void): vo
     .option("-p, --port <port>", "port to listen on (PORT)")
     .option("-c, --catalog <folder>", "folder of the catalogue (FEDWAY_CATALOG)")
     .addHelpText("after", () => examples("serve", "serve --port 8080 --catalog ./catalog") + environmentHelp(io))
-    .action(async (options: object) => done(await runServe(io, serveOverrides(options))));
+    .action(running((_io, options: object) => runServe(io, serveOverrides(options))));
 }
 
-function addQuery(program: Command, io: CliIo, done: (code: number) => void): void {
+function addQuery(program: Command, running: Running): void {
   withQueryOptions(program.command("query").description("run a query and write its answer to standard output"))
     .option("-f, --format <format>", "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type")
     .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
@@ -57,14 +57,14 @@ function addQuery(program: Command, io: CliIo, done: (code: number) => void): vo
         "query - --url http://127.0.0.1:3000 < query.rq",
       ),
     )
-    .action(async (query: string, options: QueryOptions) => done(await runQuery(io, query, options)));
+    .action(running(runQuery));
 }
 
-function addExplain(program: Command, io: CliIo, done: (code: number) => void): void {
+function addExplain(program: Command, running: Running): void {
   withQueryOptions(program.command("explain").description("show the plan of a query without running it"))
     .option("--json", "the plan as JSON")
     .addHelpText("after", () => examples("explain query.rq", "explain --json query.rq"))
-    .action(async (query: string, options: QueryOptions) => done(await runExplain(io, query, options)));
+    .action(running(runExplain));
 }
 
 async function codeOf(error: unknown, io: CliIo): Promise<number> {
@@ -81,9 +81,11 @@ async function codeOf(error: unknown, io: CliIo): Promise<number> {
 /** Runs the command line; `argv` are the arguments after the program's name. Resolves to the exit code. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code: number = exitCodes.ok;
-  const done = (result: number): void => {
-    code = result;
-  };
+  const running: Running =
+    (run) =>
+    async (...args) => {
+      code = await run(io, ...args);
+    };
   const program = new Command("fedway")
     .description("Federated SPARQL proxy: one query in, the answer from the right endpoints out")
     .version(io.version)
@@ -95,14 +97,14 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   program.addHelpText("after", () =>
     examples("serve", "query query.rq --format csv", "explain query.rq", "describe people", "catalog check"),
   );
-  addServe(program, io, done);
-  addQuery(program, io, done);
-  addExplain(program, io, done);
-  addDescribe(program, io, done);
-  addCatalog(program, io, done);
-  addBackup(program, io, done);
-  addExport(program, io, done);
-  addShards(program, io, done);
+  addServe(program, io, running);
+  addQuery(program, running);
+  addExplain(program, running);
+  addDescribe(program, running);
+  addCatalog(program, running);
+  addBackup(program, running);
+  addExport(program, running);
+  addShards(program, running);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return code;

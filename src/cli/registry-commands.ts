@@ -17,7 +17,7 @@ export interface DescriptionStyle {
 }
 
 /** Options of `fedway describe`. */
-export interface DescribeCommandOptions extends Partial<DescriptionStyle> {
+interface DescribeCommandOptions extends Partial<DescriptionStyle> {
   readonly maxRequests?: number;
   readonly timeout?: number;
   readonly retrieve?: boolean;

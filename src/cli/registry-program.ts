@@ -1,18 +1,10 @@
 import { type Command, Option } from "commander";
-import { type CliIo, examples, httpUrl, milliseconds, requests } from "./cli-io.ts";
-import {
-  descriptionFormats,
-  type DescribeCommandOptions,
-  runBackup,
-  runCatalogCheck,
-  runDescribe,
-} from "./registry-commands.ts";
-import { type ExportOptions, runExport } from "./commands.ts";
-
-type Done = (code: number) => void;
+import { examples, httpUrl, milliseconds, requests, type Running } from "./cli-io.ts";
+import { descriptionFormats, runBackup, runCatalogCheck, runDescribe } from "./registry-commands.ts";
+import { runExport } from "./commands.ts";
 
 /** Adds `describe`. */
-export function addDescribe(program: Command, io: CliIo, done: Done): void {
+export function addDescribe(program: Command, running: Running): void {
   program
     .command("describe")
     .description("describe the data behind an endpoint (VoID): the publisher's description, and what queries find out")
@@ -43,13 +35,11 @@ export function addDescribe(program: Command, io: CliIo, done: Done): void {
         "describe people --view planner --format ntriples",
       ),
     )
-    .action(async (endpoint: string, options: DescribeCommandOptions) =>
-      done(await runDescribe(io, endpoint, options)),
-    );
+    .action(running(runDescribe));
 }
 
 /** Adds `catalog check`. */
-export function addCatalog(program: Command, io: CliIo, done: Done): void {
+export function addCatalog(program: Command, running: Running): void {
   const catalog = program
     .command("catalog")
     .description("work on the files of the catalogue")
@@ -60,23 +50,21 @@ export function addCatalog(program: Command, io: CliIo, done: Done): void {
     .argument("[folder...]", "folders of Turtle files (FEDWAY_CATALOG)")
     .option("--json", "the report as JSON")
     .addHelpText("after", () => examples("catalog check", "catalog check ./catalog ./catalog/examples --json"))
-    .action(async (folders: string[], options: { readonly json?: boolean }) =>
-      done(await runCatalogCheck(io, folders, options)),
-    );
+    .action(running(runCatalogCheck));
 }
 
 /** Adds `backup`. */
-export function addBackup(program: Command, io: CliIo, done: Done): void {
+export function addBackup(program: Command, running: Running): void {
   program
     .command("backup")
     .description("copy the state of the service into a new file, also while the service runs")
     .argument("<file>", "the new file; a file that exists is never replaced")
     .addHelpText("after", () => examples("backup fedway-monday.db", "backup /backups/$(date +%F).db"))
-    .action(async (file: string) => done(await runBackup(io, file)));
+    .action(running(runBackup));
 }
 
 /** Adds `export`. */
-export function addExport(program: Command, io: CliIo, done: Done): void {
+export function addExport(program: Command, running: Running): void {
   program
     .command("export")
     .description("publish a snapshot: state, uptime, incidents and score of all endpoints, as JSON")
@@ -86,5 +74,5 @@ export function addExport(program: Command, io: CliIo, done: Done): void {
     .addHelpText("after", () =>
       examples("export --output status.json", "export --reviewed", "export --url http://127.0.0.1:3000"),
     )
-    .action(async (options: ExportOptions) => done(await runExport(io, options)));
+    .action(running(runExport));
 }

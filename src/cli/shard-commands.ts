@@ -1,12 +1,13 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { BuildProgress } from "../shards/build-problem.ts";
+import type { BuildResult } from "../shards/build.ts";
 import { type ShardMode, shardModes } from "../shards/spec.ts";
-import { type CliIo, exitCodes, type ShardOutcome, UsageError } from "./cli-io.ts";
+import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import type { Check, Verification } from "../shards/verify/verification.ts";
 import { oneLine, write, checkOutputFile, writeOutputFile } from "./output.ts";
 
 /** Options of `fedway shards build`. */
-export interface BuildCommandOptions {
+interface BuildCommandOptions {
   readonly dryRun?: boolean;
   readonly mode?: ShardMode;
   readonly output?: string;
@@ -21,17 +22,17 @@ interface Form {
 }
 
 /** Options of `fedway shards compare`. */
-export type CompareCommandOptions = Pick<BuildCommandOptions, "allow" | "solveTimeout" | "json"> &
+type CompareCommandOptions = Pick<BuildCommandOptions, "allow" | "solveTimeout" | "json"> &
   Pick<ReportCommandOptions, "html">;
 
 /** Options of `fedway shards report`. */
-export interface ReportCommandOptions extends Form {
+interface ReportCommandOptions extends Form {
   /** File that the page is written to. */
   readonly html?: string;
 }
 
 /** Options of `fedway shards verify`. */
-export interface VerifyCommandOptions extends Form {
+interface VerifyCommandOptions extends Form {
   readonly input?: readonly string[];
   /** False with `--no-answers`. */
   readonly answers?: boolean;
@@ -71,7 +72,7 @@ export async function runShardReport(
 ): Promise<number> {
   if (html !== undefined) await checkOutputFile(html, "--html");
   const commands = await io.shards();
-  const outcomes: ShardOutcome[] = [];
+  const outcomes: BuildResult[] = [];
   for (const folder of folders) outcomes.push(await commands.report(folder));
   refuseTwice(outcomes);
   const [first, ...more] = outcomes;
@@ -85,7 +86,7 @@ export async function runShardCompare(io: CliIo, spec: string, options: CompareC
   if (html !== undefined) await checkOutputFile(html, "--html");
   const commands = await io.shards();
   const outcomes = await unlessInterrupted(io, async (onProgress) => {
-    const found: ShardOutcome[] = [];
+    const found: BuildResult[] = [];
     for (const mode of shardModes) {
       const limit = solveTimeout === undefined ? {} : { solveMs: solveTimeout };
       const signal = io.interrupted;
@@ -112,7 +113,7 @@ async function tell(
 }
 
 /** It would count twice. */
-function refuseTwice(outcomes: readonly ShardOutcome[]): void {
+function refuseTwice(outcomes: readonly BuildResult[]): void {
   const seen = new Set<string | undefined>();
   for (const { folder } of outcomes) {
     if (seen.has(folder)) throw new UsageError(`the folder "${folder}" is named twice`);
@@ -127,13 +128,13 @@ interface Told {
   readonly page: () => Promise<string>;
 }
 
-const tellOne = (outcome: ShardOutcome): Told => ({
+const tellOne = (outcome: BuildResult): Told => ({
   value: outcome.report,
   text: () => outcomeText(outcome),
   page: async () => (await import("../shards/report/report-page.ts")).reportPage(outcome.report),
 });
 
-async function tellSeveral(outcomes: readonly ShardOutcome[]): Promise<Told> {
+async function tellSeveral(outcomes: readonly BuildResult[]): Promise<Told> {
   const { overviewOf } = await import("../shards/report/overview.ts");
   const { overviewText } = await import("./shard-overview-text.ts");
   const overview = overviewOf(outcomes.map(({ report }) => report));
@@ -201,7 +202,7 @@ function listed<Item>(title: string, items: readonly Item[], line: (item: Item) 
   ];
 }
 
-function outcomeText({ report, folder }: ShardOutcome): string {
+function outcomeText({ report, folder }: BuildResult): string {
   const { dataset, mode, reading, statistics, optimum, rules, shards, queries, leftOut } = report;
   const bound = optimum.proven
     ? "no choice is better"

@@ -1,30 +1,19 @@
 import { type Command, Option } from "commander";
-import { type CliIo, UsageError, examples, milliseconds } from "./cli-io.ts";
+import { examples, milliseconds, type Running, UsageError } from "./cli-io.ts";
 import { runServe } from "./commands.ts";
 import { shardModes } from "../shards/spec.ts";
-import {
-  type BuildCommandOptions,
-  type CompareCommandOptions,
-  type ReportCommandOptions,
-  runShardBuild,
-  runShardCompare,
-  runShardReport,
-  runShardVerify,
-  type VerifyCommandOptions,
-} from "./shard-commands.ts";
-
-type Done = (code: number) => void;
+import { runShardBuild, runShardCompare, runShardReport, runShardVerify } from "./shard-commands.ts";
 
 /** Adds `shards build`, `shards compare`, `shards report`, `shards verify` and `shards serve`. */
-export function addShards(program: Command, io: CliIo, done: Done): void {
+export function addShards(program: Command, running: Running): void {
   const shards = program
     .command("shards")
     .description("turn a dataset and its queries into a federated benchmark")
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards serve .fedway/shards/harbour"),
     );
-  addBuild(shards, io, done);
-  addCompare(shards, io, done);
+  addBuild(shards, running);
+  addCompare(shards, running);
   shards
     .command("report")
     .description("say what became of a build; of several: side by side, with their figures beside the published ones")
@@ -34,9 +23,7 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     .addHelpText("after", () =>
       examples("shards report .fedway/shards/harbour", "shards report .fedway/shards/* --html overview.html"),
     )
-    .action(async (folders: string[], options: ReportCommandOptions) =>
-      done(await runShardReport(io, folders, options)),
-    );
+    .action(running(runShardReport));
   shards
     .command("verify")
     .description(
@@ -48,7 +35,7 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     .option("-t, --timeout <ms>", "time limit of the whole run in milliseconds; the rest is unknown", milliseconds)
     .option("--json", "the result as JSON")
     .addHelpText("after", () => examples("shards verify .fedway/shards/harbour"))
-    .action(async (folder: string, options: VerifyCommandOptions) => done(await runShardVerify(io, folder, options)));
+    .action(running(runShardVerify));
   shards
     .command("serve")
     .description("start the service with these shards, each behind an endpoint of its own (FEDWAY_SHARDS)")
@@ -56,12 +43,10 @@ export function addShards(program: Command, io: CliIo, done: Done): void {
     .option("--host <host>", "address to listen on (HOST)")
     .option("-p, --port <port>", "port to listen on (PORT)")
     .addHelpText("after", () => examples("shards serve .fedway/shards/harbour --port 8080"))
-    .action(async (folders: string[], options: { readonly host?: string; readonly port?: string }) =>
-      done(await runServe(io, serveOverrides(folders, options))),
-    );
+    .action(running((io, folders: string[], options: ServeOptions) => runServe(io, serveOverrides(folders, options))));
 }
 
-function addBuild(shards: Command, io: CliIo, done: Done): void {
+function addBuild(shards: Command, running: Running): void {
   shards
     .command("build")
     .description("choose the rules and write the shards; a build that was interrupted goes on where it was")
@@ -87,10 +72,10 @@ function addBuild(shards: Command, io: CliIo, done: Done): void {
     .addHelpText("after", () =>
       examples("shards build shards/example/spec.json", "shards build spec.json --dry-run --mode paper --allow /data"),
     )
-    .action(async (spec: string, options: BuildCommandOptions) => done(await runShardBuild(io, spec, options)));
+    .action(running(runShardBuild));
 }
 
-function addCompare(shards: Command, io: CliIo, done: Done): void {
+function addCompare(shards: Command, running: Running): void {
   shards
     .command("compare")
     .description(
@@ -106,13 +91,15 @@ function addCompare(shards: Command, io: CliIo, done: Done): void {
     )
     .option("--json", "the figures as JSON")
     .addHelpText("after", () => examples("shards compare shards/example/spec.json"))
-    .action(async (spec: string, options: CompareCommandOptions) => done(await runShardCompare(io, spec, options)));
+    .action(running(runShardCompare));
 }
 
-function serveOverrides(
-  folders: readonly string[],
-  { host, port }: { readonly host?: string; readonly port?: string },
-): Readonly<Record<string, string>> {
+interface ServeOptions {
+  readonly host?: string;
+  readonly port?: string;
+}
+
+function serveOverrides(folders: readonly string[], { host, port }: ServeOptions): Readonly<Record<string, string>> {
   const split = folders.find((folder) => folder.includes(","));
   if (split !== undefined)
     throw new UsageError(`the name of the folder "${split}" has a comma; name it through a link`);

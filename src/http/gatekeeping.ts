@@ -1,29 +1,25 @@
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
-import type { HttpSettings } from "./http-deps.ts";
+import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
-import { createRateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 import { guardRoutes } from "./write-access.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { BlockList } from "node:net";
 
-/** Methods by route, to tell "there is nothing here" from "not with this method". */
-interface RouteTable {
-  add(pattern: string, methods: readonly string[], isGuarded: boolean): void;
-  at(path: string): PathMethods | undefined;
-}
-
 interface PathMethods {
-  readonly methods: ReadonlySet<string>;
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
   /** Those that change something. */
-  readonly guarded: ReadonlySet<string>;
+  readonly guarded: Set<string>;
 }
 
-function createRouteTable(): RouteTable {
-  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string>; guarded: Set<string> }>();
+/** Methods by route, to tell "there is nothing here" from "not with this method". */
+function createRouteTable() {
+  const routes = new Map<string, PathMethods>();
   return {
-    add(url, methods, isGuarded) {
+    add(url: string, methods: readonly string[], isGuarded: boolean): void {
       const source = url.replaceAll(".", String.raw`\.`).replaceAll(/:[a-z]+/gi, "[^/]+");
       const known = routes.get(url);
       const route = known ?? { pattern: new RegExp(`^${source}/?$`), methods: new Set(), guarded: new Set() };
@@ -33,7 +29,7 @@ function createRouteTable(): RouteTable {
       }
       routes.set(url, route);
     },
-    at: (path) => routes.values().find(({ pattern }) => pattern.test(path)),
+    at: (path: string): PathMethods | undefined => routes.values().find(({ pattern }) => pattern.test(path)),
   };
 }
 
@@ -63,13 +59,6 @@ function preflightAnswer(
   };
 }
 
-/** What is decided by. */
-interface GatekeepingOptions {
-  readonly settings: HttpSettings;
-  readonly sharedStore: RateLimiterOptions["store"];
-  readonly sendProblem: SendProblem;
-}
-
 /** Where to look instead of a path that leads nowhere. */
 const elsewhere = (role: HttpSettings["role"]): string =>
   role === "worker"
@@ -80,10 +69,7 @@ const elsewhere = (role: HttpSettings["role"]): string =>
 const now = (): number => performance.timeOrigin + performance.now();
 
 /** First of all: who may read the answer, and whether the request is for this service. */
-function addTargetCheck(
-  app: FastifyInstance,
-  { settings, sendProblem }: Pick<GatekeepingOptions, "settings" | "sendProblem">,
-): void {
+function addTargetCheck(app: FastifyInstance, settings: HttpSettings, sendProblem: SendProblem): void {
   const limitOrigins = createOriginLimit(settings.corsOrigins);
   const targetProblem = createTargetCheck(settings);
   app.addHook("onRequest", (request, reply, done) => {
@@ -98,12 +84,13 @@ function addTargetCheck(
  * Answers what is decided before a body is read: requests that are not for this service, preflights, unknown paths, wrong
  * methods, too many requests, changes without the token.
  */
-export function addGatekeeping(app: FastifyInstance, { settings, sharedStore, sendProblem }: GatekeepingOptions): void {
+export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem: SendProblem): void {
+  const { config: settings, sharedStore } = deps;
   const table = createRouteTable();
   const { rateLimit } = settings.limits;
   const limiter = rateLimit > 0 ? createRateLimiter({ perMinute: rateLimit, now, store: sharedStore }) : undefined;
 
-  addTargetCheck(app, { settings, sendProblem });
+  addTargetCheck(app, settings, sendProblem);
   guardRoutes(app, settings);
   app.addHook("onRoute", ({ url, method, config }) => {
     table.add(url, Array.isArray(method) ? method : [method], config?.guarded === true);

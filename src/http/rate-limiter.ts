@@ -11,16 +11,8 @@ interface Bucket {
   telling: boolean;
 }
 
-/** Says how often a client may come. */
-export interface RateLimiter {
-  /** Takes one token; 0 when there was one, else the milliseconds until there is one. */
-  take(address: string): number;
-  /** Clients remembered. */
-  readonly size: number;
-}
-
 /** How a limit is set. */
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly perMinute: number;
   /** Milliseconds since the epoch; never goes back. */
   readonly now: () => number;
@@ -38,17 +30,19 @@ export interface RateLimiterOptions {
  * limit, and what comes in while the store is told, never more than its own bucket; it counts, so that the next ones wait
  * for longer. While the store is away each process limits by its own bucket.
  */
-export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }: RateLimiterOptions): RateLimiter {
+export function createRateLimiter({ perMinute, now, maxClients = 10_000, store }: RateLimiterOptions) {
   const perMs = perMinute / 60_000;
   const buckets = new Map<string, Bucket>();
   const tell = store && createTelling({ store, perMinute, now });
   // The last one need not be moved to the end, where it is.
   let latest: string | undefined;
   return {
-    get size() {
+    /** Clients remembered. */
+    get size(): number {
       return buckets.size;
     },
-    take(address) {
+    /** Takes one token; 0 when there was one, else the milliseconds until there is one. */
+    take(address: string): number {
       const key = clientKey(address);
       const nowMs = now();
       const bucket = buckets.get(key) ?? { tokens: perMinute, filledMs: nowMs, untold: 0, telling: false };

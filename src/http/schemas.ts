@@ -179,7 +179,7 @@ function unknownFields(unknown: readonly string[], known: readonly string[]): Fe
 }
 
 /** The first violation in words; unknown fields first, because they are most often misspelt names of missing ones. */
-function describe(violations: readonly Violation[], known: readonly string[], part: string): FedwayError {
+function violationError(violations: readonly Violation[], known: readonly string[], part: string): FedwayError {
   const unknown = violations
     .filter(({ keyword }) => keyword === "additionalProperties")
     .flatMap(({ params }) => namesIn(params, "additionalProperties"));
@@ -207,6 +207,6 @@ export const requestValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return (input: unknown) => {
     const value = httpPart === "body" ? input : Value.Convert(schema, input);
     if (validator.Check(value)) return { value };
-    return { error: describe(validator.Errors(value), known, part) };
+    return { error: violationError(validator.Errors(value), known, part) };
   };
 };

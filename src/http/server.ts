@@ -108,7 +108,7 @@ function rawProblem(code: string): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
 }
 
-async function describeApi(app: TypedApp, { version, config }: HttpDeps): Promise<void> {
+async function documentApi(app: TypedApp, { version, config }: HttpDeps): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -184,8 +184,8 @@ export async function createHttpServer(deps: HttpDeps) {
   observeExchanges(app, deps);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
   const scraped = config.metricsPort === undefined ? undefined : createMetricsServer(deps, config.metricsPort);
-  addGatekeeping(app, { settings: config, sharedStore: deps.sharedStore, sendProblem });
-  await describeApi(app, deps);
+  addGatekeeping(app, deps, sendProblem);
+  await documentApi(app, deps);
   readJsonStrictly(app);
   if (config.role === "worker") addHealth(app, deps);
   else addRoutes(app, { ...deps, view: createCatalogView(deps), sendProblem, publicUrl });

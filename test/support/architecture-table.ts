@@ -147,7 +147,10 @@ export const modules: readonly Module[] = [
   },
   {
     name: "cli",
-    imports: whole("html.ts", "query", "registry", "rdf", "shards", "results"),
+    imports: [
+      ...whole("html.ts", "query", "registry", "rdf", "shards", "results"),
+      { module: "shards/service", files: ["commands.ts"], typesOnly: true },
+    ],
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.

@@ -3,7 +3,8 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createShardCommands } from "../../../src/shards/service/commands.ts";
-import type { BuildShardsOptions, ShardOutcome } from "../../../src/cli/cli-io.ts";
+import type { ShardCommands } from "../../../src/cli/cli-io.ts";
+import type { BuildResult } from "../../../src/shards/build.ts";
 import type { Verification } from "../../../src/shards/verify/verification.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
@@ -23,9 +24,9 @@ export interface ShardWorkspace {
   readonly dataDir: string;
   /** Where the example's files lie, to be changed at will. */
   readonly input: string;
-  build(options?: Partial<BuildShardsOptions>): Promise<ShardOutcome>;
+  build(options?: Partial<Parameters<ShardCommands["build"]>[1]>): Promise<BuildResult>;
   /** The same for a description of several datasets. */
-  buildAll(options?: Partial<BuildShardsOptions>): Promise<readonly ShardOutcome[]>;
+  buildAll(options?: Partial<Parameters<ShardCommands["build"]>[1]>): Promise<readonly BuildResult[]>;
   verify(folder: string, inputs?: readonly string[]): Promise<Verification>;
   /** Changes the description. */
   describe(changes: object): Promise<void>;

@@ -1,11 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CliApp, FolderHolder } from "../../../src/cli/cli-io.ts";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
 import { fakeAnswer, type FakeQueryService, smallBody, streamOf } from "../../support/fake-query-service.ts";
-import { cli } from "./run-cli.ts";
-import { newFolder } from "../../support/scratch-folder.ts";
+import { cli } from "../../support/run-cli.ts";
 
 const shouldMisuse = (name: string, argv: readonly string[], message: string): void =>
   it(`exits with 2 for ${name}`, async () => {
@@ -62,13 +59,6 @@ describe("query", () => {
   it("reads standard input", async () => {
     const { queries } = await cli(["query", "-"], { stdin: "SELECT * {}" });
     expect(queries.requests[0]?.text).toBe("SELECT * {}");
-  });
-
-  it("reads a file", async () => {
-    const file = join(newFolder(), "query.rq");
-    writeFileSync(file, "DESCRIBE <urn:x:é>");
-    const { queries } = await cli(["query", file]);
-    expect(queries.requests[0]?.text).toBe("DESCRIBE <urn:x:é>");
   });
 
   it("refuses bytes that are no UTF-8", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { BuildShardsOptions, ShardCommands, ShardOutcome } from "../../../src/cli/cli-io.ts";
+import type { ShardCommands } from "../../../src/cli/cli-io.ts";
+import type { BuildResult } from "../../../src/shards/build.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { reportOf, type ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { reportInput } from "../../support/shard-benchmark.ts";
-import { cli } from "./run-cli.ts";
+import { cli } from "../../support/run-cli.ts";
 
 const h = "https://harbour.example/vocabulary#";
 
@@ -23,11 +24,11 @@ const report = {
   leftOut: [{ id: "broken", place: "entry 3", code: "QUERY_SYNTAX", message: "Expected }" }],
 } as unknown as ShardReport;
 
-const outcome: ShardOutcome = { report, folder: "/data/shards/harbour" };
+const outcome: BuildResult = { report, folder: "/data/shards/harbour" };
 
 describe("fedway shards compare", () => {
   it("predicts in every mode and puts the figures side by side", async () => {
-    const asked: Partial<BuildShardsOptions>[] = [];
+    const asked: Partial<Parameters<ShardCommands["build"]>[1]>[] = [];
     const build: ShardCommands["build"] = async (_, { mode = "paper", dryRun, allow, solveMs }) => {
       asked.push({ mode, dryRun, allow, ...(solveMs !== undefined && { solveMs }) });
       return [{ report: reportOf({ ...reportInput, mode, predicted: dryRun }) }];
@@ -49,7 +50,7 @@ describe("fedway shards compare", () => {
 
 describe("fedway shards build", () => {
   it("says what came of it", async () => {
-    const asked: [string, Partial<BuildShardsOptions>][] = [];
+    const asked: [string, Partial<Parameters<ShardCommands["build"]>[1]>][] = [];
     const { code, out } = await cli(["shards", "build", "spec.json"], {
       shards: {
         build: async (file, { dryRun, allow, mode, output }) => {

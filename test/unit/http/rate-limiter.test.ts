@@ -1,16 +1,16 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { createRateLimiter, type RateLimiter } from "../../../src/http/rate-limiter.ts";
+import { createRateLimiter } from "../../../src/http/rate-limiter.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
-function limiterAt(perMinute: number, maxClients?: number): { limiter: RateLimiter; pass: (ms: number) => void } {
+function limiterAt(perMinute: number, maxClients?: number) {
   let nowMs = 0;
   const options = { perMinute, now: () => nowMs, ...(maxClients !== undefined && { maxClients }) };
   return {
     limiter: createRateLimiter(options),
-    pass: (ms) => {
+    pass: (ms: number): void => {
       nowMs += ms;
     },
   };
@@ -75,7 +75,7 @@ describe("limiters of several processes with one store", () => {
     return {
       limiters,
       /** Requests that come in over a time, to one after the other; how many of them get through. */
-      come: async (requests: number, overMs: number, to: readonly RateLimiter[] = limiters): Promise<number> => {
+      come: async (requests: number, overMs: number, to = limiters): Promise<number> => {
         let through = 0;
         for (let index = 0; index < requests; index += 1) {
           nowMs += overMs / requests;

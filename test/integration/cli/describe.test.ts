@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { VoidDescription } from "../../../src/registry/void/void-description.ts";
 import { sampleDescription } from "../../support/sample-description.ts";
-import { cli, type Outcome } from "./run-cli.ts";
+import { cli, type Outcome } from "../../support/run-cli.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 const folder = newFolder();

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
-import { cli } from "./run-cli.ts";
+import { cli } from "../../support/run-cli.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 const snapshot = { schema: 1, endpoints: [{ id: "alpha", state: "up" }] };
@@ -97,4 +97,11 @@ describe("fedway export", () => {
     expect(odd.err).toContain("did not return a snapshot");
     expect(odd.code).toBe(1);
   });
+});
+
+it("fedway query reads the query from a file", async () => {
+  const folder = newFolder();
+  await writeFile(join(folder, "query.rq"), "DESCRIBE <urn:x:é>");
+  const { queries } = await cli(["query", join(folder, "query.rq")]);
+  expect(queries.requests[0]?.text).toBe("DESCRIBE <urn:x:é>");
 });

@@ -1,8 +1,8 @@
 import { Readable, Writable } from "node:stream";
-import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../../src/cli/cli-io.ts";
-import { runCli } from "../../../src/cli/program.ts";
-import type { CatalogReport } from "../../../src/registry/catalog/check-catalog.ts";
-import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "../../support/fake-query-service.ts";
+import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../src/cli/cli-io.ts";
+import { runCli } from "../../src/cli/program.ts";
+import type { CatalogReport } from "../../src/registry/catalog/check-catalog.ts";
+import { createFakeCatalog, createFakeQueryService, type FakeQueryService } from "./fake-query-service.ts";
 
 /** What a command printed, asked for and how it ended. */
 export interface Outcome {

@@ -8,7 +8,7 @@ import { overviewOf } from "../../../src/shards/report/overview.ts";
 import { overviewPage, reportPage } from "../../../src/shards/report/report-page.ts";
 import { reportOf, type ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { hostileInput, literal, reportInput } from "../../support/shard-benchmark.ts";
-import { cli } from "./run-cli.ts";
+import { cli } from "../../support/run-cli.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
 const folder = newFolder();
