@@ -1,212 +1,148 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
+import { describe, expect, it } from "vitest";
+import type { Clock } from "../../../src/clock.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import { Breaker, type BreakerState, type BreakerSource, type HealthSign } from "../../../src/outbound/breaker.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { FedwayError, type ErrorDetails } from "../../../src/errors/fedway-error.ts";
+import { type Admission, Breaker, type HealthSign } from "../../../src/outbound/breaker.ts";
 import { healthSign } from "../../../src/outbound/observer.ts";
 
-let states: BreakerState[];
-let witnesses: BreakerSource[];
-
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.setSystemTime(0);
-  states = [];
-  witnesses = [];
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-const make = (): Breaker =>
-  new Breaker({
-    faults: 3,
-    coolDownMs: 100,
-    maxCoolDownMs: 300,
-    clock: systemClock,
-    onState: (state, by) => {
-      states.push(state);
-      witnesses.push(by);
-    },
-  });
-
-function broken(): Breaker {
-  const breaker = make();
-  for (let round = 0; round < 3; round += 1) once(breaker, "fault");
-  return breaker;
+/**
+ * A breaker of three faults with cool-downs of 100 to 300 ms, taken through some steps. A number lets so many milliseconds
+ * pass. `good`, `fault` and `none` are requests that end so, and with `probe` before it one past the breaker; of one that
+ * is not admitted nothing comes. `enter` begins a request that `enter` and its end, such as `ends good`, follow up.
+ * `hold 50 why` and `close` come from outside.
+ */
+function after(steps: string): Breaker & { readonly told: readonly string[]; readonly refused: number } {
+  let now = 0;
+  const told: string[] = [];
+  const clock: Clock = { now: () => now, setTimeout: () => expect.fail("no timer"), clearTimeout: () => {} };
+  const onState = (state: string, by: string): number => told.push(`${state} ${by}`);
+  const breaker = new Breaker({ faults: 3, coolDownMs: 100, maxCoolDownMs: 300, clock, onState });
+  let refused = 0;
+  let underWay: Admission | undefined;
+  const leave = (admission: Admission | undefined, sign: string): void => {
+    if (admission === undefined) refused += 1;
+    else breaker.leave(admission, sign as HealthSign);
+  };
+  for (const step of steps.split(", ")) {
+    const [verb = "", first = "", ...rest] = step.split(" ");
+    if (/^\d+$/.test(verb)) now += Number(verb);
+    else if (verb === "probe") leave(breaker.pass(), first);
+    else if (verb === "enter") underWay = breaker.enter();
+    else if (verb === "ends") leave(underWay, first);
+    else if (verb === "hold") breaker.holdOpen(Number(first), rest.join(" ") || undefined);
+    else if (verb === "close") breaker.close();
+    else leave(breaker.enter(), verb);
+  }
+  return Object.assign(breaker, { told, refused });
 }
 
-/** One request past the breaker. */
-const probe = (breaker: Breaker, sign: HealthSign): void => breaker.leave(breaker.pass(), sign);
+const broken = "fault, fault, fault";
 
-/** One request with this outcome; false when it was not admitted. */
-function once(breaker: Breaker, sign: HealthSign): boolean {
-  const admission = breaker.enter();
-  if (admission === undefined) return false;
-  breaker.leave(admission, sign);
-  return true;
-}
-
-describe("circuit breaker", () => {
-  it("opens after consecutive faults only", () => {
-    const breaker = make();
-    for (const sign of ["fault", "fault", "good", "fault", "fault"] as const) once(breaker, sign);
-    expect(breaker.state).toBe("closed");
-    once(breaker, "none");
-    once(breaker, "fault");
-    expect(breaker.state).toBe("open");
-    expect(breaker.waitMs()).toBe(100);
-    expect(once(breaker, "good")).toBe(false);
-  });
-  it("lets one trial through after the cool-down and closes when it is good", () => {
-    const breaker = make();
-    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
-    vi.advanceTimersByTime(100);
-    const trial = breaker.enter();
-    expect(trial).toEqual({ trial: true });
-    expect(breaker.enter()).toBeUndefined();
-    expect(breaker.waitMs()).toBeGreaterThan(0);
-    if (trial !== undefined) breaker.leave(trial, "good");
-    expect(once(breaker, "good")).toBe(true);
-    expect(states).toEqual(["open", "half-open", "closed"]);
-  });
-  it("grows its cool-down with every failed trial, up to a limit", () => {
-    const breaker = make();
-    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
-    const waits = [0, 1, 2, 3].map(() => {
-      vi.advanceTimersByTime(breaker.waitMs());
-      once(breaker, "fault");
-      return breaker.waitMs();
-    });
-    expect(waits).toEqual([200, 300, 300, 300]);
-  });
-  it("gives the trial to the next one when it says nothing", () => {
-    const breaker = make();
-    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
-    vi.advanceTimersByTime(100);
-    expect(once(breaker, "none")).toBe(true);
-    expect(breaker.state).toBe("half-open");
-    expect(once(breaker, "good")).toBe(true);
-    expect(breaker.state).toBe("closed");
-  });
-  it("ignores requests from before the opening that end late", () => {
-    const breaker = make();
-    const early = breaker.enter();
-    for (let round = 0; round < 3; round += 1) once(breaker, "fault");
-    if (early !== undefined) breaker.leave(early, "good");
-    expect(breaker.state).toBe("open");
-  });
-});
-
-describe("a circuit breaker that is told from outside", () => {
-  it("is open until the moment given, then lets one trial decide", () => {
-    const breaker = make();
-    breaker.holdOpen(5_000, "down since noon");
-    expect([breaker.state, breaker.waitMs(), breaker.reason]).toEqual(["open", 5_000, "down since noon"]);
-    expect(once(breaker, "good")).toBe(false);
-    vi.advanceTimersByTime(5_000);
-    expect(once(breaker, "good")).toBe(true);
-    expect([breaker.state, breaker.reason]).toEqual(["closed", undefined]);
-    expect(states).toEqual(["open", "half-open", "closed"]);
-    expect(witnesses).toEqual(["outside", "own", "own"]);
-  });
-  it("never has a cool-down shortened, by another hold or by itself", () => {
-    const breaker = broken();
-    breaker.holdOpen(50);
-    expect(breaker.waitMs()).toBe(100);
-    breaker.holdOpen(1_000, "first");
-    breaker.holdOpen(400, "second");
-    expect([breaker.waitMs(), breaker.reason]).toEqual([1_000, "second"]);
-    expect(states).toEqual(["open"]);
-  });
-  it("takes no notice of a moment that has passed", () => {
-    const breaker = make();
-    vi.advanceTimersByTime(10);
-    breaker.holdOpen(10, "late");
-    expect([breaker.state, breaker.reason, states]).toEqual(["closed", undefined, []]);
-  });
-  it("opens anew by its own failed trial, which is its own word", () => {
-    const breaker = make();
-    breaker.holdOpen(1_000, "down");
-    vi.advanceTimersByTime(1_000);
-    once(breaker, "fault");
-    expect([breaker.state, breaker.waitMs(), breaker.reason]).toEqual(["open", 200, undefined]);
-    expect(witnesses).toEqual(["outside", "own", "own"]);
-  });
-  it("is held open over a trial under way, which decides all the same when it is good", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    const trial = breaker.enter();
-    breaker.holdOpen(2_000, "down");
-    expect([breaker.state, breaker.enter()]).toEqual(["open", undefined]);
-    if (trial !== undefined) breaker.leave(trial, "good");
-    expect(breaker.state).toBe("closed");
-  });
-  it("stays held open when that trial fails", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    const trial = breaker.enter();
-    breaker.holdOpen(2_000, "down");
-    if (trial !== undefined) breaker.leave(trial, "fault");
-    expect([breaker.waitMs(), breaker.reason]).toEqual([1_900, "down"]);
-  });
-  it("closes at once, and counts faults and cool-downs from the beginning", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    once(breaker, "fault");
-    breaker.close();
-    expect([breaker.state, breaker.waitMs()]).toEqual(["closed", 0]);
-    for (let round = 0; round < 2; round += 1) once(breaker, "fault");
-    expect(breaker.state).toBe("closed");
-    once(breaker, "fault");
-    expect(breaker.waitMs()).toBe(100);
-    expect(witnesses).toEqual(["own", "own", "own", "outside", "own"]);
-  });
-  it("does not hear the trial that was under way when it was closed", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    const trial = breaker.enter();
-    breaker.close();
-    if (trial !== undefined) breaker.leave(trial, "fault");
-    expect(breaker.state).toBe("closed");
-  });
-});
-
-describe("a request past the circuit breaker", () => {
-  it("closes an open one when it is good", () => {
-    const breaker = broken();
-    probe(breaker, "good");
-    expect([breaker.state, states, witnesses]).toEqual(["closed", ["open", "closed"], ["own", "own"]]);
-  });
-  it("changes nothing of an open one when it fails or says nothing", () => {
-    const breaker = broken();
-    probe(breaker, "fault");
-    probe(breaker, "none");
-    expect([breaker.state, breaker.waitMs()]).toEqual(["open", 100]);
-  });
-  it("does not take the trial, and spares the next request when it fails in its place", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    const admission = breaker.pass();
-    expect(admission.trial).toBe(false);
-    expect(breaker.state).toBe("open");
-    breaker.leave(admission, "fault");
-    expect([breaker.state, breaker.waitMs()]).toEqual(["open", 200]);
-    expect(once(breaker, "good")).toBe(false);
-  });
-  it("leaves a trial under way its say", () => {
-    const breaker = broken();
-    vi.advanceTimersByTime(100);
-    const trial = breaker.enter();
-    probe(breaker, "fault");
-    expect(breaker.state).toBe("half-open");
-    if (trial !== undefined) breaker.leave(trial, "good");
-    expect(breaker.state).toBe("closed");
-  });
-  it("counts like any other at a closed one", () => {
-    const breaker = make();
-    for (let round = 0; round < 3; round += 1) probe(breaker, "fault");
-    expect(breaker.state).toBe("open");
+describe("a circuit breaker", () => {
+  const cases: readonly (readonly [does: string, steps: string, then: object, waitMs: number])[] = [
+    ["counts faults in a row only", "fault, fault, good, fault, fault", { state: "closed" }, 0],
+    [
+      "opens; what says nothing does not interrupt the row",
+      "fault, fault, none, fault, good",
+      { state: "open", refused: 1 },
+      100,
+    ],
+    [
+      "lets one trial through, which closes it",
+      `${broken}, 100, enter, good, ends good, good`,
+      { state: "closed", refused: 1, told: ["open own", "half-open own", "closed own"] },
+      0,
+    ],
+    ["cools down for longer after a failed trial", `${broken}, 100, fault`, { state: "open" }, 200],
+    ["and longer again, up to a limit", `${broken}, 100, fault, 200, fault, 300, fault`, { state: "open" }, 300],
+    [
+      "gives the trial to the next request when it says nothing",
+      `${broken}, 100, none, good`,
+      { state: "closed", refused: 0 },
+      0,
+    ],
+    ["ignores requests from before the opening that end late", `enter, ${broken}, ends good`, { state: "open" }, 100],
+    [
+      "is held open from outside",
+      "hold 5000 down since noon, good",
+      { state: "open", reason: "down since noon", refused: 1 },
+      5_000,
+    ],
+    [
+      "then lets one trial decide",
+      "hold 5000 down, 5000, good",
+      { state: "closed", reason: undefined, told: ["open outside", "half-open own", "closed own"] },
+      0,
+    ],
+    ["never has a cool-down shortened by a hold", `${broken}, hold 50`, { told: ["open own"] }, 100],
+    [
+      "nor a hold by another one, whose reason counts",
+      `${broken}, hold 1000 first, hold 400 second`,
+      { reason: "second", told: ["open own"] },
+      1_000,
+    ],
+    [
+      "takes no notice of a moment that has passed",
+      "10, hold 10 late",
+      { state: "closed", reason: undefined, told: [] },
+      0,
+    ],
+    [
+      "opens anew by its own failed trial",
+      "hold 1000 down, 1000, fault",
+      { reason: undefined, told: ["open outside", "half-open own", "open own"] },
+      200,
+    ],
+    [
+      "held open over a trial under way hears it when it is good",
+      `${broken}, 100, enter, hold 2000 down, good, ends good`,
+      { state: "closed", refused: 1 },
+      0,
+    ],
+    [
+      "and stays held open when it fails",
+      `${broken}, 100, enter, hold 2000 down, ends fault`,
+      { state: "open", reason: "down" },
+      1_900,
+    ],
+    [
+      "closes from outside, and counts from the beginning",
+      `${broken}, 100, fault, close, fault, fault`,
+      { state: "closed" },
+      0,
+    ],
+    [
+      "with the first cool-down",
+      `${broken}, 100, fault, close, ${broken}`,
+      { told: ["open own", "half-open own", "open own", "closed outside", "open own"] },
+      100,
+    ],
+    [
+      "does not hear a trial that was under way when it was closed",
+      `${broken}, 100, enter, close, ends fault`,
+      { state: "closed" },
+      0,
+    ],
+    ["is closed by a good probe", `${broken}, probe good`, { state: "closed", told: ["open own", "closed own"] }, 0],
+    [
+      "is not changed by other probes while it cools down",
+      `${broken}, probe fault, probe none`,
+      { state: "open" },
+      100,
+    ],
+    [
+      "is spared the trial by a probe that fails in its place",
+      `${broken}, 100, probe fault, good`,
+      { state: "open", refused: 1 },
+      200,
+    ],
+    ["leaves a trial under way its say", `${broken}, 100, enter, probe fault, ends good`, { state: "closed" }, 0],
+    ["counts probes like requests while it is closed", "probe fault, probe fault, probe fault", { state: "open" }, 100],
+  ];
+  it.each(cases)("%s", (_does, steps, then, waitMs) => {
+    const breaker = after(steps);
+    expect(breaker).toMatchObject(then);
+    expect(breaker.waitMs()).toBe(waitMs);
   });
 });
 

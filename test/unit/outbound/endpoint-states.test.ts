@@ -53,11 +53,7 @@ describe("the breakers of states", () => {
   const reports: BreakerReport[] = [];
   const told = (maxEndpoints = 10) => {
     reports.length = 0;
-    const states = new EndpointStates({
-      maxEndpoints,
-      scheduler: { concurrency: 1, queueLimit: 1, clock: systemClock },
-      breaker: { faults: 1, coolDownMs: 60_000, maxCoolDownMs: 60_000, clock: systemClock },
-    });
+    const states = make(maxEndpoints);
     const { breakers } = states;
     const ignore = breakers.onChange((report) => reports.push(report));
     return { states, breakers, ignore };
