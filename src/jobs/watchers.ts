@@ -1,18 +1,7 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Job } from "./job-queue.ts";
 
-/** Who watches which jobs. */
-export interface Watchers {
-  watch(id: string, listener: (job: Job) => void): () => void;
-  /** A job has changed; its watchers are told soon, and always of its last change. */
-  notify(id: string): void;
-  /** Ids of the jobs that somebody watches. */
-  watched(): readonly string[];
-  close(): void;
-}
-
-/** What watchers need. */
-export interface WatchersOptions {
+interface WatchersOptions {
   readonly clock: Clock;
   readonly read: (id: string) => Promise<Job | undefined>;
   /** Shortest time between two calls for one job. */
@@ -27,8 +16,11 @@ interface WatchedJob {
   told: string;
 }
 
+/** Who watches which jobs. */
+export type Watchers = ReturnType<typeof createWatchers>;
+
 /** Nobody watches yet. */
-export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions): Watchers {
+export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions) {
   const watched = new Map<string, WatchedJob>();
 
   const tell = async (id: string, entry: WatchedJob): Promise<void> => {
@@ -48,7 +40,7 @@ export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions)
   };
 
   return {
-    watch(id, listener) {
+    watch(id: string, listener: (job: Job) => void): () => void {
       const entry = watched.get(id) ?? { listeners: new Set(), timer: undefined, toldAtMs: -everyMs, told: "" };
       watched.set(id, entry);
       // One listener may watch twice; each watch ends for itself.
@@ -61,14 +53,16 @@ export function createWatchers({ clock, read, everyMs, fault }: WatchersOptions)
         watched.delete(id);
       };
     },
-    notify(id) {
+    /** A job has changed; its watchers are told soon, and always of its last change. */
+    notify(id: string): void {
       const entry = watched.get(id);
       if (entry === undefined) return;
       const waitMs = Math.max(0, entry.toldAtMs + everyMs - clock.now());
       entry.timer ??= clock.setTimeout(() => void tell(id, entry).catch(fault), waitMs);
     },
-    watched: () => Array.from(watched.keys()),
-    close() {
+    /** Ids of the jobs that somebody watches. */
+    watched: (): readonly string[] => Array.from(watched.keys()),
+    close(): void {
       for (const { timer } of watched.values()) clock.clearTimeout(timer);
       watched.clear();
     },

@@ -7,17 +7,10 @@ import type { JobTable } from "./job-table.ts";
 import { connectionOptions, inTime, isConnectionError, jobsFailed, queuePrefix } from "./redis-link.ts";
 
 /** Runs jobs: one BullMQ worker for each kind, as each has its own limit. */
-export interface Workers {
-  /** Ends a run of this process whose job was ended by somebody else. */
-  end(id: string): void;
-  /** Ends runs whose jobs were ended, or are gone. @throws FedwayError `STORE_FAILED` */
-  check(): Promise<void>;
-  /** Ends all runs: they get `graceMs`, what has not ended by then is put back. */
-  stop(graceMs: number): Promise<void>;
-}
+export type Workers = ReturnType<typeof startWorkers>;
 
 /** How jobs are run; all times in milliseconds. */
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly url: string;
   readonly prefix: string;
   readonly leaseMs: number;
@@ -56,7 +49,7 @@ const cancelled = "The job was cancelled.";
 const closeMs = 2_000;
 
 /** Workers that take jobs from now on. */
-export function startWorkers(kinds: Iterable<JobKind>, options: WorkerOptions): Workers {
+export function startWorkers(kinds: Iterable<JobKind>, options: WorkerOptions) {
   const runs = new Map<string, Run>();
   let closing = false;
   const isClosing = (): boolean => closing;
@@ -87,14 +80,17 @@ export function startWorkers(kinds: Iterable<JobKind>, options: WorkerOptions): 
     }
   }
   return {
+    /** Ends a run of this process whose job was ended by somebody else. */
     end,
-    async check() {
+    /** Ends runs whose jobs were ended, or are gone. @throws FedwayError `STORE_FAILED` */
+    async check(): Promise<void> {
       for (const id of Array.from(runs.keys())) {
         const now = await options.table.find(id);
         if (now === undefined || isEnded(now)) end(id);
       }
     },
-    async stop(graceMs) {
+    /** Ends all runs: they get `graceMs`, what has not ended by then is put back. */
+    async stop(graceMs: number): Promise<void> {
       closing = true;
       await Promise.all(workers.map((worker) => worker.pause(true)));
       for (const id of runs.keys()) end(id, "The service is shutting down.");

@@ -1,8 +1,7 @@
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { childId } from "../bounds.ts";
-import { forAll } from "../for-all.ts";
 import type { Intake } from "./intake.ts";
-import type { RedisLink } from "./redis-link.ts";
+import { forAll, type RedisLink } from "./redis-link.ts";
 
 /** An open job as versions before 0.2 stored it. */
 interface FormerJob {

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { FlowJob } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { checkedChildren, checkedPayload, checkEnqueueOptions, childError, childId, knownKind } from "../bounds.ts";
-import { forAll } from "../for-all.ts";
 import type { ChildJob, EnqueueOptions, Job, JobKind, JobQueue } from "../job-queue.ts";
 import { type JobData, jobOf, jobOptions, type Keeping, publicId } from "./bullmq-job.ts";
 import { isOpen, type JobTable } from "./job-table.ts";
-import { locked, type RedisLink } from "./redis-link.ts";
+import { forAll, locked, type RedisLink } from "./redis-link.ts";
 
 /** How new jobs come in. */
 export type Intake = Pick<JobQueue, "enqueue">;

@@ -1,6 +1,5 @@
 import type { JobType, Queue } from "bullmq";
 import { childId } from "../bounds.ts";
-import { forAll } from "../for-all.ts";
 import type { Job, JobQueue } from "../job-queue.ts";
 import {
   bullmqId,
@@ -14,7 +13,7 @@ import {
   resultOf,
   turnId,
 } from "./bullmq-job.ts";
-import type { RedisLink } from "./redis-link.ts";
+import { forAll, type RedisLink } from "./redis-link.ts";
 
 /** What the table needs beside the link. */
 export interface JobTableOptions {

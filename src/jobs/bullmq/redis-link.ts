@@ -2,8 +2,7 @@ import { randomUUID } from "node:crypto";
 import { FlowProducer, Queue } from "bullmq";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
-/** How Redis is reached. */
-export interface RedisLinkOptions {
+interface RedisLinkOptions {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
   /** What every key begins with: a short name and a colon. */
@@ -17,16 +16,7 @@ export interface RedisLinkOptions {
 }
 
 /** The connection for everything but running jobs; while Redis is away its commands fail at once. */
-export interface RedisLink {
-  readonly flows: FlowProducer;
-  /** The queue of a kind; all queues share one connection. */
-  queue(kind: string): Queue;
-  /** Plain Redis commands. @throws FedwayError `STORE_FAILED` */
-  command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** Waits for BullMQ's answer. @throws FedwayError `STORE_FAILED` */
-  wait<Answer>(answer: Promise<Answer>): Promise<Answer>;
-  close(): Promise<void>;
-}
+export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 
 /** What BullMQ's keys begin with; it appends `:<kind>:`. */
 export const queuePrefix = (prefix: string): string => `${prefix}jobs:queue`;
@@ -62,7 +52,7 @@ export function connectionOptions(url: string): Record<string, unknown> & { read
 }
 
 /** @throws FedwayError `STORE_FAILED` when Redis does not answer in time */
-export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
+export async function openRedisLink(options: RedisLinkOptions) {
   const { url, prefix, connectTimeoutMs, commandTimeoutMs, fault } = options;
   const failing = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 };
   // The time-out of the socket ends a connection to a server that hangs: commands fail at once until it answers again.
@@ -92,14 +82,18 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
   await inTime(Promise.all([flows, ...queues.values()].map((one) => one.waitUntilReady())), connectTimeoutMs);
   return {
     flows,
-    queue(kind) {
+    /** The queue of a kind; all queues share one connection. */
+    queue(kind: string): Queue {
       const queue = queues.get(kind);
       if (queue === undefined) throw new FedwayError("INTERNAL", `There is no queue of the kind ${kind}.`);
       return queue;
     },
-    command: (name, ...args) => wait(client.runCommand(name, [...args])),
+    /** Plain Redis commands. @throws FedwayError `STORE_FAILED` */
+    command: (name: string, ...args: readonly (string | number)[]): Promise<unknown> =>
+      wait(client.runCommand(name, [...args])),
+    /** Waits for BullMQ's answer. @throws FedwayError `STORE_FAILED` */
     wait,
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([flows, ...queues.values()].map((one) => inTime(one.close(), 1_000).catch(() => {})));
       await endQueue(owner);
     },
@@ -181,4 +175,20 @@ export function jobsFailed(error: unknown): FedwayError {
     next: "Try again in a while. Queries are answered all the same.",
     cause,
   });
+}
+
+/** Side by side. */
+const atOnce = 32;
+
+/** Applies `work` to all items, some at a time, and gives what came of it in their order. */
+export async function forAll<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += atOnce) {
+    const batch = items.slice(from, from + atOnce);
+    results.push(...(await Promise.all(batch.map((item, index) => work(item, from + index)))));
+  }
+  return results;
 }

@@ -1,17 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { checkedPayload, checkSchedule, knownKind } from "../bounds.ts";
-import { forAll } from "../for-all.ts";
 import type { JobKind, JobSchedule } from "../job-queue.ts";
 import { type JobData, type Keeping, kindOptions } from "./bullmq-job.ts";
-import type { RedisLink } from "./redis-link.ts";
+import { forAll, type RedisLink } from "./redis-link.ts";
 
 /** Jobs that come again and again: BullMQ's job schedulers. */
-export interface Schedules {
-  add(schedule: JobSchedule): Promise<void>;
-  remove(name: string): Promise<void>;
-  /** Adds again what this process was told and Redis has lost, or whose turns have stopped. */
-  restore(): Promise<void>;
-}
+export type Schedules = Awaited<ReturnType<typeof openSchedules>>;
 
 interface ScheduleOptions {
   readonly link: RedisLink;
@@ -24,7 +18,7 @@ interface ScheduleOptions {
 const stuckMs = 60_000;
 
 /** Schedules over a link. */
-export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOptions): Promise<Schedules> {
+export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOptions) {
   const told = new Map<string, JobSchedule>();
   /** Another value after Redis has lost all data: what is missing then was lost, and not taken back. */
   const readEpoch = async (): Promise<unknown> => {
@@ -39,16 +33,17 @@ export async function openSchedules({ link, kinds, keeping, prefix }: ScheduleOp
     await link.wait(link.queue(kind).upsertJobScheduler(name, { every: everyMs }, template));
   };
   return {
-    async add(schedule) {
+    async add(schedule: JobSchedule): Promise<void> {
       checkSchedule(schedule);
       await upsert(schedule);
       told.set(schedule.name, schedule);
     },
-    async remove(name) {
+    async remove(name: string): Promise<void> {
       told.delete(name);
       await forAll(Array.from(kinds.keys()), (kind) => link.wait(link.queue(kind).removeJobScheduler(name)));
     },
-    async restore() {
+    /** Adds again what this process was told and Redis has lost, or whose turns have stopped. */
+    async restore(): Promise<void> {
       const now = await readEpoch();
       const lost = now !== epoch;
       for (const schedule of Array.from(told.values())) {
