@@ -207,35 +207,35 @@ describe("a build whose inputs several workers read", () => {
   });
 
   /** A queue whose store fails at the first questions after a job. */
-  function failing(jobs: JobQueue, times: number): { readonly queue: JobQueue; readonly failures: () => number } {
-    let failures = 0;
-    const queue: JobQueue = {
-      ...jobs,
-      async get(id) {
-        if (failures >= times) return jobs.get(id);
-        failures += 1;
-        throw new FedwayError("STORE_FAILED", "Redis is away.");
-      },
-    };
-    return { queue, failures: () => failures };
-  }
+  const failing = (jobs: JobQueue, times: number, onFailure: () => void): JobQueue => ({
+    ...jobs,
+    async get(id) {
+      if (times-- <= 0) return jobs.get(id);
+      onFailure();
+      throw new FedwayError("STORE_FAILED", "Redis is away.");
+    },
+  });
 
   it("goes on when the store comes back", async () => {
     await clear();
     const jobs = await openQueue("away:", readerKinds(folders, runTask), true);
-    const { queue, failures } = failing(jobs, 3);
-    await build("split", queue);
-    expect(failures()).toBe(3);
+    let failures = 0;
+    await build(
+      "split",
+      failing(jobs, 3, () => failures++),
+    );
+    expect(failures).toBe(3);
     expect(shardsIn("split")).toEqual(shardsIn("whole"));
   });
 
   it("ends when the store stays away, and so does waiting for it when the build is cancelled", async () => {
     await clear();
     const jobs = await openQueue("gone:", readerKinds(folders, runTask), true);
-    const { queue } = failing(jobs, Number.POSITIVE_INFINITY);
-    await expect(build("split", queue, { patienceMs: 10 })).rejects.toMatchObject({ code: "STORE_FAILED" });
-    const cancelled = build("split", queue, { signal: AbortSignal.timeout(800) });
-    await expect(cancelled).rejects.toThrow("timeout");
+    const gone = failing(jobs, Number.POSITIVE_INFINITY, () => {});
+    await expect(build("split", gone, { patienceMs: 10 })).rejects.toMatchObject({ code: "STORE_FAILED" });
+    const leaving = new AbortController();
+    const left = failing(jobs, Number.POSITIVE_INFINITY, () => leaving.abort(new Error("cancelled by hand")));
+    await expect(build("split", left, { signal: leaving.signal })).rejects.toThrow("cancelled by hand");
     expect(await readdir(join(dataDir, "shards"))).not.toContain("split");
   });
 

@@ -78,7 +78,7 @@ const shouldSee = (caseName: string, fault: FaultKind | undefined, more: Partial
     const server = await hostile();
     // Only what never answers is waited for; everything else has time enough on a slow machine.
     const isSilent = fault === "timeout" && more.status === undefined;
-    const finding = await probe({ url: server.url(caseName) }, isSilent ? 400 : 10_000);
+    const finding = await probe({ url: server.url(caseName) }, isSilent ? 400 : 30_000);
     expect(finding).toMatchObject({ ok: fault === undefined, ...(fault && { fault }), ...more });
     if (fault !== undefined) expect(finding.detail).toMatch(/\S/u);
   });
