@@ -47,7 +47,7 @@ it("shows a description and capabilities when they were asked for", async () => 
     const { id } = (await asked.json()) as { id: string };
     const state = async (): Promise<unknown> =>
       ((await (await fetch(`${stage.url}/api/jobs/${id}`)).json()) as { state: unknown }).state;
-    await expect.poll(state, { timeout: 50_000, interval: 200 }).toBe("done");
+    await expect.poll(state).toBe("done");
   }
   const visit = await stage.visit("/endpoints/people");
   const text = await visit.page.locator("main").innerText();

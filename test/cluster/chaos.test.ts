@@ -48,8 +48,6 @@ const answers = async (web: BuiltService | undefined): Promise<number> =>
     })
   ).status;
 
-const long = { timeout: 45_000, interval: 250 };
-
 async function probesAt(web: BuiltService | undefined): Promise<number> {
   const { body } = await call(web, "/api/endpoints/alpha/availability");
   return (body["windows"] as { window: string; probes: number }[]).find(({ window }) => window === "24h")?.probes ?? 0;
@@ -62,7 +60,7 @@ describe("when a web process is killed", () => {
     for (const id of ids) expect((await add(victim, id)).status).toBe(201);
     if (victim) await cluster.kill(victim);
     expect(await answers(other)).toBe(200);
-    for (const id of ids) await expect.poll(() => statusOf(other, id), long).toBe(200);
+    for (const id of ids) await expect.poll(() => statusOf(other, id)).toBe(200);
     const fresh = await cluster.start("web");
     for (const id of ids) expect(await statusOf(fresh, id)).toBe(200);
   });
@@ -81,13 +79,13 @@ describe("when Redis is killed", () => {
     expect(typeof refused.body["next"]).toBe("string");
     expect((await call(web, "/api/jobs")).status).toBe(503);
     await cluster.redis.restart();
-    await expect.poll(async () => (await call(web, "/api/jobs")).status, long).toBe(200);
-    for (const each of cluster.webs) await expect.poll(() => statusOf(each, "before"), long).toBe(200);
-    await expect.poll(async () => (await add(web, "after")).status, long).toBe(201);
+    await expect.poll(async () => (await call(web, "/api/jobs")).status).toBe(200);
+    for (const each of cluster.webs) await expect.poll(() => statusOf(each, "before")).toBe(200);
+    await expect.poll(async () => (await add(web, "after")).status).toBe(201);
     const state = async (): Promise<unknown> => (await call(web, `/api/jobs/${String(job.body["id"])}`)).body["state"];
-    await expect.poll(state, { timeout: 90_000, interval: 500 }).toBe("done");
+    await expect.poll(state).toBe("done");
     const probes = await probesAt(web);
-    await expect.poll(() => probesAt(web), long).toBeGreaterThan(probes);
+    await expect.poll(() => probesAt(web)).toBeGreaterThan(probes);
   });
 });
 
@@ -97,18 +95,18 @@ describe("when Redis comes back empty", () => {
     expect((await add(web, "told-over-the-api")).status).toBe(201);
     await cluster.redis.restart({ empty: true });
     for (const each of cluster.webs) {
-      await expect.poll(() => statusOf(each, "told-over-the-api"), long).toBe(404);
-      await expect.poll(() => statusOf(each, "alpha"), long).toBe(200);
+      await expect.poll(() => statusOf(each, "told-over-the-api")).toBe(404);
+      await expect.poll(() => statusOf(each, "alpha")).toBe(200);
       expect(await answers(each)).toBe(200);
       const readiness = async (): Promise<string> => JSON.stringify((await call(each, "/health/ready")).body);
-      await expect.poll(readiness, long).toContain("was lost at");
-      await expect.poll(() => each.log(), long).toContain("state was lost");
+      await expect.poll(readiness).toContain("was lost at");
+      await expect.poll(() => each.log()).toContain("state was lost");
     }
     // Nothing is left of the former record, and a new one begins.
-    await expect.poll(() => probesAt(web), long).toBeGreaterThan(1);
+    await expect.poll(() => probesAt(web)).toBeGreaterThan(1);
     const job = await call(web, "/api/endpoints/alpha/capabilities", withToken({ method: "POST" }));
     const state = async (): Promise<unknown> => (await call(web, `/api/jobs/${String(job.body["id"])}`)).body["state"];
-    await expect.poll(state, { timeout: 60_000, interval: 500 }).toBe("done");
+    await expect.poll(state).toBe("done");
     expect((await add(web, "again")).status).toBe(201);
   });
 });

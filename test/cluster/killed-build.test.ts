@@ -52,7 +52,7 @@ describe("a build that is killed", () => {
     }
     process.stdout.write(`killed in ${JSON.stringify(Object.fromEntries(hits))}\n`);
     for (const phase of phases) expect(hits.get(phase) ?? 0).toBeGreaterThan(0);
-  }, 180_000);
+  });
 
   it("leaves nothing when the disk is full", async () => {
     const target = join(folder, "full");

@@ -103,7 +103,7 @@ beforeAll(async () => {
   }
   const folders = table.map(([dataset]) => join(root, dataset)).join(",");
   service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });
-}, 180_000);
+});
 afterAll(async () => {
   if (!isMissing) await service.close();
 });

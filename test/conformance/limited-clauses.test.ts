@@ -65,7 +65,7 @@ async function ask({ text }: LackingQuery) {
   return { notes: plan.notes.map(({ code }) => code), answer, forbidden, asked: endpoints[0]?.requests.length ?? 0 };
 }
 
-it("clauses that their endpoint cannot evaluate have the oracle's answers", { timeout: 120_000 }, async () => {
+it("clauses that their endpoint cannot evaluate have the oracle's answers", async () => {
   const random = createRandom(seed + 1);
   const queries = lackingQueries(
     endpoints.map(({ url }) => url),

@@ -59,7 +59,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
   });
   url = await program.url;
-}, 60_000);
+});
 
 afterAll(async () => {
   await program.stop();
@@ -148,7 +148,7 @@ describe("the log of a service to which hostile things happen", () => {
     await program.stop();
     log = program.log();
     lines = linesOf(log);
-  }, 60_000);
+  });
 
   it("is there", () => {
     const requests = lines.filter(({ msg }) => msg === "request");

@@ -166,7 +166,7 @@ describe("fedway export", () => {
     expect(statesIn(snapshotOf(await readFile(file, "utf8")))).toEqual({ alpha: "up", beta: "up" });
     const next = await run([], stopped);
     expect(next).toMatchObject({ code: 0, stderr: "" });
-  }, 120_000);
+  });
 
   it("refuses what nobody has ever probed", async () => {
     const { code, stdout, stderr } = await run([], { FEDWAY_DATA_DIR: join(folder, "empty") });

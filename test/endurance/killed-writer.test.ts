@@ -86,7 +86,7 @@ async function lane(path: string, numbers: readonly number[]): Promise<readonly 
 }
 
 describe("a writer that is killed", () => {
-  it(`loses no acknowledged write, ${rounds} times`, { timeout: 90_000 }, async () => {
+  it(`loses no acknowledged write, ${rounds} times`, async () => {
     const folder = newFolder();
     const each = Array.from({ length: lanes }, (_, index) =>
       lane(

@@ -20,9 +20,7 @@ it("processes over one Redis that start at once agree on one admin token, also o
   // As each process does when it finds the state gone.
   const [first] = tokens;
   await expect
-    .poll(() => Promise.all(states.map(({ store }) => offerToken(store, first?.value ?? ""))).catch(() => []), {
-      timeout: 30_000,
-    })
+    .poll(() => Promise.all(states.map(({ store }) => offerToken(store, first?.value ?? ""))).catch(() => []))
     .toEqual(states.map(() => first?.value));
   const late = await openState(config);
   expect(await openAdminToken(config, late)).toEqual(first);

@@ -161,7 +161,7 @@ describe("a build whose inputs several workers read", () => {
       true,
     );
     const building = build("split", jobs);
-    await expect.poll(() => lost.some((slice) => slice % 3 === 1), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => lost.some((slice) => slice % 3 === 1)).toBe(true);
     await hanging.close(0);
     await openQueue(
       "lost:",
@@ -186,14 +186,14 @@ describe("a build whose inputs several workers read", () => {
     );
     const aborter = new AbortController();
     const cancelled = build("split", jobs, { signal: aborter.signal });
-    await expect.poll(() => first.some((slice) => slice >= 4), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => first.some((slice) => slice >= 4)).toBe(true);
     aborter.abort(new Error("enough"));
     await expect(cancelled).rejects.toThrow("enough");
     const open = async (): Promise<number> => {
       const all = await jobs.list({ limit: 1_000 });
       return all.filter(({ state }) => state === "waiting" || state === "running").length;
     };
-    await expect.poll(open, { timeout: 10_000 }).toBe(0);
+    await expect.poll(open).toBe(0);
     await openQueue(
       "again:",
       notingKinds(second, () => pause(1)),

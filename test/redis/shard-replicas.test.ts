@@ -11,7 +11,6 @@ import { newFolder } from "../support/scratch-folder.ts";
 const token = "replicas-test-token";
 const authorization = `Bearer ${token}`;
 /** A replica looks for new shards every 15 s. */
-const soon = { timeout: 45_000, interval: 250 };
 
 let dataDir: string;
 let redis: RedisServer;
@@ -58,7 +57,7 @@ async function build(web: RunningService, body: object): Promise<void> {
   const { id } = (await response.json()) as Job;
   // Whatever replica is asked.
   for (const each of webs) {
-    await expect.poll(async () => (await get<Job>(each, `/api/jobs/${id}`)).state, soon).toBe("done");
+    await expect.poll(async () => (await get<Job>(each, `/api/jobs/${id}`)).state).toBe("done");
   }
 }
 
@@ -81,7 +80,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
     await build(webs[0]!, { file: "spec.json" });
     for (const web of webs) {
       const hosted = async (): Promise<unknown> => (await get<{ datasets: object[] }>(web, "/api/shards")).datasets;
-      await expect.poll(hosted, soon).toMatchObject([{ dataset: "harbour", triples: 416 }]);
+      await expect.poll(hosted).toMatchObject([{ dataset: "harbour", triples: 416 }]);
     }
     ({ shards } = await get<{ shards: Shard[] }>(webs[0]!, "/api/shards/harbour"));
     expect(shards.length).toBeGreaterThan(1);
@@ -95,7 +94,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
         const { endpoints } = await get<{ endpoints: { id: string }[] }>(web, "/api/endpoints?limit=100");
         return endpoints.map(({ id }) => id).toSorted();
       };
-      await expect.poll(ids, soon).toEqual(shards.map(({ id }) => `harbour-${id}`).toSorted());
+      await expect.poll(ids).toEqual(shards.map(({ id }) => `harbour-${id}`).toSorted());
       const { federations } = await get<{ federations: { id: string }[] }>(web, "/api/federations");
       expect(federations.map(({ id }) => id)).toEqual(["harbour"]);
     }
@@ -119,7 +118,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
       const path = `/api/endpoints/harbour-${shards[0]?.id}/void`;
       const turtle = async (): Promise<string> =>
         (await fetch(`${web.url}${path}`, { headers: { accept: "text/turtle" } })).text();
-      await expect.poll(turtle, soon).toContain("Invented for Fedway; no such ferries sail.");
+      await expect.poll(turtle).toContain("Invented for Fedway; no such ferries sail.");
     }
   });
 
@@ -130,7 +129,7 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
     });
     expect(response.status).toBe(202);
     const { id } = (await response.json()) as Job;
-    await expect.poll(async () => (await get<Job>(webs[0]!, `/api/jobs/${id}`)).state, soon).toBe("done");
+    await expect.poll(async () => (await get<Job>(webs[0]!, `/api/jobs/${id}`)).state).toBe("done");
     expect(await get<Job>(webs[0]!, `/api/jobs/${id}`)).toMatchObject({ result: { outcome: "held" } });
   });
 
@@ -141,16 +140,16 @@ describe("two web replicas and a worker over one Redis and one data folder", () 
     let after: readonly Shard[] = [];
     for (const web of webs) {
       const title = async (): Promise<unknown> => (await get<{ title: string }>(web, "/api/shards/harbour")).title;
-      await expect.poll(title, soon).toBe("Ferries");
+      await expect.poll(title).toBe("Ferries");
       ({ shards: after } = await get<{ shards: Shard[] }>(web, "/api/shards/harbour"));
       expect(after.map(({ id }) => id)).not.toEqual(shards.map(({ id }) => id));
       const ids = async (): Promise<readonly string[]> => {
         const { endpoints } = await get<{ endpoints: { id: string }[] }>(web, "/api/endpoints?limit=100");
         return endpoints.map(({ id }) => id).toSorted();
       };
-      await expect.poll(ids, soon).toEqual(after.map(({ id }) => `harbour-${id}`).toSorted());
+      await expect.poll(ids).toEqual(after.map(({ id }) => `harbour-${id}`).toSorted());
       const answer = await web.query(count, { path: "/federations/harbour/sparql" });
       expect(await answer.json()).toMatchObject({ results: { bindings: [{ n: { value: "416" } }] } });
     }
-  }, 120_000);
+  });
 });

@@ -82,7 +82,7 @@ describe("descriptions", () => {
     const schema = await (await get("/api/endpoints/people/schema?detail=lines&format=text")).text();
     expect(schema).toMatch(/Person \(30\): .*livesIn/u);
     expect(await json("/api/endpoints/people")).toMatchObject({ descriptionGenerated: true });
-  }, 60_000);
+  });
 
   it("make classes and properties searchable", async () => {
     expect(await json("/api/search?q=city&kind=class")).toMatchObject({
@@ -107,7 +107,7 @@ describe("capabilities", () => {
       reachable: true,
       constructs: { aggregates: { verdict: "right" }, minus: { verdict: "right" } },
     });
-  }, 60_000);
+  });
 });
 
 describe("federations", () => {

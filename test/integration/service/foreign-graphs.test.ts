@@ -65,7 +65,7 @@ async function shouldNotHold<T>(work: () => Promise<T>): Promise<T> {
 }
 
 describe("the answer to a CONSTRUCT that must be written in another format", () => {
-  it.each(cases)("$name", { timeout: 60_000 }, async ({ id }) => {
+  it.each(cases)("$name", async ({ id }) => {
     const { status, text } = await shouldNotHold(async () => {
       const response = await service.query("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }", {
         path: `/endpoints/${id}/sparql`,
@@ -80,7 +80,7 @@ describe("the answer to a CONSTRUCT that must be written in another format", () 
 });
 
 describe("a document that is sent", () => {
-  it.each(cases.filter(({ type }) => type === "application/ld+json"))("$name", { timeout: 60_000 }, async (sent) => {
+  it.each(cases.filter(({ type }) => type === "application/ld+json"))("$name", async (sent) => {
     const response = await shouldNotHold(() =>
       fetch(`${service.url}/api/endpoints`, {
         method: "POST",
@@ -93,7 +93,7 @@ describe("a document that is sent", () => {
 });
 
 describe("a description that is fetched", () => {
-  it.each(cases)("$name", { timeout: 60_000 }, async ({ id }) => {
+  it.each(cases)("$name", async ({ id }) => {
     const client = createDocumentClient({ version: "1.0.0", allowAddresses: ["127.0.0.0/8"] });
     const url = `${documents.origin}/${id}/.well-known/void`;
     const caps = { timeoutMs, maxBytes: 2_000_000, maxQuads: 200_000 };
@@ -108,7 +108,7 @@ describe("a description that is fetched", () => {
     if (typeof outcome !== "number") expect(outcome).toBeInstanceOf(FedwayError);
   });
 
-  it.each(["jsonld0", "rdfxml0"])("by a job: %s", { timeout: 60_000 }, async (id) => {
+  it.each(["jsonld0", "rdfxml0"])("by a job: %s", async (id) => {
     const state = await shouldNotHold(async () => {
       const asked = await fetch(`${service.url}/api/endpoints/${id}/describe`, { method: "POST" });
       const job = new URL(asked.headers.get("location") ?? "", service.url);

@@ -83,7 +83,7 @@ describe.concurrent("an endpoint that leaves the catalogue", () => {
     expect(day).toMatchObject({ uptime: 1, faults: {} });
     expect(Date.parse(day.first ?? "")).toBeGreaterThanOrEqual(since);
     expect((await service.query("ASK { ?s ?p ?o }", { path: "/endpoints/alpha/sparql" })).status).toBe(200);
-  }, 120_000);
+  });
 });
 
 describe.concurrent("an endpoint whose URL changes", () => {
@@ -98,7 +98,7 @@ describe.concurrent("an endpoint whose URL changes", () => {
     const closed = { state: "closed", closedBy: "moved", url: broken.url };
     await eventually(async () => expect(await service.json(`/api/incidents/${incident}`)).toMatchObject(closed));
     expect((await service.turnsOf("alpha")).faults).toEqual({});
-  }, 90_000);
+  });
 });
 
 describe.concurrent("interfaces other than SPARQL", () => {
@@ -146,7 +146,7 @@ describe.concurrent("interfaces other than SPARQL", () => {
     served("/dump.ttl", data);
     await shouldBecome(service, "fragments", "up");
     await shouldBecome(service, "dump", "up");
-  }, 120_000);
+  });
 });
 
 describe.concurrent("an address that may not be dialled", () => {
@@ -167,7 +167,7 @@ describe.concurrent("an address that may not be dialled", () => {
       expect(await service.metric(`fedway_endpoint_up{endpoint="${id}"}`)).toBe(0);
     }
     expect(server.requests).toEqual([]);
-  }, 60_000);
+  });
 
   test("is one too where an endpoint leads there", async ({ opened }) => {
     const hostile = opened.add(await startHostileServer());
@@ -175,7 +175,7 @@ describe.concurrent("an address that may not be dialled", () => {
     const service = opened.add(await startMonitored({ redirecting: url }, { FEDWAY_ALLOW_ADDRESSES: "127.0.0.1/32" }));
     await shouldBecome(service, "redirecting", "down");
     expect((await service.availability("redirecting")).last).toMatchObject({ ok: false, fault: "address" });
-  }, 60_000);
+  });
 });
 
 describe.concurrent("a service that is started again", () => {
@@ -210,5 +210,5 @@ describe.concurrent("a service that is started again", () => {
     expect(day.first).toBe(stored.broken.first);
     expect(day.faults["http-4xx"]).toBeGreaterThanOrEqual(stored.broken.faults["http-4xx"] ?? 0);
     expect((await third.turnsOf("steady")).first).toBe(stored.steady.first);
-  }, 120_000);
+  });
 });

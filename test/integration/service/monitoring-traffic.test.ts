@@ -50,7 +50,7 @@ describe("queries that fail", () => {
     expect(await service.turnsOf("alpha")).toMatchObject({ probes: 1, good: 1, uptime: 1 });
     const problem = await problemOf(await ask(service));
     expect(problem).toMatchObject({ code: "CIRCUIT_OPEN", detail: expect.stringContaining(String(incident)) });
-  }, 90_000);
+  });
 });
 
 describe("a service that does not monitor", () => {
@@ -77,5 +77,5 @@ describe("a service that does not monitor", () => {
       status: expect.any(Number),
       body: { code: "SNAPSHOT_IMPLAUSIBLE", detail: expect.stringContaining("switched off") },
     });
-  }, 60_000);
+  });
 });

@@ -126,7 +126,7 @@ const endpointsTold = (type: string): readonly string[] =>
 describe("endpoints that answer", () => {
   beforeAll(async () => {
     await allAre("up", [...ids, "steady"]);
-  }, 60_000);
+  });
 
   it("are up everywhere", async () => {
     expect(await found("up")).toEqual([...ids, "steady"].toSorted());
@@ -146,7 +146,7 @@ describe("endpoints that went down", () => {
     setFaults(true);
     await allAre("down");
     await incidentsAre("open");
-  }, 120_000);
+  });
 
   it.each(cases)("$id: $kind, with evidence", async ({ id, kind, status: httpStatus }) => {
     const availability = await service.availability(id);
@@ -249,7 +249,7 @@ describe("endpoints that came back", () => {
     setFaults(false);
     await allAre("up");
     await incidentsAre("closed");
-  }, 120_000);
+  });
 
   it("have no open incident left", async () => {
     expect(await service.incidents("?open=true")).toEqual([]);

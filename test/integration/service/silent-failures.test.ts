@@ -1,5 +1,5 @@
 import { text as readText } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   startEndpoints,
   startFederation,
@@ -7,6 +7,7 @@ import {
   type TestEndpoints,
 } from "../../support/federation-harness.ts";
 import type { Fault } from "../../support/sparql-test-server.ts";
+import { until } from "../../support/eventually.ts";
 
 const count = 20_000;
 const people = Array.from({ length: 300 }, (_, n) => `<x:s${n}> <x:n> "${n}" .`).join("\n");
@@ -38,13 +39,10 @@ async function documentOf(text: string) {
   const { body, runId } = await federation.app.queries.run({ ...request, signal: new AbortController().signal });
   const document = JSON.parse(Buffer.isBuffer(body) ? body.toString() : await readText(body));
   const rows: readonly object[] = document.results.bindings;
-  const ended = await vi.waitUntil(
-    async () => {
-      const record = await federation.app.queries.runRecord(runId);
-      return record?.status === "running" ? undefined : record;
-    },
-    { timeout: 20_000, interval: 20 },
-  );
+  const ended = await until(async () => {
+    const record = await federation.app.queries.runRecord(runId);
+    return record?.status === "running" ? undefined : record;
+  });
   return { rows, record: ended };
 }
 

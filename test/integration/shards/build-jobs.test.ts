@@ -58,7 +58,7 @@ describe("POST /api/shards", () => {
     const job = await jobOf(await post(least, "?dryRun=true"));
     expect(job).toMatchObject({ state: "done", result: { dataset: "uploaded", dryRun: true, triples: 416 } });
     expect(await datasets()).toEqual([]);
-  }, 120_000);
+  });
 
   it("builds from a description that was uploaded, and hosts what was built", async () => {
     const job = await jobOf(await post(least));
@@ -67,13 +67,13 @@ describe("POST /api/shards", () => {
     const query = "PREFIX h: <https://harbour.example/vocabulary#> SELECT (COUNT(?f) AS ?n) WHERE { ?f a h:Ferry }";
     const answer = await service.query(query, { path: "/federations/uploaded/sparql" });
     expect(await answer.json()).toMatchObject({ results: { bindings: [{ n: { value: "8" } }] } });
-  }, 120_000);
+  });
 
   it("builds from a description in the data folder", async () => {
     const job = await jobOf(await post({ file: "example/spec.json" }));
     expect(job).toMatchObject({ state: "done", result: { dataset: "harbour" } });
     expect(await datasets()).toEqual(["harbour", "uploaded"]);
-  }, 120_000);
+  });
 
   it("fails as a job when the data is not what it should be", async () => {
     await writeFile(join(workspace.input, "broken.nt"), "<urn:x:1> nonsense .");
@@ -128,5 +128,5 @@ describe("a build under way", () => {
     expect(cancelled.status).toBe(204);
     expect((await finished("build-shards.slow")).state).toBe("cancelled");
     expect(await datasets()).not.toContain("slow");
-  }, 120_000);
+  });
 });

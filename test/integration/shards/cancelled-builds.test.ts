@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildKind, type BuildQueue, readBuildRequest } from "../../../src/shards/service/build-jobs.ts";
 import { shardRunner } from "../../../src/app/open-shards.ts";
 import { loadConfig } from "../../../src/config/config.ts";
@@ -9,6 +9,7 @@ import type { Job, JobState } from "../../../src/jobs/job-queue.ts";
 import { lockTarget } from "../../../src/shards/target-lock.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { eventually } from "../../support/eventually.ts";
 
 let workspace: ShardWorkspace;
 beforeEach(async () => {
@@ -119,14 +120,14 @@ describe("a build over the API", () => {
     await begun();
     const { status } = await fetch(`${service.url}/api/jobs/build-shards.large`, { method: "DELETE" });
     expect(status).toBe(204);
-    await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(left).toEqual([]);
     expect(await stateOf()).toBe("cancelled");
   });
 
   /** Resolves when nobody builds any more: the end of a service does not wait for a slow process of its own. */
   async function unlocked(): Promise<void> {
     const take = () => lockTarget(join(workspace.dataDir, "shards", "large"), { now: () => Date.now() });
-    const lock = await vi.waitFor(take, { timeout: 30_000 });
+    const lock = await eventually(take);
     await lock.release();
   }
 
@@ -136,7 +137,7 @@ describe("a build over the API", () => {
     await unlocked();
     expect(await left()).toEqual(["large.building"]);
     service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
-    await expect.poll(stateOf, { timeout: 90_000 }).toBe("done");
+    await expect.poll(stateOf).toBe("done");
     expect(await left()).toEqual(["large"]);
   });
 });

@@ -31,7 +31,7 @@ beforeAll(async () => {
     memoryMb: 256,
   });
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await whole.close();
@@ -99,7 +99,7 @@ describe("the example, built", () => {
     expect(made.filter((key) => !keys.has(key))).toEqual([]);
     expect(emptyShards).toBe(0);
     expect(largestShare).toBeLessThan(0.2);
-  }, 120_000);
+  });
 
   it("holds: nothing twice, nothing missing, the same answers", async () => {
     const { outcome, checks } = await workspace.verify(folder);
@@ -202,7 +202,7 @@ describe("the service over it", () => {
       String(shards[0]?.triples),
     ]);
     expect(described).not.toContain("Cite as");
-  }, 20_000);
+  });
 
   it("gives the report and the data", async () => {
     const page = await fetch(`${service.url}/api/shards/harbour/report`);
@@ -250,7 +250,7 @@ describe("shards that were damaged", () => {
     expect(outcome).toBe("broken");
     expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
     expect(checks.find(({ name }) => name === "complete")).toMatchObject({ outcome: "broken", wrong: 1 });
-  }, 120_000);
+  });
 
   it("are made again by building once more", async () => {
     const damaged = await openWorkspace();
@@ -261,7 +261,7 @@ describe("shards that were damaged", () => {
     await damaged.build();
     expect(await readFile(join(target, "manifest.json"))).toEqual(manifest);
     expect((await damaged.verify(target)).outcome).toBe("held");
-  }, 120_000);
+  });
 });
 
 async function found<Value>(look: () => Promise<Value | undefined>): Promise<Value> {

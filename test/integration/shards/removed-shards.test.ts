@@ -19,7 +19,7 @@ beforeAll(async () => {
   // What the service has read to describe it would still answer: another endpoint takes its place.
   const { shards: others } = (await get("/api/shards/lake")) as { shards: { id: string }[] };
   expect((await service.query(all, { path: `/shards/lake/${others[0]?.id}/sparql` })).status).toBe(200);
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
 });
@@ -64,12 +64,12 @@ describe("shards whose folder is removed while they are hosted", () => {
   it("leave the catalogue when the service has looked at its folders again", async () => {
     // It does every 15 seconds.
     const hosted = async (): Promise<unknown> => ((await get("/api/shards")) as { datasets: unknown }).datasets;
-    await expect.poll(hosted, { timeout: 45_000, interval: 250 }).toMatchObject([{ dataset: "lake" }]);
+    await expect.poll(hosted).toMatchObject([{ dataset: "lake" }]);
     const federations = async (): Promise<readonly string[]> => {
       const list = (await get("/api/federations")) as { federations: { id: string }[] };
       return list.federations.map(({ id }) => id);
     };
-    await expect.poll(federations, { timeout: 30_000 }).toEqual(["lake"]);
+    await expect.poll(federations).toEqual(["lake"]);
     const { endpoints } = (await get("/api/endpoints?limit=100")) as { endpoints: { id: string }[] };
     expect(endpoints.length).toBeGreaterThan(1);
     expect(endpoints.filter(({ id }) => !id.startsWith("lake-"))).toEqual([]);
@@ -78,5 +78,5 @@ describe("shards whose folder is removed while they are hosted", () => {
     expect(await problemOf(answer)).toMatchObject({ code: "SHARDS_UNKNOWN" });
     const still = await service.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", { path: "/federations/lake/sparql" });
     expect(await still.json()).toMatchObject({ results: { bindings: [{ n: { value: "416" } }] } });
-  }, 60_000);
+  });
 });

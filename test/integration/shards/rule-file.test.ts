@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { folder = "" } = await workspace.build();
   file = join(folder, "rules.lp");
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
-}, 60_000);
+});
 beforeEach(() => rm(file, { recursive: true, force: true }));
 afterAll(async () => {
   await service.close();

@@ -65,20 +65,20 @@ describe("a computed description", () => {
     expect(recall).toBeGreaterThanOrEqual(0.95);
     expect(exactShare).toBeGreaterThanOrEqual(0.9);
     expect(description.unfinished).toBe(false);
-  }, 120_000);
+  });
 
   it("of a capped Virtuoso says nothing wrong of the data, and leaves the system graphs out", async () => {
     const description = await describer.describe(virtuoso.url, { target: { engine: "virtuoso" } });
     const { recall } = shouldBeTrue("virtuoso, known as such", description);
     expect(recall).toBeGreaterThanOrEqual(0.95);
-  }, 180_000);
+  });
 
   it("of a capped Virtuoso is the same when nobody said that it is one", async () => {
     expect(await triplesOfAllGraphs(virtuoso.url)).toBeGreaterThan(truth.triples + 1_000);
     const description = await describer.describe(virtuoso.url);
     const { recall } = shouldBeTrue("virtuoso, unknown", description);
     expect(recall).toBeGreaterThanOrEqual(0.95);
-  }, 180_000);
+  });
 });
 
 const service = "http://www.w3.org/ns/sparql-service-description#";
@@ -109,7 +109,7 @@ describe("Comunica", () => {
       const source = sourceOf(description);
       for (const { text } of queries) expect(await comunica.select(text, [source]), text).toEqual(expected(text));
     }
-  }, 180_000);
+  });
 });
 
 /** Virtuoso's default graph is the union of all graphs, its own included. */

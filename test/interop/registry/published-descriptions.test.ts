@@ -70,7 +70,7 @@ describe.each(Object.keys(engines))("a description of %s", (name) => {
   beforeAll(async () => {
     started = await (engines[name] ?? (() => Promise.reject(new Error(name))))();
     alone = await described(started, name);
-  }, 180_000);
+  });
 
   afterAll(() => started?.stop());
 

@@ -9,7 +9,6 @@ import { toFederatedPlan } from "../../support/federated-plan.ts";
 
 const plan: QueryPlan = toFederatedPlan("SELECT * { SERVICE <http://a.example/> { ?s ?p ?o } }");
 const timeoutMs = 5_000;
-const soon = { timeout: 20_000, interval: 50 };
 
 interface Process {
   readonly log: RunLog;
@@ -35,10 +34,10 @@ describe("runs that several processes share", () => {
     const store = createMemoryStore();
     const [first, second] = [startProcess(store), startProcess(store)];
     const run = first.log.open(plan, "hash");
-    await expect.poll(() => second.shared.find(run.id), soon).toMatchObject({ id: run.id, status: "running" });
+    await expect.poll(() => second.shared.find(run.id)).toMatchObject({ id: run.id, status: "running" });
     run.sources.set("a", { endpoint: "a", requests: 1, rows: 3, bytes: 30, ms: 5, status: "ok" });
     run.finish({ status: "ok", rows: 3 });
-    await expect.poll(() => second.shared.find(run.id), soon).toEqual(first.log.record(run.id));
+    await expect.poll(() => second.shared.find(run.id)).toEqual(first.log.record(run.id));
     expect(first.log.record(run.id)).toMatchObject({ status: "ok", rows: 3, bytes: 30 });
   });
 
@@ -72,11 +71,11 @@ describe("runs that several processes share", () => {
     };
     const [first, second] = [startProcess({ get: (key) => store.get(key), put }), startProcess(store)];
     const runs = Array.from({ length: 50 }, () => first.log.open(plan, "hash"));
-    await expect.poll(() => tries, soon).toBeGreaterThan(1);
+    await expect.poll(() => tries).toBeGreaterThan(1);
     for (const run of runs) run.finish({ status: "ok" });
     away = false;
     for (const { id } of runs) {
-      await expect.poll(() => second.shared.find(id), soon).toMatchObject({ status: "ok" });
+      await expect.poll(() => second.shared.find(id)).toMatchObject({ status: "ok" });
     }
     const last = first.log.open(plan, "hash");
     last.finish({ status: "failed" });
@@ -129,7 +128,7 @@ describe("runs that several processes share", () => {
     const store = createMemoryStore();
     const run = startProcess(store).log.open(plan, "hash");
     const later = startProcess(store, { ahead: 10 * 60_000 });
-    await expect.poll(() => startProcess(store).shared.find(run.id), soon).toBeDefined();
+    await expect.poll(() => startProcess(store).shared.find(run.id)).toBeDefined();
     expect(await later.shared.find(run.id)).toBeUndefined();
   });
 

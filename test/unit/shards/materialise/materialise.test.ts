@@ -197,7 +197,7 @@ describe("materialise, of any dataset and rules", () => {
       ),
       { numRuns: 12 },
     );
-  }, 60_000);
+  });
 });
 
 /** The shards by the definition: every different line at its place. */

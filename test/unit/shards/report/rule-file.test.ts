@@ -102,7 +102,7 @@ describe("the rule file of guaranteed mode", () => {
     }
     expect(rules).toBeGreaterThan(8);
     expect(unfederated).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it("needs the placement", async () => {
     const solution = await chosen(small);
