@@ -5,11 +5,12 @@ import { type DocumentRules, refuseAddress } from "./check-write.ts";
 import { looseKey, type UrlKey, urlKeys } from "./index-catalog.ts";
 import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFile, type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
+import { shortName } from "./statements.ts";
 import { readFile } from "node:fs/promises";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { toDataset } from "../../rdf/triple-index.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
-import { shacl, vocabularyPrefixes } from "../../rdf/vocabularies.ts";
+import { shacl } from "../../rdf/vocabularies.ts";
 
 /** What `catalog check` looks at. */
 export interface CheckCatalogOptions extends LoadCatalogOptions {
@@ -19,15 +20,19 @@ export interface CheckCatalogOptions extends LoadCatalogOptions {
   readonly refuseUrl?: DocumentRules["refuseUrl"];
 }
 
-/** Something to mend in a catalogue file. */
-export interface CatalogFinding {
-  readonly file: string;
-  /** 1-based, where the text shows it. */
-  readonly line?: number | undefined;
+/** What a SHACL shape has to say about a document. */
+interface ShapeFinding {
   readonly severity: Severity;
   /** Predicate, with its usual prefix where there is one. */
   readonly path?: string | undefined;
   readonly reason: string;
+}
+
+/** Something to mend in a catalogue file. */
+export interface CatalogFinding extends ShapeFinding {
+  readonly file: string;
+  /** 1-based, where the text shows it. */
+  readonly line?: number | undefined;
 }
 
 /** What is wrong with a catalogue. */
@@ -81,9 +86,7 @@ async function checkShapes(
     const quads = parsed(text, baseUrl);
     if (quads === undefined) continue;
     for (const { severity, path, reason } of await check(quads)) {
-      const line = path === undefined ? undefined : lineWith(path, text);
-      const place = { line, path };
-      findings.push({ file, severity, reason, ...place });
+      findings.push({ file, line: lineWith(path, text), severity, path, reason });
     }
   }
   return findings;
@@ -135,20 +138,11 @@ function checkMembers({ files }: CatalogFiles, entries: readonly CatalogEntry[])
 }
 
 function warning({ file, text }: CatalogFile, about: string, reason: string): readonly CatalogFinding[] {
-  const line = lineWith(about, text);
-  return [{ file, severity: "warning", reason, line }];
+  return [{ file, severity: "warning", reason, line: lineWith(about, text) }];
 }
 
 /** How much a finding weighs: a violation refuses the document. */
 type Severity = "violation" | "warning" | "info";
-
-/** What a SHACL shape has to say about a document. */
-interface ShapeFinding {
-  readonly severity: Severity;
-  /** Predicate, with its usual prefix where there is one. */
-  readonly path?: string | undefined;
-  readonly reason: string;
-}
 
 /** Validates documents against SHACL shapes, most important findings first. */
 export type ShapeCheck = (quads: readonly RDF.Quad[]) => Promise<readonly ShapeFinding[]>;
@@ -213,14 +207,7 @@ function toFinding(
   const [message] = messages;
   return {
     severity: severities.get(severity?.value ?? "") ?? "violation",
-    ...(path?.termType === "NamedNode" && { path: shortName(path.value) }),
+    path: path?.termType === "NamedNode" ? shortName(path.value) : undefined,
     reason: message?.value ?? "The document does not have the shape of its kind.",
   };
-}
-
-/** An IRI with its usual prefix, or as it is. */
-function shortName(iri: string): string {
-  const end = Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1;
-  const prefix = vocabularyPrefixes.get(iri.slice(0, end));
-  return prefix === undefined ? iri : `${prefix}:${iri.slice(end)}`;
 }

@@ -81,12 +81,11 @@ const withoutPasswords = (message: string): string => message.replaceAll(/\/\/[^
 /** Turtle syntax errors know their line; for the others, the last line that has the text they are about. */
 function lineOf(problem: unknown, text: string): number | undefined {
   if (problem instanceof FedwayError) return problem.details.where?.line;
-  if (!(problem instanceof EntryProblem) || problem.about === undefined) return undefined;
-  return lineWith(problem.about, text);
+  return problem instanceof EntryProblem ? lineWith(problem.about, text) : undefined;
 }
 
 /** The last line that has some text, 1-based. */
-export function lineWith(part: string, text: string): number | undefined {
-  const at = text.lastIndexOf(part);
+export function lineWith(part: string | undefined, text: string): number | undefined {
+  const at = part === undefined ? -1 : text.lastIndexOf(part);
   return at === -1 ? undefined : text.slice(0, at).split("\n").length;
 }

@@ -10,8 +10,8 @@ import {
   identifier,
   iris,
   link,
-  type Property,
   quote,
+  shortName,
   requiredText,
   single,
   type Statements,
@@ -84,12 +84,6 @@ function refuseWhatIsNotKept(quads: readonly RDF.Quad[]): void {
   }
 }
 
-const identifierProperty: Property = { iri: dcterms.identifier, name: "dcterms:identifier" };
-const titleProperty: Property = { iri: dcterms.title, name: "dcterms:title" };
-const descriptionProperty: Property = { iri: dcterms.description, name: "dcterms:description" };
-const endpointUrl: Property = { iri: dcat.endpointURL, name: "dcat:endpointURL" };
-const dataDump: Property = { iri: voidVocabulary.dataDump, name: "void:dataDump" };
-
 const requestMethods = ["post-form", "post-direct", "get"] as const;
 /** Engines by the names that the catalogue uses. */
 const engines = [
@@ -110,14 +104,11 @@ const engines = [
 ] as const;
 
 /** Identifier, title and description: what entries and federations have in common. */
-function parseNamed(statements: Statements): Pick<CatalogEntry, "id" | "title" | "description"> {
-  const description = text(statements, descriptionProperty);
-  return {
-    id: identifier(statements, identifierProperty),
-    title: requiredText(statements, titleProperty),
-    description,
-  };
-}
+const parseNamed = (statements: Statements) => ({
+  id: identifier(statements, dcterms.identifier),
+  title: requiredText(statements, dcterms.title),
+  description: text(statements, dcterms.description),
+});
 
 /**
  * The catalogue entry that the statements about a `dcat:DataService` describe.
@@ -128,33 +119,18 @@ function parseEntry(statements: Statements): CatalogEntry {
   return Object.freeze({
     ...parseNamed(statements),
     ...location(statements),
-    ...links(statements),
-    ...dialect(statements),
-    keywords: texts(statements, { iri: dcat.keyword, name: "dcat:keyword" }),
-    notes: texts(statements, { iri: skos.note, name: "skos:note" }),
-    blocksService: flag(statements, { iri: fedway.blocksService, name: "fedway:blocksService" }),
-    needsUserAgent: flag(statements, { iri: fedway.needsUserAgent, name: "fedway:needsUserAgent" }),
-    pseudoServices: iris(statements, { iri: fedway.pseudoService, name: "fedway:pseudoService" }),
-    rawQueries: flag(statements, { iri: fedway.rawQueries, name: "fedway:rawQueries" }),
+    homepage: link(statements, foaf.homepage) ?? link(statements, dcat.landingPage),
+    license: link(statements, dcterms.license),
+    engine: choice(statements, fedway.engine, engines),
+    rowCap: count(statements, fedway.rowCap),
+    method: choice(statements, fedway.requestMethod, requestMethods),
+    keywords: texts(statements, dcat.keyword),
+    notes: texts(statements, skos.note),
+    blocksService: flag(statements, fedway.blocksService),
+    needsUserAgent: flag(statements, fedway.needsUserAgent),
+    pseudoServices: iris(statements, fedway.pseudoService),
+    rawQueries: flag(statements, fedway.rawQueries),
   });
-}
-
-function links(statements: Statements): Pick<CatalogEntry, "homepage" | "license"> {
-  const landingPage = link(statements, { iri: dcat.landingPage, name: "dcat:landingPage" });
-  const homepage = link(statements, { iri: foaf.homepage, name: "foaf:homepage" }) ?? landingPage;
-  const license = link(statements, { iri: dcterms.license, name: "dcterms:license" });
-  return { homepage, license };
-}
-
-function dialect(statements: Statements): Pick<CatalogEntry, "engine" | "rowCap" | "method"> {
-  const engine = choice(statements, { iri: fedway.engine, name: "fedway:engine" }, engines);
-  const rowCap = count(statements, { iri: fedway.rowCap, name: "fedway:rowCap" });
-  const method = choice(statements, { iri: fedway.requestMethod, name: "fedway:requestMethod" }, requestMethods);
-  return {
-    engine,
-    rowCap,
-    method,
-  };
 }
 
 const entryTerms: ReadonlySet<string> = new Set([
@@ -179,12 +155,16 @@ function refuseUnknownTerms(statements: Statements, terms: ReadonlySet<string>):
 /** Where the data is and how it is reached. */
 function location(statements: Statements): Pick<CatalogEntry, "url" | "interface"> {
   const said = saidInterface(statements);
-  const hasUrl = values(statements, endpointUrl.iri).length > 0;
-  const property = hasUrl || values(statements, dataDump.iri).length === 0 ? endpointUrl : dataDump;
-  if (property === dataDump && said !== undefined) {
+  const hasUrl = values(statements, dcat.endpointURL).length > 0;
+  const property =
+    hasUrl || values(statements, voidVocabulary.dataDump).length === 0 ? dcat.endpointURL : voidVocabulary.dataDump;
+  if (property === voidVocabulary.dataDump && said !== undefined) {
     throw new EntryProblem(`dcat:endpointURL is missing: dcterms:conformsTo promises more than a file.`);
   }
-  return { url: url(statements, property), interface: property === dataDump ? "file" : (said ?? "sparql") };
+  return {
+    url: url(statements, property),
+    interface: property === voidVocabulary.dataDump ? "file" : (said ?? "sparql"),
+  };
 }
 
 /** `dcterms:conformsTo`; other standards than these may stand there too. */
@@ -203,8 +183,8 @@ const interfaceOf: ReadonlyMap<string, EndpointInterface> = new Map([
   [bareIri(interfaces.tpf), "tpf"],
 ]);
 
-function url(statements: Statements, property: Property): string {
-  const { name } = property;
+function url(statements: Statements, property: string): string {
+  const name = shortName(property);
   const term = single(statements, property);
   if (term === undefined) throw new EntryProblem(`${name} is missing.`);
   if (term.termType !== "NamedNode") throw new EntryProblem(`${name} is not an IRI.`, term.value);
@@ -233,11 +213,11 @@ const federationTerms: ReadonlySet<string> = new Set([fedway.member, fedway.memb
  */
 function parseFederation(statements: Statements): Federation {
   refuseUnknownTerms(statements, federationTerms);
-  const members = texts(statements, { iri: fedway.member, name: "fedway:member" });
+  const members = texts(statements, fedway.member);
   const notId = members.find((member) => !isCatalogId(member));
   if (notId !== undefined) throw new EntryProblem(`fedway:member ${quote(notId)} is not an identifier.`, notId);
-  const memberKeywords = texts(statements, { iri: fedway.memberKeyword, name: "fedway:memberKeyword" });
-  const memberQuery = text(statements, { iri: fedway.memberQuery, name: "fedway:memberQuery" });
+  const memberKeywords = texts(statements, fedway.memberKeyword);
+  const memberQuery = text(statements, fedway.memberQuery);
   if (members.length === 0 && memberKeywords.length === 0 && memberQuery === undefined) {
     throw new EntryProblem("None of fedway:member, fedway:memberKeyword and fedway:memberQuery is given.");
   }

@@ -27,26 +27,12 @@ export interface CatalogFiles {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** What the files and the changes to them come to. */
-export interface ResolvedCatalog {
-  readonly entries: readonly CatalogEntry[];
-  readonly federations: readonly Federation[];
-  readonly problems: readonly CatalogProblem[];
-  readonly drift: readonly CatalogDrift[];
-  /** Where what is shown comes from, by `documentKey`. */
-  readonly shown: ReadonlyMap<string, CatalogFile | Overlay>;
-  /** The file of each id, hidden ones included, by `documentKey`. */
-  readonly fileOf: ReadonlyMap<string, CatalogFile>;
-  /** Comparison keys of the shown entries' URLs. */
-  readonly urlKeys: ReadonlyMap<CatalogEntry, string>;
-}
-
 /**
  * Lays the changes over the files: a change or deletion hides the file with its id. Ids and URLs are unique in what is
  * shown: changes come before files, older changes before newer ones, files in reading order. What cannot be shown is a
  * problem. The result depends on nothing else, so a restart shows the same.
  */
-export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): ResolvedCatalog {
+export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Overlay[]): Resolution {
   const resolution = new Resolution(catalogFiles.problems);
   const ordered = overlays.toSorted(
     (left, right) => compareText(left.changedAt, right.changedAt) || compareText(left.key, right.key),
@@ -56,13 +42,17 @@ export function resolveCatalog(catalogFiles: CatalogFiles, overlays: readonly Ov
   return resolution;
 }
 
-class Resolution implements ResolvedCatalog {
+/** What the files and the changes to them come to. */
+class Resolution {
   readonly entries: CatalogEntry[] = [];
   readonly federations: Federation[] = [];
   readonly problems: CatalogProblem[];
   readonly drift: CatalogDrift[] = [];
+  /** Where what is shown comes from, by `documentKey`. */
   readonly shown = new Map<string, CatalogFile | Overlay>();
+  /** The file of each id, hidden ones included, by `documentKey`. */
   readonly fileOf = new Map<string, CatalogFile>();
+  /** Comparison keys of the shown entries' URLs. */
   readonly urlKeys = new Map<CatalogEntry, string>();
   readonly #overlays = new Map<string, Overlay>();
   readonly #urls = new Map<string, string>();

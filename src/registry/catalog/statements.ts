@@ -1,6 +1,6 @@
 import type { Quad, Term } from "@rdfjs/types";
 import { Type } from "typebox";
-import { xsd } from "../../rdf/vocabularies.ts";
+import { vocabularyPrefixes, xsd } from "../../rdf/vocabularies.ts";
 
 /** Why a description is refused; `about` is the text in the file that the reason is about. */
 export class EntryProblem extends Error {
@@ -16,11 +16,11 @@ export class EntryProblem extends Error {
 /** What a document says about one thing: objects by predicate. */
 export type Statements = ReadonlyMap<string, readonly Term[]>;
 
-/** A property as it is read and as messages name it. */
-export interface Property {
-  readonly iri: string;
-  /** With its usual prefix, e.g. `dcterms:title`. */
-  readonly name: string;
+/** An IRI with its usual prefix, e.g. `dcterms:title`, or as it is. */
+export function shortName(iri: string): string {
+  const end = Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1;
+  const prefix = vocabularyPrefixes.get(iri.slice(0, end));
+  return prefix === undefined ? iri : `${prefix}:${iri.slice(end)}`;
 }
 
 const maxTextLength = 2_000;
@@ -43,84 +43,84 @@ export function values(statements: Statements, iri: string): readonly Term[] {
 }
 
 /** The one object of a property, if there is one. @throws EntryProblem for several */
-export function single(statements: Statements, { iri, name }: Property): Term | undefined {
+export function single(statements: Statements, iri: string): Term | undefined {
   const [term, second] = values(statements, iri);
-  if (second !== undefined) throw new EntryProblem(`${name} is given more than once.`, second.value);
+  if (second !== undefined) throw new EntryProblem(`${shortName(iri)} is given more than once.`, second.value);
   return term;
 }
 
 /** The text of a property; of several languages English, else the first. */
-export function text(statements: Statements, { iri, name }: Property): string | undefined {
+export function text(statements: Statements, iri: string): string | undefined {
   const terms = values(statements, iri);
   const languages = terms.map((term) => (term.termType === "Literal" ? term.language.toLowerCase() : undefined));
-  if (languages.includes(undefined)) throw new EntryProblem(`${name} is not a literal.`);
-  if (new Set(languages).size < languages.length) throw new EntryProblem(`${name} is given more than once.`);
+  if (languages.includes(undefined)) throw new EntryProblem(`${shortName(iri)} is not a literal.`);
+  if (new Set(languages).size < languages.length) throw new EntryProblem(`${shortName(iri)} is given more than once.`);
   const english = languages.findIndex((language) => language === "" || language === "en");
   const chosen = terms[Math.max(english, 0)];
-  return chosen && shortText(chosen, name);
+  return chosen && shortText(chosen, iri);
 }
 
 /** The texts of a property that may be repeated, in the document's order. */
-export function texts(statements: Statements, { iri, name }: Property): readonly string[] {
-  return Object.freeze(values(statements, iri).map((term) => shortText(term, name)));
+export function texts(statements: Statements, iri: string): readonly string[] {
+  return Object.freeze(values(statements, iri).map((term) => shortText(term, iri)));
 }
 
-function shortText(term: Term, name: string): string {
-  if (term.termType !== "Literal") throw new EntryProblem(`${name} is not a literal.`, term.value);
+function shortText(term: Term, iri: string): string {
+  if (term.termType !== "Literal") throw new EntryProblem(`${shortName(iri)} is not a literal.`, term.value);
   const chosen = term.value.trim();
-  if (chosen === "") throw new EntryProblem(`${name} is empty.`);
+  if (chosen === "") throw new EntryProblem(`${shortName(iri)} is empty.`);
   if (chosen.length <= maxTextLength) return chosen;
-  throw new EntryProblem(`${name} is longer than ${maxTextLength} characters.`);
+  throw new EntryProblem(`${shortName(iri)} is longer than ${maxTextLength} characters.`);
 }
 
 /** A link that pages may show: nothing but http and https gets there. */
-export function link(statements: Statements, { iri, name }: Property): string | undefined {
+export function link(statements: Statements, iri: string): string | undefined {
   const [term] = values(statements, iri);
   if (term === undefined || (term.termType === "NamedNode" && /^https?:\/\//i.test(term.value))) return term?.value;
-  throw new EntryProblem(`${name} is not an http or https IRI.`, term.value);
+  throw new EntryProblem(`${shortName(iri)} is not an http or https IRI.`, term.value);
 }
 
 /** The IRIs of a property. */
-export function iris(statements: Statements, { iri, name }: Property): readonly string[] {
+export function iris(statements: Statements, iri: string): readonly string[] {
   return Object.freeze(
     values(statements, iri).map((term) => {
       if (term.termType === "NamedNode") return term.value;
-      throw new EntryProblem(`${name} is not an IRI.`, term.value);
+      throw new EntryProblem(`${shortName(iri)} is not an IRI.`, term.value);
     }),
   );
 }
 
 /** True or false; false when it is not said. */
-export function flag(statements: Statements, { iri, name }: Property): boolean {
+export function flag(statements: Statements, iri: string): boolean {
   const [term, second] = values(statements, iri);
   if (term === undefined) return false;
   const isBoolean = term.termType === "Literal" && term.datatype.value === xsd.boolean;
   if (second !== undefined || !isBoolean || !/^(true|false|0|1)$/.test(term.value)) {
-    throw new EntryProblem(`${name} is not one of true and false.`, localName(name));
+    throw new EntryProblem(`${shortName(iri)} is not one of true and false.`, localName(iri));
   }
   return term.value === "true" || term.value === "1";
 }
 
 /** A whole number above zero. */
-export function count(statements: Statements, property: Property): number | undefined {
-  const [term, second] = values(statements, property.iri);
+export function count(statements: Statements, iri: string): number | undefined {
+  const [term, second] = values(statements, iri);
   if (term === undefined) return undefined;
   const isInteger = term.termType === "Literal" && term.datatype.value === xsd.integer;
   if (second === undefined && isInteger && /^\+?0*[1-9][0-9]{0,14}$/.test(term.value)) return Number(term.value);
-  throw new EntryProblem(`${property.name} is not one whole number above zero.`, localName(property.name));
+  throw new EntryProblem(`${shortName(iri)} is not one whole number above zero.`, localName(iri));
 }
 
 /** One of a closed set of words. */
 export function choice<Word extends string>(
   statements: Statements,
-  { iri, name }: Property,
+  iri: string,
   words: readonly Word[],
 ): Word | undefined {
   const terms = values(statements, iri);
   if (terms.length === 0) return undefined;
   const word = terms[0]?.termType === "Literal" ? words.find((each) => each === terms[0]?.value) : undefined;
   if (word !== undefined && terms.length === 1) return word;
-  throw new EntryProblem(`${name} is not one of ${words.map(quote).join(", ")}.`, localName(name));
+  throw new EntryProblem(`${shortName(iri)} is not one of ${words.map(quote).join(", ")}.`, localName(iri));
 }
 
 const idPattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -132,25 +132,25 @@ export const isCatalogId = (id: string): boolean => idPattern.test(id);
 export const catalogId = Type.String({ pattern: idPattern });
 
 /** `dcterms:identifier`. */
-export function identifier(statements: Statements, property: Property): string {
-  const id = single(statements, property);
-  if (id === undefined) throw new EntryProblem(`${property.name} is missing.`);
-  if (id.termType !== "Literal") throw new EntryProblem(`${property.name} is not a literal.`);
+export function identifier(statements: Statements, iri: string): string {
+  const id = single(statements, iri);
+  if (id === undefined) throw new EntryProblem(`${shortName(iri)} is missing.`);
+  if (id.termType !== "Literal") throw new EntryProblem(`${shortName(iri)} is not a literal.`);
   if (isCatalogId(id.value)) return id.value;
   throw new EntryProblem(
-    `${property.name} ${quote(id.value)} is not a lower-case name of at most 64 letters, digits, ".", "_" and "-" that starts with a letter or digit.`,
+    `${shortName(iri)} ${quote(id.value)} is not a lower-case name of at most 64 letters, digits, ".", "_" and "-" that starts with a letter or digit.`,
     id.value,
   );
 }
 
 /** The text of a property that has to be there. */
-export function requiredText(statements: Statements, property: Property): string {
-  const found = text(statements, property);
-  if (found === undefined) throw new EntryProblem(`${property.name} is missing.`);
+export function requiredText(statements: Statements, iri: string): string {
+  const found = text(statements, iri);
+  if (found === undefined) throw new EntryProblem(`${shortName(iri)} is missing.`);
   return found;
 }
 
 /** A value as messages show it. */
 export const quote = (value: string): string => JSON.stringify(value.slice(0, 100));
 
-const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
+const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);

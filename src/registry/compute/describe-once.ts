@@ -1,7 +1,7 @@
 import { steadyClock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { Asker } from "../catalog/catalog.ts";
+import type { AskedAnswer, Asker, FetchedDocument } from "../catalog/catalog.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../void/void-retriever.ts";
 import { createDescriber, type DescribeBudget, type DescribeTarget } from "./describer.ts";
@@ -37,7 +37,7 @@ type Target = DescribeTarget & { readonly dataset: string };
  * @throws FedwayError `ADDRESS_REFUSED`; when no query was answered, the error of the last one
  */
 export function describeTarget(asker: Asker, target: Target, options: DescribeOnceOptions): Promise<DescribedOnce> {
-  return run({ meter: createMeter(asker), target, options, startedMs: steadyClock.now() });
+  return run({ meter: new Meter(asker), target, options, startedMs: steadyClock.now() });
 }
 
 interface Run {
@@ -74,7 +74,7 @@ interface Start {
 async function retrieve(parts: Run): Promise<Start> {
   const { meter, target, options } = parts;
   const { signal, budget = {}, onProgress } = options;
-  const limited = createMeter(meter, budget.requests);
+  const limited = new Meter(meter, budget.requests);
   const timeUp = new AbortController();
   const timer = budget.ms === undefined ? undefined : setTimeout(() => timeUp.abort(), budget.ms);
   const ended = AbortSignal.any([signal, timeUp.signal]);
@@ -133,60 +133,49 @@ const emptyRun = ({ target, startedMs }: Run): VoidDescription =>
     finishedAt: new Date().toISOString(),
   });
 
-/** An asker that counts what it is used for. */
-interface Meter extends Asker {
+/** An asker that counts what it is used for, and refuses requests beyond a limit with `CANCELLED`. */
+class Meter implements Asker {
   /** Requests sent and decoded bytes received. */
-  readonly spent: { readonly requests: number; readonly bytes: number };
+  readonly spent = { requests: 0, bytes: 0 };
   /** Queries that were answered. */
-  readonly answered: number;
+  answered = 0;
   /** Why the last query that failed did; cancelled ones do not count. */
-  readonly failure: FedwayError | undefined;
+  failure: FedwayError | undefined;
   /** A request was refused because the limit was reached. */
-  readonly exhausted: boolean;
-}
+  exhausted = false;
+  readonly #asker: Asker;
+  readonly #mostRequests: number;
 
-/** Counts requests and refuses those beyond `mostRequests` with `CANCELLED`. */
-function createMeter(asker: Asker, mostRequests = Number.POSITIVE_INFINITY): Meter {
-  const state = { requests: 0, bytes: 0, answered: 0, exhausted: false };
-  let failure: FedwayError | undefined;
-  const counted = async <Answer extends { readonly bytes: number; readonly requests?: number }>(
-    send: () => Promise<Answer>,
-  ): Promise<Answer> => {
-    if (state.requests >= mostRequests) {
-      state.exhausted = true;
+  constructor(asker: Asker, mostRequests = Number.POSITIVE_INFINITY) {
+    this.#asker = asker;
+    this.#mostRequests = mostRequests;
+  }
+
+  fetchDocument(request: Parameters<Asker["fetchDocument"]>[0]): Promise<FetchedDocument> {
+    return this.#counted(() => this.#asker.fetchDocument(request));
+  }
+
+  async ask(asking: Parameters<Asker["ask"]>[0]): Promise<AskedAnswer> {
+    try {
+      const answer = await this.#counted(() => this.#asker.ask(asking));
+      this.answered += 1;
+      return answer;
+    } catch (thrown) {
+      const error = toFedwayError(thrown);
+      if (error.code !== "CANCELLED") this.failure = error;
+      throw error;
+    }
+  }
+
+  async #counted<Answer extends AskedAnswer | FetchedDocument>(send: () => Promise<Answer>): Promise<Answer> {
+    if (this.spent.requests >= this.#mostRequests) {
+      this.exhausted = true;
       throw new FedwayError("CANCELLED", "All requests that were allowed have been sent.");
     }
-    state.requests += 1;
+    this.spent.requests += 1;
     const answer = await send();
-    state.requests += Math.max(0, (answer.requests ?? 1) - 1);
-    state.bytes += answer.bytes;
+    if ("requests" in answer) this.spent.requests += Math.max(0, answer.requests - 1);
+    this.spent.bytes += answer.bytes;
     return answer;
-  };
-  return {
-    get spent() {
-      return { requests: state.requests, bytes: state.bytes };
-    },
-    get answered() {
-      return state.answered;
-    },
-    get failure() {
-      return failure;
-    },
-    get exhausted() {
-      return state.exhausted;
-    },
-    fetchDocument: (request) =>
-      counted<Awaited<ReturnType<Asker["fetchDocument"]>>>(() => asker.fetchDocument(request)),
-    async ask(asking) {
-      try {
-        const answer = await counted(() => asker.ask(asking));
-        state.answered += 1;
-        return answer;
-      } catch (thrown) {
-        const error = toFedwayError(thrown);
-        if (error.code !== "CANCELLED") failure = error;
-        throw error;
-      }
-    },
-  };
+  }
 }

@@ -32,7 +32,28 @@ interface View {
 }
 
 /** Counts of a node, each under its VoID property. */
-type Counts = readonly (readonly [predicate: string, count: Count | undefined])[];
+export type Counts = readonly (readonly [predicate: string, count: Count | undefined])[];
+
+/** Counts of the whole dataset. */
+export const countsOfDataset = (description: VoidDescription): Counts => [
+  [v.triples, description.triples],
+  [v.classes, description.classes],
+  [v.properties, description.properties],
+  [v.distinctSubjects, description.distinctSubjects],
+  [v.distinctObjects, description.distinctObjects],
+];
+
+export const countsOfClass = ({ entities, triples }: ClassPartition): Counts => [
+  [v.entities, entities],
+  [v.distinctSubjects, entities],
+  [v.triples, triples],
+];
+
+export const countsOfProperty = (partition: PropertyPartition): Counts => [
+  [v.triples, partition.triples],
+  [v.distinctSubjects, partition.distinctSubjects],
+  [v.distinctObjects, partition.distinctObjects],
+];
 
 /**
  * Everything that is known of a dataset as VoID, each statement with how it is known: a `dqv:QualityMeasurement` says
@@ -87,13 +108,7 @@ function writeDataset(view: View, description: VoidDescription): void {
   writer.link(dataset, dcterms.license, description.license);
   writer.text(dataset, dcterms.bibliographicCitation, description.citation);
   writer.link(dataset, dcterms.source, description.origin);
-  writeCounts(view, dataset, [
-    [v.triples, description.triples],
-    [v.classes, description.classes],
-    [v.properties, description.properties],
-    [v.distinctSubjects, description.distinctSubjects],
-    [v.distinctObjects, description.distinctObjects],
-  ]);
+  writeCounts(view, dataset, countsOfDataset(description));
   writer.flag(dataset, measured.classesComplete, description.classesComplete);
   writer.flag(dataset, measured.propertiesComplete, description.propertiesComplete);
   for (const graph of description.graphs ?? []) writer.link(dataset, measured.describedGraph, graph);
@@ -153,16 +168,13 @@ function writeClass(
   writer.link(dataset, v.classPartition, node);
   writer.link(node, v.class, partition.class);
   notes.add(node, v.class, partition);
-  writeCounts(view, node, [
-    [v.entities, partition.entities],
-    [v.distinctSubjects, partition.entities],
-    [v.triples, partition.triples],
-  ]);
+  writeCounts(view, node, countsOfClass(partition));
   writer.flag(node, measured.propertiesComplete, partition.propertiesComplete);
   writeProperties(view, { parent: node, prefix: `${name}-`, partitions: partition.properties });
 }
 
-interface PropertyList {
+/** Properties of a dataset or class, whose nodes are named by a prefix and a number. */
+export interface PropertyList {
   readonly parent: string;
   readonly prefix: string;
   readonly partitions: readonly PropertyPartition[];
@@ -175,11 +187,7 @@ function writeProperties(view: View, { parent, prefix, partitions }: PropertyLis
     writer.link(parent, v.propertyPartition, node);
     writer.link(node, v.property, partition.property);
     notes.add(node, v.property, partition);
-    writeCounts(view, node, [
-      [v.triples, partition.triples],
-      [v.distinctSubjects, partition.distinctSubjects],
-      [v.distinctObjects, partition.distinctObjects],
-    ]);
+    writeCounts(view, node, countsOfProperty(partition));
     writer.flag(node, measured.objectsComplete, partition.objectsComplete);
     writeObjects(view, node, { kind: objectClasses, partitions: partition.objectClasses });
     writeObjects(view, node, { kind: datatypes, partitions: partition.datatypes });

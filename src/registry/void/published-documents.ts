@@ -3,8 +3,16 @@ import { dcterms, foaf, rdfs, voidVocabulary as v, sd } from "../../rdf/vocabula
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { isWritable } from "./values.ts";
 import { QuadWriter } from "./quad-writer.ts";
-import type { VoidDescription, Count, ClassPartition, PropertyPartition } from "./void-description.ts";
-import { documentUrl, type ViewOptions } from "./agent-view.ts";
+import type { VoidDescription, Count, ClassPartition } from "./void-description.ts";
+import {
+  type Counts,
+  countsOfClass,
+  countsOfDataset,
+  countsOfProperty,
+  documentUrl,
+  type PropertyList,
+  type ViewOptions,
+} from "./agent-view.ts";
 
 /** What stands at `/.well-known/void`. */
 interface CatalogVoidOptions {
@@ -30,10 +38,7 @@ export function catalogVoid({ publicUrl, title, entries, described }: CatalogVoi
     writer.link(document, `${foaf.namespace}topic`, dataset);
     writeEntry(writer, dataset, entry);
     writer.link(dataset, rdfs.seeAlso, descriptionUrl(publicUrl, entry.id));
-    const description = described(entry.id);
-    if (description?.triples?.status === "exact") writer.number(dataset, v.triples, description.triples.value);
-    if (description?.classes?.status === "exact") writer.number(dataset, v.classes, description.classes.value);
-    if (description?.properties?.status === "exact") writer.number(dataset, v.properties, description.properties.value);
+    writeSize(writer, dataset, described(entry.id));
   }
   return writer.quads;
 }
@@ -72,7 +77,15 @@ export interface DescribedService {
   };
 }
 
-const exact = (count: Count | undefined): number | undefined => (count?.status === "exact" ? count.value : undefined);
+function writeSize(writer: QuadWriter, node: string, description: VoidDescription | undefined): void {
+  if (description === undefined) return;
+  const { triples, classes, properties } = description;
+  writeExact(writer, node, [
+    [v.triples, triples],
+    [v.classes, classes],
+    [v.properties, properties],
+  ]);
+}
 
 /** The SPARQL 1.1 Service Description of a virtual endpoint. */
 export function serviceDescription(service: DescribedService): readonly RDF.Quad[] {
@@ -94,9 +107,7 @@ export function serviceDescription(service: DescribedService): readonly RDF.Quad
     writer.link(dataset.describedAt, foaf.primaryTopic, dataset.iri);
     writer.type(dataset.describedAt, v.DatasetDescription);
   }
-  writer.number(graph, v.triples, exact(dataset.description?.triples));
-  writer.number(graph, v.classes, exact(dataset.description?.classes));
-  writer.number(graph, v.properties, exact(dataset.description?.properties));
+  writeSize(writer, graph, dataset.description);
   return writer.quads;
 }
 
@@ -125,13 +136,7 @@ export function plannerView(description: VoidDescription, options: PlannerViewOp
     options.notBefore !== undefined && Date.parse(description.finishedAt) < Date.parse(options.notBefore);
   // Counts of named graphs say nothing of the default graph, which a planner asks.
   if (outdated || description.graphs !== undefined || description.namedGraphs !== undefined) return writer.quads;
-  writeExact(writer, dataset, [
-    [v.triples, description.triples],
-    [v.classes, description.classes],
-    [v.properties, description.properties],
-    [v.distinctSubjects, description.distinctSubjects],
-    [v.distinctObjects, description.distinctObjects],
-  ]);
+  writeExact(writer, dataset, countsOfDataset(description));
   if (description.classesComplete && description.classPartitions.every(({ entities }) => isExact(entities))) {
     const extended = options.variant === "extended";
     for (const [at, partition] of description.classPartitions.entries()) {
@@ -145,8 +150,6 @@ export function plannerView(description: VoidDescription, options: PlannerViewOp
 }
 
 const isExact = (count: Count | undefined): boolean => count?.status === "exact";
-
-type Counts = readonly (readonly [predicate: string, count: Count | undefined])[];
 
 function writeExact(writer: QuadWriter, node: string, counts: Counts): void {
   for (const [predicate, count] of counts) if (isExact(count)) writer.number(node, predicate, count?.value);
@@ -162,20 +165,10 @@ interface ClassEntry {
 function writeClass(writer: QuadWriter, { dataset, node, partition, extended }: ClassEntry): void {
   writer.link(dataset, v.classPartition, node);
   writer.link(node, v.class, partition.class);
-  writeExact(writer, node, [
-    [v.entities, partition.entities],
-    [v.distinctSubjects, partition.entities],
-    [v.triples, partition.triples],
-  ]);
+  writeExact(writer, node, countsOfClass(partition));
   if (extended && partition.propertiesComplete) {
     writeProperties(writer, { parent: node, prefix: `${node}-`, partitions: partition.properties });
   }
-}
-
-interface PropertyList {
-  readonly parent: string;
-  readonly prefix: string;
-  readonly partitions: readonly PropertyPartition[];
 }
 
 function writeProperties(writer: QuadWriter, { parent, prefix, partitions }: PropertyList): void {
@@ -184,10 +177,6 @@ function writeProperties(writer: QuadWriter, { parent, prefix, partitions }: Pro
     const node = `${prefix}property-${at + 1}`;
     writer.link(parent, v.propertyPartition, node);
     writer.link(node, v.property, partition.property);
-    writeExact(writer, node, [
-      [v.triples, partition.triples],
-      [v.distinctSubjects, partition.distinctSubjects],
-      [v.distinctObjects, partition.distinctObjects],
-    ]);
+    writeExact(writer, node, countsOfProperty(partition));
   }
 }

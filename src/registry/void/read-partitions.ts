@@ -26,18 +26,13 @@ const propertyKind: Kind = { through: [v.propertyPartition], key: v.property };
 const objectClassKind: Kind = { through: [v.classPartition, voidExt.objectClassPartition], key: v.class };
 const datatypeKind: Kind = { through: [voidExt.datatypePartition], key: voidExt.datatype };
 
-/** Reads the partitions of one document; what lies beyond its cap is left out. */
-interface PartitionReader {
-  classes(nodes: readonly RDF.Term[]): readonly ClassPartition[];
-  properties(nodes: readonly RDF.Term[]): readonly PropertyPartition[];
-}
-
-/** A reader with its own cap. Depth is fixed (class, property, object), so that cycles end by themselves. */
-export const createPartitionReader = (source: VoidSource): PartitionReader => new SourceReader(source);
-
 type CountName = "triples" | "distinctSubjects" | "distinctObjects";
 
-class SourceReader implements PartitionReader {
+/**
+ * Reads the partitions of one document; what lies beyond its cap is left out. Depth is fixed (class, property, object),
+ * so that cycles end by themselves.
+ */
+export class PartitionReader {
   readonly #source: VoidSource;
   /** Shared nodes are visited again and again. */
   readonly #iris = new Map<string, string | undefined>();

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, rdfs, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { measured } from "./quad-writer.ts";
-import { createPartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
+import { PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
 import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
 
@@ -33,7 +33,7 @@ const mostNames = 1000;
 /** Everything that VoID (and its extension for object classes and datatypes) says of a dataset. Never throws. */
 export function readVoid(source: VoidSource): VoidFacts {
   const { nodes, annotations } = source;
-  const reader = createPartitionReader(source);
+  const reader = new PartitionReader(source);
   const complete = (predicate: string): boolean => nodes.some((node) => annotations.complete(node, predicate));
   return {
     ...readTexts(source),

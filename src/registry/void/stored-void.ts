@@ -32,17 +32,8 @@ function storedIn(row: Row, where: "default" | "named"): readonly StoredVoid[] {
   return dataset === undefined ? [] : [{ dataset, endpoint, graph }];
 }
 
-/** A description read out of the data. */
-interface ReadBack {
-  readonly dataset: RDF.Term;
-  /** VoID, with nodes named by what they stand for. */
-  readonly quads: readonly RDF.Quad[];
-  /** Position of the record of the first query. */
-  readonly record: number;
-}
-
-/** The readings in their order; one that finds nothing spares those that go deeper. */
-const readings: readonly (readonly [name: ReadingName, after: ReadingName])[] = [
+/** The queries in their order; one that finds nothing spares those that go deeper. */
+const queries: readonly (readonly [name: QueryName, after: QueryName])[] = [
   ["dataset", "dataset"],
   ["classes", "dataset"],
   ["properties", "dataset"],
@@ -51,100 +42,88 @@ const readings: readonly (readonly [name: ReadingName, after: ReadingName])[] = 
   ["classObjects", "classProperties"],
 ];
 
-/** Reads a description in pages; undefined when not even the dataset's own statements came. */
-export async function readStoredVoid(log: RequestLog, stored: StoredVoid): Promise<ReadBack | undefined> {
-  const rebuilt = rebuild(stored);
+/**
+ * Reads a description in pages, as VoID whose nodes are named by what they stand for; `record` is the position of the
+ * first query's record. Undefined when not even the dataset's own statements came.
+ */
+export async function readStoredVoid(log: RequestLog, stored: StoredVoid) {
+  const rebuilt = new RebuiltVoid(stored.dataset);
   let record: number | undefined;
-  for (const [name, after] of readings) {
+  for (const [name, after] of queries) {
     if (name !== "dataset" && !rebuilt.has(after)) continue;
-    const first = await readPages(log, rebuilt, (page) => ({ name, query: readingQuery(name, stored, page) }));
-    record ??= first;
+    for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
+      const answer = await log.ask(queryFor(name, stored, page));
+      if (answer === undefined) break;
+      record ??= answer.record;
+      for (const row of answer.value.rows) rebuilt.add(name, row);
+      if (answer.value.rows.length < pageRows) break;
+    }
   }
   return record === undefined ? undefined : { dataset: rebuilt.dataset, quads: rebuilt.quads, record };
 }
 
-/** Reads page after page until one is not full; the record of the first. */
-async function readPages(
-  log: RequestLog,
-  rebuilt: Rebuilt,
-  pageOf: (page: number) => { readonly name: ReadingName; readonly query: string },
-): Promise<number | undefined> {
-  let record: number | undefined;
-  for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
-    const { name, query } = pageOf(page);
-    const answer = await log.ask(query);
-    if (answer === undefined) break;
-    record ??= answer.record;
-    for (const row of answer.value.rows) rebuilt.add(name, row);
-    if (answer.value.rows.length < pageRows) break;
-  }
-  return record;
-}
-
-interface Rebuilt {
-  readonly dataset: RDF.NamedNode | RDF.BlankNode;
-  readonly quads: readonly RDF.Quad[];
-  add(name: ReadingName, row: Row): void;
-  has(name: ReadingName): boolean;
-}
-
 type Node = RDF.NamedNode | RDF.BlankNode;
 
-/** Builds the partitions' tree anew from rows; blank nodes stand for what their keys say, whatever the data call them. */
-function rebuild({ dataset: iri }: StoredVoid): Rebuilt {
-  const quads: RDF.Quad[] = [];
-  const seen = new Set<ReadingName>();
-  const nodes = new Map<string, RDF.BlankNode>();
-  const dataset = iri === undefined ? dataFactory.blankNode() : dataFactory.namedNode(iri);
+/** The partitions' tree made anew from rows; blank nodes stand for what their keys say, whatever the data call them. */
+class RebuiltVoid {
+  readonly dataset: Node;
+  readonly quads: RDF.Quad[] = [];
+  readonly #seen = new Set<QueryName>();
+  readonly #nodes = new Map<string, Node>();
 
-  const add = (subject: Node, predicate: string, object: RDF.Term | undefined): void => {
-    if (object?.termType !== "NamedNode" && object?.termType !== "Literal" && object?.termType !== "BlankNode") return;
-    quads.push(dataFactory.quad(subject, dataFactory.namedNode(predicate), object));
-  };
+  constructor(dataset: string | undefined) {
+    this.dataset = dataset === undefined ? dataFactory.blankNode() : dataFactory.namedNode(dataset);
+  }
+
+  has(name: QueryName): boolean {
+    return this.#seen.has(name);
+  }
+
+  add(name: QueryName, row: Row): void {
+    this.#seen.add(name);
+    if (name === "dataset") {
+      const property = iriOf(row.get("p"));
+      if (property !== undefined) this.#add(this.dataset, property, row.get("o"));
+      return;
+    }
+    const node = this.#partOf(row);
+    for (const count of ["triples", "entities", "distinctSubjects", "distinctObjects"] as const)
+      this.#add(node, v[count], row.get(count));
+  }
+
+  /** Follows the keys of a row from the dataset down. */
+  #partOf(row: Row): Node {
+    let node = this.dataset;
+    for (const [variable, link, key] of path) {
+      const value = row.get(variable);
+      if (value?.termType === "NamedNode") node = this.#part(node, link, [key, value]);
+    }
+    return node;
+  }
+
   /** The part of `parent` that is about `key`, made when it is new. */
-  const part = (parent: Node, links: readonly string[], key: readonly [string, RDF.Term]): Node => {
-    const name = `${parent.value} ${links.join(" ")} ${key[1].value}`;
-    const known = nodes.get(name);
+  #part(parent: Node, link: string, key: readonly [string, RDF.Term]): Node {
+    const name = `${parent.value} ${link} ${key[1].value}`;
+    const known = this.#nodes.get(name);
     if (known !== undefined) return known;
     const node = dataFactory.blankNode();
-    nodes.set(name, node);
-    for (const link of links) add(parent, link, node);
-    add(node, ...key);
+    this.#nodes.set(name, node);
+    this.#add(parent, link, node);
+    this.#add(node, ...key);
     return node;
-  };
-  const counts = (node: Node, row: Row): void => {
-    for (const name of ["triples", "entities", "distinctSubjects", "distinctObjects"] as const) {
-      add(node, v[name], row.get(name));
-    }
-  };
-  /** Follows the keys of a row from the dataset down. */
-  const partOf = (row: Row): Node => {
-    let node: Node = dataset;
-    for (const [variable, links, key] of path) {
-      const value = row.get(variable);
-      if (value?.termType === "NamedNode") node = part(node, links, [key, value]);
-    }
-    return node;
-  };
+  }
 
-  return {
-    dataset,
-    quads,
-    has: (name) => seen.has(name),
-    add(name, row) {
-      seen.add(name);
-      const property = name === "dataset" ? iriOf(row.get("p")) : undefined;
-      if (property !== undefined) add(dataset, property, row.get("o"));
-      if (name !== "dataset") counts(partOf(row), row);
-    },
-  };
+  #add(subject: Node, predicate: string, object: RDF.Term | undefined): void {
+    if (object?.termType !== "NamedNode" && object?.termType !== "Literal" && object?.termType !== "BlankNode") return;
+    this.quads.push(dataFactory.quad(subject, dataFactory.namedNode(predicate), object));
+  }
 }
 
-const path: readonly (readonly [variable: string, links: readonly string[], key: string])[] = [
-  ["class", [v.classPartition], v.class],
-  ["property", [v.propertyPartition], v.property],
-  ["objectClass", [v.classPartition], v.class],
-  ["datatype", [voidExt.datatypePartition], voidExt.datatype],
+const path: readonly (readonly [variable: string, link: string, key: string])[] = [
+  ["class", v.classPartition, v.class],
+  ["property", v.propertyPartition, v.property],
+  ["objectClass", v.classPartition, v.class],
+  ["datatype", voidExt.datatypePartition, voidExt.datatype],
 ];
 
 /** A description inside the endpoint's own data. */
@@ -190,7 +169,7 @@ const optional = (node: string, predicate: string, variable: string): string =>
   `OPTIONAL { ${node} ${written(predicate)} ?${variable} }`;
 
 /** The queries that read a description out of the data; each gives its keys and counts by name. */
-type ReadingName = "dataset" | "classes" | "properties" | "classProperties" | "objects" | "classObjects";
+type QueryName = "dataset" | "classes" | "properties" | "classProperties" | "objects" | "classObjects";
 
 const propertyCounts = [
   optional("?pp", v.triples, "triples"),
@@ -204,8 +183,8 @@ const objectPattern = [
   `{ ?pp ${written(voidExt.datatypePartition)} ?op . ?op ${written(voidExt.datatype)} ?datatype }`,
 ].join(" UNION ");
 
-/** One page of a reading. */
-function readingQuery(name: ReadingName, stored: StoredVoid, page: number): string {
+/** One page of a query. */
+function queryFor(name: QueryName, stored: StoredVoid, page: number): string {
   const { node, pattern } = subjectOf(stored);
   const classes = `${node} ${written(v.classPartition)} ?cp . ?cp ${written(v.class)} ?class .`;
   const properties = `${node} ${written(v.propertyPartition)} ?pp . ?pp ${written(v.property)} ?property .`;
@@ -216,7 +195,7 @@ function readingQuery(name: ReadingName, stored: StoredVoid, page: number): stri
     optional("?cp", v.triples, "triples"),
   ].join(" ");
   const objectCount = optional("?op", v.triples, "triples");
-  const bodies: Readonly<Record<ReadingName, readonly [variables: string, body: string]>> = {
+  const bodies: Readonly<Record<QueryName, readonly [variables: string, body: string]>> = {
     dataset: [
       "?p ?o",
       `${node} ?p ?o . FILTER(?p != ${written(v.classPartition)} && ?p != ${written(v.propertyPartition)})`,
