@@ -1,141 +1,55 @@
-import * as catalogSchemas from "../../../src/http/catalog-schemas.ts";
-import * as schemas from "../../../src/http/schemas.ts";
 import { describe, expect, it } from "vitest";
-import type { TSchema } from "typebox";
-import { Value } from "typebox/value";
 import { FedwayError, toProblem } from "../../../src/errors/fedway-error.ts";
+import { Endpoint, EndpointList } from "../../../src/http/catalog-schemas.ts";
+import { PlanDescription, Problem, Readiness, RunRecord, TabularAnswer } from "../../../src/http/schemas.ts";
 import { fakeTable } from "../../support/fake-query-service.ts";
-import { askQuery, start } from "./http-fixture.ts";
+import { askQuery, json, shouldAnswer, start } from "./http-fixture.ts";
 
-const json = { "Content-Type": "application/json" };
-const post = (body: unknown): RequestInit => ({
-  method: "POST",
-  headers: json,
-  body: typeof body === "string" ? body : JSON.stringify(body),
-});
-
-interface Expectation {
-  readonly status: number;
-  readonly schema: TSchema;
-  readonly body: object;
-}
-
-const shouldAnswer = (path: string, init: RequestInit, { status, schema, body }: Expectation): void =>
-  it(`${init.method ?? "GET"} ${path} ${typeof init.body === "string" ? init.body.slice(0, 60) : ""} is ${status}`, async () => {
-    const app = await start();
-    const response = await fetch(app.url + path, init);
-    const found: unknown = await response.json();
-    expect(found).toMatchObject(body);
-    expect([...Value.Errors(schema, found)]).toStrictEqual([]);
-    expect(response.status).toBe(status);
-    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
-  });
-
-const shouldRefuse = (path: string, init: RequestInit, body: object): void =>
-  shouldAnswer(path, init, { status: 400, schema: schemas.Problem, body: { code: "REQUEST_INVALID", ...body } });
+const shouldRefuse = (path: string, body: object, init: RequestInit = {}): void =>
+  shouldAnswer(path, [400, Problem, { code: "REQUEST_INVALID", ...body }], init);
 
 describe("the JSON API answers", () => {
-  shouldAnswer("/api/query", post({ query: "ASK {}" }), {
-    status: 200,
-    schema: schemas.TabularAnswer,
-    body: fakeTable,
-  });
-  shouldAnswer("/api/explain", post({ query: "ASK {}" }), {
-    status: 200,
-    schema: schemas.PlanDescription,
-    body: { kind: "direct", query: "ASK {}" },
-  });
-  shouldAnswer("/api/runs/run-1", {}, { status: 200, schema: schemas.RunRecord, body: { id: "run-1" } });
-  shouldAnswer("/api/runs/nope", {}, { status: 404, schema: schemas.Problem, body: { code: "RUN_UNKNOWN" } });
-  shouldAnswer(
-    "/api/endpoints",
-    {},
-    { status: 200, schema: catalogSchemas.EndpointList, body: { total: 3, offset: 0 } },
-  );
-  shouldAnswer(
-    "/api/endpoints?q=GREEK",
-    {},
-    {
-      status: 200,
-      schema: catalogSchemas.EndpointList,
-      body: { total: 1, endpoints: [{ id: "alpha", query: "/endpoints/alpha/sparql" }] },
-    },
-  );
-  shouldAnswer(
-    "/api/endpoints?limit=1&offset=1",
-    {},
-    {
-      status: 200,
-      schema: catalogSchemas.EndpointList,
-      body: { total: 3, limit: 1, offset: 1, endpoints: [{ id: "beta" }] },
-    },
-  );
-  shouldAnswer(
-    "/api/endpoints/alpha",
-    {},
-    { status: 200, schema: catalogSchemas.Endpoint, body: { title: "The alpha" } },
-  );
-  shouldAnswer(
-    "/api/endpoints/alpa",
-    {},
-    {
-      status: 404,
-      schema: schemas.Problem,
-      body: { code: "ENDPOINT_UNKNOWN", endpoints: ["alpha"] },
-    },
-  );
-  shouldAnswer("/health/ready", {}, { status: 200, schema: schemas.Readiness, body: { ready: true } });
+  const ask = json({ query: "ASK {}" });
+  shouldAnswer("/api/query", [200, TabularAnswer, fakeTable], ask);
+  shouldAnswer("/api/explain", [200, PlanDescription, { kind: "direct", query: "ASK {}" }], ask);
+  shouldAnswer("/api/runs/run-1", [200, RunRecord, { id: "run-1" }]);
+  shouldAnswer("/api/runs/nope", [404, Problem, { code: "RUN_UNKNOWN" }]);
+  shouldAnswer("/api/endpoints", [200, EndpointList, { total: 3, offset: 0 }]);
+  const greek = { total: 1, endpoints: [{ id: "alpha", query: "/endpoints/alpha/sparql" }] };
+  shouldAnswer("/api/endpoints?q=GREEK", [200, EndpointList, greek]);
+  const second = { total: 3, limit: 1, offset: 1, endpoints: [{ id: "beta" }] };
+  shouldAnswer("/api/endpoints?limit=1&offset=1", [200, EndpointList, second]);
+  shouldAnswer("/api/endpoints/alpha", [200, Endpoint, { title: "The alpha" }]);
+  shouldAnswer("/api/endpoints/alpa", [404, Problem, { code: "ENDPOINT_UNKNOWN", endpoints: ["alpha"] }]);
+  shouldAnswer("/health/ready", [200, Readiness, { ready: true }]);
 });
 
 describe("the JSON API refuses", () => {
-  const known = 'Known are "query", "endpoint", "maxRows", "timeoutMs", "partial", "strict", "format".';
-  shouldRefuse("/api/query", post({ query: "ASK {}", maxrows: 5 }), {
-    detail: 'Unknown: "maxrows". Did you mean "maxRows"?',
-    next: known,
-  });
-  shouldRefuse("/api/query", post({}), { detail: 'Missing: "query".', next: known });
-  shouldRefuse("/api/query", post({ query: 5 }), { detail: '"query" must be string.' });
-  shouldRefuse("/api/query", post({ query: "ASK {}", maxRows: "5" }), { detail: '"maxRows" must be integer.' });
-  shouldRefuse("/api/query", post({ query: "ASK {}", maxRows: 101 }), { detail: '"maxRows" must be <= 100.' });
-  shouldRefuse("/api/query", post([]), { detail: "The body must be object." });
-  shouldRefuse("/api/query", post("{"), { detail: "The body is not JSON." });
-  shouldRefuse("/api/query", post('{"__proto__": {"query": "ASK {}"}}'), {});
-  shouldRefuse(
-    "/api/query",
-    { method: "POST", headers: json },
-    { detail: "The body is empty; a JSON object is expected." },
-  );
-  shouldRefuse("/api/explain", post({ query: "ASK {}", maxRows: 5 }), { detail: 'Unknown: "maxRows".' });
-  shouldRefuse("/api/endpoints?limit=0", {}, { detail: '"limit" must be >= 1.' });
-  shouldRefuse("/api/endpoints?query=x", {}, { detail: 'Unknown: "query".' });
-  shouldAnswer("/api/query", post({ query: "x".repeat(5000) }), {
-    status: 413,
-    schema: schemas.Problem,
-    body: { code: "QUERY_TOO_LARGE" },
-  });
-  shouldAnswer("/api/query", post({ query: "x".repeat(500_000) }), {
-    status: 413,
-    schema: schemas.Problem,
-    body: { code: "REQUEST_TOO_LARGE" },
-  });
-  shouldAnswer("/api/query", post({ query: "ASK {}", endpoint: "alpa" }), {
-    status: 404,
-    schema: schemas.Problem,
-    body: { code: "ENDPOINT_UNKNOWN" },
-  });
-  shouldAnswer(
-    "/api/query",
-    { method: "POST", body: "{}" },
-    {
-      status: 415,
-      schema: schemas.Problem,
-      body: { code: "MEDIA_TYPE_UNSUPPORTED" },
-    },
-  );
+  const next = 'Known are "query", "endpoint", "maxRows", "timeoutMs", "partial", "strict", "format".';
+  const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
+  shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
+  shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
+  shouldRefuse("/api/query", { detail: '"query" must be string.' }, json({ query: 5 }));
+  shouldRefuse("/api/query", { detail: '"maxRows" must be integer.' }, json({ query: "ASK {}", maxRows: "5" }));
+  shouldRefuse("/api/query", { detail: '"maxRows" must be <= 100.' }, json({ query: "ASK {}", maxRows: 101 }));
+  shouldRefuse("/api/query", { detail: "The body must be object." }, json([]));
+  shouldRefuse("/api/query", { detail: "The body is not JSON." }, json("{"));
+  shouldRefuse("/api/query", {}, json('{"__proto__": {"query": "ASK {}"}}'));
+  shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
+  shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
+  shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
+  shouldRefuse("/api/endpoints?query=x", { detail: 'Unknown: "query".' });
+  const large = (length: number): RequestInit => json({ query: "x".repeat(length) });
+  shouldAnswer("/api/query", [413, Problem, { code: "QUERY_TOO_LARGE" }], large(5_000));
+  shouldAnswer("/api/query", [413, Problem, { code: "REQUEST_TOO_LARGE" }], large(500_000));
+  const elsewhere = json({ query: "ASK {}", endpoint: "alpa" });
+  shouldAnswer("/api/query", [404, Problem, { code: "ENDPOINT_UNKNOWN" }], elsewhere);
+  shouldAnswer("/api/query", [415, Problem, { code: "MEDIA_TYPE_UNSUPPORTED" }], { method: "POST", body: "{}" });
+
   it("JSON that is not UTF-8", async () => {
     const app = await start();
     const body = Buffer.from('{"query":"\u{ff}"}', "latin1");
-    const response = await fetch(`${app.url}/api/query`, { method: "POST", headers: json, body });
+    const response = await fetch(`${app.url}/api/query`, { ...json({}), body });
     expect(await response.json()).toMatchObject({ status: 400, code: "QUERY_ENCODING" });
   });
 });
@@ -143,29 +57,14 @@ describe("the JSON API refuses", () => {
 describe("/api/query", () => {
   it("hands its fields on", async () => {
     const app = await start();
-    const fields = {
-      query: "ASK {}",
-      endpoint: "beta",
-      maxRows: 7,
-      timeoutMs: 9,
-      partial: true,
-      strict: true,
-      format: "json",
-    };
-    await fetch(`${app.url}/api/query`, post(fields));
-    expect(app.queries.requests[0]).toMatchObject({
-      text: "ASK {}",
-      endpointId: "beta",
-      maxRows: 7,
-      timeoutMs: 9,
-      partial: true,
-      strict: true,
-    });
+    const fields = { maxRows: 7, timeoutMs: 9, partial: true, strict: true };
+    await fetch(`${app.url}/api/query`, json({ query: "ASK {}", endpoint: "beta", format: "json", ...fields }));
+    expect(app.queries.requests[0]).toMatchObject({ text: "ASK {}", endpointId: "beta", ...fields });
   });
 
   it("uses the service's own limit without one", async () => {
     const app = await start();
-    await fetch(`${app.url}/api/query`, post({ query: "ASK {}" }));
+    await fetch(`${app.url}/api/query`, json({ query: "ASK {}" }));
     expect(app.queries.requests[0]).toMatchObject({ maxRows: 100, partial: false, strict: false });
   });
 
@@ -173,7 +72,7 @@ describe("/api/query", () => {
     const app = await start();
     const diagnosis = toProblem(new FedwayError("ENDPOINT_TIMEOUT", "Too slow."));
     app.queries.tableAnswer = async () => ({ ...fakeTable, status: "failed", diagnosis });
-    const response = await fetch(`${app.url}/api/query`, post({ query: "ASK {}" }));
+    const response = await fetch(`${app.url}/api/query`, json({ query: "ASK {}" }));
     expect({ status: response.status, fedway: response.headers.get("Fedway-Status") }).toStrictEqual({
       status: 504,
       fedway: "failed",

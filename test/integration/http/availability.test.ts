@@ -1,50 +1,32 @@
-import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import * as schemas from "../../../src/http/monitor-schemas.ts";
 import { Problem } from "../../../src/http/schemas.ts";
-import type { MaintenanceWindow, MonitorReader } from "../../../src/monitor/monitor.ts";
-import { start } from "./http-fixture.ts";
-
-interface Expectation {
-  readonly status?: number;
-  readonly schema: TSchema;
-  readonly body: object;
-}
-
-const shouldAnswer = (path: string, { status = 200, schema, body }: Expectation): void =>
-  it(`GET ${path} is ${status}`, async () => {
-    const app = await start();
-    const response = await fetch(app.url + path);
-    const found: unknown = await response.json();
-    expect(found).toMatchObject(body);
-    expect([...Value.Errors(schema, found)]).toStrictEqual([]);
-    expect(response.status).toBe(status);
-    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
-    expect(response.headers.get("Cache-Control")).toBe("no-store");
-  });
+import { createMaintenance } from "../../../src/monitor/maintenance.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { createFakeMonitor } from "../../support/fake-monitor.ts";
+import { json, shouldAnswer, start } from "./http-fixture.ts";
 
 describe("the availability of endpoints", () => {
-  shouldAnswer("/api/status", {
-    schema: schemas.StatusAnswer,
-    body: { heartbeat: { enabled: true, alive: true }, counts: { up: 1, down: 1, unknown: 1 } },
+  const status = { heartbeat: { enabled: true, alive: true }, counts: { up: 1, down: 1, unknown: 1 } };
+  shouldAnswer("/api/status", [200, schemas.StatusAnswer, status]);
+  const alpha = { endpoint: "alpha", state: "up" };
+  shouldAnswer("/api/endpoints/alpha/availability", [200, schemas.AvailabilityRecord, alpha]);
+  shouldAnswer("/api/endpoints/nobody/availability", [404, Problem, { code: "ENDPOINT_UNKNOWN" }]);
+  shouldAnswer("/api/incidents", [200, schemas.IncidentList, { incidents: [{ endpoint: "evil" }] }]);
+  shouldAnswer("/api/endpoints/alpha/incidents", [200, schemas.IncidentList, {}]);
+  shouldAnswer("/api/incidents/nothing", [404, Problem, { code: "INCIDENT_UNKNOWN" }]);
+  shouldAnswer("/api/incidents?open=maybe", [400, Problem, { code: "REQUEST_INVALID" }]);
+  shouldAnswer("/api/incidents?since=2020", [400, Problem, { code: "REQUEST_INVALID" }]);
+  shouldAnswer("/api/maintenance", [200, schemas.MaintenanceList, {}]);
+
+  it("is of the moment", async () => {
+    const app = await start();
+    for (const path of ["/api/status", "/api/endpoints/alpha/availability", "/api/incidents", "/api/maintenance"]) {
+      expect((await fetch(app.url + path)).headers.get("Cache-Control")).toBe("no-store");
+    }
   });
-  shouldAnswer("/api/endpoints/alpha/availability", {
-    schema: schemas.AvailabilityRecord,
-    body: { endpoint: "alpha", state: "up" },
-  });
-  shouldAnswer("/api/endpoints/nobody/availability", {
-    status: 404,
-    schema: Problem,
-    body: { code: "ENDPOINT_UNKNOWN" },
-  });
-  shouldAnswer("/api/incidents", { schema: schemas.IncidentList, body: { incidents: [{ endpoint: "evil" }] } });
-  shouldAnswer("/api/endpoints/alpha/incidents", { schema: schemas.IncidentList, body: {} });
-  shouldAnswer("/api/incidents/nothing", { status: 404, schema: Problem, body: { code: "INCIDENT_UNKNOWN" } });
-  shouldAnswer("/api/incidents?open=maybe", { status: 400, schema: Problem, body: { code: "REQUEST_INVALID" } });
-  shouldAnswer("/api/incidents?since=2020", { status: 400, schema: Problem, body: { code: "REQUEST_INVALID" } });
-  shouldAnswer("/api/maintenance", { schema: schemas.MaintenanceList, body: {} });
 
   it("tells an incident with its evidence", async () => {
     const app = await start();
@@ -66,62 +48,106 @@ describe("the availability of endpoints", () => {
   });
 });
 
-const json = { "Content-Type": "application/json" };
+const nowMs = Date.UTC(2026, 5, 1);
 
-/** A monitor that takes down what it is told about maintenance. */
-async function withMonitor(): Promise<{ url: string; windows: MaintenanceWindow[] }> {
-  const windows: MaintenanceWindow[] = [];
-  const reader = { maintenance: async () => windows } as unknown as MonitorReader;
-  const monitor = {
-    ...reader,
-    addMaintenance: async (window: Omit<MaintenanceWindow, "id">) => {
-      windows.push({ ...window, id: "m1" });
-      return { ...window, id: "m1" };
+/** A service that really keeps its windows, and what announcing one there gives. */
+async function withMaintenance() {
+  const windows = createMaintenance(createMemoryStore());
+  const monitor = createFakeMonitor({ endpoints: [{ id: "alpha", url: "https://alpha.example/sparql" }], nowMs });
+  const { url } = await start({
+    monitor: {
+      ...monitor,
+      maintenance: async (endpoint) => windows.list(nowMs, endpoint),
+      addMaintenance: (window) => windows.add(window, nowMs),
+      removeMaintenance: (id) => windows.remove(id),
     },
-    removeMaintenance: async (id: string) => id === "m1" && windows.splice(0).length > 0,
+  });
+  const announce = async (body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+    const init = json(body);
+    const response = await fetch(`${url}/api/endpoints/alpha/maintenance`, {
+      ...init,
+      headers: { "Content-Type": "application/json", ...headers },
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as { id?: string } };
   };
-  const app = await start({ monitor });
-  return { url: app.url, windows };
+  const listed = async (): Promise<unknown> => (await fetch(`${url}/api/endpoints/alpha/maintenance`)).json();
+  return { url, announce, listed };
 }
-
-const announce = (url: string, body: unknown): Promise<Response> =>
-  fetch(`${url}/api/endpoints/alpha/maintenance`, { method: "POST", headers: json, body: JSON.stringify(body) });
 
 describe("maintenance", () => {
   it("is announced, listed and called off", async () => {
-    const { url, windows } = await withMonitor();
-    const wish = { from: "2030-01-01T22:00:00Z", to: "2030-01-02T00:30+00:00", reason: "New disks" };
-    const response = await announce(url, wish);
-    expect(response.status).toBe(201);
-    expect(response.headers.get("Location")).toBe("/api/maintenance/m1");
-    const fromMs = Date.UTC(2030, 0, 1, 22);
-    expect(windows).toStrictEqual([
-      { id: "m1", endpoint: "alpha", fromMs, toMs: fromMs + 9_000_000, reason: "New disks" },
-    ]);
-    const listed: unknown = await (await fetch(`${url}/api/endpoints/alpha/maintenance`)).json();
-    expect(listed).toMatchObject({ maintenance: [{ id: "m1", from: "2030-01-01T22:00:00.000Z" }] });
-    expect((await fetch(`${url}/api/maintenance/m1`, { method: "DELETE" })).status).toBe(204);
-    expect((await fetch(`${url}/api/maintenance/m1`, { method: "DELETE" })).status).toBe(404);
+    const { url, announce, listed } = await withMaintenance();
+    const reason = "New disks";
+    const { status, headers, body } = await announce({ from: "2026-06-02", to: "2026-06-03", reason });
+    const path = `/api/maintenance/${body.id}`;
+    expect({ status, location: headers.get("Location") }).toStrictEqual({ status: 201, location: path });
+    expect(await listed()).toMatchObject({ maintenance: [{ ...body, endpoint: "alpha", reason }] });
+    expect((await fetch(url + path, { method: "DELETE" })).status).toBe(204);
+    expect((await fetch(url + path, { method: "DELETE" })).status).toBe(404);
+    expect(await listed()).toStrictEqual({ maintenance: [] });
   });
 
-  it.each([{}, { to: "tomorrow" }, { to: "2030-13-01" }, { to: 5 }, { to: "2030-01-01", until: 1 }])(
+  it.each([{}, { to: "tomorrow" }, { to: "2030-13-01" }, { to: 5 }, { to: "2026-06-02", until: 1 }])(
     "is not taken as %j",
     async (body) => {
-      const { url, windows } = await withMonitor();
-      const response = await announce(url, body);
-      expect(await response.json()).toMatchObject({ code: "REQUEST_INVALID" });
-      expect(windows).toStrictEqual([]);
+      const { announce, listed } = await withMaintenance();
+      expect((await announce(body)).body).toMatchObject({ code: "REQUEST_INVALID" });
+      expect(await listed()).toStrictEqual({ maintenance: [] });
     },
   );
 
   it("is nobody's business but the operator's", async () => {
-    const { url, windows } = await withMonitor();
-    const foreign = { ...json, Origin: "https://elsewhere.example" };
-    const body = JSON.stringify({ to: "2030-01-01" });
-    const response = await fetch(`${url}/api/endpoints/alpha/maintenance`, { method: "POST", headers: foreign, body });
-    expect(response.status).toBe(403);
-    expect(windows).toStrictEqual([]);
+    const { announce, listed } = await withMaintenance();
+    const window = { from: "2026-06-02", to: "2026-06-03" };
+    expect((await announce(window, { Origin: "https://elsewhere.example" })).status).toBe(403);
+    expect(await listed()).toStrictEqual({ maintenance: [] });
   });
+});
+
+const shouldTake = (from: string, to: string, fromMs: number, toMs: number): void =>
+  it(`takes ${from} to ${to}`, async () => {
+    const [begin, end] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    expect(await (await withMaintenance()).announce({ from, to })).toMatchObject({
+      status: 201,
+      body: { from: begin, to: end },
+    });
+  });
+
+const shouldRefuse = (from: string, to: string, detail: RegExp): void =>
+  it(`refuses ${from} to ${to}`, async () => {
+    const { status, body } = await (await withMaintenance()).announce({ from, to });
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { code: "REQUEST_INVALID", detail: expect.stringMatching(detail) },
+    });
+  });
+
+const day = 24 * 3_600_000;
+
+describe("a moment", () => {
+  shouldTake("2026-06-02", "2026-06-03", nowMs + day, nowMs + 2 * day);
+  shouldTake("2026-06-02T00:00Z", "2026-06-02T01:00:00.5Z", nowMs + day, nowMs + day + 3_600_500);
+  shouldTake("2026-06-02T02:00+02:00", "2026-06-02T02:00:01-00:00", nowMs + day, nowMs + day + 7_201_000);
+  shouldTake("2028-02-29", "2028-03-01", Date.UTC(2028, 1, 29), Date.UTC(2028, 2, 1));
+  // Whose clock is meant is not known.
+  shouldRefuse("2026-06-02T10:00", "2026-06-02T11:00:00Z", /^"from" is not a moment/);
+  shouldRefuse("2026-06-02T10:00Z", "2026-06-02T11:00:00", /^"to" is not a moment/);
+  // Days that are not in the calendar.
+  shouldRefuse("2027-02-29", "2027-03-05", /^"from" is not a moment/);
+  shouldRefuse("2026-06-30", "2026-06-31", /^"to" is not a moment/);
+  shouldRefuse("2026-06-02T25:00Z", "2026-06-04", /^"from" is not a moment/);
+  shouldRefuse("2026-06-02", "NaN", /^"to" is not a moment/);
+  shouldRefuse("2026-06-02", "1780358400000", /^"to" is not a moment/);
+});
+
+describe("a maintenance window", () => {
+  shouldRefuse("2026-06-03", "2026-06-02", /ends after its beginning/);
+  shouldRefuse("2026-06-03", "2026-06-03", /ends after its beginning/);
+  shouldRefuse("2026-05-01", "2026-05-02", /in the future/);
+  shouldRefuse("2026-06-02", "2036-06-02", /at most a year/);
+  shouldRefuse("2036-06-02", "2036-06-03", /within two/);
+  shouldRefuse("0001-01-01", "2026-06-02", /at most a year/);
+  shouldRefuse("2026-06-02", "9999-12-31", /at most a year/);
 });
 
 describe("a snapshot", () => {

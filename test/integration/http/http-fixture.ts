@@ -1,5 +1,7 @@
 import { connect, type Socket } from "node:net";
-import { afterEach } from "vitest";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { afterEach, expect, it } from "vitest";
 import type { HttpDeps } from "../../../src/http/http-deps.ts";
 import { createHttpServer, type HttpServer } from "../../../src/http/server.ts";
 import { createFakeDeps, type FakeDeps } from "../../support/http-deps.ts";
@@ -61,3 +63,26 @@ export function raw({ url }: Pick<Started, "url">, request: string | Buffer): Ra
 }
 
 export const askQuery = "query=ASK%20%7B%7D";
+
+/** Body of a request, as JSON unless it is text. */
+export const json = (body: unknown, method = "POST"): RequestInit => ({
+  method,
+  headers: { "Content-Type": "application/json" },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+/** A test that an answer is what its schema says, with this in it, for scripts of any origin. */
+export const shouldAnswer = (
+  path: string,
+  [status, schema, body]: readonly [status: number, schema: TSchema, body: object],
+  init: RequestInit = {},
+): void =>
+  it(`${init.method ?? "GET"} ${path} ${typeof init.body === "string" ? init.body.slice(0, 60) : ""} is ${status}`, async () => {
+    const app = await start();
+    const response = await fetch(app.url + path, init);
+    const found: unknown = await response.json();
+    expect(found).toMatchObject(body);
+    expect([...Value.Errors(schema, found)]).toStrictEqual([]);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  });

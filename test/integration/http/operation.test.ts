@@ -82,18 +82,7 @@ describe("observation", () => {
   });
 });
 
-const shouldBePage = (path: string, ...texts: readonly string[]): void =>
-  it(`${path} is a page that loads nothing from elsewhere`, async () => {
-    const app = await start();
-    const response = await fetch(app.url + path);
-    const text = await response.text();
-    expect(response.headers.get("Content-Type")).toBe("text/html; charset=utf-8");
-    expect(response.headers.get("Content-Security-Policy")).toMatch(/^default-src 'none'; style-src 'self';/);
-    expect(text).not.toMatch(/<script|<style|<img|<iframe| style="| on[a-z]+="/);
-    for (const expected of texts) expect(text).toContain(expected);
-  });
-
-describe("pages and documents", () => {
+describe("documents", () => {
   it("the OpenAPI document has every route", async () => {
     const app = await start();
     const document: unknown = await (await fetch(`${app.url}/openapi.json`)).json();
@@ -150,9 +139,6 @@ describe("pages and documents", () => {
       "/status",
     ]);
   });
-
-  shouldBePage("/docs", "<code>/api/query</code>", "maxRows", "curl -sG", "/endpoints/{id}/sparql");
-  shouldBePage("/", "Letters of the Greek alphabet.", "&lt;script&gt;alert(1)", 'href="/endpoints/alpha"', "1.2.3");
 
   it("a request that never ends its headers does not hold the others up", async () => {
     const app = await start();

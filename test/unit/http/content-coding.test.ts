@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { brotliDecompressSync, createGunzip, gunzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { chooseCoding, compressStream, compressWhole } from "../../../src/http/send-answer.ts";
+import { chooseCoding, compressStream } from "../../../src/http/send-answer.ts";
 import { streamOf } from "../../support/fake-query-service.ts";
 
 const shouldChoose = (header: string | undefined, coding: string | undefined): void =>
@@ -29,12 +29,6 @@ describe("chooseCoding", () => {
 });
 
 const collect = async (stream: Readable): Promise<Buffer> => Buffer.concat(await stream.toArray());
-
-describe("compressWhole", () => {
-  const body = Buffer.from("abc".repeat(1000));
-  it("gzips", async () => expect(gunzipSync(await compressWhole(body, "gzip")).equals(body)).toBe(true));
-  it("brotlis", async () => expect(brotliDecompressSync(await compressWhole(body, "br")).equals(body)).toBe(true));
-});
 
 describe("compressStream", () => {
   it("keeps every byte", async () => {

@@ -4,6 +4,7 @@ import type { HttpSettings } from "../../../src/http/http-deps.ts";
 import { sessionCookie } from "../../../src/http/write-access.ts";
 import { fakeSettings } from "../../support/fake-query-service.ts";
 import { createFakeDeps } from "../../support/http-deps.ts";
+import { readOnlyCatalog } from "../../support/page-deps.ts";
 
 const host = "127.0.0.1:3000";
 
@@ -19,11 +20,11 @@ const open: Partial<HttpSettings> = { adminToken: "off" };
 
 /** Removes what is not there: 404 when the request may change things, 401 or 403 when not. */
 async function attempt({ headers = {}, peer = "127.0.0.1", settings = withToken }: Case) {
-  const deps = await createFakeDeps({ config: { ...fakeSettings, ...settings } });
+  const deps = await createFakeDeps({ config: { ...fakeSettings, ...settings }, catalog: readOnlyCatalog([]) });
   const server = await createHttpServer(deps);
   const response = await server.inject({
     method: "DELETE",
-    url: "/api/endpoints/nope",
+    url: "/api/maintenance/nope",
     remoteAddress: peer,
     headers: { host, ...headers },
   });
@@ -33,7 +34,7 @@ async function attempt({ headers = {}, peer = "127.0.0.1", settings = withToken 
 
 const shouldPass = (name: string, given: Case): void =>
   it(`takes changes ${name}`, async () => {
-    expect((await attempt(given)).json()).toMatchObject({ status: 404, code: "ENDPOINT_UNKNOWN" });
+    expect((await attempt(given)).json()).toMatchObject({ status: 404, code: "NOT_FOUND" });
   });
 
 const shouldRefuse = (name: string, given: Case, problem: object): void =>
