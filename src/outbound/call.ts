@@ -43,8 +43,9 @@ export class Call extends Task {
 
   constructor(request: SparqlRequest, state: EndpointState, context: CallContext) {
     const { endpoint, signal, deadlineMs, trace } = request;
-    const names = { endpoint: metricName(endpoint), queried: endpoint.id ?? endpoint.url };
-    super({ signal, deadlineMs, trace, ...names, observer: context.observer }, context.network);
+    const { network, observer } = context;
+    const queried = endpoint.id ?? endpoint.url;
+    super({ signal, deadlineMs, trace, queried, endpoint: metricName(endpoint), observer }, network);
     this.request = request;
     this.state = state;
     this.context = context;
@@ -101,22 +102,6 @@ export class Call extends Task {
     const { breaker } = this.state;
     this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();
     if (this.#admission === undefined) throw breaker.refusal();
-  }
-
-  /**
-   * Waits until `host` may be sent another request.
-   * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
-   */
-  async awaitTurn(): Promise<void> {
-    for (;;) {
-      const queued = this.hostTurn();
-      if (queued === undefined) return;
-      await queued;
-      const heldMs = this.state.scheduler.heldMs();
-      if (heldMs === 0) return;
-      if (heldMs >= this.leftMs) throw heldBack(heldMs);
-      await this.pause(heldMs);
-    }
   }
 
   /** The same error with the endpoint's name; interruptions stay the very value they are. */

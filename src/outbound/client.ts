@@ -6,6 +6,7 @@ import { attempt } from "./attempt.ts";
 import { Call, type CallContext } from "./call.ts";
 import { Conversation, type RetryOptions } from "./conversation.ts";
 import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
+import { awaitTurn } from "./host-rates.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
@@ -122,7 +123,7 @@ async function converse(call: Call, url: URL): Promise<SparqlAnswer> {
   const conversation = new Conversation(call, url);
   for (;;) {
     const request = conversation.nextRequest();
-    if (call.host !== undefined) await call.awaitTurn();
+    if (call.host !== undefined) await awaitTurn(call);
     const reply = await attempt(call, request);
     if (!("kind" in reply)) {
       conversation.answered();

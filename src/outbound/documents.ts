@@ -6,6 +6,7 @@ import { answerTooLarge } from "./answer-monitor.ts";
 import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
+import { hostTurn } from "./host-rates.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
@@ -163,7 +164,7 @@ async function followed(fetching: Fetching): Promise<Download> {
   let url = vetted(request.url, fetching);
   for (let redirects = 0; ; redirects += 1) {
     task.host = network.rateHost(url);
-    await task.hostTurn();
+    await hostTurn(task);
     const got = await inSlot(url.origin, fetching, () => download(url, fetching));
     if (got.status === 200) return got;
     task.over(refusalOutcome(got.status));

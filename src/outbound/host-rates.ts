@@ -1,5 +1,8 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { Call } from "./call.ts";
+import { heldBack } from "./scheduler.ts";
+import type { Task } from "./task.ts";
 
 /** How many requests may be sent to one host. */
 export interface HostRate {
@@ -173,6 +176,40 @@ export class HostRates {
       return true;
     }
     return false;
+  }
+}
+
+/** Takes a turn at the host of a task's next request; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
+export function hostTurn(task: Task): Promise<void> | undefined {
+  task.check();
+  task.waitingSinceMs = undefined;
+  const { host, deadlineMs, network } = task;
+  const { hostRates } = network;
+  if (host === undefined || hostRates === undefined) return undefined;
+  let settle: (() => void) | undefined;
+  const waiter = { deadlineMs, granted: (): void => settle?.() };
+  const taken = hostRates.take(host, waiter);
+  if (taken === "now") return undefined;
+  if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
+  return task.wait((resolve) => {
+    settle = resolve;
+    return () => hostRates.drop(host, waiter);
+  });
+}
+
+/**
+ * Waits for the turn of a query's next request.
+ * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
+ */
+export async function awaitTurn(call: Call): Promise<void> {
+  for (;;) {
+    const queued = hostTurn(call);
+    if (queued === undefined) return;
+    await queued;
+    const heldMs = call.state.scheduler.heldMs();
+    if (heldMs === 0) return;
+    if (heldMs >= call.leftMs) throw heldBack(heldMs);
+    await call.pause(heldMs);
   }
 }
 

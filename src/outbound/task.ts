@@ -1,6 +1,5 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { hostBusy } from "./host-rates.ts";
 import type { Network } from "./network.ts";
 import type { OutboundObserver, RequestEnd, RequestOutcome } from "./observer.ts";
 
@@ -123,24 +122,6 @@ export class Task {
     return this.wait((resolve) => {
       const timer = clock.setTimeout(resolve, ms);
       return () => clock.clearTimeout(timer);
-    });
-  }
-
-  /** Takes a turn at `host`; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
-  hostTurn(): Promise<void> | undefined {
-    this.check();
-    this.waitingSinceMs = undefined;
-    const { host } = this;
-    const { hostRates } = this.network;
-    if (host === undefined || hostRates === undefined) return undefined;
-    let settle: (() => void) | undefined;
-    const waiter = { deadlineMs: this.deadlineMs, granted: (): void => settle?.() };
-    const taken = hostRates.take(host, waiter);
-    if (taken === "now") return undefined;
-    if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
-    return this.wait((resolve) => {
-      settle = resolve;
-      return () => hostRates.drop(host, waiter);
     });
   }
 

@@ -2,6 +2,7 @@ import type { FedwayError } from "../errors/fedway-error.ts";
 import { vettedUrl } from "./address-guard.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
+import { hostTurn } from "./host-rates.ts";
 import { headerOf } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { parseRetryAfter } from "./refusals.ts";
@@ -55,7 +56,7 @@ export function createWebhookClient(options: NetworkOptions, network: Network = 
       try {
         const url = vettedUrl(request.url, network.guard);
         task.host = network.rateHost(url);
-        await task.hostTurn();
+        await hostTurn(task);
         return await send(url, request, { task, network });
       } finally {
         task.end();
