@@ -3,7 +3,8 @@ import type { FactKind } from "./fact-kinds.ts";
 import { type FailedKey, fallBack } from "./fallback.ts";
 import { markInconsistent, isSeen, observe, type Run, isCutFor, weightIn } from "./run.ts";
 import { giveUp, judgeKey, keepBounds, accept } from "./verdicts.ts";
-import { countOf, iriOf, type Observation, solutionsOf } from "./observation.ts";
+import { iriOf } from "../void/values.ts";
+import { countOf, type Observation, solutionsOf } from "./observation.ts";
 import { totalsQuery } from "./queries.ts";
 
 /** An answer that took less is fast: the next batch may be larger. */

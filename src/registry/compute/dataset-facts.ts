@@ -1,6 +1,7 @@
+import type { UnknownFact } from "../void/void-description.ts";
 import type { Task } from "./todo.ts";
 import { distrustDistinct } from "./probing.ts";
-import { isWritable, namespaceOf } from "../void/values.ts";
+import { isWritable, languageOf, namespaceOf } from "../void/values.ts";
 import { distinctNodesQueries, languagesQuery, subjectsQuery } from "./queries.ts";
 import { askCount, isCutFor, keepTotal, type Run } from "./run.ts";
 
@@ -89,11 +90,7 @@ async function findLanguages(run: Run): Promise<void> {
 async function askLanguages(
   run: Run,
   limit?: number,
-): Promise<{
-  readonly whole: boolean;
-  readonly why: "timeout" | "refused" | "failed" | "partial";
-  readonly record: number;
-}> {
+): Promise<{ readonly whole: boolean; readonly why: UnknownFact["why"]; readonly record: number }> {
   const outcome = await run.session.ask({
     query: languagesQuery(run.dialect, limit),
     level: limit === undefined ? 1 : 6,
@@ -103,9 +100,8 @@ async function askLanguages(
   // What only the publisher named is gone.
   if (whole && limit === undefined) run.base.languages.clear();
   for (const row of outcome.answer.rows) {
-    const tag = row.get("l")?.value.toLowerCase() ?? "";
-    if (/^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/u.test(tag) && run.base.languages.size < mostLanguages)
-      run.base.languages.add(tag);
+    const tag = languageOf(row.get("l"));
+    if (tag !== undefined && run.base.languages.size < mostLanguages) run.base.languages.add(tag);
   }
   return { whole, why: "partial", record: outcome.record };
 }

@@ -11,7 +11,7 @@ import {
 import { type ClassFact, type FactBase, type CountedFact, type PropertyFact, mergedCount } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { kindFacts } from "./kind-facts.ts";
-import { type Observation, sameGroups } from "./observation.ts";
+import { type KeyObservation, sameGroups } from "./observation.ts";
 
 /** What a description says beside its facts. */
 type Frame = Pick<
@@ -225,11 +225,7 @@ const joinObject = (fact: CountedFact | undefined, claim: CountedFact): CountedF
  * Whether the publisher claims of a key exactly what an answer says, counts included: a second way to it, though one that
  * may have come from the same endpoint.
  */
-export function isAsClaimed(
-  claims: FactBase,
-  kind: FactKind,
-  { key, observation }: { readonly key: string; readonly observation: Observation },
-): boolean {
+export function isAsClaimed(claims: FactBase, kind: FactKind, { key, observation }: KeyObservation): boolean {
   const claimed = kindFacts[kind.name].groups(claims, key);
   return claimed !== undefined && sameGroups(claimed, observation.groups.get(key) ?? new Map());
 }

@@ -22,15 +22,19 @@ export interface FactKind {
   readonly key: "c" | "p" | "g";
   /** Further grouping variables. */
   readonly detail: readonly GroupVariable[];
-  /** The triple pattern that names the key; `key` is a variable or an IRI as SPARQL writes it. */
-  readonly head: (key: string) => string;
-  /** The other triple patterns. */
+  /** Triple patterns beside the one that names the key. */
   readonly joined: readonly string[];
   /** FILTER and BIND behind them. */
   readonly tail: string;
   readonly tallies: readonly Tally[];
   /** Name of the facts in `UnknownFact.what`, before " of <key>". */
   readonly phrase: string;
+}
+
+/** The triple pattern that names a key, which is a variable or an IRI as SPARQL writes it. */
+export function headOf({ key: variable }: FactKind, key: string): string {
+  if (variable === "g") return `GRAPH ${key} { ?s ?p ?o }`;
+  return variable === "c" ? `?s a ${key}` : `?s ${key} ?o`;
 }
 
 const langString = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString>";
@@ -41,53 +45,25 @@ export const objectKinds = { iri: "urn:fedway:kind:iri", blank: "urn:fedway:kind
 const kindOfObject =
   `BIND(IF(isLiteral(?o), IF(LANG(?o) = "", DATATYPE(?o), ${langString}), ` +
   `IF(isBlank(?o), <${objectKinds.blank}>, <${objectKinds.iri}>)) AS ?k)`;
-const typed = (key: string): string => `?s a ${key}`;
-const linked = (key: string): string => `?s ${key} ?o`;
+const plain = { detail: [], joined: [], tail: "" } as const;
+const all = ["n", "ds", "do"] as const;
 
 /** The kinds, in the order in which they are computed (T1 lists, T2 existence; T3 counts come with both). */
 export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
   /** Named graphs and their sizes, where the default graph is empty. */
-  graphs: {
-    name: "graphs",
-    key: "g",
-    detail: [],
-    head: (key) => `GRAPH ${key} { ?s ?p ?o }`,
-    joined: [],
-    tail: "",
-    tallies: ["n"],
-    phrase: "triples of graph",
-  },
+  graphs: { ...plain, name: "graphs", key: "g", tallies: ["n"], phrase: "triples of graph" },
   /** SPORTAL QC1 and QC5. */
-  classes: {
-    name: "classes",
-    key: "c",
-    detail: [],
-    head: typed,
-    joined: [],
-    tail: "",
-    tallies: ["n", "ds"],
-    phrase: "entities",
-  },
+  classes: { ...plain, name: "classes", key: "c", tallies: ["n", "ds"], phrase: "entities" },
   /** SPORTAL QD1 to QD4. */
-  properties: {
-    name: "properties",
-    key: "p",
-    detail: [],
-    head: linked,
-    joined: [],
-    tail: "",
-    tallies: ["n", "ds", "do"],
-    phrase: "triples of property",
-  },
+  properties: { ...plain, name: "properties", key: "p", tallies: all, phrase: "triples of property" },
   /** SPORTAL QE1 to QE4. */
   classProperties: {
     name: "classProperties",
     key: "c",
     detail: ["p"],
-    head: typed,
     joined: ["?s ?p ?o"],
     tail: "",
-    tallies: ["n", "ds", "do"],
+    tallies: all,
     phrase: "properties",
   },
   /** SPORTAL QF10 within each class. */
@@ -95,7 +71,6 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
     name: "classObjectClasses",
     key: "c",
     detail: ["p", "k"],
-    head: typed,
     joined: ["?s ?p ?o", "?o a ?k"],
     tail: "FILTER(isIRI(?k)) ",
     tallies: ["n"],
@@ -106,7 +81,6 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
     name: "classDatatypes",
     key: "c",
     detail: ["p", "k"],
-    head: typed,
     joined: ["?s ?p ?o"],
     tail: `${kindOfObject} `,
     tallies: ["n"],
@@ -117,7 +91,6 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
     name: "propertyObjectClasses",
     key: "p",
     detail: ["k"],
-    head: linked,
     joined: ["?o a ?k"],
     tail: "FILTER(isIRI(?k)) ",
     tallies: ["n"],
@@ -128,7 +101,6 @@ export const factKinds: Readonly<Record<FactKindName, FactKind>> = {
     name: "propertyDatatypes",
     key: "p",
     detail: ["k"],
-    head: linked,
     joined: [],
     tail: `${kindOfObject} `,
     tallies: ["n"],

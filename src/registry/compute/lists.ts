@@ -4,7 +4,8 @@ import { classFact, countedFact, keysOf, propertyFact } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
-import { type Groups, iriOf, type Observation } from "./observation.ts";
+import { iriOf } from "../void/values.ts";
+import type { Groups, Observation } from "./observation.ts";
 import { keysQuery, sampledKeysQuery } from "./queries.ts";
 import { isCutFor, isSeen, observe, type Run, weightIn } from "./run.ts";
 

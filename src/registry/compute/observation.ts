@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import type { AskedAnswer } from "../catalog/catalog.ts";
 import type { FactKind } from "./fact-kinds.ts";
-import { isWritable } from "../void/values.ts";
+import { iriOf } from "../void/values.ts";
 
 /** One group of solutions of a key. */
 export interface Group {
@@ -32,6 +32,12 @@ export interface Observation {
   readonly skipped: number;
   readonly rows: number;
   readonly durationMs: number;
+}
+
+/** A key, and an answer that tells of it. */
+export interface KeyObservation {
+  readonly key: string;
+  readonly observation: Observation;
 }
 
 /** Where an answer came from and what it was asked for. */
@@ -101,11 +107,6 @@ function groupOf(row: ReadonlyMap<string, RDF.Term>, { kind, counted }: AnswerCo
 
 const isPart = (part: number | undefined, n: number): boolean => part !== undefined && part > 0 && part <= n;
 
-/** An IRI that may be written into queries. */
-export function iriOf(term: RDF.Term | undefined): string | undefined {
-  return term?.termType === "NamedNode" && isWritable(term.value) ? term.value : undefined;
-}
-
 /** A count: a non-negative whole number below 2^53 in decimal digits, whatever its datatype. */
 export function countOf(term: RDF.Term | undefined): number | undefined {
   if (term?.termType !== "Literal" || !/^\+?\d{1,15}(?:\.0{1,5})?$/u.test(term.value)) return undefined;
@@ -131,18 +132,10 @@ export function isCut(rows: number, cap: number | undefined): boolean {
   return rows >= 100 && (rows % 100 === 0 || Number.isInteger(Math.log2(rows)) || rows % 1024 === 0);
 }
 
-/** How two answers about the same keys relate, key by key. */
-interface Comparison {
-  /** Keys of which both answers say the same. */
-  readonly agreed: readonly string[];
-  /** Keys of which they say different things: at least one of them is wrong, or the data changed. */
-  readonly differing: readonly string[];
-}
-
 const none: Groups = new Map();
 
-/** Compares the groups of `keys` in two answers; a key without groups agrees with itself. */
-export function compare(keys: readonly string[], one: Observation, other: Observation): Comparison {
+/** The keys of which two answers say the same, and those of which at least one of them is wrong or the data changed. */
+export function compare(keys: readonly string[], one: Observation, other: Observation) {
   const agreed: string[] = [];
   const differing: string[] = [];
   for (const key of keys) {

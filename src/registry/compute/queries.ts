@@ -1,5 +1,5 @@
 import { bindTable, product, type Table, valuesTable } from "../capabilities/probes.ts";
-import type { FactKind, GroupVariable, Tally } from "./fact-kinds.ts";
+import { type FactKind, type GroupVariable, headOf, type Tally } from "./fact-kinds.ts";
 import { written } from "../void/values.ts";
 
 /** What the endpoint understands, and which graphs are asked. */
@@ -66,10 +66,10 @@ function pattern(kind: FactKind, selection: Selection, dialect: Dialect): string
   const only = onlyKey(selection);
   const key = only === undefined ? `?${kind.key}` : written(only);
   // VALUES first: some engines evaluate in the order of the text.
-  const triples = matched([kind.head(key), ...kind.joined], dialect);
+  const triples = matched([headOf(kind, key), ...kind.joined], dialect);
   const text = `${constraints(kind, selection, dialect)}${triples}${kind.tail}`;
   if (!dialect.repeats) return bounds === "" ? text : `{ SELECT * WHERE { ${text}} ${bounds} } `;
-  const names = [kind.head(only === undefined ? key : ""), ...kind.joined, kind.tail].join(" ").match(/\?[a-z]/gu);
+  const names = [headOf(kind, only === undefined ? key : ""), ...kind.joined, kind.tail].join(" ").match(/\?[a-z]/gu);
   // Virtuoso forgets bounds that stand around the only subquery.
   return `{ ${eachOnce([...new Set(names)].join(" "), text, dialect)} ${bounds}} `;
 }
@@ -180,7 +180,7 @@ export function limitedGroupsQuery(kind: FactKind, key: string, options: SampleO
 /** Groups of the first `limit` instances of a class, or triples of a property (level 6). */
 export function sampledGroupsQuery(kind: FactKind, key: string, options: SampleOptions): string {
   const { dialect, limit } = options;
-  const head = matched([kind.head(written(key))], dialect);
+  const head = matched([headOf(kind, written(key))], dialect);
   const inner = `SELECT ${kind.key === "c" ? "?s" : "?s ?o"} WHERE { ${head}} LIMIT ${limit}`;
   const rest = `${matched(kind.joined, dialect)}${kind.tail}`;
   return `SELECT DISTINCT ${projected(kind.detail)}${from(dialect)} WHERE { { ${inner} } ${rest}}`;

@@ -1,7 +1,14 @@
 import type { Count, MeasurementRecord } from "../void/void-description.ts";
 import type { Todo } from "./todo.ts";
 import type { DescribeTarget } from "./describer.ts";
-import { countOf as numberIn, isCut, type Observation, readObservation, solutionsOf } from "./observation.ts";
+import {
+  countOf as numberIn,
+  isCut,
+  type KeyObservation,
+  type Observation,
+  readObservation,
+  solutionsOf,
+} from "./observation.ts";
 import { type DatasetCount, type FactBase, mergedCount } from "./fact-base.ts";
 import type { FactKind, FactKindName } from "./fact-kinds.ts";
 import { type Dialect, groupsQuery, type Selection } from "./queries.ts";
@@ -127,11 +134,7 @@ export function isCutFor(run: Run, rows: number): boolean {
 export const isSeen = (outcome: Observation | Unanswered): outcome is Observation => "groups" in outcome;
 
 /** Notes what an observation showed of a key; whether it is more than before. */
-export function improves(
-  run: Run,
-  kind: FactKind,
-  at: { readonly key: string; readonly observation: Observation },
-): boolean {
+export function improves(run: Run, kind: FactKind, at: KeyObservation): boolean {
   const groups = at.observation.groups.get(at.key);
   const seen: Best = { groups: groups?.size ?? 0, solutions: solutionsOf(groups) ?? 0 };
   const ofKind = run.best.get(kind.name) ?? new Map<string, Best>();

@@ -1,6 +1,6 @@
 import type { FactStatus, UnknownFact } from "../void/void-description.ts";
 import type { FactKind } from "./fact-kinds.ts";
-import { type Groups, type Observation, sumsByFirst } from "./observation.ts";
+import { type Groups, type KeyObservation, type Observation, sumsByFirst } from "./observation.ts";
 import { kindFacts } from "./kind-facts.ts";
 import { improves, type Run } from "./run.ts";
 import type { FactBase, PropertyFact } from "./fact-base.ts";
@@ -9,7 +9,7 @@ import type { FactBase, PropertyFact } from "./fact-base.ts";
 export function judgeKey(
   run: Run,
   kind: FactKind,
-  { key, observation }: { readonly key: string; readonly observation: Observation },
+  { key, observation }: KeyObservation,
 ): "agrees" | "contradicts" | "unknown" {
   if (!run.dialect.count || observation.flawed.has(key)) return "unknown";
   const verdict = compareWithKnown(run.base, kind, { key, groups: observation.groups.get(key) ?? new Map() });
@@ -38,11 +38,7 @@ export function keepBounds(run: Run, kind: FactKind, { keys, observation }: Abou
  * A second way agrees with an answer about a key: its counts are exact and its lists complete. Without counts there is no
  * way to see that both lack the same, so lists are then left open.
  */
-export function accept(
-  run: Run,
-  kind: FactKind,
-  { key, observation }: { readonly key: string; readonly observation: Observation },
-): void {
+export function accept(run: Run, kind: FactKind, { key, observation }: KeyObservation): void {
   if (observation.flawed.has(key)) {
     giveUp(run, kind, { key, why: "refused", record: observation.record });
     return;

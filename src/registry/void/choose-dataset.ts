@@ -128,16 +128,8 @@ function looseUrl(url: string): string | undefined {
   return host + rest.replace(/\/(?=$|\?)/u, "");
 }
 
-/** The endpoint that is being described, under all its spellings. */
-export interface OwnEndpoint {
-  /** `http` or `https`, with or without a trailing slash: the same endpoint. */
-  is(url: string): boolean;
-  /** All spellings, for queries. */
-  readonly spellings: readonly string[];
-}
-
 /** The endpoint under its URL, and under those that its redirects lead to. */
-export function ownEndpoint(...urls: readonly string[]): OwnEndpoint {
+export function ownEndpoint(...urls: readonly string[]) {
   const loose = new Set(urls.map(looseUrl).filter((url) => url !== undefined));
   const spellings = [...loose].flatMap((url) => {
     const [path = "", query] = url.split("?", 2);
@@ -145,13 +137,15 @@ export function ownEndpoint(...urls: readonly string[]): OwnEndpoint {
     return ["http", "https"].flatMap((scheme) => [`${scheme}://${path}${ending}`, `${scheme}://${path}/${ending}`]);
   });
   return {
+    /** All spellings, for queries. */
     spellings,
-    is(url) {
-      const other = looseUrl(url);
-      return other !== undefined && loose.has(other);
-    },
+    /** `http` or `https`, with or without a trailing slash: the same endpoint. */
+    is: (url: string): boolean => loose.has(looseUrl(url) ?? ""),
   };
 }
+
+/** The endpoint that is being described, under all its spellings. */
+export type OwnEndpoint = ReturnType<typeof ownEndpoint>;
 
 /** What is wrong with the endpoints that a description names; undefined when it may be about `own`. */
 function alienEndpoint(named: readonly string[], own: OwnEndpoint): string | undefined {

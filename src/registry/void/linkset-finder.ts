@@ -1,7 +1,6 @@
 import type { Clock } from "../../clock.ts";
-import type * as RDF from "@rdfjs/types";
 import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
-import { isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
+import { iriOf, isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import { type Logged, RequestLog } from "./request-log.ts";
@@ -165,10 +164,7 @@ function linkCandidates({ propertyPartitions }: VoidDescription): readonly Prope
 }
 
 const irisOf = ({ value }: Answer, variable: string): readonly string[] =>
-  value.rows.flatMap((row) => writableIri(row.get(variable)));
-
-const writableIri = (term: RDF.Term | undefined): readonly string[] =>
-  term?.termType === "NamedNode" && isWritable(term.value) ? [term.value] : [];
+  value.rows.flatMap((row) => iriOf(row.get(variable)) ?? []);
 
 /** Namespaces that subjects at the endpoint have: those of its description, and of a sample of its largest classes. */
 async function subjectNamespaces(search: Search, { endpoint, description }: LinkSide): Promise<ReadonlySet<string>> {
@@ -208,7 +204,7 @@ async function linksetOf(search: Search, question: Question): Promise<Linkset | 
   const links = new Map(
     sample.value.rows.map((row) => [`${row.get("s")?.value} ${row.get("o")?.value}`, row.get("o")]),
   );
-  const objects = [...links.values()].flatMap(writableIri);
+  const objects = [...links.values()].flatMap((term) => iriOf(term) ?? []);
   if (objects.length === 0) return undefined;
   // Whether there are links at all is told by namespaces; how many, only by all objects: not all namespaces are known.
   if (!objects.some((iri) => namespaces.has(namespaceOf(iri) ?? ""))) {

@@ -23,18 +23,19 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
   const [run] = index.objects(document, prov.wasGeneratedBy);
   const value = (node: RDF.Term | undefined, predicate: string): string | undefined =>
     node && index.objects(node, predicate)[0]?.value;
+  const graphs = index.objects(dataset, measured.describedGraph);
   return checkDescription({
     endpoint: value(dataset, v.sparqlEndpoint),
-    ...present("id", value(dataset, dcterms.identifier)),
+    id: value(dataset, dcterms.identifier),
     dataset: dataset.value,
     source: value(document, measured.source),
-    ...present("retrievedFrom", value(document, prov.wasDerivedFrom)),
+    retrievedFrom: value(document, prov.wasDerivedFrom),
     startedAt: value(run, prov.startedAtTime),
     finishedAt: value(run, prov.endedAtTime),
     unfinished: value(document, measured.unfinished) === "true",
     ...facts,
-    ...readGraphs(index, dataset),
-    ...readNamedGraphs(source, dataset),
+    graphs: graphs.length > 0 ? graphs.map((graph) => graph.value) : undefined,
+    namedGraphs: readNamedGraphs(source, dataset),
     unknown: index.objects(dataset, measured.unknown).map((node) => readUnknown(index, node)),
     records: readRecords(index),
     cost: {
@@ -45,27 +46,19 @@ export function readAgentView(quads: Iterable<RDF.Quad>): VoidDescription | { re
   });
 }
 
-function readGraphs(index: NodeIndex, dataset: RDF.Term): Pick<VoidDescription, "graphs"> {
-  const graphs = index.objects(dataset, measured.describedGraph).map((graph) => graph.value);
-  return graphs.length > 0 ? { graphs } : {};
-}
-
-function readNamedGraphs(source: VoidSource, dataset: RDF.Term): Pick<VoidDescription, "namedGraphs"> {
+function readNamedGraphs(source: VoidSource, dataset: RDF.Term): VoidDescription["namedGraphs"] {
   const { index, annotations } = source;
   const nodes = index.objects(dataset, sd.namedGraph);
-  if (nodes.length === 0) return {};
+  if (nodes.length === 0) return undefined;
   const list = nodes.map((node) => {
     const triples = readCount(source, index.objects(node, sd.graph), v.triples);
     const graph = valueOf(index, node, sd.name) ?? "";
     const { status, record } = annotations.known(node, sd.name);
-    return triples === undefined ? { graph, status, record } : { graph, status, record, triples };
+    return { graph, status, record, triples };
   });
   list.sort((one, other) => byCount(one.triples, other.triples) || compareText(one.graph, other.graph));
-  return { namedGraphs: { list, complete: annotations.complete(dataset, measured.graphsComplete) } };
+  return { list, complete: annotations.complete(dataset, measured.graphsComplete) };
 }
-
-const present = (key: string, value: unknown): Readonly<Record<string, unknown>> =>
-  value === undefined ? {} : { [key]: value };
 
 const valueOf = (index: NodeIndex, node: RDF.Term, predicate: string): string | undefined =>
   index.objects(node, predicate)[0]?.value;
@@ -101,7 +94,7 @@ function readUnknown(index: NodeIndex, node: RDF.Term): object {
   return {
     what: valueOf(index, node, measured.what),
     why: valueOf(index, node, measured.why),
-    ...present("record", requestOf(index, node)),
+    record: requestOf(index, node),
   };
 }
 
@@ -118,7 +111,7 @@ function readRecord(index: NodeIndex, node: RDF.Term): object {
   return {
     rung: Number(valueOf(index, node, measured.rung)),
     query: valueOf(index, node, measured.query),
-    ...present("httpStatus", httpStatus === undefined ? undefined : Number(httpStatus)),
+    httpStatus: httpStatus === undefined ? undefined : Number(httpStatus),
     durationMs: Number(valueOf(index, node, measured.durationMs)),
     at: valueOf(index, node, prov.startedAtTime),
     outcome: valueOf(index, node, measured.outcome),

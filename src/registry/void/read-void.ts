@@ -6,25 +6,10 @@ import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from 
 import type { VoidDescription, Linkset } from "./void-description.ts";
 
 /** The facts of a description, without the story of how they were found. */
-export type VoidFacts = Pick<
+export type VoidFacts = Omit<
   VoidDescription,
-  | "title"
-  | "description"
-  | "license"
-  | "citation"
-  | "origin"
-  | "triples"
-  | "classes"
-  | "properties"
-  | "distinctSubjects"
-  | "distinctObjects"
-  | "classPartitions"
-  | "classesComplete"
-  | "propertyPartitions"
-  | "propertiesComplete"
-  | "languages"
-  | "namespaces"
-  | "linksets"
+  | ("endpoint" | "id" | "dataset" | "source" | "retrievedFrom" | "startedAt" | "finishedAt" | "unfinished")
+  | ("graphs" | "namedGraphs" | "unknown" | "records" | "cost")
 >;
 
 /** Languages and namespaces that are taken in. */
@@ -59,17 +44,12 @@ function readTexts(source: VoidSource): Texts {
     objectsOf(source, predicate)
       .map(iriOf)
       .find((iri) => iri !== undefined);
-  const title = titleOf(objectsOf(source, dcterms.title, rdfs.label));
-  const description = textOf(objectsOf(source, dcterms.description, rdfs.comment));
-  const license = firstIri(dcterms.license);
-  const citation = textOf(objectsOf(source, dcterms.bibliographicCitation));
-  const origin = firstIri(dcterms.source);
   return {
-    title,
-    description,
-    license,
-    citation,
-    origin,
+    title: titleOf(objectsOf(source, dcterms.title, rdfs.label)),
+    description: textOf(objectsOf(source, dcterms.description, rdfs.comment)),
+    license: firstIri(dcterms.license),
+    citation: textOf(objectsOf(source, dcterms.bibliographicCitation)),
+    origin: firstIri(dcterms.source),
   };
 }
 

@@ -66,8 +66,8 @@ export function onlyIri(terms: readonly RDF.Term[]): string | undefined {
 }
 
 /** A language tag (BCP 47) in lower case. */
-export function languageOf(term: RDF.Term): string | undefined {
-  return term.termType === "Literal" && languageTag.test(term.value) ? term.value.toLowerCase() : undefined;
+export function languageOf(term: RDF.Term | undefined): string | undefined {
+  return term?.termType === "Literal" && languageTag.test(term.value) ? term.value.toLowerCase() : undefined;
 }
 
 function plainText(terms: readonly RDF.Term[], most: number): string | undefined {
