@@ -1,34 +1,34 @@
 import type { AnswerKind } from "../results/model.ts";
 
-const blank = /(?:\s+|#[^\n\r]*)+/y;
-const declaration = /(?:BASE\s*<[^<>"{}|^`\\\s]*>|PREFIX\s*[^\s:<>#]*:\s*<[^<>"{}|^`\\\s]*>)/iy;
-const form = /(SELECT|ASK|CONSTRUCT|DESCRIBE)(?![\w-])/iy;
+const prologuePart = /\s+|#[^\n\r]*|BASE\s*<[^<>]*>|PREFIX\s*[^\s:<>#]*:\s*<[^<>]*>/iy;
+const word = /[A-Z]+(?![\w-])/iy;
 
-const kinds: Readonly<Record<string, AnswerKind>> = {
-  SELECT: "bindings",
-  ASK: "boolean",
-  CONSTRUCT: "quads",
-  DESCRIBE: "quads",
-};
-
-/** Where `pattern` (sticky) ends when it matches at `at`; `at` when it does not. */
-function after(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
+/** The first word after the prologue, in upper case; linear in the text. */
+function firstWord(text: string): string {
+  let at = 0;
+  for (;;) {
+    prologuePart.lastIndex = at;
+    if (!prologuePart.test(text)) break;
+    at = prologuePart.lastIndex;
+  }
+  word.lastIndex = at;
+  return word.exec(text)?.[0].toUpperCase() ?? "";
 }
+
+const kinds: ReadonlyMap<string, AnswerKind> = new Map([
+  ["SELECT", "bindings"],
+  ["ASK", "boolean"],
+  ["CONSTRUCT", "quads"],
+  ["DESCRIBE", "quads"],
+]);
 
 /**
  * The kind of answer that a query asks for, read from its first keyword after the prologue. Undefined when there is
  * none: the text is an update or no SPARQL at all, which the endpoint's own parser will say better.
  */
-export function answerKindOf(text: string): AnswerKind | undefined {
-  let at = 0;
-  for (;;) {
-    const start = after(blank, text, at);
-    at = after(declaration, text, start);
-    if (at === start) {
-      form.lastIndex = start;
-      return kinds[form.exec(text)?.[1]?.toUpperCase() ?? ""];
-    }
-  }
-}
+export const answerKindOf = (text: string): AnswerKind | undefined => kinds.get(firstWord(text));
+
+const updates = new Set("INSERT DELETE WITH LOAD CLEAR DROP CREATE ADD MOVE COPY".split(" "));
+
+/** True when the first word after the prologue starts a SPARQL 1.1 Update operation. */
+export const isUpdate = (text: string): boolean => updates.has(firstWord(text));

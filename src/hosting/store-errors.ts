@@ -1,4 +1,5 @@
 import { FedwayError } from "../errors/fedway-error.ts";
+import { isUpdate } from "./query-form.ts";
 
 /** The store is of no further use and did not answer. */
 export class StoreLost extends Error {
@@ -14,8 +15,6 @@ export class StoreLost extends Error {
 const maxReasonLength = 200;
 const located = /^error at (\d{1,9}):(\d{1,9}): ?(.*)/s;
 const noService = /^The service (<[^>]{1,2000}>|\S{1,2000}) is not supported/;
-const updateWord = /(?:INSERT|DELETE|WITH|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY)\b/iy;
-const prologuePart = /[\s\uFEFF]+|#[^\n\r]*|BASE\s*<[^<>]*>|PREFIX\s*[^\s:<>]*:\s*<[^<>]*>/iy;
 
 interface FailedQuery {
   readonly endpoint: string;
@@ -61,18 +60,6 @@ export function tooLarge(bytes: number, maxBytes: number, endpoint: string): Fed
     `The answer of the hosted endpoint ${endpoint} has ${bytes} bytes; at most ${maxBytes} are allowed.`,
     { where: { endpoint }, fault: "too-large", next: "Ask for fewer rows or columns, or add a LIMIT." },
   );
-}
-
-/** True when the first word after the prologue starts a SPARQL 1.1 Update operation; linear in the text. */
-export function isUpdate(query: string): boolean {
-  let at = 0;
-  for (;;) {
-    prologuePart.lastIndex = at;
-    if (!prologuePart.test(query)) break;
-    at = prologuePart.lastIndex;
-  }
-  updateWord.lastIndex = at;
-  return updateWord.test(query);
 }
 
 function syntaxError([, line, column, expected]: RegExpExecArray, { endpoint, query }: FailedQuery): FedwayError {

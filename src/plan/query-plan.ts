@@ -132,7 +132,7 @@ export interface FederatedClause {
   /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
   readonly opening?: readonly string[];
   /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
-  readonly substitution?: Substitution;
+  readonly substitution?: Substitution | undefined;
   /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */
   readonly substituted?: readonly string[];
   /** Each solution is wanted once. */

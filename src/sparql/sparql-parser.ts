@@ -106,7 +106,7 @@ export function locateParserError(text: string, tokens: readonly Token[], thrown
   }
   const next = advice.find(([pattern]) => pattern.test(message))?.[1];
   const told = message.slice(0, 200).replace(/[.]?$/, ".");
-  return syntaxError(text, start, { message: told, ...(next !== undefined && { next }) });
+  return syntaxError(text, start, { message: told, next });
 }
 
 /** The error for expressions whose evaluation would overflow a stack. */
@@ -138,7 +138,7 @@ function grammarError({ text, tokens, loc, expected }: GrammarFailure): FedwayEr
   const message = bad
     ? `Unexpected ${JSON.stringify(text.slice(bad.start, Math.min(bad.end, bad.start + 60)))}.`
     : "The query ends too early.";
-  return syntaxError(text, bad?.start ?? text.length, { message, ...(next !== undefined && { next }) });
+  return syntaxError(text, bad?.start ?? text.length, { message, next });
 }
 
 /** Data of fewer tokens are left to the parser. */

@@ -22,7 +22,7 @@ interface ClauseText {
   /** Variables of the triples that the group begins with; FILTERs may stand among them. */
   readonly opening: readonly string[];
   /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
-  readonly substitution?: Substitution;
+  readonly substitution: Substitution | undefined;
   readonly selectivity: number;
 }
 
@@ -78,7 +78,6 @@ function toClause({ text, tokens, prologue, service, inExists, iri }: ClauseSite
     name: variable,
     certain: certain.has(variable),
   }));
-  const substitution = inExists ? substitutionOf(tokens, group) : undefined;
   return {
     iri,
     target: text.slice(target.start, target.end),
@@ -87,7 +86,7 @@ function toClause({ text, tokens, prologue, service, inExists, iri }: ClauseSite
     pattern,
     variables,
     opening: openingOf(tokens, group),
-    ...(substitution && { substitution }),
+    substitution: inExists ? substitutionOf(tokens, group) : undefined,
     selectivity: selectivityOf(where),
   };
 }

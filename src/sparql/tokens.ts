@@ -111,7 +111,11 @@ export function offsetAt(text: string, line: number, column: number): number {
 }
 
 /** A `QUERY_SYNTAX` error at an offset of the text. */
-export function syntaxError(text: string, offset: number, told: { message: string; next?: string }): FedwayError {
+export function syntaxError(
+  text: string,
+  offset: number,
+  told: { message: string; next?: string | undefined },
+): FedwayError {
   return new FedwayError("QUERY_SYNTAX", told.message, {
     where: whereAt(text, offset),
     ...(told.next !== undefined && { next: told.next }),

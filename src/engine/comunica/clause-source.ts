@@ -28,11 +28,11 @@ export interface LeafClause extends LeafVariables {
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
   readonly blankKeys: boolean;
   /** Variables for which substituting a value is not the same as joining it. */
-  readonly correlated?: readonly string[];
+  readonly correlated?: readonly string[] | undefined;
   /** The same clause with the keys for these variables substituted. */
   substituting?(variables: readonly string[]): LeafClause;
   /** Those of a clause that was made so. */
-  readonly substituted?: readonly string[];
+  readonly substituted?: readonly string[] | undefined;
   /** Its solutions, compatible with one of the keys when given, whose variables they bind. */
   solutions(keys: KeyBlock | undefined): AsyncIterable<Bindings>;
 }

@@ -168,11 +168,9 @@ function toLeafClause(clause: FederatedClause, options: LabelledRowsOptions): Le
     variables,
     blocksOf: clause.endpoint.url,
     blankKeys: false,
-    ...(clause.substitution && {
-      correlated: clause.substitution.variables.map(innerName),
-      substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
-    }),
-    ...(clause.substituted && { substituted: clause.substituted.map(innerName) }),
+    correlated: clause.substitution?.variables.map(innerName),
+    substituting: (names) => toLeafClause(substituting(clause, names.map(outerName)), options),
+    substituted: clause.substituted?.map(innerName),
     solutions(keys) {
       const rows = solutions(keys && { ...keys, variables: keys.variables.map(outerName) });
       return renames ? renamed(rows) : rows;

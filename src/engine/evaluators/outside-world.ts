@@ -6,29 +6,16 @@ import type { Handled, HandlerContext, Handlers, Peer } from "../../workers/peer
 import type { ExecutionBounds, SourceReport } from "../federation-engine.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import type { ResultFormat } from "../../results/formats.ts";
-import type { SourceDocument, SourceDocumentRequest, SourceDocuments } from "../sources/pattern-source.ts";
+import type { ArrivingDocument, DocumentClient, DocumentRequest } from "../../outbound/documents.ts";
+import type { SourceDocument, SourceDocuments } from "../sources/pattern-source.ts";
 import { parseAnswer } from "../../results/parse.ts";
 
 /** What evaluators reach the outside world with. */
 export interface OutsideWorld {
   readonly client: Pick<SparqlClient, "query">;
-  readonly documents: DocumentReader;
+  readonly documents: Pick<DocumentClient, "read">;
   /** The clock of `deadlineMs`. */
   readonly now: () => number;
-}
-
-/** What is needed of the document client. */
-interface DocumentReader {
-  read<T>(
-    request: Omit<DocumentParams, "run"> & { readonly signal: AbortSignal; readonly trace?: unknown },
-    read: (document: ArrivingDocument) => Promise<T>,
-  ): Promise<T>;
-}
-
-interface ArrivingDocument {
-  readonly url: string;
-  readonly mediaType: string;
-  readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 /** Answers what one evaluator process asks for its runs. */
@@ -120,7 +107,7 @@ interface QueryParams extends Omit<SparqlRequest, "signal" | "deadlineMs" | "tra
 type QueryHead = Omit<SparqlAnswer, "body" | "end" | "whole">;
 
 /** `document`: asked by an evaluator; the body is the document as it came, decoded. */
-interface DocumentParams extends Omit<SourceDocumentRequest, "signal" | "trace" | "maxQuads"> {
+interface DocumentParams extends Omit<DocumentRequest, "signal" | "trace" | "maxQuads"> {
   readonly run: number;
 }
 

@@ -1,6 +1,6 @@
-import type * as RDF from "@rdfjs/types";
 import type { PlannedEndpoint } from "../../plan/query-plan.ts";
 import type { Triple } from "../../rdf/triple-index.ts";
+import type { DocumentRequest, RdfDocument } from "../../outbound/documents.ts";
 import type { SourceReport } from "../federation-engine.ts";
 import type { TriplePattern } from "./triple-pattern.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
@@ -15,7 +15,7 @@ export interface MatchBounds {
   /** What the source contributed; requests and bytes are added here. */
   readonly report: SourceReport;
   /** Whose requests these are. */
-  readonly owner?: Pick<SourceDocumentRequest, "endpoint" | "trace">;
+  readonly owner?: Pick<DocumentRequest, "endpoint" | "trace">;
 }
 
 /** How many triples match a pattern, and how many requests it takes to read them. */
@@ -39,37 +39,13 @@ export interface PatternSource {
 /** Opens the source behind an endpoint whose interface is "tpf" or "file" for one execution. */
 export type OpenPatternSource = (endpoint: PlannedEndpoint, bounds: MatchBounds) => PatternSource;
 
-/** One RDF document to be fetched. */
-export interface SourceDocumentRequest {
-  readonly url: string;
-  /** Ends the request at any moment; the reason becomes the error. */
-  readonly signal: AbortSignal;
-  /** Milliseconds from now, parsing included. */
-  readonly timeoutMs: number;
-  /** Decoded bytes; more fail with `ANSWER_TOO_LARGE`. */
-  readonly maxBytes: number;
-  /** Triples; more fail with `ANSWER_TOO_LARGE`. */
-  readonly maxQuads: number;
-  /** Catalogue id of the endpoint that it is fetched for. */
-  readonly endpoint?: string | undefined;
-  /** What the request belongs to, handed on as it is. */
-  readonly trace?: unknown;
-}
-
-/** A fetched and parsed document. */
-export interface SourceDocument {
-  /** After redirects. */
-  readonly url: string;
-  readonly mediaType: string;
-  readonly quads: readonly RDF.Quad[];
-  /** Decoded bytes. */
-  readonly bytes: number;
-}
+/** A fetched and parsed document, as far as sources look at it. */
+export type SourceDocument = Pick<RdfDocument, "url" | "mediaType" | "quads" | "bytes">;
 
 /** What pattern sources need of the document client: its address guard, host rates and byte counting. */
 export interface SourceDocuments {
   /** @throws FedwayError as `SparqlClient.query`; `ENDPOINT_NOT_SPARQL` for what is no RDF, `ENDPOINT_MALFORMED` */
-  fetch(request: SourceDocumentRequest): Promise<SourceDocument>;
+  fetch(request: DocumentRequest): Promise<SourceDocument>;
 }
 
 /** Both kinds of source that do not speak SPARQL; files and search forms are remembered from execution to execution. */

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { answerKindOf } from "../../../src/hosting/query-form.ts";
+import { describe, expect, it } from "vitest";
+import { answerKindOf, isUpdate } from "../../../src/hosting/query-form.ts";
 
 const shouldSee = (text: string, kind: string | undefined): void =>
   it(`${JSON.stringify(text.slice(0, 60))} asks for ${kind ?? "nothing known"}`, () =>
@@ -18,3 +18,27 @@ shouldSee("", undefined);
 shouldSee(`${" ".repeat(500_000)}#${"x".repeat(500_000)}`, undefined);
 shouldSee("PREFIX ".repeat(100_000), undefined);
 shouldSee("PREFIX a: <".repeat(50_000), undefined);
+
+const shouldBeUpdate = (query: string, expected: boolean) => () => expect(isUpdate(query)).toBe(expected);
+
+describe("isUpdate", () => {
+  for (const word of ["INSERT DATA {}", "delete where {}", "WITH <g> DELETE {}", "LOAD <x>", "CLEAR ALL", "DROP ALL"]) {
+    it(`knows ${word}`, shouldBeUpdate(word, true));
+  }
+  for (const word of ["CREATE GRAPH <g>", "ADD <a> TO <b>", "MOVE <a> TO <b>", "COPY <a> TO <b>"]) {
+    it(`knows ${word}`, shouldBeUpdate(word, true));
+  }
+  it(
+    "looks behind the prologue",
+    shouldBeUpdate("# c\nBASE <http://x#> PREFIX a: <http://y#>\nPREFIX : <z> # INSERT\n DELETE {}", true),
+  );
+  it("is no query", shouldBeUpdate("SELECT * { ?s ?p 'INSERT DATA {}' }", false));
+  it("is no comment", shouldBeUpdate("# INSERT DATA {}\nASK {}", false));
+  it("is no longer word", shouldBeUpdate("INSERTS", false));
+  it("is quick on hostile text", () => {
+    const startMs = performance.now();
+    expect(isUpdate(`${"PREFIX a: ".repeat(50_000)}<`)).toBe(false);
+    expect(isUpdate(`${" #\n".repeat(200_000)}DROP ALL`)).toBe(true);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+  });
+});

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { BlockSizes } from "../../../../src/engine/clause-query.ts";
 import {
   type SourceDocument,
-  type SourceDocumentRequest,
   type SourceDocuments,
   createPatternSources,
   type MatchBounds,
@@ -12,6 +11,7 @@ import { createFileSources } from "../../../../src/engine/sources/file-source.ts
 import { MergedGraph } from "../../../../src/engine/sources/merged-graph.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
+import type { DocumentRequest } from "../../../../src/outbound/documents.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import { createTpfPages } from "../../../support/tpf-server.ts";
@@ -24,8 +24,8 @@ function toBounds(signal = new AbortController().signal): MatchBounds {
   return { signal, deadlineMs: 10_000, report: { endpoint: "file", requests: 0, bytes: 0, ms: 0, status: "pending" } };
 }
 
-function setUp(answer: (request: SourceDocumentRequest) => Promise<Partial<SourceDocument>>) {
-  const requests: SourceDocumentRequest[] = [];
+function setUp(answer: (request: DocumentRequest) => Promise<Partial<SourceDocument>>) {
+  const requests: DocumentRequest[] = [];
   let now = 1;
   const open = createFileSources({
     documents: {
