@@ -33,7 +33,7 @@ export function openMonitoring(parts: MonitoringParts) {
   const isLocal = (url: string): boolean => local(url) !== undefined;
   const webhooks = openWebhooks(parts);
   const monitor = openMonitor(parts, webhooks, onFault);
-  const applied = applyHealth({ monitor, breakers, ...config.monitor, clock, isLocal });
+  const applied = applyHealth({ monitor, breakers, ...config.monitor, clock, isLocal, onFault });
   const sharing = soleOwner ? undefined : shareBreakers({ breakers, store, clock, isLocal, onFault });
   monitor.onEvent((event) => {
     metrics.observeMonitor(event);

@@ -1,7 +1,7 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { EndpointHealth, Monitor, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
-import type { Clock, Timer } from "../clock.ts";
+import { type Clock, every } from "../clock.ts";
 
 /** What the monitor's findings are applied to, and how often it probes. */
 export interface AppliedHealthOptions {
@@ -16,6 +16,7 @@ export interface AppliedHealthOptions {
   readonly pollMs?: number;
   /** Endpoints that each process answers itself: what one finds says nothing about the others. */
   readonly isLocal?: (url: string) => boolean;
+  readonly onFault: (error: unknown) => void;
 }
 
 /** The monitor's findings at work. */
@@ -49,7 +50,7 @@ class HealthApplication {
   readonly #states = new Map<string, State>();
   readonly #holds = new Map<string, Hold>();
   #version = 0;
-  #timer: Timer | undefined;
+  readonly #looking: { stop(): Promise<void> };
 
   constructor(options: AppliedHealthOptions) {
     this.#options = options;
@@ -62,12 +63,13 @@ class HealthApplication {
       sinceMs: (id) => this.#states.get(id)?.sinceMs,
     };
     this.#ignore = options.monitor.onEvent((event) => this.#hear(event));
-    this.#look();
+    const { clock, pollMs = defaultPollMs, onFault } = options;
+    this.#looking = every(pollMs, async () => this.#look(), { clock, onFault });
   }
 
   close(): void {
     this.#ignore();
-    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+    void this.#looking.stop();
   }
 
   #hear(event: MonitorEvent): void {
@@ -80,17 +82,15 @@ class HealthApplication {
   }
 
   #look(): void {
-    const { monitor, clock, pollMs = defaultPollMs } = this.#options;
-    const all = monitor.all();
+    const all = this.#options.monitor.all();
     const known = new Set(all.map(({ endpoint }) => endpoint));
     for (const id of this.#states.keys()) if (!known.has(id)) this.#forget(id);
     for (const health of all) this.#take(health);
-    this.#timer = clock.setTimeout(() => this.#look(), pollMs);
   }
 
   #take(health: EndpointHealth): void {
     const { endpoint, state, sinceMs, incident } = health;
-    this.#remember(endpoint, { state, ...(sinceMs !== undefined && { sinceMs }) });
+    this.#remember(endpoint, { state, sinceMs });
     if (incident === undefined) this.#release(endpoint);
     else this.#hold(health, incident);
   }

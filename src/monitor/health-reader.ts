@@ -38,7 +38,7 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
       endpoint: entry.id,
       url: entry.url,
       ...(record?.url === entry.url ? stateIn(record) : { state: "unknown" as const, streak: 0 }),
-      ...(until !== undefined && { maintenanceUntilMs: until }),
+      maintenanceUntilMs: until,
       hours: record?.url === entry.url ? hoursOf(record, now()) : [],
     };
   };
@@ -65,14 +65,14 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
 
 function known(record: HealthRecord, nowMs: number, staleMs: number) {
   const { state, sinceMs, streak, last, open } = record;
-  const incident = open && { incident: open.id };
+  const incident = open?.id;
   if (last !== undefined && nowMs - last.atMs > staleMs) {
-    return { state: "unknown" as const, sinceMs: last.atMs + staleMs, last, streak: 0, ...incident };
+    return { state: "unknown" as const, sinceMs: last.atMs + staleMs, last, streak: 0, incident };
   }
-  return { state, ...(sinceMs !== undefined && { sinceMs }), ...(last && { last }), streak, ...incident };
+  return { state, sinceMs, last, streak, incident };
 }
 
-const formerly = ({ last }: HealthRecord) => ({ state: "unknown" as const, ...(last && { last }), streak: 0 });
+const formerly = ({ last }: HealthRecord) => ({ state: "unknown" as const, last, streak: 0 });
 
 /** Hours as they are shown, worked out once a record and hour. */
 function rememberedHours(): (record: HealthRecord, nowMs: number) => readonly HourSummary[] {

@@ -11,14 +11,14 @@ export interface HealthRecord extends Hours {
   readonly url: string;
   /** As of the latest probe; that it was long ago is for the reader to say. */
   readonly state: HealthState;
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   readonly streak: number;
-  readonly last?: Observation;
+  readonly last?: Observation | undefined;
   /** The observations of the streak, bounded. */
   readonly trail: readonly Observation[];
   /** Faults of the streak by kind, while the endpoint is not down. */
-  readonly faults?: FaultCounts;
-  readonly open?: OpenIncident;
+  readonly faults?: FaultCounts | undefined;
+  readonly open?: OpenIncident | undefined;
   /** Incidents that have changed and are not yet written and told of. */
   readonly outbox: readonly IncidentNotice[];
 }
@@ -66,15 +66,13 @@ export function probedRecord(
 /** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
 function forgotten(record: HealthRecord, nowMs: number, { staleMs }: HealthRules): HealthRecord {
   if (record.open || record.last === undefined || nowMs - record.last.atMs <= staleMs) return record;
-  const { sinceMs: _, faults: __, ...rest } = record;
-  return { ...rest, state: "unknown", streak: 0, trail: [] };
+  return { ...record, state: "unknown", sinceMs: undefined, streak: 0, trail: [], faults: undefined };
 }
 
 function reachable(record: Probed, { atMs }: Observation): HealthRecord {
   if (record.state === "up" && record.streak === 0) return record;
-  const { faults: _, ...rest } = record;
   const sinceMs = record.state === "up" ? (record.sinceMs ?? atMs) : atMs;
-  return { ...rest, state: "up", sinceMs, streak: 0, trail: [] };
+  return { ...record, state: "up", sinceMs, streak: 0, trail: [], faults: undefined };
 }
 
 type Probed = HealthRecord & { readonly last: Observation };
@@ -86,13 +84,9 @@ function afterFault(endpoint: string, record: Probed, { incidentAfter }: HealthR
   const faults = counted(record.faults ?? {}, last.fault);
   if (streak < incidentAfter) return { ...record, streak, trail, faults };
   const open = openedIncident(endpoint, trail, faults);
-  const { faults: _, ...rest } = record;
   const incident = incidentOf(open, { endpoint, url: record.url }, []);
-  return noticed(
-    { ...rest, state: "down", sinceMs: last.atMs, streak: 0, trail: [], open },
-    "incident-opened",
-    incident,
-  );
+  const down = { ...record, state: "down", sinceMs: last.atMs, streak: 0, trail: [], faults: undefined, open } as const;
+  return noticed(down, "incident-opened", incident);
 }
 
 function stillDown(record: Probed, open: OpenIncident): HealthRecord {
@@ -114,10 +108,10 @@ function closedRecord(
   record: HealthRecord,
   { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
 ): HealthRecord {
-  const { open, ...rest } = record;
-  if (open === undefined) return record;
-  const incident = incidentOf(open, { endpoint, url: record.url }, record.trail);
-  return noticed({ ...rest, streak: 0, trail: [] }, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
+  if (record.open === undefined) return record;
+  const incident = incidentOf(record.open, { endpoint, url: record.url }, record.trail);
+  const closed = { ...record, open: undefined, streak: 0, trail: [] };
+  return noticed(closed, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
 }
 
 /** The endpoint of this id is another one now, or none: nothing is known of it; what waits to be told stays. */
@@ -132,8 +126,7 @@ export function leftRecord(
 /** The record of an endpoint that is in no catalogue: its incident is closed, its hours stay as it may come back. */
 export function withdrawnRecord(endpoint: string, record: HealthRecord, atMs: number): HealthRecord {
   if (record.open === undefined) return record;
-  const { sinceMs: _, ...closed } = closedRecord(endpoint, record, { atMs, by: "removed" });
-  return { ...closed, state: "unknown" };
+  return { ...closedRecord(endpoint, record, { atMs, by: "removed" }), state: "unknown", sinceMs: undefined };
 }
 
 function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: Incident): HealthRecord {

@@ -59,8 +59,8 @@ const hourOf = ([h, n, good, p50, faults]: Static<typeof hourSchema>): HourBucke
   h,
   n,
   good,
-  ...(p50 !== null && { p50 }),
-  ...(faults !== null && { faults }),
+  p50: p50 ?? undefined,
+  faults: faults ?? undefined,
 });
 
 /** Texts of the hours that are over: most of a record, and the same from one probe to the next. */

@@ -49,7 +49,7 @@ export function createHeartbeat({ store, enabled, quietMs }: HeartbeatOptions) {
       const { lastMs, gaps = [] } = mirror.get(id) ?? {};
       const alive = !enabled || (lastMs !== undefined && nowMs - lastMs <= quietMs);
       const kept = gaps.filter(({ toMs }) => toMs > nowMs - gapsKeptMs);
-      return { enabled, ...(lastMs !== undefined && { lastMs }), gaps: kept, alive };
+      return { enabled, lastMs, gaps: kept, alive };
     },
   };
 }

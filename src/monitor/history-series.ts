@@ -94,24 +94,6 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions) 
   };
 }
 
-/** An observation as it is kept, without its moment. Whatever is as usual is left out: most are `{"m":12.3}`. */
-interface Kept {
-  /** Milliseconds. */
-  readonly m: number;
-  /** 0: not ok. */
-  readonly k?: 0;
-  readonly f?: string;
-  /** HTTP status. */
-  readonly s?: number;
-  readonly d?: string;
-  /** Tries, when not one. */
-  readonly t?: number;
-  /** Source, when not `turn`. */
-  readonly o?: "early" | "traffic";
-  /** 1: in maintenance. */
-  readonly w?: 1;
-}
-
 const mostDetail = 300;
 
 /** To a hundredth of a millisecond: more digits are noise and take room. */
@@ -120,20 +102,22 @@ const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 /** The first characters of a text, no surrogate pair cut in two: the store takes well-formed text only. */
 const bounded = (detail: string): string => detail.slice(0, mostDetail).toWellFormed();
 
-/** An observation as JSON text. */
+/**
+ * An observation as JSON text, without its moment. Whatever is as usual is left out, so that most are `{"m":12.3}`:
+ * milliseconds, 0 for not ok, fault, HTTP status, detail, tries, source, 1 for in maintenance.
+ */
 function encodeObservation(observation: Observation): string {
   const { ms, ok, fault, status, detail, tries, source, maintenance } = observation;
-  const kept: Kept = {
+  return JSON.stringify({
     m: rounded(ms),
-    ...(!ok && { k: 0 as const }),
-    ...(fault !== undefined && { f: fault }),
-    ...(status !== undefined && { s: status }),
-    ...(detail !== undefined && { d: bounded(detail) }),
-    ...(tries !== 1 && { t: tries }),
-    ...(source !== "turn" && { o: source }),
-    ...(maintenance && { w: 1 as const }),
-  };
-  return JSON.stringify(kept);
+    k: ok ? undefined : 0,
+    f: fault,
+    s: status,
+    d: detail === undefined ? undefined : bounded(detail),
+    t: tries === 1 ? undefined : tries,
+    o: source === "turn" ? undefined : source,
+    w: maintenance ? 1 : undefined,
+  });
 }
 
 /** What `encodeObservation` wrote; undefined when it is something else. */
@@ -146,12 +130,12 @@ function decodeObservation(atMs: number, text: string): Observation | undefined 
     atMs,
     ok: k !== 0,
     ms: m,
-    ...(isFaultKind(f) && { fault: f }),
-    ...(typeof s === "number" && { status: s }),
-    ...(typeof d === "string" && { detail: d }),
+    fault: isFaultKind(f) ? f : undefined,
+    status: typeof s === "number" ? s : undefined,
+    detail: typeof d === "string" ? d : undefined,
     tries: t,
     source: o,
-    ...(w === 1 && { maintenance: true as const }),
+    maintenance: w === 1 ? true : undefined,
   };
 }
 

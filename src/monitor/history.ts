@@ -17,30 +17,7 @@ import { summaryOf, Tally, windowOf } from "./tally.ts";
  * Summaries hold mergeable histograms of durations, so that percentiles of any window are those of its observations.
  * Every method throws FedwayError `STORE_FAILED`.
  */
-export interface History {
-  /** Keeps one observation. */
-  record(endpoint: string, observation: Observation): Promise<void>;
-  /** The latest observations of all sources, oldest first. */
-  recent(
-    endpoint: string,
-    options: { readonly fromMs: number; readonly limit?: number },
-  ): Promise<readonly Observation[]>;
-  /** Hours with turns, oldest first, the running one included. */
-  hours(endpoint: string, range: { readonly fromMs: number; readonly toMs: number }): Promise<readonly HourSummary[]>;
-  /** Days (UTC) with turns, oldest first, the running one included. */
-  days(endpoint: string, range: { readonly fromMs: number; readonly toMs: number }): Promise<readonly DaySummary[]>;
-  /** 24 h, 7, 30 and 90 days up to now. */
-  windows(endpoint: string, nowMs: number): Promise<readonly WindowSummary[]>;
-  /**
-   * Writes the summaries of hours and days that are over, of these endpoints. Doing it twice, or again after a crash in
-   * the middle, changes nothing; hours that were missed are made up for while their observations are kept.
-   */
-  rollUp(endpoints: readonly string[], nowMs: number, signal: AbortSignal): Promise<void>;
-  remove(endpoint: string): Promise<void>;
-}
-
-/** What a history is built over. */
-type HistoryOptions = HistorySeriesOptions;
+export type History = ReturnType<typeof createHistory>;
 
 const windowLengthsMs = {
   "24h": dayMs,
@@ -56,19 +33,26 @@ const exactMs = windowLengthsMs["7d"];
 const defaultRecent = 1000;
 
 /** The history over the series of a store. */
-export function createHistory(options: HistoryOptions): History {
+export function createHistory(options: HistorySeriesOptions) {
   const series = createHistorySeries(options);
   return {
-    record: (endpoint, observation) => series.append(endpoint, observation),
-    async recent(endpoint, { fromMs, limit = defaultRecent }) {
+    /** Keeps one observation. */
+    record: (endpoint: string, observation: Observation): Promise<void> => series.append(endpoint, observation),
+    /** The latest observations of all sources, oldest first. */
+    async recent(
+      endpoint: string,
+      { fromMs, limit = defaultRecent }: { readonly fromMs: number; readonly limit?: number },
+    ): Promise<readonly Observation[]> {
       const found = await series.observations(endpoint, { fromMs, toMs: Number.MAX_SAFE_INTEGER });
       return found.slice(Math.max(0, found.length - limit));
     },
-    async hours(endpoint, range) {
+    /** Hours with turns, oldest first, the running one included. */
+    async hours(endpoint: string, range: TimeRange): Promise<readonly HourSummary[]> {
       const tallies = await hourTallies(series, endpoint, range);
       return Array.from(tallies, ([fromMs, tally]) => summaryOf(tally, fromMs));
     },
-    async days(endpoint, { fromMs, toMs }) {
+    /** Days (UTC) with turns, oldest first, the running one included. */
+    async days(endpoint: string, { fromMs, toMs }: TimeRange): Promise<readonly DaySummary[]> {
       const rolled = await rolledUpTo(series, endpoint, toMs);
       const from = beginOf(fromMs, dayMs);
       const over = await series.tallies(endpoint, "day", { fromMs: from, toMs: Math.min(rolled.day, toMs) });
@@ -76,14 +60,19 @@ export function createHistory(options: HistoryOptions): History {
       const running = grouped(await hourTallies(series, endpoint, rest), dayMs);
       return Array.from([...over, ...running], ([begin, tally]) => summaryOf(tally, begin));
     },
-    windows: (endpoint, nowMs) => windowsOf(series, endpoint, nowMs),
-    async rollUp(endpoints, nowMs, signal) {
+    /** 24 h, 7, 30 and 90 days up to now. */
+    windows: (endpoint: string, nowMs: number): Promise<readonly WindowSummary[]> => windowsOf(series, endpoint, nowMs),
+    /**
+     * Writes the summaries of hours and days that are over, of these endpoints. Doing it twice, or again after a crash in
+     * the middle, changes nothing; hours that were missed are made up for while their observations are kept.
+     */
+    async rollUp(endpoints: readonly string[], nowMs: number, signal: AbortSignal): Promise<void> {
       for (const endpoint of endpoints) {
         signal.throwIfAborted();
         await rollUpEndpoint(series, endpoint, { nowMs, signal });
       }
     },
-    remove: (endpoint) => series.remove(endpoint),
+    remove: (endpoint: string): Promise<void> => series.remove(endpoint),
   };
 }
 

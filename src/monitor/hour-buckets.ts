@@ -7,18 +7,18 @@ export interface HourBucket {
   readonly h: number;
   readonly n: number;
   readonly good: number;
-  readonly faults?: FaultCounts;
+  readonly faults?: FaultCounts | undefined;
   /** Median of the good ones, of an hour that is over. */
-  readonly p50?: number;
+  readonly p50?: number | undefined;
   /** `Histogram.encode` of the good ones, of the hour that runs. */
-  readonly bins?: readonly number[];
+  readonly bins?: readonly number[] | undefined;
 }
 
 /** The last 24 hours and the one that runs. */
 export interface Hours {
   /** Those that are over, oldest first; the same value until the next one is. */
   readonly past: readonly HourBucket[];
-  readonly running?: HourBucket;
+  readonly running?: HourBucket | undefined;
 }
 
 const hourMs = 3_600_000;
@@ -44,21 +44,14 @@ export function withTurn({ past, running }: Hours, observation: Observation): Ho
 }
 
 function added(bucket: HourBucket, { ok, ms, fault }: Observation): HourBucket {
-  const { h, n, good, faults, bins, p50 } = bucket;
+  const { n, good, faults, bins, p50 } = bucket;
   if (ok) {
     // The durations of an hour that was over are gone; its median stays what it was.
     const isOver = p50 !== undefined;
-    return { ...bucket, n: n + 1, good: good + 1, ...(!isOver && { bins: withDuration(bins, ms) }) };
+    return { ...bucket, n: n + 1, good: good + 1, bins: isOver ? undefined : withDuration(bins, ms) };
   }
   const counted = fault === undefined ? faults : { ...faults, [fault]: (faults?.[fault] ?? 0) + 1 };
-  return {
-    h,
-    n: n + 1,
-    good,
-    ...(counted && { faults: counted }),
-    ...(p50 !== undefined && { p50 }),
-    ...(bins && { bins }),
-  };
+  return { ...bucket, n: n + 1, faults: counted };
 }
 
 function withDuration(bins: readonly number[] | undefined, ms: number): readonly number[] {
@@ -73,8 +66,7 @@ const medianOf = (bins: readonly number[] | undefined): number | undefined => {
 };
 
 function ended({ bins, ...bucket }: HourBucket): HourBucket {
-  const p50 = bucket.p50 ?? medianOf(bins);
-  return { ...bucket, ...(p50 !== undefined && { p50 }) };
+  return { ...bucket, p50: bucket.p50 ?? medianOf(bins) };
 }
 
 /** The hours as they are shown at a moment. */
@@ -85,6 +77,5 @@ export function hourSummaries({ past, running }: Hours, nowMs: number): readonly
 }
 
 function summaryOf({ h, n, good, faults = {}, p50, bins }: HourBucket): HourSummary {
-  const p50Ms = p50 ?? medianOf(bins);
-  return { fromMs: h * hourMs, probes: n, good, ...(p50Ms !== undefined && { p50Ms }), faults };
+  return { fromMs: h * hourMs, probes: n, good, p50Ms: p50 ?? medianOf(bins), faults };
 }

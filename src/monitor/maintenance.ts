@@ -42,9 +42,8 @@ export function createMaintenance(store: Store) {
       if (list(nowMs, given.endpoint).length >= mostWindows) {
         refuse(`The endpoint has ${mostWindows} maintenance windows already.`);
       }
-      const { endpoint, fromMs, toMs, reason } = given;
-      const window = { id: randomUUID(), endpoint, fromMs, toMs, ...(reason !== undefined && { reason }) };
-      await mirror.put(window.id, window, { ttlMs: Math.max(1, toMs - nowMs) });
+      const window = { ...given, id: randomUUID() };
+      await mirror.put(window.id, window, { ttlMs: Math.max(1, given.toMs - nowMs) });
       return window;
     },
     /** False when there is no such window. @throws FedwayError `STORE_FAILED` */

@@ -12,11 +12,11 @@ export interface Observation {
   /** Duration of the try that decided, in milliseconds. */
   readonly ms: number;
   /** Absent when `ok`. */
-  readonly fault?: FaultKind;
+  readonly fault?: FaultKind | undefined;
   /** HTTP status, where one came. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Public text that tells what came instead, at most 300 characters. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** Tries it took; more than one when the first one failed in transport. */
   readonly tries: number;
   /**
@@ -25,7 +25,7 @@ export interface Observation {
    */
   readonly source: "turn" | "early" | "traffic";
   /** Made inside a maintenance window: counts nowhere. */
-  readonly maintenance?: true;
+  readonly maintenance?: true | undefined;
 }
 
 /** `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one). */
@@ -38,7 +38,7 @@ export interface HourSummary {
   readonly probes: number;
   readonly good: number;
   /** Median of the good ones' durations; absent when there was none. */
-  readonly p50Ms?: number;
+  readonly p50Ms?: number | undefined;
   /** Faults by kind. */
   readonly faults: FaultCounts;
 }
@@ -50,15 +50,15 @@ export interface EndpointHealth {
   readonly url: string;
   readonly state: HealthState;
   /** When it came into this state. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** The latest probe. */
-  readonly last?: Observation;
+  readonly last?: Observation | undefined;
   /** Faults in a row, of an endpoint that is up still; good probes in a row, of one that is down still. */
   readonly streak: number;
   /** Id of the incident that is open. */
-  readonly incident?: string;
+  readonly incident?: string | undefined;
   /** End of the maintenance window that holds now. */
-  readonly maintenanceUntilMs?: number;
+  readonly maintenanceUntilMs?: number | undefined;
   /** The last 24 hours and the one that runs, oldest first; hours without a turn are left out. */
   readonly hours: readonly HourSummary[];
 }
@@ -71,14 +71,14 @@ export interface WindowSummary {
   readonly probes: number;
   readonly good: number;
   /** `good / probes`; absent without a probe. */
-  readonly uptime?: number;
+  readonly uptime?: number | undefined;
   /** Percentiles of the good turns' durations, in milliseconds, within 5 % of the true value; absent without one. */
-  readonly p50Ms?: number;
-  readonly p90Ms?: number;
-  readonly p99Ms?: number;
+  readonly p50Ms?: number | undefined;
+  readonly p90Ms?: number | undefined;
+  readonly p99Ms?: number | undefined;
   readonly faults: FaultCounts;
   /** The first turn in the window: the record may be younger than the window is long. */
-  readonly firstMs?: number;
+  readonly firstMs?: number | undefined;
 }
 
 /** One day of the long strip. */
@@ -102,9 +102,9 @@ export interface Incident {
   /** The fault after which it counted as down. */
   readonly openedMs: number;
   /** The good probe after which it counted as up; absent while it is open. */
-  readonly closedMs?: number;
+  readonly closedMs?: number | undefined;
   /** Why it was closed when no good probe did: `removed`, `moved`, `maintenance`. */
-  readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance";
+  readonly closedBy?: "recovered" | "removed" | "moved" | "maintenance" | undefined;
   /** Kind of the first fault. */
   readonly fault: FaultKind;
   readonly faults: FaultCounts;
@@ -119,14 +119,14 @@ export interface MaintenanceWindow {
   readonly fromMs: number;
   readonly toMs: number;
   /** At most 300 characters. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** One part of a score. */
 export interface ScorePart {
   readonly name: "reachable" | "correct" | "described" | "fast";
   /** Absent when nothing is known; the score is then out of the rest. */
-  readonly points?: number;
+  readonly points?: number | undefined;
   readonly outOf: number;
   /** One sentence with the figures it was made from. */
   readonly why: string;
@@ -137,7 +137,7 @@ export interface ScorePart {
 /** How good an endpoint is to work with, and why. */
 export interface Score {
   /** 0 to 100, of the parts that are known; absent when none is. */
-  readonly points?: number;
+  readonly points?: number | undefined;
   readonly parts: readonly ScorePart[];
 }
 
@@ -146,7 +146,7 @@ export interface Heartbeat {
   /** Probing is switched on. */
   readonly enabled: boolean;
   /** When probes were last started by any process. */
-  readonly lastMs?: number;
+  readonly lastMs?: number | undefined;
   /** Times of the last 90 days in which nobody probed for more than three intervals. */
   readonly gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** It beat within three intervals, or is switched off. */
@@ -178,10 +178,10 @@ export interface MonitorReader {
   score(endpoint: string): Promise<Score | undefined>;
   /** Newest first; as `health` has them, also those that are not stored yet. */
   incidents(options?: {
-    readonly endpoint?: string;
-    readonly open?: boolean;
+    readonly endpoint?: string | undefined;
+    readonly open?: boolean | undefined;
     /** Default 100. */
-    readonly limit?: number;
+    readonly limit?: number | undefined;
   }): Promise<readonly Incident[]>;
   incident(id: string): Promise<Incident | undefined>;
   /** Those that have not ended, soonest first. */

@@ -128,7 +128,7 @@ async function askDocument({ options, entry, signal, timeoutMs }: Trying): Promi
 interface Fault {
   readonly fault: FaultKind;
   /** HTTP status, where one came. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Public text, at most 300 characters. */
   readonly detail: string;
 }
@@ -168,5 +168,5 @@ export function faultOf(thrown: unknown): Fault | undefined {
   if (fault === "busy" || fault === "circuit-open") return undefined;
   // Without a status nothing was asked: the client still keeps the pause that the endpoint called for before.
   if (fault === "http-429" && status === undefined) return undefined;
-  return { fault, ...(status !== undefined && { status }), detail: publicDetail(message) };
+  return { fault, status, detail: publicDetail(message) };
 }

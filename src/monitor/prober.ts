@@ -105,7 +105,7 @@ async function probeNow(options: ProberOptions, endpoint: string, source: "turn"
     atMs,
     ...finding,
     source,
-    ...(inMaintenance !== undefined && { maintenance: true as const }),
+    maintenance: inMaintenance === undefined ? undefined : true,
   };
   await recorder.probed(entry, observation);
 }

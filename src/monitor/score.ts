@@ -31,7 +31,7 @@ const rounded = (points: number): number => Math.round(points * 10) / 10;
 
 interface Judgement {
   /** 0 to 1; absent when nothing is known. */
-  readonly share?: number;
+  readonly share?: number | undefined;
   readonly why: string;
 }
 

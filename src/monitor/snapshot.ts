@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 /** One window of a snapshot. */
 interface SnapshotWindow extends Omit<WindowSummary, "firstMs"> {
   /** The first turn in it, ISO 8601. */
-  readonly first?: string;
+  readonly first?: string | undefined;
 }
 
 /** An endpoint in a snapshot; moments in ISO 8601. */
@@ -27,17 +27,19 @@ interface SnapshotEndpoint {
   readonly url: string;
   readonly state: HealthState;
   /** When it came into this state. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** The first turn of the last 90 days; absent without one. */
-  readonly observedSince?: string;
-  readonly last?: Omit<Observation, "atMs"> & { readonly at: string };
+  readonly observedSince?: string | undefined;
+  readonly last?: (Omit<Observation, "atMs"> & { readonly at: string }) | undefined;
   readonly windows: readonly SnapshotWindow[];
-  readonly incident?: {
-    readonly id: string;
-    readonly started: string;
-    readonly opened: string;
-    readonly fault: string;
-  };
+  readonly incident?:
+    | {
+        readonly id: string;
+        readonly started: string;
+        readonly opened: string;
+        readonly fault: string;
+      }
+    | undefined;
   readonly score: Score;
 }
 
@@ -51,7 +53,7 @@ export interface Snapshot {
   readonly generated: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;
-  readonly heartbeat: { readonly enabled: boolean; readonly alive: boolean; readonly last?: string };
+  readonly heartbeat: { readonly enabled: boolean; readonly alive: boolean; readonly last?: string | undefined };
   readonly counts: Readonly<Record<HealthState, number>>;
   /** By id. */
   readonly endpoints: readonly SnapshotEndpoint[];
@@ -76,6 +78,8 @@ interface SnapshotInput {
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOf = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : iso(ms));
+
 /** The snapshot of these records. */
 export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }: SnapshotInput): Snapshot {
   const { alive, enabled, lastMs } = heartbeat;
@@ -86,7 +90,7 @@ export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }:
     version,
     generated: iso(nowMs),
     publicUrl,
-    heartbeat: { enabled, alive, ...(lastMs !== undefined && { last: iso(lastMs) }) },
+    heartbeat: { enabled, alive, last: isoOf(lastMs) },
     counts: { up: count("up"), down: count("down"), unknown: count("unknown") },
     endpoints,
   };
@@ -94,26 +98,21 @@ export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }:
 
 function endpointOf({ entry, health, incident, score, windows }: SnapshotRecord): SnapshotEndpoint {
   const { id, title, url } = entry;
-  const sinceMs = health?.sinceMs;
-  const observedSinceMs = windows.find(({ window }) => window === "90d")?.firstMs;
   return {
     id,
     title,
     url,
     state: health?.state ?? "unknown",
-    ...(sinceMs !== undefined && { since: iso(sinceMs) }),
-    ...(observedSinceMs !== undefined && { observedSince: iso(observedSinceMs) }),
-    ...(health?.last && { last: lastOf(health.last) }),
+    since: isoOf(health?.sinceMs),
+    observedSince: isoOf(windows.find(({ window }) => window === "90d")?.firstMs),
+    last: health?.last && lastOf(health.last),
     windows: windows.map(windowOf),
-    ...(incident && { incident: incidentOf(incident) }),
+    incident: incident && incidentOf(incident),
     score: score ?? { parts: [] },
   };
 }
 
-const windowOf = ({ firstMs, ...rest }: WindowSummary): SnapshotWindow => ({
-  ...rest,
-  ...(firstMs !== undefined && { first: iso(firstMs) }),
-});
+const windowOf = ({ firstMs, ...rest }: WindowSummary): SnapshotWindow => ({ ...rest, first: isoOf(firstMs) });
 
 const lastOf = ({ atMs, ...rest }: Observation): NonNullable<SnapshotEndpoint["last"]> => ({ at: iso(atMs), ...rest });
 

@@ -58,10 +58,10 @@ export function encodeTally(tally: Tally, fromMs: number): string {
   const hasFaults = Object.keys(faults).length > 0;
   return JSON.stringify({
     n: probes,
-    ...(good !== probes && { g: good }),
+    g: good === probes ? undefined : good,
     a: firstMs - fromMs,
-    ...(good > 0 && { h: durations.encode() }),
-    ...(hasFaults && { f: faults }),
+    h: good > 0 ? durations.encode() : undefined,
+    f: hasFaults ? faults : undefined,
   });
 }
 
@@ -84,24 +84,13 @@ const isCount = (value: unknown, least = 0): value is number => Number.isSafeInt
 
 /** An hour or a day that begins at `fromMs`. */
 export function summaryOf({ probes, good, durations, faults }: Tally, fromMs: number): HourSummary {
-  const p50Ms = rounded(durations.quantile(0.5));
-  return { fromMs, probes, good, ...(p50Ms !== undefined && { p50Ms }), faults };
+  return { fromMs, probes, good, p50Ms: rounded(durations.quantile(0.5)), faults };
 }
 
 /** A window. */
 export function windowOf({ probes, good, durations, faults, firstMs }: Tally, window: WindowName): WindowSummary {
   const [p50Ms, p90Ms, p99Ms] = [0.5, 0.9, 0.99].map((share) => rounded(durations.quantile(share)));
-  return {
-    window,
-    probes,
-    good,
-    ...(probes > 0 && { uptime: good / probes }),
-    ...(p50Ms !== undefined && { p50Ms }),
-    ...(p90Ms !== undefined && { p90Ms }),
-    ...(p99Ms !== undefined && { p99Ms }),
-    faults,
-    ...(firstMs !== undefined && { firstMs }),
-  };
+  return { window, probes, good, uptime: probes > 0 ? good / probes : undefined, p50Ms, p90Ms, p99Ms, faults, firstMs };
 }
 
 /** To three digits, which is more than the histogram knows. */

@@ -22,8 +22,8 @@ interface WebhookMessage {
     readonly endpoint: { readonly id: string; readonly title: string; readonly url: string };
     readonly started: string;
     readonly opened: string;
-    readonly closed?: string;
-    readonly closedBy?: NonNullable<Incident["closedBy"]>;
+    readonly closed?: string | undefined;
+    readonly closedBy?: NonNullable<Incident["closedBy"]> | undefined;
     /** Kind of the first fault. */
     readonly fault: Incident["fault"];
     readonly faults: FaultCounts;
@@ -61,8 +61,8 @@ export function webhookMessage(event: IncidentEvent, { title, publicUrl }: Messa
       endpoint: { id: endpoint, title, url },
       started: iso(incident.startedMs),
       opened: iso(incident.openedMs),
-      ...(closedMs !== undefined && { closed: iso(closedMs) }),
-      ...(closedBy !== undefined && { closedBy }),
+      closed: closedMs === undefined ? undefined : iso(closedMs),
+      closedBy,
       fault,
       faults,
       evidence: evidence.map(evidenceOf),

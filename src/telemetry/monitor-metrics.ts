@@ -9,9 +9,9 @@ type ObservedMonitorEvent =
 interface ObservedProbe {
   readonly ok: boolean;
   readonly ms: number;
-  readonly fault?: string;
+  readonly fault?: string | undefined;
   readonly source: "turn" | "early" | "traffic";
-  readonly maintenance?: true;
+  readonly maintenance?: true | undefined;
 }
 
 /** What is known of the endpoints now; the registry's `MonitorReader` fits. */
@@ -19,9 +19,9 @@ interface WatchedMonitor {
   all(): readonly {
     readonly endpoint: string;
     readonly state: "up" | "down" | "unknown";
-    readonly incident?: string;
+    readonly incident?: string | undefined;
   }[];
-  heartbeat(): { readonly enabled: boolean; readonly lastMs?: number };
+  heartbeat(): { readonly enabled: boolean; readonly lastMs?: number | undefined };
 }
 
 const states = ["up", "down", "unknown"] as const;

@@ -45,13 +45,15 @@ function openProcess() {
   return { client, reports, came: (state: string) => eventually(() => expect(reports.at(-1)?.state).toBe(state)) };
 }
 
+const onFault = (fault: unknown): never => expect.fail(String(fault));
+
 function openSharing() {
   const opened = openProcess();
   const sharing = shareBreakers({
     breakers: opened.client.breakers,
     store,
     clock,
-    onFault: (fault) => expect.fail(String(fault)),
+    onFault,
   });
   closings.push(() => sharing.close());
   return opened;
@@ -119,7 +121,14 @@ describe("an endpoint that the monitor has found down", () => {
   function openWatched() {
     const opened = openProcess();
     const monitor = scriptedMonitor();
-    const applied = applyHealth({ monitor, breakers: opened.client.breakers, everyMs: 900_000, jitter: 0.1, clock });
+    const applied = applyHealth({
+      monitor,
+      breakers: opened.client.breakers,
+      everyMs: 900_000,
+      jitter: 0.1,
+      clock,
+      onFault,
+    });
     closings.push(() => applied.close());
     return { ...opened, monitor, applied };
   }

@@ -44,6 +44,7 @@ function apply(isLocal?: (url: string) => boolean): AppliedHealth {
     everyMs,
     jitter: 0.1,
     clock: systemClock,
+    onFault: (fault) => expect.fail(String(fault)),
     ...(isLocal && { isLocal }),
   });
   return applied;
@@ -81,7 +82,7 @@ function notice(event: MonitorEvent): void {
   for (const listener of listeners) listener(event);
 }
 
-const later = (ms: number): unknown => vi.advanceTimersByTime(ms);
+const later = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const heldAtNoon = `hold a ${url} until 16.5: down since 2026-01-01T11:59:00.000Z, incident incident-a`;
 
 describe("an endpoint with an open incident", () => {
@@ -105,38 +106,38 @@ describe("an endpoint with an open incident", () => {
     "too-large",
     "busy",
     "circuit-open",
-  ] as const)("of the kind %s is asked all the same", (fault) => {
+  ] as const)("of the kind %s is asked all the same", async (fault) => {
     knowDown("a", fault);
     apply();
-    later(10_000);
+    await later(10_000);
     expect(told).toEqual([]);
     expect(applied.availability.state("a")).toBe("down");
   });
-  it("is left alone once for each failed probe, not once for each look", () => {
+  it("is left alone once for each failed probe, not once for each look", async () => {
     knowDown("a", "connect");
     apply();
-    later(60_000);
+    await later(60_000);
     expect(told).toHaveLength(1);
     knowDown("a", "timeout", noon + 62_000);
-    later(2_000);
+    await later(2_000);
     expect(told.slice(1)).toEqual([
       `hold a ${url} until ${62 / 60 + 16.5}: down since 2026-01-01T11:59:00.000Z, incident incident-a`,
     ]);
   });
-  it("is left alone from the end of a probe that took long, but of no longer one than there is", () => {
+  it("is left alone from the end of a probe that took long, but of no longer one than there is", async () => {
     knowDown("a", "timeout", noon - 60_000);
     apply();
     knowDown("a", "timeout", noon - 122_000);
-    later(2_000);
+    await later(2_000);
     expect(told.map((text) => /until [\d.]+/.exec(text)?.[0])).toEqual(["until 16.5", "until 15.5"]);
   });
-  it("is not left alone any longer when its latest probe was good or answered wrongly", () => {
+  it("is not left alone any longer when its latest probe was good or answered wrongly", async () => {
     knowDown("a", "connect");
     apply();
     know("a", { state: "down", sinceMs: noon, incident: "incident-a", last: observation(undefined, noon + 1) });
-    later(4_000);
+    await later(4_000);
     knowDown("a", "wrong-answer", noon + 2);
-    later(4_000);
+    await later(4_000);
     expect(told).toEqual([heldAtNoon]);
   });
   it("is not held for longer because the clock of the one who probed is ahead", () => {
@@ -157,24 +158,24 @@ describe("an endpoint with an open incident", () => {
 });
 
 describe("an endpoint without an incident", () => {
-  it("is asked, whatever a single probe said", () => {
+  it("is asked, whatever a single probe said", async () => {
     know("a", { last: observation("connect"), streak: 1 });
     apply();
-    later(10_000);
+    await later(10_000);
     expect(told).toEqual([]);
   });
-  it("is let back once when its incident was closed by another process", () => {
+  it("is let back once when its incident was closed by another process", async () => {
     knowDown("a", "connect");
     apply();
     know("a", { state: "up", last: observation(undefined) });
-    later(10_000);
+    await later(10_000);
     expect(told).toEqual([heldAtNoon, `close ${url}`]);
   });
-  it("is let back when it has left the catalogue", () => {
+  it("is let back when it has left the catalogue", async () => {
     knowDown("a", "connect");
     apply();
     known.delete("a");
-    later(10_000);
+    await later(10_000);
     expect(told).toEqual([heldAtNoon, `close ${url}`]);
     expect(applied.availability.state("a")).toBe("unknown");
   });
@@ -190,11 +191,11 @@ describe("what this process notices itself", () => {
     expect(told).toEqual([heldAtNoon]);
     expect(applied.availability.state("a")).toBe("down");
   });
-  it("lets an endpoint back at once, even before memory shows it", () => {
+  it("lets an endpoint back at once, even before memory shows it", async () => {
     knowDown("a", "connect");
     apply();
     notice({ kind: "incident-closed", incident: { ...incidentOf("a"), closedMs: noon } });
-    later(10_000);
+    await later(10_000);
     expect(told).toEqual([heldAtNoon, `close ${url}`]);
   });
   it("of an endpoint that is gone lets it back", () => {
@@ -211,33 +212,33 @@ describe("availability for the planner", () => {
     const { availability } = apply();
     expect([availability.state("a"), availability.sinceMs?.("a")]).toEqual(["unknown", undefined]);
   });
-  it("tells state and time, and grows in version when an endpoint goes down or comes back, and for nothing else", () => {
+  it("tells state and time, and grows in version when an endpoint goes down or comes back, and for nothing else", async () => {
     know("a", { state: "unknown" });
     know("b", { state: "up", sinceMs: noon });
     const { availability } = apply();
     const versions = [availability.version];
-    const look = (): void => {
-      later(2_000);
+    const look = async (): Promise<void> => {
+      await later(2_000);
       versions.push(availability.version);
     };
     know("a", { state: "up", sinceMs: noon + 1 });
-    look();
+    await look();
     know("b", { state: "up", sinceMs: noon, last: observation("connect"), streak: 1 });
-    look();
+    await look();
     knowDown("b", "connect");
-    look();
+    await look();
     expect([availability.state("b"), availability.sinceMs?.("b")]).toEqual(["down", noon - 60_000]);
     knowDown("b", "timeout");
-    look();
+    await look();
     know("b", { state: "up", sinceMs: noon + 9 });
-    look();
+    await look();
     expect(versions.map((version) => version - (versions[0] ?? 0))).toEqual([0, 0, 0, 1, 1, 2]);
   });
-  it("stands still once it is closed", () => {
+  it("stands still once it is closed", async () => {
     const { availability } = apply();
     applied.close();
     knowDown("a", "connect");
-    later(10_000);
+    await later(10_000);
     notice({ kind: "probed", endpoint: "a", observation: observation("connect") });
     expect([availability.state("a"), told, vi.getTimerCount()]).toEqual(["unknown", [], 0]);
   });
