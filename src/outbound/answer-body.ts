@@ -38,7 +38,6 @@ export class StreamedAnswer extends Readable implements BodySink {
   #concluded = false;
   /** The first pieces, which wait for a look at what came with them; undefined once they have passed. */
   #held: Buffer[] | undefined = [];
-  #heldBytes = 0;
 
   constructor(options: StreamedAnswerOptions) {
     super({ highWaterMark: readAheadBytes });
@@ -109,8 +108,6 @@ export class StreamedAnswer extends Readable implements BodySink {
   #deliver(chunk: Buffer): boolean {
     if (this.#held === undefined) return this.push(chunk);
     this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
-    if (this.#heldBytes > readAheadBytes) return this.#release();
     if (this.#held.length === 1) {
       process.nextTick(() => {
         if (!this.#inputEnded) this.#release();

@@ -3,14 +3,13 @@ import type { AnswerScanner } from "../results/scanner.ts";
 import type { Admission } from "./breaker.ts";
 import type { RetryOptions } from "./conversation.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
-import { hostBusy } from "./host-rates.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import type { Network } from "./network.ts";
 import { healthSign, outcomeName, type OutboundObserver } from "./observer.ts";
 import { reviewRowCap } from "./partial-answers.ts";
-import { endpointBusy, heldBack } from "./scheduler.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 import { Task } from "./task.ts";
+import { heldBack, takeSlot } from "./waiting.ts";
 
 /** What all calls of one client share. */
 export interface CallContext {
@@ -38,8 +37,6 @@ export class Call extends Task {
   accept = "";
   #admission: Admission | undefined;
   #holdsSlot = false;
-  /** Waits for a slot. */
-  #queued: { resolve(): void; reject(error: FedwayError): void } | undefined;
 
   constructor(request: SparqlRequest, state: EndpointState, context: CallContext) {
     const { endpoint, signal, deadlineMs, trace } = request;
@@ -66,38 +63,12 @@ export class Call extends Task {
     if (this.request.pastBreaker !== true && breaker.waitMs() > 0) throw breaker.refusal();
     const heldMs = scheduler.heldMs();
     if (heldMs > this.leftMs) throw heldBack(heldMs);
-    const taken = scheduler.take(this);
-    if (taken === "now") {
-      this.#holdsSlot = true;
-      return undefined;
-    }
-    if (taken === "full") throw endpointBusy();
-    // Those that are queued here will all want a turn at the host before this one.
-    const { hostRates } = this.network;
-    const hostMs = this.host === undefined ? 0 : (hostRates?.waitMs(this.host, scheduler.waiting() - 1) ?? 0);
-    if (hostMs >= this.leftMs) {
-      scheduler.drop(this);
-      throw hostBusy(hostMs);
-    }
-    return this.wait((resolve: (value: void) => void, reject) => {
-      this.#queued = { resolve, reject };
-      return () => void scheduler.drop(this);
-    });
+    return takeSlot(this, scheduler, this.host);
   }
 
-  /** The slot that was waited for. */
-  granted(): void {
-    this.#holdsSlot = true;
-    this.#queued?.resolve();
-  }
-
-  /** The endpoint wants no request before the deadline. */
-  heldBack(retryAfterMs: number): void {
-    this.#queued?.reject(heldBack(retryAfterMs));
-  }
-
-  /** Takes the breaker's permission, once the slot is there. @throws FedwayError `CIRCUIT_OPEN` */
+  /** Takes the breaker's permission, now that the slot is there. @throws FedwayError `CIRCUIT_OPEN` */
   admit(): void {
+    this.#holdsSlot = true;
     this.check();
     const { breaker } = this.state;
     this.#admission = this.request.pastBreaker === true ? breaker.pass() : breaker.enter();

@@ -6,10 +6,10 @@ import { attempt } from "./attempt.ts";
 import { Call, type CallContext } from "./call.ts";
 import { Conversation, type RetryOptions } from "./conversation.ts";
 import { type Breakers, createVetting, EndpointStates, metricName } from "./endpoint-states.ts";
-import { awaitTurn } from "./host-rates.ts";
 import { answerLocally, type LocalDispatch } from "./local-answer.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import type { OutboundObserver } from "./observer.ts";
+import { awaitTurn } from "./waiting.ts";
 import type { EndpointTarget, SparqlAnswer, SparqlClient, SparqlRequest } from "./sparql-client.ts";
 
 /** Thresholds of the circuit breakers. */

@@ -6,7 +6,6 @@ import { answerTooLarge } from "./answer-monitor.ts";
 import { codingOf, decodedPieces, errorText, maxErrorBytes, unknownCoding } from "./content-coding.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
-import { hostTurn } from "./host-rates.ts";
 import type { LocalDispatch } from "./local-answer.ts";
 import { documentMediaType, headerOf, rdfAccept } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
@@ -15,6 +14,7 @@ import { isRedirect, maxRedirects, redirectRefused, redirectStep } from "./redir
 import { parseRetryAfter, type Refusal, refusalError } from "./refusals.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Task } from "./task.ts";
+import { hostTurn, takeSlot } from "./waiting.ts";
 
 /** One RDF document to fetch. */
 export interface DocumentRequest {
@@ -194,14 +194,7 @@ async function inSlot<T>(origin: string, { task, network, slots }: Fetching, wor
   const queueLimit = Number.POSITIVE_INFINITY;
   const scheduler = slots.get(origin) ?? new Scheduler({ concurrency, queueLimit, clock: network.clock });
   slots.set(origin, scheduler);
-  let settle: (() => void) | undefined;
-  const waiter = { deadlineMs: task.deadlineMs, granted: (): void => settle?.(), heldBack: (): void => {} };
-  if (scheduler.take(waiter) === "queued") {
-    await task.wait<void>((resolve) => {
-      settle = resolve;
-      return () => void scheduler.drop(waiter);
-    });
-  }
+  await takeSlot(task, scheduler);
   try {
     return await work();
   } finally {

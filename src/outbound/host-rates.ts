@@ -1,8 +1,4 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
-import type { Call } from "./call.ts";
-import { heldBack } from "./scheduler.ts";
-import type { Task } from "./task.ts";
 
 /** How many requests may be sent to one host. */
 export interface HostRate {
@@ -177,48 +173,4 @@ export class HostRates {
     }
     return false;
   }
-}
-
-/** Takes a turn at the host of a task's next request; undefined when there is one at once. @throws FedwayError `ENDPOINT_BUSY` */
-export function hostTurn(task: Task): Promise<void> | undefined {
-  task.check();
-  task.waitingSinceMs = undefined;
-  const { host, deadlineMs, network } = task;
-  const { hostRates } = network;
-  if (host === undefined || hostRates === undefined) return undefined;
-  let settle: (() => void) | undefined;
-  const waiter = { deadlineMs, granted: (): void => settle?.() };
-  const taken = hostRates.take(host, waiter);
-  if (taken === "now") return undefined;
-  if (taken === "refused") throw hostBusy(hostRates.waitMs(host, 0));
-  return task.wait((resolve) => {
-    settle = resolve;
-    return () => hostRates.drop(host, waiter);
-  });
-}
-
-/**
- * Waits for the turn of a query's next request.
- * @throws FedwayError `ENDPOINT_BUSY`, or `ENDPOINT_RATE_LIMITED` when the endpoint has objected meanwhile
- */
-export async function awaitTurn(call: Call): Promise<void> {
-  for (;;) {
-    const queued = hostTurn(call);
-    if (queued === undefined) return;
-    await queued;
-    const heldMs = call.state.scheduler.heldMs();
-    if (heldMs === 0) return;
-    if (heldMs >= call.leftMs) throw heldBack(heldMs);
-    await call.pause(heldMs);
-  }
-}
-
-/** A turn at the host would come after the deadline. */
-export function hostBusy(waitMs: number): FedwayError {
-  const message = "Too many requests are waiting for the endpoint's host, which is sent only so many a second.";
-  return new FedwayError("ENDPOINT_BUSY", message, {
-    fault: "busy",
-    retryAfterMs: Math.max(1, Math.ceil(waitMs)),
-    next: "Try again later, allow more time, or send fewer queries; the operator can change FEDWAY_HOST_RATE.",
-  });
 }

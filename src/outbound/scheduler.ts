@@ -1,5 +1,4 @@
 import { type Clock, longestTimerMs, type Timer } from "../clock.ts";
-import { FedwayError } from "../errors/fedway-error.ts";
 
 /** A request that waits for a slot. */
 export interface Waiter {
@@ -108,21 +107,4 @@ export class Scheduler {
     if (this.heldMs() > 0) this.#sleep();
     else this.#drain();
   }
-}
-
-/** The endpoint's Retry-After lasts longer than the query may. */
-export function heldBack(retryAfterMs: number): FedwayError {
-  return new FedwayError("ENDPOINT_RATE_LIMITED", "The endpoint has asked to be left alone for a while.", {
-    fault: "http-429",
-    retryAfterMs,
-    next: "Wait before sending another query to this endpoint.",
-  });
-}
-
-/** The endpoint's queue is full. */
-export function endpointBusy(): FedwayError {
-  return new FedwayError("ENDPOINT_BUSY", "Too many queries are already waiting for the endpoint.", {
-    fault: "busy",
-    next: "Try again in a moment, or send fewer queries at once.",
-  });
 }

@@ -2,11 +2,11 @@ import type { FedwayError } from "../errors/fedway-error.ts";
 import { vettedUrl } from "./address-guard.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
-import { hostTurn } from "./host-rates.ts";
 import { headerOf } from "./media-types.ts";
 import { type Network, networkClosed, type NetworkOptions, openNetwork } from "./network.ts";
 import { parseRetryAfter } from "./refusals.ts";
 import { Task } from "./task.ts";
+import { hostTurn } from "./waiting.ts";
 
 /** One message for one receiver. */
 export interface WebhookRequest {

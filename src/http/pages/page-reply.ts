@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { plainHeaders } from "../common-headers.ts";
-import { chooseCoding, compressWhole, smallestCompressedBytes } from "../send-answer.ts";
+import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
 import { page } from "./layout.ts";

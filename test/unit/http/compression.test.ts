@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { brotliDecompressSync, createGunzip, gunzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
-import { chooseCoding, compressStream } from "../../../src/http/send-answer.ts";
+import { chooseCoding, compressStream } from "../../../src/http/compression.ts";
 import { streamOf } from "../../support/fake-query-service.ts";
 
 const shouldChoose = (header: string | undefined, coding: string | undefined): void =>
