@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogDocument, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
-import { describeInOneSentence } from "../registry/schema/one-sentence.ts";
+import { oneSentence } from "../registry/schema/one-sentence.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import type { HttpDeps } from "./http-deps.ts";
 
@@ -105,7 +105,7 @@ function createSentences({ descriptions, search }: Pick<HttpDeps, "descriptions"
     if (before?.version === version && before.entry === entry) return before.text;
     const description = await descriptions.get(entry.id).catch(withoutDescription);
     if (description === undefined) return undefined;
-    const text = describeInOneSentence(description, entry)?.text;
+    const text = oneSentence(description, entry);
     if (known.size >= maxSentences) known.clear();
     known.set(entry.id, { entry, version, text });
     return text;

@@ -153,7 +153,7 @@ interface UrlOwners {
 
 /**
  * One URL is one endpoint. For a URL that is new to the catalogue, another scheme or a slash at the end makes no
- * difference: it is very likely the same endpoint. Where files say otherwise, they are believed.
+ * difference: it is very likely the same endpoint. Files may hold both all the same.
  * @throws FedwayError `ENTRY_CONFLICT`
  */
 export function refuseTakenUrl(item: CatalogItem, catalog: Catalog, { keyOf, alike }: UrlOwners): void {

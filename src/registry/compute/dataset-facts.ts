@@ -45,7 +45,7 @@ async function countTwice(run: Run, task: Task, { name, variable }: Nodes): Prom
   const { value = 0 } = other;
   const whole = one.sound && other.sound && isTrusted(run);
   if (whole && value !== one.value) {
-    // Nothing was cut, so that one of the two shapes is wrong. What was counted by the first is not believed any more.
+    // Nothing was cut, so that one of the two shapes is wrong. Nothing that was counted by the first shape is used any more.
     distrustDistinct(run, one.record);
     return;
   }

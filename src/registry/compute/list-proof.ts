@@ -30,7 +30,7 @@ async function askTotal(run: Run, kind: FactKind): Promise<ListTotal | undefined
   return { solutions, keys, record: outcome.record };
 }
 
-/** A solution behind the last one that was counted gives away a count over only some of them, for little work. */
+/** Asks for one solution beyond the count: if there is one, only some of them were counted. */
 async function lookBeyond(run: Run, kind: FactKind, { solutions, record }: ListTotal): Promise<void> {
   const outcome = await run.session.ask({ query: solutionQuery(kind, solutions, run.dialect), level: 2 });
   if (outcome.ok && outcome.answer.rows.length > 0) markInconsistent(run, solutions, record);
@@ -40,7 +40,7 @@ async function lookBeyond(run: Run, kind: FactKind, { solutions, record }: ListT
 export async function isProven(run: Run, kind: FactKind, observation: Observation | undefined): Promise<boolean> {
   if (run.inconsistent || !run.dialect.count) return false;
   const keys = listed(run, kind);
-  // Nothing at all is also what an endpoint gives that has lost its way in a query over everything.
+  // An empty answer may also come from an endpoint that failed on a query over everything.
   if (keys.length === 0) return (await missing(run, kind, keys)) === 0;
   const total = run.listTotals.get(kind.name);
   if (total) {

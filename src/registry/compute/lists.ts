@@ -164,7 +164,7 @@ async function listKeys(run: Run, kind: FactKind, keys: Set<string>): Promise<Li
       sampling = true;
       continue;
     }
-    // A list that was caught lacking something is only over when nothing new comes.
+    // A list that has lacked something ends only when a page brings nothing new.
     const whole = page.whole && !sampling && !run.inconsistent;
     if (whole || page.fresh === 0) return { whole, why: page.why, record: page.record };
   }

@@ -159,7 +159,7 @@ export const noDistinct = "distinct subjects and objects: COUNT(DISTINCT) is ref
 /** Name of the fact that keeps across runs that the default graph gives a triple once for each graph that has it. */
 export const repeatedTriples = "which graphs a triple is from: it comes once for each of them";
 
-/** Counts of solutions are all that is believed from now on; what was counted by COUNT(DISTINCT) before is forgotten. */
+/** From now on only solutions are counted; what COUNT(DISTINCT) has counted so far is dropped. */
 export function distrustDistinct(run: Run, record: number): void {
   run.dialect = { ...run.dialect, countDistinct: false };
   run.todo.note({ what: noDistinct, why: "refused", record });
@@ -244,7 +244,7 @@ export async function turnToNamedGraphs(run: Run): Promise<boolean> {
   return run.dialect.named;
 }
 
-/** An answer of no is believed only where nothing else has shown data. */
+/** Counts as empty only where nothing else has shown data. */
 async function isDefaultGraphEmpty({ base, dialect, session }: Run): Promise<boolean> {
   if (base.classes.size > 0 || dialect.graphs.length > 0) return false;
   const outcome = await session.ask({ query: probes.anything, level: 5 });

@@ -86,10 +86,10 @@ interface Filled {
 }
 
 function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve: number }): Filled {
-  let room = framing.maxTokens - how.reserve;
+  let left = framing.maxTokens - how.reserve;
   const takes = (cost: number): boolean => {
-    if (cost > room) return false;
-    room -= cost;
+    if (cost > left) return false;
+    left -= cost;
     return true;
   };
   const head = lines.head.filter((line) => takes(estimateTokens(line) + 1));

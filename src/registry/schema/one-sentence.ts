@@ -3,13 +3,6 @@ import type { ClassPartition, Count, VoidDescription } from "../void/void-descri
 import { iriParts, nameWords, plainText } from "./text.ts";
 import { wellKnownPrefixes } from "./prefixes.ts";
 
-/** A description in plain words, made from VoID by a template. */
-interface GeneratedSentence {
-  /** At most 200 characters, one line, ends with a full stop. */
-  readonly text: string;
-  readonly generated: true;
-}
-
 const longest = 200;
 const mostClasses = 3;
 /** Namespaces whose classes say how data is kept, not what it is about. */
@@ -28,20 +21,16 @@ const housekeeping = new Set([
 ]);
 
 /**
- * One sentence on what an endpoint describes: its most frequent kinds of things and how many, what about (keywords of
+ * One sentence of at most 200 characters, made by a template, on what an endpoint has: its most frequent kinds of things and how many, what about (keywords of
  * the entry, else well-known vocabularies), which endpoints it links to. Undefined when the description knows none of that.
  */
-export function describeInOneSentence(
-  description: VoidDescription,
-  entry?: Pick<CatalogEntry, "keywords">,
-): GeneratedSentence | undefined {
+export function oneSentence(description: VoidDescription, entry?: Pick<CatalogEntry, "keywords">): string | undefined {
   const things = thingsText(description);
   if (things === undefined) return undefined;
   const links = linksText(description);
   const abouts = [aboutText(description, entry, 3), aboutText(description, entry, 1), ""];
   const candidates = [...abouts.map((about) => about + links), ""].map((rest) => `${things}${rest}.`);
-  const text = candidates.find((candidate) => candidate.length <= longest) ?? plainText(things, longest - 1);
-  return { text, generated: true };
+  return candidates.find((candidate) => candidate.length <= longest) ?? plainText(things, longest - 1);
 }
 
 function thingsText(description: VoidDescription): string | undefined {

@@ -2,6 +2,7 @@ import { every, systemClock } from "../../clock.ts";
 import { createSearchIndex, type EndpointStatus, type SearchIndex } from "./search-index.ts";
 import type { EditableCatalog } from "../catalog/catalog.ts";
 import type { DescriptionService } from "../void/description-service.ts";
+import { documentsUnder } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What the index is kept up to date with. */
@@ -13,14 +14,6 @@ interface IndexedParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The search index with its life. */
-interface KeptIndex {
-  /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
-  refresh(): Promise<void>;
-  /** Stores what has changed since the last snapshot and stops listening. */
-  close(): Promise<void>;
-}
-
 const snapshotKey = "search/snapshot";
 const versionPrefix = "search/version/";
 const saveEveryMs = 60_000;
@@ -30,17 +23,14 @@ export const newIndex = (statusOf: (id: string) => EndpointStatus): SearchIndex 
 
 async function storedVersions(store: Store): Promise<Map<string, string>> {
   const versions = new Map<string, string>();
-  let after: string | undefined;
-  for (;;) {
-    const page = await store.list(versionPrefix, after === undefined ? {} : { after });
-    for (const { key, value } of page) versions.set(key.slice(versionPrefix.length), value);
-    after = page.at(-1)?.key;
-    if (page.length < 1_000 || after === undefined) return versions;
+  for await (const { key, value } of documentsUnder(store, versionPrefix)) {
+    versions.set(key.slice(versionPrefix.length), value);
   }
+  return versions;
 }
 
 /** Fills the index from its snapshot, the catalogue and the stored descriptions, and follows their changes. */
-export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promise<KeptIndex> {
+export async function keepIndex(index: SearchIndex, parts: IndexedParts) {
   const { store, catalog, descriptions, onFault } = parts;
   let dirty = false;
 
@@ -56,6 +46,7 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
     if (version === undefined) await store.delete(versionPrefix + id);
     else await store.put(versionPrefix + id, version);
   };
+  /** Takes in descriptions that other processes stored or removed. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     const versions = await storedVersions(store);
     for (const { id } of catalog.entries) {
@@ -83,7 +74,8 @@ export async function keepIndex(index: SearchIndex, parts: IndexedParts): Promis
   const saving = every(saveEveryMs, save, { clock: systemClock, onFault, firstAfterMs: saveEveryMs });
   return {
     refresh,
-    async close() {
+    /** Stores what has changed since the last snapshot and stops listening. */
+    async close(): Promise<void> {
       await saving.stop();
       ignoreCatalog();
       ignoreDescriptions();

@@ -50,14 +50,11 @@ interface Wanted {
   readonly wanted: (candidate: Candidate) => boolean;
 }
 
-interface Found {
-  /** Best first. */
-  readonly found: readonly Candidate[];
-  readonly matched: SearchAnswer["matched"];
-}
-
 /** What has all the words or is named by the whole query; where there is none, what has some of the words. */
-function findCandidates(state: IndexState, request: Wanted): Found {
+function findCandidates(
+  state: IndexState,
+  request: Wanted,
+): { readonly found: readonly Candidate[]; readonly matched: SearchAnswer["matched"] } {
   const named = namedCandidates(state, request).filter(request.wanted);
   if (isIri(request.q) && named.length > 0) return { found: named.toSorted(byRank), matched: "all" };
   const strict = withAllWords(named, textCandidates(state, request, "beginnings").filter(request.wanted), request);
@@ -82,34 +79,30 @@ function withAllWords(
 
 function textCandidates(state: IndexState, { words, kinds }: Wanted, how: Looking["how"]): readonly Candidate[] {
   const looking = { words, how };
-  const endpoints = kinds.has("endpoint") ? state.endpointText.find(looking) : [];
-  const terms = kinds.has("class") || kinds.has("property") ? state.termText.find(looking) : [];
   return [
-    ...endpoints.map((text): Candidate => ({ kind: "endpoint", key: text.key, score: rounded(text.score), text })),
-    ...terms.flatMap((text): Candidate | readonly Candidate[] => {
+    ...(kinds.has("endpoint") ? state.endpointText.find(looking) : []).map(
+      (text): Candidate => ({ kind: "endpoint", key: text.key, score: rounded(text.score), text }),
+    ),
+    ...(hasTerms(kinds) ? state.termText.find(looking) : []).flatMap((text): Candidate | readonly Candidate[] => {
       const kind = state.table.get(text.key)?.kind;
       return kind === undefined || !kinds.has(kind) ? [] : { kind, key: text.key, score: rounded(text.score), text };
     }),
   ];
 }
 
+const hasTerms = (kinds: Wanted["kinds"]): boolean => kinds.has("class") || kinds.has("property");
+
 /** The order in which documents came leaves traces in the last digits; they must not decide. */
 const rounded = (score: number): number => Math.round(score * 1_000) / 1_000;
 
 function namedCandidates(state: IndexState, { q, kinds }: Wanted): readonly Candidate[] {
-  const endpoints = kinds.has("endpoint") ? namedEndpoints(state, q) : [];
-  const terms = kinds.has("class") || kinds.has("property") ? namedTerms(state, q) : [];
-  return [
-    ...endpoints.map(
-      (named): Candidate => ({ kind: "endpoint", key: named.key, score: tierScore * named.tier, named }),
-    ),
-    ...terms.flatMap((named): Candidate | readonly Candidate[] => {
-      const kind = state.table.get(named.key)?.kind;
-      return kind === undefined || !kinds.has(kind)
-        ? []
-        : { kind, key: named.key, score: tierScore * named.tier, named };
-    }),
+  const named = [
+    ...(kinds.has("endpoint") ? namedEndpoints(state, q) : []),
+    ...(hasTerms(kinds) ? namedTerms(state, q) : []),
   ];
+  return named
+    .filter(({ kind }) => kinds.has(kind))
+    .map((each) => ({ kind: each.kind, key: each.key, score: tierScore * each.tier, named: each }));
 }
 
 /** One candidate for what is both named and found by words. */
@@ -173,6 +166,7 @@ export function rankedEndpoints(state: IndexState, q: string): ReadonlyMap<strin
 
 /** Something that the whole query names; tier 2: by IRI, `prefix:name` or id, tier 1: by its local name or title. */
 interface Named {
+  readonly kind: HitKind;
   readonly key: string;
   readonly tier: 1 | 2;
   readonly why: Match;
@@ -197,20 +191,18 @@ function namedTerms({ table }: IndexState, q: string): readonly Named[] {
   const namespace = prefix === undefined ? undefined : namespaceOf.get(prefix.toLowerCase());
   const iris = [name, ...(namespace === undefined ? [] : [namespace + local])];
   const exact = iris.flatMap((iri) => [termKey("class", iri), termKey("property", iri)]);
-  const found = exact.filter((key) => table.get(key) !== undefined);
-  const tier2 = found.map((key): Named => ({ key, tier: 2, why: reason("iri", name, table.get(key)) }));
+  const found = exact.flatMap((key) => table.get(key) ?? []);
   const namesakes = prefix === undefined ? table.named(name) : prefixedNamesakes(table.named(local), prefix);
-  const tier1 = namesakes.slice(0, mostNamesakes).map((key): Named => {
-    return { key, tier: 1, why: reason("name", name, table.get(key)) };
-  });
-  return [...tier2, ...tier1.filter(({ key }) => !found.includes(key))];
+  const others = namesakes.slice(0, mostNamesakes).flatMap((key) => table.get(key) ?? []);
+  return [
+    ...found.map((term) => namedTerm(term, 2, { field: "iri", term: name, matched: term.iri })),
+    ...others
+      .filter((term) => !found.includes(term))
+      .map((term) => namedTerm(term, 1, { field: "name", term: name, matched: term.iri })),
+  ];
 }
 
-const reason = (field: string, term: string, found: Term | undefined): Match => ({
-  field,
-  term,
-  matched: found?.iri ?? "",
-});
+const namedTerm = ({ kind, key }: Term, tier: Named["tier"], why: Match): Named => ({ kind, key, tier, why });
 
 /** A prefix that is not well known is at least part of its namespace most of the time. */
 function prefixedNamesakes(keys: readonly string[], prefix: string): readonly string[] {
@@ -232,12 +224,16 @@ function namedEndpoints({ endpoints }: IndexState, q: string): readonly Named[] 
   const found: Named[] = [];
   for (const [id, { entry }] of endpoints) {
     if (entry === undefined) continue;
-    if (id === folded) found.push({ key: id, tier: 2, why: { field: "id", term: name, matched: id } });
-    else if (url !== "" && bareUrl(entry.url) === url) {
-      found.push({ key: id, tier: 2, why: { field: "url", term: name, matched: entry.url } });
-    } else if (entry.title.length <= name.length * 4 && fold(entry.title) === folded) {
-      found.push({ key: id, tier: 1, why: { field: "title", term: name, matched: entry.title } });
-    }
+    const add = (field: "id" | "url" | "title", matched: string): void =>
+      void found.push({
+        kind: "endpoint",
+        key: id,
+        tier: field === "title" ? 1 : 2,
+        why: { field, term: name, matched },
+      });
+    if (id === folded) add("id", id);
+    else if (url !== "" && bareUrl(entry.url) === url) add("url", entry.url);
+    else if (entry.title.length <= name.length * 4 && fold(entry.title) === folded) add("title", entry.title);
   }
   return found;
 }
@@ -250,7 +246,7 @@ function bareUrl(text: string): string {
 /** The IRIs that a name may stand for: itself when known, `prefix:name`, or the terms with this local name. */
 export function irisNamed(state: IndexState, kind: Term["kind"], name: string): readonly string[] {
   const { table } = state;
-  const named = namedTerms(state, name).filter(({ key }) => table.get(key)?.kind === kind);
+  const named = namedTerms(state, name).filter((each) => each.kind === kind);
   const best = named.filter(({ tier }) => tier === 2);
   const iris = (best.length > 0 ? best : named).flatMap(({ key }) => table.get(key)?.iri ?? []);
   const same = iris.filter((iri) => iriParts(iri).local === bareName(name));
