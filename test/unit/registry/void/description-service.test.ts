@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import type { Job, JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
+import type { JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
 import {
@@ -11,6 +11,7 @@ import { createDescriptionStore } from "../../../../src/registry/void/descriptio
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
 
 const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry =>
   catalogEntry(id, { url: "http://data.example/sparql", ...more });
@@ -27,7 +28,7 @@ const finished = { ...sampleDescription, unfinished: false };
 const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = {}) => {
   const store = createMemoryStore();
   const descriptions = createDescriptionStore({ store });
-  const enqueued: unknown[] = [];
+  const jobs = notedJobs();
   const progress: JobProgress[] = [];
   const changes: string[] = [];
   let retrievals = 0;
@@ -43,33 +44,15 @@ const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = 
     },
     describer: { describe: describeIt },
     descriptions,
-    jobs: {
-      async enqueue(kind, payload, options): Promise<Job> {
-        enqueued.push([kind, payload, options]);
-        return {
-          id: options?.id ?? "",
-          kind,
-          state: "waiting",
-          payload,
-          attempts: 0,
-          createdAt: "2026-01-01T00:00:00Z",
-        };
-      },
-    },
+    jobs,
     clock,
     publicUrl: "http://fedway.example",
     ...more,
   });
   service.onChange((id) => changes.push(id));
   const run = (payload: unknown = { id: "people" }, context: Partial<JobContext> = {}) =>
-    service.kind.run(payload, {
-      id: "job",
-      attempt: 1,
-      signal: new AbortController().signal,
-      progress: (one) => progress.push(one),
-      children: [],
-      ...context,
-    });
+    service.kind.run(payload, jobContext({ progress: (one) => progress.push(one), ...context }));
+  const { enqueued } = jobs;
   return { service, descriptions, store, enqueued, progress, changes, clock, run, retrievals: () => retrievals };
 };
 

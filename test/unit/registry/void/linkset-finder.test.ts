@@ -76,55 +76,41 @@ const people = (count: number, target: (n: number) => string): string =>
     .map((n) => `a:p${n} a a:Person ; a:name "${n}" ; a:home ${target(n)} .`)
     .join("\n");
 
+const place = (n: number): string => `b:place${n}`;
+const missing = (n: number): string => `b:missing${n}`;
+
 const failing =
   (pattern: RegExp): Interference =>
   ({ query }) =>
     pattern.test(query) ? new FedwayError("ENDPOINT_REJECTED_QUERY", "no", { upstreamStatus: 400 }) : undefined;
 
 describe("links between endpoints", () => {
-  it("few: all of them are counted, in two ways", async () => {
-    await shouldLink(
-      people(120, (n) => `b:place${n}`),
-      counted(120, "exact"),
-    );
-  });
-  it("only those whose object is there count", async () => {
-    await shouldLink(
-      people(60, (n) => (n < 25 ? `b:place${n}` : `b:missing${n}`)),
+  it.each([
+    ["few: all of them are counted, in two ways", people(120, place), counted(120, "exact")],
+    [
+      "only those whose object is there count",
+      people(60, (n) => (n < 25 ? place(n) : missing(n))),
       counted(25, "exact"),
-    );
-  });
-  it("many: a lower bound", async () => {
-    await shouldLink(
-      people(250, (n) => `b:place${n}`),
-      counted(201, "lowerBound"),
-    );
+    ],
+    ["many: a lower bound", people(250, place), counted(201, "lowerBound")],
+    ["objects in the same namespace that are not there are no links", people(10, missing), undefined],
+  ])("%s", async (_name, data, expected) => {
+    await shouldLink(data, expected);
   });
   it("an exact count has looked at every object, also at those in namespaces that no sample has shown", async () => {
     const data = { [urls.b]: `${places} x:thing1 a x:Thing . x:thing2 a x:Thing .` };
-    await shouldLink(
-      people(10, (n) => (n < 4 ? `x:thing${n}` : `b:place${n}`)),
-      counted(8, "exact"),
-      { data: { [urls.a]: prefixes + people(10, (n) => (n < 4 ? `x:thing${n}` : `b:place${n}`)), ...data } },
-    );
+    const mixed = people(10, (n) => (n < 4 ? `x:thing${n}` : place(n)));
+    await shouldLink(mixed, counted(8, "exact"), { data: { [urls.a]: prefixes + mixed, ...data } });
   });
   it("an object that cannot be asked for leaves a lower bound", async () => {
-    const data = `${prefixes} ${people(9, (n) => `b:place${n}`)} a:p9 a:home <nodeID://b1> .`;
+    const data = `${prefixes} ${people(9, place)} a:p9 a:home <nodeID://b1> .`;
     await shouldLink("", counted(9, "lowerBound"), { data: { [urls.a]: data, [urls.b]: places } });
   });
   it("objects only in other namespaces are not asked for, which is told once", async () => {
-    const { records, unknown } = await shouldLink(
-      people(10, (n) => `x:thing${n}`),
-      undefined,
-    );
+    const things = people(10, (n) => `x:thing${n}`);
+    const { records, unknown } = await shouldLink(things, undefined);
     expect(records.filter(({ query }) => query.includes("VALUES"))).toEqual([]);
     expect(unknown).toEqual([{ what: "links to b by objects in namespaces not seen there", why: "partial" }]);
-  });
-  it("objects in the same namespace that are not there are no links", async () => {
-    await shouldLink(
-      people(10, (n) => `b:missing${n}`),
-      undefined,
-    );
   });
   it("properties made for linking come first", async () => {
     const { linksets } = await find(`a:p1 owl:sameAs b:place1 ; a:home b:place2 .`);
@@ -138,7 +124,7 @@ it.each([
 ] as const)("links between datasets in named graphs %s", async (_name, fault, status) => {
   const inGraph = (turtle: string): string =>
     `${prefixes} <urn:g1> { ${turtle.replace(prefixes, "")} } <urn:g2> { ${turtle.replace(prefixes, "")} }`;
-  const data = { [urls.a]: inGraph(people(20, (n) => `b:place${n}`)), [urls.b]: inGraph(places) };
+  const data = { [urls.a]: inGraph(people(20, place)), [urls.b]: inGraph(places) };
   const asker = scriptedAsker({ data });
   const named = { namedGraphs: { list: [], complete: false } };
   const faulty: Asker = {
@@ -154,7 +140,7 @@ it.each([
 });
 
 describe("what an endpoint cannot do", () => {
-  const ten = people(10, (n) => `b:place${n}`);
+  const ten = people(10, place);
   it("no VALUES: single questions show that there are links", async () => {
     const { linksets } = await shouldLink(ten, { status: "exists" }, { interfere: failing(/VALUES/u) });
     expect(linksets[0]).not.toHaveProperty("triples");

@@ -31,6 +31,11 @@ const retrieve = async (
   return { found: await retriever.retrieve({ endpoint: { url } }, { signal: new AbortController().signal }), asker };
 };
 
+/** A dataset at an endpoint; without one it names none. */
+const dataset = (name: string, endpoint?: string): string =>
+  `${name} a void:Dataset ; ${endpoint === undefined ? "" : `void:sparqlEndpoint ${endpoint} ; `}${partitions} .`;
+const own = `<${url}>`;
+
 /** The description is found at this step, with the partitions above. */
 const shouldFind = async (step: RetrievedVoid["step"], script: AskerScript): Promise<RetrievedVoid> => {
   const { found } = await retrieve(script);
@@ -71,13 +76,10 @@ const shouldFind = async (step: RetrievedVoid["step"], script: AskerScript): Pro
 
 describe("a description is found", () => {
   it.each([
-    ["without naming an endpoint", `<#d> a void:Dataset ; ${partitions} .`],
-    ["that names the endpoint", `<#d> a void:Dataset ; void:sparqlEndpoint <${url}> ; ${partitions} .`],
-    [
-      "with the other scheme and a slash",
-      `<#d> a void:Dataset ; void:sparqlEndpoint <http://DATA.example/sparql/> ; ${partitions} .`,
-    ],
-    ["whose endpoint is a literal", `<#d> a void:Dataset ; void:sparqlEndpoint "${url}" ; ${partitions} .`],
+    ["without naming an endpoint", dataset("<#d>")],
+    ["that names the endpoint", dataset("<#d>", own)],
+    ["with the other scheme and a slash", dataset("<#d>", "<http://DATA.example/sparql/>")],
+    ["whose endpoint is a literal", dataset("<#d>", `"${url}"`)],
     [
       "in a service description",
       `[] a sd:Service ; sd:endpoint <${url}> ; sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ; ${partitions} ] ] .`,
@@ -108,8 +110,8 @@ describe("a description is found", () => {
     ]);
   });
   it.each([
-    ["by its endpoint", `ex:d a void:Dataset ; void:sparqlEndpoint <http://data.example/sparql/> ; ${partitions} .`],
-    ["as a blank node", `[] a void:Dataset ; void:sparqlEndpoint <${url}> ; ${partitions} .`],
+    ["by its endpoint", dataset("ex:d", "<http://data.example/sparql/>")],
+    ["as a blank node", dataset("[]", own)],
     [
       "by a DCAT service",
       `[] dcat:endpointURL <${url}> ; dcat:servesDataset ex:d . ex:d a void:Dataset ; ${partitions} .`,
@@ -122,8 +124,8 @@ describe("a description is found", () => {
     await shouldFind("default-graph", { data: { [url]: `${data} ${turtle}` } });
   });
   it.each([
-    ["by its endpoint", `ex:d a void:Dataset ; void:sparqlEndpoint <${url}> ; ${partitions} .`],
-    ["as a blank node", `[] a void:Dataset ; void:sparqlEndpoint <${url}> ; ${partitions} .`],
+    ["by its endpoint", dataset("ex:d", own)],
+    ["as a blank node", dataset("[]", own)],
   ])("in a named graph, %s", async (_name, turtle) => {
     await shouldFind("named-graph", { data: { [url]: `${data} ex:graph { ${turtle} }` } });
   });
@@ -160,19 +162,11 @@ describe("a description is found", () => {
 
 describe("a description that names another endpoint is quarantined", () => {
   it.each([
-    [
-      "another host",
-      `<#d> a void:Dataset ; void:sparqlEndpoint <https://evil.example/sparql> ; ${partitions} .`,
-      /another endpoint/u,
-    ],
-    [
-      "localhost",
-      `<#d> a void:Dataset ; void:sparqlEndpoint <http://localhost:8890/sparql> ; ${partitions} .`,
-      /only its publisher/u,
-    ],
+    ["another host", dataset("<#d>", "<https://evil.example/sparql>"), /another endpoint/u],
+    ["localhost", dataset("<#d>", "<http://localhost:8890/sparql>"), /only its publisher/u],
     [
       "a private address beside the right one",
-      `<#d> a void:Dataset ; void:sparqlEndpoint <${url}>, <http://10.0.0.1/sparql> ; ${partitions} .`,
+      dataset("<#d>", `<${url}>, <http://10.0.0.1/sparql>`),
       /only its publisher/u,
     ],
     [
@@ -180,22 +174,18 @@ describe("a description that names another endpoint is quarantined", () => {
       `[] a sd:Service ; sd:endpoint <http://localuriqaserver/sparql> . <#d> a void:Dataset ; ${partitions} .`,
       /another endpoint/u,
     ],
-    [
-      "another path",
-      `<#d> a void:Dataset ; void:sparqlEndpoint <https://data.example/other> ; ${partitions} .`,
-      /another endpoint/u,
-    ],
+    ["another path", dataset("<#d>", "<https://data.example/other>"), /another endpoint/u],
   ])("%s", async (_name, turtle, reason) => {
     const { found } = await retrieve({ documents: { [url]: prefixes + turtle } });
     expect(found.description).toBeUndefined();
     expect(found.quarantined).toEqual([{ step: "endpoint", from: url, reason: expect.stringMatching(reason) }]);
   });
   it("a mirror beside the right one is none", async () => {
-    const turtle = `<#d> a void:Dataset ; void:sparqlEndpoint <${url}>, <https://mirror.example/sparql> ; ${partitions} .`;
+    const turtle = dataset("<#d>", `<${url}>, <https://mirror.example/sparql>`);
     await shouldFind("endpoint", { documents: { [url]: prefixes + turtle } });
   });
   it("descriptions of other endpoints at the well-known place are simply not ours", async () => {
-    const turtle = `<#o> a void:Dataset ; void:sparqlEndpoint <https://data.example/other> ; ${partitions} .`;
+    const turtle = dataset("<#o>", "<https://data.example/other>");
     const { found } = await retrieve({ documents: { [wellKnown]: prefixes + turtle } });
     expect([found.description, found.quarantined]).toEqual([undefined, []]);
   });
