@@ -10,7 +10,8 @@ import { catalogEntry } from "../support/catalog-entry.ts";
 import { clausePositions, type LackingQuery, lackingQueries, peopleAt } from "../support/lacking-queries.ts";
 import { seenConstructs } from "../support/limited-federation.ts";
 import { type LimitedEndpoint, refuse, startLimitedEndpoint } from "../support/limited-endpoint.ts";
-import { toAnswer, toBounds } from "../support/merged-federation.ts";
+import { toAnswer } from "../support/canonical-answer.ts";
+import { toBounds } from "../support/federated-plan.ts";
 import { createOracle, type Oracle } from "../support/oracle.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_812);

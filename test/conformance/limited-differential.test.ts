@@ -4,12 +4,12 @@ import { createRandom } from "../../src/hosting/examples/world.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import { answerDifference } from "../support/canonical-answer.ts";
 import { createLimitedFederation, seenConstructs } from "../support/limited-federation.ts";
-import { toAnswer } from "../support/merged-federation.ts";
 import { expectedAnswer, isInformative, isTotallyOrdered } from "../support/oracle.ts";
 import { generatedCases } from "../support/query-generator.ts";
 import { nTriplesAt, type GeneratedCase } from "../support/query-generator-data.ts";
 import { printQuery } from "../support/query-generator-syntax.ts";
 import { withoutAlternatives } from "../support/query-without-service.ts";
+import { toAnswer } from "../support/canonical-answer.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_811);
 const runs = Math.max(300, Number(process.env["FEDWAY_DIFFERENTIAL_CASES"] ?? 300));

@@ -4,10 +4,11 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HostileServer, startHostileServer } from "../support/hostile-server.ts";
-import { type SourceProgram, startSourceProgram } from "../support/source-program.ts";
+import { type Program, startSourceProgram } from "../support/built-program.ts";
 import { type Listening, listening } from "../support/listening.ts";
 import { until } from "../support/eventually.ts";
 import { newFolder } from "../support/scratch-folder.ts";
+import { entryTurtle } from "../support/running-service.ts";
 
 const secrets = {
   adminToken: "AdminTokenSecret-4711",
@@ -24,13 +25,9 @@ const cases = ["ok", "400", "500", "reset", "truncated-json", "html", "redirect-
 let endpoints: HostileServer;
 let receiver: Listening;
 let folder: string;
-let program: SourceProgram;
+let program: Program;
 let url: string;
 const receipts = { count: 0 };
-
-const entry = (id: string, endpoint: string): string =>
-  `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
-  [] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${endpoint}> .`;
 
 beforeAll(async () => {
   endpoints = await startHostileServer();
@@ -42,8 +39,8 @@ beforeAll(async () => {
   receiver = await listening(server);
   folder = newFolder();
   await mkdir(join(folder, "catalog"));
-  for (const id of cases) await writeFile(join(folder, "catalog", `${id}.ttl`), entry(id, endpoints.url(id)));
-  program = startSourceProgram({
+  for (const id of cases) await writeFile(join(folder, "catalog", `${id}.ttl`), entryTurtle(id, endpoints.url(id)));
+  const started = startSourceProgram({
     PORT: "0",
     FEDWAY_CATALOG: join(folder, "catalog"),
     FEDWAY_DATA_DIR: join(folder, "data"),
@@ -58,7 +55,8 @@ beforeAll(async () => {
     // A collector that is not there.
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9",
   });
-  url = await program.url;
+  program = started;
+  url = await started.url();
 });
 
 afterAll(async () => {
@@ -107,7 +105,7 @@ async function misbehave(): Promise<void> {
   await send(`/endpoints/${path}/sparql?query=${literal}`);
   await send(`/api/endpoints/${path}?x=${path}`, { headers: { referer: `http://x/?${path}`, "user-agent": path } });
   await send("/api/endpoints", { method: "POST", body: `${literal} {`, headers: { "content-type": "text/turtle" } });
-  for (const body of [literal, entry("new", `http://user:${urlPassword}@127.0.0.1:1/`)]) {
+  for (const body of [literal, entryTurtle("new", `http://user:${urlPassword}@127.0.0.1:1/`)]) {
     const headers = { authorization: `Bearer ${adminToken}`, "content-type": "text/turtle" };
     await send("/api/endpoints/new", { method: "PUT", body, headers });
   }

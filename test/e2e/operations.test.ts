@@ -1,11 +1,13 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BuiltService, type CommandOutcome, runCommand, startBuiltService } from "../support/built-program.ts";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  type BuiltService,
+  type CommandOutcome,
+  runCommand,
+  startBuiltService,
+  startProgram,
+} from "../support/built-program.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { startWebhookReceiver, status, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -230,25 +232,16 @@ describe("SIGTERM", () => {
   });
 });
 
-/** Runs the service until it ends by itself; one that does not is stopped. */
-async function runService(more: Readonly<Record<string, string>>): Promise<Omit<CommandOutcome, "stdout">> {
-  const child = spawn(process.execPath, ["dist/main.js"], {
-    cwd: fileURLToPath(new URL("../../", import.meta.url)),
-    env: { PATH: process.env["PATH"], PORT: "0", FEDWAY_DATA_DIR: join(folder, "refused"), ...env, ...more },
-    stdio: ["ignore", "ignore", "pipe"],
+/** Runs the service until it ends by itself. */
+async function runService(more: Readonly<Record<string, string>>) {
+  const program = startProgram([process.execPath, "dist/main.js"], {
+    PORT: "0",
+    FEDWAY_DATA_DIR: join(folder, "refused"),
+    ...env,
+    ...more,
   });
-  let stderr = "";
-  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const closed = once(child, "close") as Promise<[number | null]>;
-  const patient = new AbortController();
-  const late = sleep(30_000, undefined, { signal: patient.signal }).then(
-    () => child.kill("SIGKILL"),
-    () => false,
-  );
-  const [code] = await closed;
-  patient.abort();
-  await late;
-  return { code, stderr };
+  onTestFinished(() => void program.stop());
+  return { code: await program.ended, stderr: program.log() };
 }
 
 describe("a service that cannot be what it is told to be", () => {

@@ -1,10 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BuiltService, runCommand, startBuiltService } from "../support/built-program.ts";
+import { type BuiltService, runCommand, startBuiltService, startProgram } from "../support/built-program.ts";
 import { startSparqlTestServer } from "../support/sparql-test-server.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
@@ -35,22 +32,17 @@ describe("fedway describe", () => {
     const server = await startSparqlTestServer("<urn:x:1> <urn:x:p> <urn:x:2> .");
     server.setFault({ kind: "hang" });
     const file = join(folder, "interrupted.json");
-    const child = spawn(
-      process.execPath,
-      ["dist/cli/main.js", "describe", server.url, "--format", "json", "--output", file],
-      {
-        cwd: fileURLToPath(new URL("../../", import.meta.url)),
-        env: { PATH: process.env["PATH"], FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8" },
-        stdio: ["ignore", "ignore", "pipe"],
-      },
+    const program = startProgram(
+      [process.execPath, "dist/cli/main.js", "describe", server.url, "--format", "json", "--output", file],
+      { FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8" },
     );
-    let stderr = "";
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-    while (server.requests.length === 0 && child.exitCode === null) await new Promise((done) => setTimeout(done, 20));
-    child.kill("SIGINT");
-    const [code] = (await once(child, "close")) as [number | null];
+    await program.until(() => server.requests[0]);
+    program.process.kill("SIGINT");
+    expect({ code: await program.ended, stderr: program.log() }).toEqual({
+      code: 130,
+      stderr: expect.stringContaining("Interrupted"),
+    });
     await server.close();
-    expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringContaining("Interrupted") });
     expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ endpoint: server.url, unfinished: true });
   });
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dataFolderHolder } from "../../src/store/data-folder.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../support/catalog-folder.ts";
-import { startSourceProgram } from "../support/source-program.ts";
+import { startSourceProgram } from "../support/built-program.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
 let folder: CatalogFolder;
@@ -62,7 +62,7 @@ describe("the program", () => {
 
   it("ends in order when it is told so while it answers", async () => {
     const program = startSourceProgram(environment());
-    await program.url;
+    await program.url();
     expect(await program.stop()).toBe(0);
     expect(await dataFolderHolder(dataDir)).toBeUndefined();
   });

@@ -1,25 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config/config.ts";
 import type { RunRecord } from "../../src/query/run-log.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
-import { newFolder } from "../support/scratch-folder.ts";
+import { startService } from "../support/running-service.ts";
+import { until } from "../support/eventually.ts";
 
-/** The service under test, asked over HTTP only. */
-export interface Fedway {
-  readonly url: string;
-  /** A SPARQL Protocol request by GET on a route of the service. */
-  sparql(path: string, request: SparqlCall): Promise<Response>;
-  /** `POST /api/query`; the HTTP status is beside the table or problem. */
-  table(body: TableCall): Promise<{ readonly httpStatus: number; readonly answer: TabularAnswer }>;
-  /** The record of a run once it has ended. */
-  endedRun(id: string | null): Promise<RunRecord>;
-  close(): Promise<void>;
-}
-
-export interface SparqlCall {
+interface SparqlCall {
   readonly query: string;
   readonly accept?: string;
   /** More protocol parameters. */
@@ -27,13 +11,16 @@ export interface SparqlCall {
   readonly signal?: AbortSignal;
 }
 
-export interface TableCall {
+interface TableCall {
   readonly query: string;
   readonly endpoint?: string;
   readonly maxRows?: number;
   readonly timeoutMs?: number;
   readonly partial?: boolean;
 }
+
+/** The service under test, asked over HTTP only. */
+export type Fedway = Awaited<ReturnType<typeof startFedway>>;
 
 /**
  * Starts the service on a free port with a catalogue of Turtle files.
@@ -43,34 +30,19 @@ export interface TableCall {
 export async function startFedway(
   endpoints: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
-): Promise<Fedway> {
-  const scratch = newFolder();
-  await mkdir(scratch, { recursive: true });
-  for (const [id, url] of Object.entries(endpoints)) {
-    await writeFile(join(scratch, `${id}.ttl`), catalogFile(id, url));
-  }
-  const app = await createApp(
-    loadConfig({
-      PORT: "0",
-      FEDWAY_CATALOG: scratch,
-      FEDWAY_MONITOR: "off",
-      FEDWAY_DATA_DIR: join(scratch, "data"),
-      FEDWAY_EXAMPLES: "off",
-      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
-      FEDWAY_LOG_LEVEL: "silent",
-      FEDWAY_MAX_ROWS: "1000000",
-      ...env,
-    }),
-  );
-  const url = (await app.listen()).replace(/\/$/u, "");
+) {
+  const { url, close } = await startService(endpoints, { FEDWAY_MAX_ROWS: "1000000", ...env });
   return {
     url,
-    sparql: (path, { query, accept, parameters, signal }) =>
+    close,
+    /** A SPARQL Protocol request by GET on a route of the service. */
+    sparql: (path: string, { query, accept, parameters, signal }: SparqlCall): Promise<Response> =>
       fetch(`${url}${path}?${new URLSearchParams({ query, ...parameters }).toString()}`, {
         headers: { ...(accept !== undefined && { accept }), "accept-encoding": "identity" },
         ...(signal && { signal }),
       }),
-    table: async (body) => {
+    /** `POST /api/query`; the HTTP status is beside the table or problem. */
+    table: async (body: TableCall) => {
       const response = await fetch(`${url}/api/query`, {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -79,31 +51,17 @@ export async function startFedway(
       const answer: TabularAnswer = JSON.parse(await response.text());
       return { httpStatus: response.status, answer };
     },
-    endedRun: (id) => endedRun(url, id),
-    close: async () => {
-      await app.close();
-    },
+    /** The record of a run once it has ended. */
+    endedRun: (id: string | null) => endedRun(url, id),
   };
 }
 
-const catalogFile = (id: string, url: string): string => `@prefix dcat: <http://www.w3.org/ns/dcat#> .
-@prefix dcterms: <http://purl.org/dc/terms/> .
-[] a dcat:DataService ;
-  dcterms:identifier "${id}" ;
-  dcterms:title "${id}" ;
-  dcterms:description "The engine ${id} of the interoperability tests." ;
-  dcat:endpointURL <${url}> .
-`;
-
 async function endedRun(url: string, id: string | null): Promise<RunRecord> {
   if (id === null) throw new Error("the answer names no run (header Fedway-Run)");
-  const endsAt = Date.now() + 5_000;
-  for (;;) {
+  return until(async () => {
     const response = await fetch(`${url}/api/runs/${id}`);
     if (response.status !== 200) throw new Error(`/api/runs/${id}: ${response.status} ${await response.text()}`);
     const record: RunRecord = JSON.parse(await response.text());
-    if (record.status !== "running") return record;
-    if (Date.now() > endsAt) throw new Error(`run ${id} is still running five seconds after its answer`);
-    await sleep(25);
-  }
+    return record.status !== "running" && record;
+  });
 }

@@ -1,4 +1,7 @@
-import type { Term } from "oxigraph";
+import type { Quad, Store, Term } from "oxigraph";
+import type * as RDF from "@rdfjs/types";
+import type { QueryResult } from "../../src/results/model.ts";
+import { termToText } from "../../src/results/terms.ts";
 
 /**
  * An answer in a form that two engines can be compared in. Rows are sorted unless the query orders them totally.
@@ -90,6 +93,40 @@ export function bindingsAnswer(rows: readonly string[], inOrder: boolean): Canon
 export function graphAnswer(triples: readonly string[]): CanonicalAnswer {
   return { kind: "quads", triples: [...new Set(triples)].toSorted() };
 }
+
+/** A result of Fedway's in comparable form. */
+export async function toAnswer(
+  result: QueryResult,
+  inOrder = false,
+  textOf = (term: RDF.Term): string => canonicalText(termToText(term)),
+): Promise<CanonicalAnswer> {
+  if (result.kind === "boolean") return { kind: "boolean", value: result.value };
+  const lines: string[] = [];
+  if (result.kind === "quads") {
+    for await (const { subject, predicate, object } of result.quads)
+      lines.push([subject, predicate, object].map(textOf).join(" "));
+    return graphAnswer(lines);
+  }
+  for await (const row of result.rows) lines.push(canonicalRow([...row].map(([name, term]) => [name, textOf(term)])));
+  return bindingsAnswer(lines, inOrder);
+}
+
+/** What an Oxigraph store answers. @throws Error when Oxigraph refuses the query */
+export function storeAnswer(store: Store, query: string, inOrder = false): CanonicalAnswer {
+  const result = store.query(query);
+  if (typeof result === "boolean") return { kind: "boolean", value: result };
+  if (!Array.isArray(result)) throw new Error("Oxigraph answered with text");
+  const lines = (result as (Quad | Map<string, Term>)[]).map((one) =>
+    one instanceof Map
+      ? canonicalRow([...one].map(([name, term]) => [name, canonicalTerm(term)]))
+      : [one.subject, one.predicate, one.object].map(canonicalTerm).join(" "),
+  );
+  return isConstruct(query) ? graphAnswer(lines) : bindingsAnswer(lines, inOrder);
+}
+
+/** Generated and hand-written test queries start with their form, after prefixes at most. */
+const isConstruct = (query: string): boolean =>
+  /^\s*(?:PREFIX\s+\S*\s*<[^>]*>\s*)*(?:CONSTRUCT|DESCRIBE)\b/iu.test(query);
 
 /** The answer holds a solution, a triple or `true`. */
 export function isNonEmpty(answer: CanonicalAnswer): boolean {

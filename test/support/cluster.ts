@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type BuiltService, startBuiltService } from "./built-program.ts";
 import { type RedisServer, startRedis } from "./engines/start-redis.ts";
 import { newFolder } from "./scratch-folder.ts";
+import { entryTurtle } from "./running-service.ts";
 
 /** A deployment: processes of the built service that share one Redis. */
 export interface Cluster {
@@ -30,15 +31,11 @@ export interface ClusterOptions {
 /** The token of changes. */
 export const clusterToken = "cluster-test-token";
 
-const entry = (id: string, url: string): string =>
-  `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
-   [] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${url}> .`;
-
 /** Starts Redis, then the processes. */
 export async function startCluster({ endpoints, webs, workers, env = {} }: ClusterOptions): Promise<Cluster> {
   const redis = await startRedis();
   const folder = newFolder();
-  for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entry(id, url));
+  for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entryTurtle(id, url));
   const lists: Record<"web" | "worker", BuiltService[]> = { web: [], worker: [] };
   const leave = (service: BuiltService): void => {
     for (const list of Object.values(lists)) {

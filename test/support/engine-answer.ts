@@ -1,7 +1,7 @@
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import type { FederationEngine } from "../../src/engine/federation-engine.ts";
 import { termToText } from "../../src/results/terms.ts";
-import { toFederatedPlan } from "./federated-plan.ts";
+import { toBounds, toFederatedPlan } from "./federated-plan.ts";
 import { createStoreClient } from "./store-client.ts";
 
 /** An engine in this process, over endpoints with data in N-Triples, and what it may hold. */
@@ -17,13 +17,8 @@ export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldB
 const plain = testEngine();
 
 /** The rows or triples of a query, a line each; an unbound variable is `-`. */
-export async function engineAnswer(query: string, engine = plain, timeoutMs = 30_000): Promise<string[]> {
-  const bounds = {
-    signal: AbortSignal.timeout(timeoutMs),
-    deadlineMs: Number.MAX_SAFE_INTEGER,
-    partial: false,
-    sources: new Map(),
-  };
+export async function engineAnswer(query: string, engine = plain, timeoutMs = 120_000): Promise<string[]> {
+  const bounds = { ...toBounds(), signal: AbortSignal.timeout(timeoutMs) };
   const result = await engine.execute(toFederatedPlan(query), bounds);
   if (result.kind === "boolean") return [String(result.value)];
   const lines: string[] = [];

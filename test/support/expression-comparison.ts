@@ -1,39 +1,22 @@
 import sparqljs, { type Expression, type SelectQuery, type SparqlQuery } from "sparqljs";
 import type * as RDF from "@rdfjs/types";
 import { createOracle } from "./oracle.ts";
-import { bindingsAnswer, type CanonicalAnswer, canonicalRow, canonicalText, graphAnswer } from "./canonical-answer.ts";
+import { type CanonicalAnswer, canonicalText, toAnswer } from "./canonical-answer.ts";
 import { testEngine } from "./engine-answer.ts";
 import type { ExpressionCase } from "./expression-generator.ts";
-import { toFederatedPlan } from "./federated-plan.ts";
+import { toBounds, toFederatedPlan } from "./federated-plan.ts";
 import type { Bindings, QueryResult } from "../../src/results/model.ts";
 import { termToText } from "../../src/results/terms.ts";
 
 const engine = testEngine();
 const oxigraph = createOracle(new Map());
 
-const evaluated = (query: string, timeoutMs = 60_000): Promise<QueryResult> =>
-  engine.execute(toFederatedPlan(query), {
-    signal: AbortSignal.timeout(timeoutMs),
-    deadlineMs: Number.MAX_SAFE_INTEGER,
-    partial: false,
-    sources: new Map(),
-  });
+const evaluated = (query: string): Promise<QueryResult> =>
+  engine.execute(toFederatedPlan(query), { ...toBounds(), signal: AbortSignal.timeout(120_000) });
 
 /** Our answer to a query that needs no endpoint, its rows in any order. */
-export async function ourAnswer(query: string): Promise<CanonicalAnswer> {
-  const result = await evaluated(query);
-  if (result.kind === "boolean") return { kind: "boolean", value: result.value };
-  const lines: string[] = [];
-  if (result.kind === "bindings") {
-    for await (const row of result.rows)
-      lines.push(canonicalRow([...row].map(([name, term]) => [name, asOxigraphWrites(term)] as const)));
-    return bindingsAnswer(lines, false);
-  }
-  for await (const { subject, predicate, object } of result.quads) {
-    lines.push([subject, predicate, object].map(asOxigraphWrites).join(" "));
-  }
-  return graphAnswer(lines);
-}
+export const ourAnswer = async (query: string): Promise<CanonicalAnswer> =>
+  toAnswer(await evaluated(query), false, asOxigraphWrites);
 
 const written = new Map<string, string>();
 

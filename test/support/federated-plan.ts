@@ -1,3 +1,4 @@
+import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import type { FederatedPlan } from "../../src/plan/query-plan.ts";
 import { parseQuery } from "../../src/sparql/parse-query.ts";
 import { splitClauses } from "../../src/sparql/split-clauses.ts";
@@ -17,4 +18,10 @@ export function toFederatedPlan(text: string): FederatedPlan {
     members: urls.map((url) => ({ endpoint: { url }, clauses: 1, silent: false })),
     notes: [],
   };
+}
+
+/** Bounds that nothing reaches. */
+export function toBounds(partial = false): ExecutionBounds {
+  const signal = new AbortController().signal;
+  return { signal, deadlineMs: Number.MAX_SAFE_INTEGER, partial, sources: new Map() };
 }

@@ -1,12 +1,9 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
-import { createApp, type App } from "../../src/app.ts";
-import { loadConfig } from "../../src/config/config.ts";
+import type { App } from "../../src/app.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
 import { bindingsAnswer, canonicalRow, canonicalText, graphAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { startSparqlTestServer, type Fault, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
-import { newFolder } from "./scratch-folder.ts";
+import { openService } from "./running-service.ts";
 
 /** Named SPARQL endpoints over real sockets, whose data and faults a test controls. */
 export interface TestEndpoints {
@@ -61,51 +58,21 @@ export interface FederationQuery {
   readonly timeoutMs?: number;
 }
 
-/**
- * Builds the service as `main.ts` does, without listening: a catalogue folder with one Turtle file an endpoint, and
- * loopback addresses allowed. `environment` adds to the configuration, `files` to the folder.
- */
+/** Builds the service without listening; `env` adds to the configuration, `files` to the catalogue folder. */
 export async function startFederation(
   urls: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>> = {},
   files: Readonly<Record<string, string>> = {},
 ): Promise<Federation> {
-  const folder = newFolder();
-  for (const [id, url] of Object.entries(urls)) await writeFile(join(folder, `${id}.ttl`), catalogFile(id, url));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  const app = await createApp(
-    loadConfig({
-      FEDWAY_CATALOG: folder,
-      FEDWAY_MONITOR: "off",
-      FEDWAY_EVALUATORS: "1",
-      FEDWAY_DATA_DIR: join(folder, "data"),
-      FEDWAY_EXAMPLES: "off",
-      FEDWAY_ALLOW_ADDRESSES: "127.0.0.0/8",
-      FEDWAY_LOG_LEVEL: "silent",
-      FEDWAY_MAX_ROWS: "1000000",
-      ...environment,
-    }),
-  );
+  const app = await openService(urls, { FEDWAY_MAX_ROWS: "1000000", ...env }, files);
   const table: Federation["table"] = (query, options) => runTable(app, query, options);
   return {
     app,
     table,
     answer: async (query, options) =>
       /^\s*CONSTRUCT\b/iu.test(query) ? runGraph(app, query, options) : toAnswer(await table(query, options), options),
-    close: async () => {
-      await app.close();
-    },
+    close: () => app.close(),
   };
-}
-
-function catalogFile(id: string, url: string): string {
-  return `@prefix dcat: <http://www.w3.org/ns/dcat#> .
-@prefix dcterms: <http://purl.org/dc/terms/> .
-<> a dcat:DataService ;
-  dcterms:identifier "${id}" ;
-  dcterms:title "Test endpoint ${id}" ;
-  dcat:endpointURL <${url}> .
-`;
 }
 
 function requestOf(text: string, options: FederationQuery = {}) {

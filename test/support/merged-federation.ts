@@ -5,17 +5,10 @@ import type { ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { type SourceDocuments, createPatternSources } from "../../src/engine/sources/pattern-source.ts";
 import type { FedwayError } from "../../src/errors/fedway-error.ts";
 import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.ts";
-import type { Bindings, QueryResult } from "../../src/results/model.ts";
+import type { QueryResult } from "../../src/results/model.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
-import { termToText } from "../../src/results/terms.ts";
-import {
-  bindingsAnswer,
-  canonicalRow,
-  canonicalTerm,
-  canonicalText,
-  graphAnswer,
-  type CanonicalAnswer,
-} from "./canonical-answer.ts";
+import { storeAnswer, toAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
+import { toBounds } from "./federated-plan.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 import { createTpfPages, type TpfOptions } from "./tpf-server.ts";
@@ -116,12 +109,6 @@ export function createMergedFederation(
   };
 }
 
-/** Bounds that nothing reaches. */
-export function toBounds(partial = false): ExecutionBounds {
-  const signal = new AbortController().signal;
-  return { signal, deadlineMs: Number.MAX_SAFE_INTEGER, partial, sources: new Map() };
-}
-
 /** A URL of its own for each generation, because files are remembered. */
 function toMember(index: number, kind: MemberKind): PlannedEndpoint {
   const url = `http://m${index}.example/data${generation}`;
@@ -163,35 +150,9 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** A result in comparable form. */
-export async function toAnswer(result: QueryResult, inOrder = false): Promise<CanonicalAnswer> {
-  if (result.kind === "boolean") return { kind: "boolean", value: result.value };
-  if (result.kind === "quads") {
-    const quads = await collect(result.quads);
-    const text = (term: Parameters<typeof termToText>[0]) => canonicalText(termToText(term));
-    return graphAnswer(quads.map((quad) => [quad.subject, quad.predicate, quad.object].map(text).join(" ")));
-  }
-  const rows = await collect(result.rows);
-  const cells = (row: Bindings) => [...row].map(([name, term]) => [name, canonicalText(termToText(term))] as const);
-  return bindingsAnswer(
-    rows.map((row) => canonicalRow(cells(row))),
-    inOrder,
-  );
-}
-
 /** What a query answers over the RDF merge of these graphs: one Oxigraph store in whose default graph all of them are. */
 export function mergedAnswer(data: readonly string[], query: string, inOrder = false): CanonicalAnswer {
   const store = new oxigraph.Store();
   for (const [index, text] of data.entries()) store.load(text.replaceAll("_:", `_:m${index}x`), { format: "nt" });
-  const result = store.query(query);
-  if (typeof result === "boolean") return { kind: "boolean", value: result };
-  if (!Array.isArray(result)) throw new Error("Oxigraph answered with text");
-  const isGraph = /\b(?:CONSTRUCT|DESCRIBE)\b/u.test(query);
-  const triples: string[] = [];
-  const rows: string[] = [];
-  for (const one of result as (oxigraph.Quad | Map<string, oxigraph.Term>)[]) {
-    if (one instanceof Map) rows.push(canonicalRow([...one].map(([name, term]) => [name, canonicalTerm(term)])));
-    else triples.push([one.subject, one.predicate, one.object].map((term) => canonicalTerm(term)).join(" "));
-  }
-  return isGraph ? graphAnswer(triples) : bindingsAnswer(rows, inOrder);
+  return storeAnswer(store, query, inOrder);
 }

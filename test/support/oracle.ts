@@ -1,57 +1,21 @@
 import oxigraph from "oxigraph";
-import {
-  bindingsAnswer,
-  canonicalRow,
-  canonicalTerm,
-  graphAnswer,
-  isNonEmpty,
-  type CanonicalAnswer,
-} from "./canonical-answer.ts";
+import { isNonEmpty, storeAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
 import { nTriplesAt, type GeneratedCase } from "./query-generator-data.ts";
 import { printQuery, type GeneratedQuery } from "./query-generator-syntax.ts";
 
-/** Says what a federated query must answer: each endpoint is a named graph of one store and SERVICE is GRAPH. */
-export interface Oracle {
-  /**
-   * Answers a query in its GRAPH spelling.
-   * @throws Error when Oxigraph refuses the query
-   */
-  answer(query: string, options?: { readonly inOrder?: boolean }): CanonicalAnswer;
-}
+export type Oracle = ReturnType<typeof createOracle>;
 
-/** @param data N-Triples of each endpoint by its URL */
-export function createOracle(data: ReadonlyMap<string, string>): Oracle {
+/**
+ * Says what a federated query must answer: each endpoint is a named graph of one store and SERVICE is GRAPH.
+ * @param data N-Triples of each endpoint by its URL
+ */
+export function createOracle(data: ReadonlyMap<string, string>) {
   const store = new oxigraph.Store();
   for (const [url, text] of data) store.load(text, { format: "nt", to_graph_name: oxigraph.namedNode(url) });
   return {
-    answer(query, options) {
-      const result = store.query(query);
-      if (typeof result === "boolean") return { kind: "boolean", value: result };
-      if (!Array.isArray(result)) throw new Error("Oxigraph answered with text");
-      return collect(result, { isGraph: isConstruct(query), inOrder: options?.inOrder === true });
-    },
+    /** Answers a query in its GRAPH spelling. @throws Error when Oxigraph refuses the query */
+    answer: (query: string, { inOrder = false } = {}) => storeAnswer(store, query, inOrder),
   };
-}
-
-interface Shape {
-  readonly isGraph: boolean;
-  readonly inOrder: boolean;
-}
-
-function collect(result: readonly (oxigraph.Quad | Map<string, oxigraph.Term>)[], shape: Shape): CanonicalAnswer {
-  const triples: string[] = [];
-  const rows: string[] = [];
-  for (const one of result) {
-    if (one instanceof Map)
-      rows.push(canonicalRow([...one].map(([name, term]) => [name, canonicalTerm(term)] as const)));
-    else triples.push([one.subject, one.predicate, one.object].map(canonicalTerm).join(" "));
-  }
-  return shape.isGraph ? graphAnswer(triples) : bindingsAnswer(rows, shape.inOrder);
-}
-
-/** Generated and hand-written test queries start with their form, after prefixes at most. */
-function isConstruct(query: string): boolean {
-  return /^\s*(?:PREFIX\s+\S*\s*<[^>]*>\s*)*(?:CONSTRUCT|DESCRIBE)\b/iu.test(query);
 }
 
 /** The expected answer of a generated case at these endpoint URLs. */

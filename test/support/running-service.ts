@@ -5,31 +5,25 @@ import { loadConfig } from "../../src/config/config.ts";
 import type { Problem } from "../../src/errors/fedway-error.ts";
 import { newFolder } from "./scratch-folder.ts";
 
-/** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */
-export interface RunningService {
-  readonly url: string;
-  readonly app: App;
-  /** Sends a query by POST form; `path` is `/sparql` unless told otherwise. */
-  query(text: string, options?: QueryOptions): Promise<Response>;
-  close(): Promise<void>;
-}
-
 /** How a test query is sent. */
-export interface QueryOptions {
+interface QueryOptions {
   readonly path?: string;
   readonly accept?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Starts the real service in this process. */
-export async function startService(
-  endpoints: Readonly<Record<string, string>>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<RunningService> {
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * Builds the service as `main.ts` does, without listening: a catalogue folder with one Turtle file an endpoint, and
+ * loopback addresses allowed. `env` adds to the configuration, `files` to the folder.
+ */
+export async function openService(endpoints: Texts, env: Texts = {}, files: Texts = {}): Promise<App> {
   const folder = newFolder();
-  for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entry(id, url));
-  const app = await createApp(
+  for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entryTurtle(id, url));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return createApp(
     loadConfig({
       PORT: "0",
       FEDWAY_CATALOG: folder,
@@ -44,27 +38,34 @@ export async function startService(
       ...env,
     }),
   );
+}
+
+/** The service, listening on a free port, with a catalogue made of a table of endpoint URLs. */
+export type RunningService = Awaited<ReturnType<typeof startService>>;
+
+/** Starts the real service in this process. */
+export async function startService(endpoints: Texts, env: Texts = {}) {
+  const app = await openService(endpoints, env);
   const url = await app.listen();
   return {
     url,
     app,
-    query: (text, { path = "/sparql", accept = "application/sparql-results+json", parameters, signal } = {}) =>
+    /** Sends a query by POST form; `path` is `/sparql` unless told otherwise. */
+    query: (text: string, { path = "/sparql", accept, parameters, signal }: QueryOptions = {}): Promise<Response> =>
       fetch(`${url}${path}`, {
         method: "POST",
-        headers: { accept },
+        headers: { accept: accept ?? "application/sparql-results+json" },
         body: new URLSearchParams({ query: text, ...parameters }),
         ...(signal && { signal }),
       }),
-    async close() {
-      await app.close();
-    },
+    close: (): Promise<void> => app.close(),
   };
 }
 
-function entry(id: string, url: string): string {
-  return `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
-    [] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${url}> .`;
-}
+/** The catalogue entry of an endpoint. */
+export const entryTurtle = (id: string, url: string): string =>
+  `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dcterms: <http://purl.org/dc/terms/> .
+  [] a dcat:DataService ; dcterms:identifier "${id}" ; dcterms:title "${id}" ; dcat:endpointURL <${url}> .`;
 
 /** The problem document of a response. */
 export async function problemOf(response: Response): Promise<Problem> {

@@ -3,7 +3,7 @@ import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engi
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { termToText } from "../../../src/results/terms.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
-import { toBounds } from "../../support/merged-federation.ts";
+import { toBounds } from "../../support/federated-plan.ts";
 import { createStoreClient, type StoreClient } from "../../support/store-client.ts";
 
 const a = "http://a.example/sparql";

@@ -7,7 +7,8 @@ import {
   type LimitedFederation,
   type LimitedMember,
 } from "../../support/limited-federation.ts";
-import { toAnswer, toBounds } from "../../support/merged-federation.ts";
+import { toAnswer } from "../../support/canonical-answer.ts";
+import { toBounds } from "../../support/federated-plan.ts";
 
 const count = 100;
 const numbers = Array.from({ length: count }, (_, number) => number);

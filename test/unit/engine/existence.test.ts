@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { bindingsAnswer, canonicalRow, canonicalTerm } from "../../support/canonical-answer.ts";
 import { toFederatedPlan } from "../../support/federated-plan.ts";
-import { toBounds } from "../../support/merged-federation.ts";
+import { toBounds } from "../../support/federated-plan.ts";
 import { createOracle } from "../../support/oracle.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 

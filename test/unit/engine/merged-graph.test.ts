@@ -6,9 +6,9 @@ import {
   mergedAnswer,
   type MemberKind,
   type MergedFederation,
-  toAnswer,
-  toBounds,
 } from "../../support/merged-federation.ts";
+import { toAnswer } from "../../support/canonical-answer.ts";
+import { toBounds } from "../../support/federated-plan.ts";
 
 const prologue = "PREFIX : <http://ex.org/>\n";
 const triples = (lines: string) => lines.trim().replaceAll(/(^|\s):(\w+)/g, "$1<http://ex.org/$2>");

@@ -23,7 +23,8 @@ import {
   refuse,
   startLimitedEndpoint,
 } from "../../../support/limited-endpoint.ts";
-import { toAnswer, toBounds } from "../../../support/merged-federation.ts";
+import { toAnswer } from "../../../support/canonical-answer.ts";
+import { toBounds } from "../../../support/federated-plan.ts";
 
 const now = () => performance.timeOrigin + performance.now();
 const allowAddresses = ["127.0.0.0/8"];
