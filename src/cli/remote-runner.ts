@@ -85,7 +85,7 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
       };
     },
     explain: async ({ text, endpoint, strict }, signal) => {
-      const body = JSON.stringify({ query: text, ...(endpoint !== undefined && { endpoint }), strict });
+      const body = JSON.stringify({ query: text, endpoint, strict });
       const response = await post("/api/explain", { headers: { "Content-Type": "application/json" }, body, signal });
       const plan: unknown = await response.json();
       if (isPlan(plan)) return plan;

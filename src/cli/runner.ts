@@ -82,9 +82,9 @@ function createLocalRunner(app: CliApp): Runner {
       checkEndpoint(app, asked);
       const answer = await queries.run({
         text: asked.text,
-        ...(asked.endpoint !== undefined && { endpointId: asked.endpoint }),
-        ...(asked.format !== undefined && { format: asked.format }),
-        ...(asked.timeoutMs !== undefined && { timeoutMs: asked.timeoutMs }),
+        endpointId: asked.endpoint,
+        format: asked.format,
+        timeoutMs: asked.timeoutMs,
         defaultGraphs: [],
         namedGraphs: [],
         strict: asked.strict,
@@ -103,8 +103,7 @@ function createLocalRunner(app: CliApp): Runner {
     explain: async (asked) => {
       checkEndpoint(app, asked);
       const { text, endpoint, strict } = asked;
-      const where = endpoint === undefined ? {} : { endpointId: endpoint };
-      return queries.explain({ text, ...where, strict, defaultGraphs: [], namedGraphs: [] });
+      return queries.explain({ text, endpointId: endpoint, strict, defaultGraphs: [], namedGraphs: [] });
     },
     close: async () => app.close(),
   };

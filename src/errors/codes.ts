@@ -10,24 +10,15 @@ export interface ErrorKind {
   readonly silenceable: boolean;
 }
 
-const request = (status: number, title: string): ErrorKind => ({
-  status,
-  title,
-  retryable: false,
-  silenceable: false,
-});
+const request = (status: number, title: string): ErrorKind => own(status, title, false);
 const upstream = (status: number, title: string, retryable: boolean): ErrorKind => ({
-  status,
-  title,
-  retryable,
+  ...own(status, title, retryable),
   silenceable: true,
 });
-const own = (status: number, title: string, retryable: boolean): ErrorKind => ({
-  status,
-  title,
-  retryable,
-  silenceable: false,
-});
+
+function own(status: number, title: string, retryable: boolean): ErrorKind {
+  return { status, title, retryable, silenceable: false };
+}
 
 /** The closed list of codes. A code never changes its meaning; new failures get new codes. */
 export const errorCatalog = {

@@ -36,16 +36,16 @@ export interface ErrorWhere {
 
 /** Everything an error may carry beside its code and message. */
 export interface ErrorDetails {
-  readonly where?: ErrorWhere;
+  readonly where?: ErrorWhere | undefined;
   /** One sentence that tells the reader what to do next. */
-  readonly next?: string;
-  readonly fault?: FaultKind;
+  readonly next?: string | undefined;
+  readonly fault?: FaultKind | undefined;
   /** HTTP status that the endpoint gave. */
-  readonly upstreamStatus?: number;
+  readonly upstreamStatus?: number | undefined;
   /** How long to wait before trying again, in milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Catalogue ids that would fit, best first. */
-  readonly endpoints?: readonly string[];
+  readonly endpoints?: readonly string[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -85,23 +85,18 @@ export function libraryMessage(thrown: unknown): string | undefined {
 }
 
 /** A problem document (RFC 9457) with Fedway's extension members. */
-export interface Problem {
+export interface Problem extends Omit<ErrorDetails, "cause"> {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly code: ErrorCode;
   readonly detail: string;
   readonly retryable: boolean;
-  readonly where?: FedwayError["details"]["where"];
-  readonly next?: string;
-  readonly fault?: string;
-  readonly upstreamStatus?: number;
-  readonly retryAfterMs?: number;
-  readonly endpoints?: readonly string[];
-  readonly run?: string;
+  /** The id under which the run record is kept. */
+  readonly run?: string | undefined;
 }
 
-/** The problem document of any thrown value; `run` is the id under which the run record is kept. */
+/** The problem document of any thrown value; as JSON it has only what is known. */
 export function toProblem(thrown: unknown, run?: string): Problem {
   const error = toFedwayError(thrown);
   const { where, next, fault, upstreamStatus, retryAfterMs, endpoints } = error.details;
@@ -112,12 +107,12 @@ export function toProblem(thrown: unknown, run?: string): Problem {
     code: error.code,
     detail: error.message,
     retryable: error.kind.retryable,
-    ...(where && { where }),
-    ...(next !== undefined && { next }),
-    ...(fault && { fault }),
-    ...(upstreamStatus !== undefined && { upstreamStatus }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(endpoints && { endpoints }),
-    ...(run !== undefined && { run }),
+    where,
+    next,
+    fault,
+    upstreamStatus,
+    retryAfterMs,
+    endpoints,
+    run,
   };
 }

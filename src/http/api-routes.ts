@@ -38,8 +38,8 @@ async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: Fas
   if (config.log.queries) exchange.query = query;
   const table = await queries.table({
     text: query,
-    ...(endpoint !== undefined && { endpointId: endpoint }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    endpointId: endpoint,
+    timeoutMs,
     maxRows: maxRows ?? config.limits.maxRows,
     defaultGraphs: [],
     namedGraphs: [],
@@ -81,8 +81,10 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
     handler: (request, reply) => {
       const { query, endpoint, strict = false } = request.body;
       checkQuery(shell, query, endpoint);
-      const where = endpoint === undefined ? {} : { endpointId: endpoint };
-      return sendJson(reply, queries.explain({ text: query, ...where, strict, defaultGraphs: [], namedGraphs: [] }));
+      return sendJson(
+        reply,
+        queries.explain({ text: query, endpointId: endpoint, strict, defaultGraphs: [], namedGraphs: [] }),
+      );
     },
   });
   app.get("/api/runs/:id", {

@@ -37,7 +37,7 @@ const isFrameworkError = (error: unknown): error is FastifyError =>
 export function toHttpError(thrown: unknown): FedwayError {
   if (isFrameworkError(thrown)) {
     const reading = frameworkErrors[thrown.code];
-    if (reading) return new FedwayError(reading.code, reading.message, reading.next ? { next: reading.next } : {});
+    if (reading) return new FedwayError(reading.code, reading.message, { next: reading.next });
   }
   if (thrown instanceof SyntaxError && "statusCode" in thrown && thrown.statusCode === 400) {
     return new FedwayError("REQUEST_INVALID", "The body is not JSON.");

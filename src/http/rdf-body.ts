@@ -85,7 +85,7 @@ export async function documentQuads({ mediaType, text }: RdfBody, baseUrl: strin
     const isTurtleSyntax = mediaType === "text/turtle" && error.cause !== undefined;
     const problem = isTurtleSyntax ? turtleSyntaxError(error.cause) : error;
     const { where } = problem.details;
-    throw new FedwayError("ENTRY_INVALID", inOurWords(reasonOf(problem)), { ...(where && { where }) });
+    throw new FedwayError("ENTRY_INVALID", inOurWords(reasonOf(problem)), { where });
   }
   return quads;
 }

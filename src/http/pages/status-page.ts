@@ -31,7 +31,7 @@ function tile(shown: ShownStatus, state: HealthState | undefined): Html {
   const { all, filter } = shown;
   const count = state === undefined ? all.length : all.filter((health) => health.state === state).length;
   const { sort, order } = filter;
-  const path = statusPath({ sort, order, ...(state !== undefined && { state }) });
+  const path = statusPath({ sort, order, state });
   return html`<li><a class="${state ?? "all"}" href="${path}"${filter.state === state ? html` aria-current="true"` : ""}><b>${numberText(count)}</b> ${state === undefined ? "endpoints" : state}</a></li>
 `;
 }
@@ -174,7 +174,7 @@ type SortOrder = "asc" | "desc";
 export interface StatusFilter {
   readonly sort: StatusSort;
   readonly order: SortOrder;
-  readonly state?: HealthState;
+  readonly state?: HealthState | undefined;
 }
 
 const sorts: readonly StatusSort[] = ["name", "state", "uptime", "latency", "since"];
@@ -194,7 +194,7 @@ export function readStatusFilter(query: URLSearchParams): StatusFilter {
   const sort = choiceOf(query, "sort", sorts) ?? "name";
   const order = choiceOf(query, "order", ["asc", "desc"] as const) ?? usualOrder[sort];
   const state = choiceOf(query, "state", healthStates);
-  return { sort, order, ...(state !== undefined && { state }) };
+  return { sort, order, state };
 }
 
 /** The page that shows what is asked for. */
