@@ -1,5 +1,10 @@
 import { rdf } from "../../rdf/vocabularies.ts";
-import type { ClassPartition, Count, ObjectPartition, PropertyPartition } from "../void/void-description.ts";
+import {
+  byCount,
+  type ClassPartition,
+  type ObjectPartition,
+  type PropertyPartition,
+} from "../void/void-description.ts";
 import {
   type ViewContent,
   type ViewLine,
@@ -57,7 +62,8 @@ export function classLines(content: ViewContent): ViewLines {
   };
 }
 
-const isComplete = (partition: ClassPartition): boolean =>
+/** No property of a class, and no kind of their values, can be missing. */
+export const isComplete = (partition: ClassPartition): boolean =>
   partition.propertiesComplete && partition.properties.every((property) => property.objectsComplete);
 
 function* mapped<Item, Line>(items: readonly Item[], line: (item: Item) => Line): Generator<Line> {
@@ -78,10 +84,10 @@ function classLine(content: ViewContent, partition: ClassPartition, most: number
   const shown = most === undefined ? undefined : shownProperties(content, partition, most);
   return {
     text: `${name.text} (${count})${shown === undefined ? "" : `: ${shown.text}`}`,
-    prefixes: [...prefixOf(name), ...(shown?.prefixes ?? [])],
+    prefixes: [...name.prefixes, ...(shown?.prefixes ?? [])],
     class: classJson(partition, shown?.properties),
-    properties: shown?.omitted ?? 0,
-    values: shown?.values ?? 0,
+    properties: shown?.omitted,
+    values: shown?.values,
   };
 }
 
@@ -92,15 +98,7 @@ const classJson = (partition: ClassPartition, properties: readonly SchemaPropert
   ...(properties !== undefined && { properties, propertiesComplete: partition.propertiesComplete }),
 });
 
-interface ShownProperties {
-  readonly text: string;
-  readonly prefixes: readonly string[];
-  readonly properties: readonly SchemaProperty[];
-  readonly omitted: number;
-  readonly values: number;
-}
-
-function shownProperties(content: ViewContent, partition: ClassPartition, most: number): ShownProperties {
+function shownProperties(content: ViewContent, partition: ClassPartition, most: number) {
   const showable = byFrequency(partition.properties.filter(({ property }) => property.length <= longestName));
   const shown = showable.slice(0, most).map((property) => propertyText(content, property));
   const omitted = partition.properties.length - shown.length;
@@ -121,7 +119,7 @@ function shownProperties(content: ViewContent, partition: ClassPartition, most: 
 function looseLine(content: ViewContent, property: PropertyPartition): ViewLine | undefined {
   if (property.property.length > longestName) return undefined;
   const { text, prefixes, json, values } = propertyText(content, property);
-  return { text: `any subject: ${text}`, prefixes, property: json, properties: 0, values };
+  return { text: `any subject: ${text}`, prefixes, property: json, values };
 }
 
 /** `property -> range|range (triples)`. */
@@ -140,7 +138,7 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   const isShown = new Set(shown.map(({ iri }) => iri));
   return {
     text: `${name.text} -> ${ranges.join("|") || "untyped"} (${count})`,
-    prefixes: [name, ...names].flatMap(prefixOf),
+    prefixes: [name, ...names].flatMap(({ prefixes }) => prefixes),
     json: propertyJson(property, isShown),
     values: omitted,
   };
@@ -158,7 +156,7 @@ const propertyJson = (property: PropertyPartition, shown: ReadonlySet<string>): 
 /** Classes and datatypes of the values, most frequent first. */
 export function rangesOf({ objectClasses, datatypes }: PropertyPartition): readonly ObjectPartition[] {
   return [...objectClasses, ...datatypes].toSorted(
-    (left, right) => descending(left.triples, right.triples) || (left.iri < right.iri ? -1 : 1),
+    (left, right) => byCount(left.triples, right.triples) || (left.iri < right.iri ? -1 : 1),
   );
 }
 
@@ -168,14 +166,6 @@ const isType = (property: PropertyPartition): number => (property.property === r
 export function byFrequency(properties: readonly PropertyPartition[]): readonly PropertyPartition[] {
   return properties.toSorted(
     (left, right) =>
-      isType(left) - isType(right) ||
-      descending(left.triples, right.triples) ||
-      (left.property < right.property ? -1 : 1),
+      isType(left) - isType(right) || byCount(left.triples, right.triples) || (left.property < right.property ? -1 : 1),
   );
 }
-
-const descending = (left: Count | undefined, right: Count | undefined): number =>
-  (right?.value ?? -1) - (left?.value ?? -1);
-
-export const prefixOf = ({ prefix }: { readonly prefix?: string }): readonly string[] =>
-  prefix === undefined ? [] : [prefix];

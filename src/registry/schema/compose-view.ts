@@ -24,14 +24,14 @@ export interface ViewContent {
 export interface ViewLine {
   readonly text: string;
   /** Prefixes that must be declared for it. */
-  readonly prefixes: readonly string[];
+  readonly prefixes?: readonly string[];
   readonly fact?: SchemaFact;
   readonly class?: SchemaClass;
   readonly property?: SchemaProperty;
   readonly path?: SchemaPath | undefined;
   /** Known properties, and values and ranges, that the line does not show. */
-  readonly properties: number;
-  readonly values: number;
+  readonly properties?: number | undefined;
+  readonly values?: number | undefined;
 }
 
 /** The lines of a view. */
@@ -102,7 +102,7 @@ function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve:
       longNames++;
       continue;
     }
-    const fresh = line.prefixes.filter((prefix, at, all) => !prefixes.has(prefix) && all.indexOf(prefix) === at);
+    const fresh = [...new Set(line.prefixes)].filter((prefix) => !prefixes.has(prefix));
     const cost = [line.text, ...fresh.map((prefix) => declaration(framing, prefix))]
       .map((text) => estimateTokens(text) + 1)
       .reduce((sum, tokens) => sum + tokens, 0);
@@ -125,8 +125,8 @@ function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView 
   const prefixes = [...filled.prefixes].toSorted();
   const omitted = {
     lines: lines.total - shown.length,
-    properties: sum(shown.map((line) => line.properties)),
-    values: sum(shown.map((line) => line.values)),
+    properties: sum(shown.map((line) => line.properties ?? 0)),
+    values: sum(shown.map((line) => line.values ?? 0)),
     longNames,
   };
   const told = [...head, ...prefixes.map((prefix) => declaration(framing, prefix)), ...shown.map((line) => line.text)];

@@ -1,5 +1,5 @@
 import type { ClassPartition, Count, FactStatus, Linkset, PropertyPartition } from "../void/void-description.ts";
-import { byFrequency, longestName, looseProperties, prefixOf, rangesOf } from "./class-lines.ts";
+import { byFrequency, isComplete, longestName, looseProperties, rangesOf } from "./class-lines.ts";
 import {
   type ViewContent,
   type ViewLine,
@@ -26,11 +26,7 @@ interface Path {
 export function pathLines(content: ViewContent): ViewLines {
   const { description, chosen } = content;
   const links = linkPaths(content);
-  const complete =
-    description.classesComplete &&
-    description.classPartitions.every(
-      ({ propertiesComplete, properties }) => propertiesComplete && properties.every((each) => each.objectsComplete),
-    );
+  const complete = description.classesComplete && description.classPartitions.every(isComplete);
   return {
     head: [
       viewTitle(description),
@@ -110,22 +106,12 @@ const linkPath = ({ subjectClass, property, objectClass, targetEndpoint, triples
 function pathLine({ description, table }: ViewContent, path: Path): ViewLine | undefined {
   const { subject, property, object, triples, status, endpoint } = path;
   if ([subject, property, object].some((iri) => iri !== undefined && iri.length > longestName)) return undefined;
-  const [from, by, to] = [subject, property, object].map((iri) =>
-    iri === undefined ? { text: "?" } : table.short(iri),
-  );
-  if (from === undefined || by === undefined || to === undefined) return undefined;
+  const name = (iri: string | undefined) => (iri === undefined ? { text: "?", prefixes: [] } : table.short(iri));
+  const [from, by, to] = [name(subject), name(property), name(object)];
   const elsewhere = endpoint === undefined ? "" : ` at ${endpoint}`;
   return {
     text: `${from.text} --${by.text}--> ${to.text}${elsewhere} (${countWriter(description)(triples, status)})`,
-    prefixes: [from, by, to].flatMap(prefixOf),
-    path: {
-      subject: subject ?? null,
-      property,
-      object: object ?? null,
-      triples: countValue(triples),
-      endpoint,
-    },
-    properties: 0,
-    values: 0,
+    prefixes: [...from.prefixes, ...by.prefixes, ...to.prefixes],
+    path: { subject: subject ?? null, property, object: object ?? null, triples: countValue(triples), endpoint },
   };
 }

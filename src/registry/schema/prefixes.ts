@@ -1,10 +1,10 @@
 import { iriParts, bracketedIri } from "./text.ts";
 import type { PropertyPartition, VoidDescription } from "../void/void-description.ts";
 
-/** How an IRI is written; `prefix` is set when the name needs a declaration. */
+/** How an IRI is written, and the prefix that must be declared for it, if any. */
 interface ShortName {
   readonly text: string;
-  readonly prefix?: string;
+  readonly prefixes: readonly string[];
 }
 
 const maxNamespaces = 200;
@@ -36,8 +36,8 @@ export function createPrefixTable(iris: Iterable<string>) {
     short: (iri: string): ShortName => {
       const { namespace, local } = iriParts(iri);
       const prefix = byNamespace.get(namespace);
-      if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri) };
-      return { text: `${prefix}:${local}`, prefix };
+      if (prefix === undefined || !plainLocal.test(local)) return { text: bracketedIri(iri), prefixes: [] };
+      return { text: `${prefix}:${local}`, prefixes: [prefix] };
     },
     /** Namespace of a prefix of this table. */
     namespace: (prefix: string) => byPrefix.get(prefix),

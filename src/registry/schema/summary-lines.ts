@@ -1,5 +1,5 @@
 import type { Count, Linkset, VoidDescription } from "../void/void-description.ts";
-import { longestName, prefixOf } from "./class-lines.ts";
+import { longestName } from "./class-lines.ts";
 import {
   type ViewContent,
   type ViewLine,
@@ -30,13 +30,7 @@ export function summaryLines(content: ViewContent): ViewLines {
   };
 }
 
-const factLine = (text: string, fact: NonNullable<ViewLine["fact"]>): ViewLine => ({
-  text,
-  prefixes: [],
-  fact,
-  properties: 0,
-  values: 0,
-});
+const factLine = (text: string, fact: NonNullable<ViewLine["fact"]>): ViewLine => ({ text, fact });
 
 function countLines({ description }: ViewContent): readonly ViewLine[] {
   const { triples, classes, properties, distinctSubjects, distinctObjects, namedGraphs } = description;
@@ -117,13 +111,11 @@ function topClassLines({ description, table, chosen }: ViewContent): readonly Vi
     const name = table.short(partition.class);
     return {
       text: `class ${name.text} (${countWriter(description)(partition.entities, partition.status)})`,
-      prefixes: prefixOf(name),
+      prefixes: name.prefixes,
       class: { iri: partition.class, status: partition.status, entities: countValue(partition.entities) },
-      properties: 0,
-      values: 0,
     };
   });
   const others = chosen.partitions.length - lines.length;
   if (others === 0) return lines;
-  return [...lines, { text: `+${others} classes: detail=classes`, prefixes: [], properties: 0, values: others }];
+  return [...lines, { text: `+${others} classes: detail=classes`, values: others }];
 }

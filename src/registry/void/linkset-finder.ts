@@ -27,7 +27,7 @@ export interface FoundLinksets {
 }
 
 /** Circumstances of one search. */
-export interface LinkSearch {
+interface LinkSearch {
   readonly signal: AbortSignal;
   /** Requests to both endpoints together; default 100. */
   readonly maxRequests?: number;

@@ -4,7 +4,7 @@ import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../cata
 import type { MeasurementRecord, UnknownFact } from "./void-description.ts";
 
 /** What a log works with, and the bounds of what it sends. */
-export interface RequestLogOptions {
+interface RequestLogOptions {
   readonly asker: Asker;
   readonly clock: Pick<Clock, "now">;
   readonly endpoint: AskedEndpoint;

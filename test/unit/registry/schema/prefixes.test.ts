@@ -49,7 +49,10 @@ describe("createPrefixTable", () => {
       const reversed = createPrefixTable(iris.toReversed());
       const namespaces = new Map<string, string>();
       for (const each of iris) {
-        const { text, prefix } = table.short(each);
+        const {
+          text,
+          prefixes: [prefix],
+        } = table.short(each);
         expect(reversed.short(each).text).toBe(text);
         if (prefix === undefined) continue;
         shortened++;
