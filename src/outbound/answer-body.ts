@@ -60,7 +60,11 @@ export class StreamedAnswer extends Readable implements BodySink {
       return this.#deliver(chunk);
     }
     this.#decoder ??= this.#startDecoder(coding, chunk[0] ?? 0);
-    if (!this.#decoder.destroyed) this.#decoderWants = this.#decoder.write(chunk, () => this.#decoded(chunk));
+    // Beside the way, what has been decoded may pass.
+    const decoded = (): void => {
+      if (passes && !this.#concluded) this.#readerWants = this.#deliver(chunk);
+    };
+    if (!this.#decoder.destroyed) this.#decoderWants = this.#decoder.write(chunk, decoded);
     return this.#decoderWants && (!passes || this.#readerWants);
   }
 
@@ -97,11 +101,6 @@ export class StreamedAnswer extends Readable implements BodySink {
       this.#settle(reason);
     }
     callback(error);
-  }
-
-  /** Beside the way, what has been decoded may pass. */
-  #decoded(chunk: Buffer): void {
-    if (this.#options.passes && !this.#concluded) this.#readerWants = this.#deliver(chunk);
   }
 
   /** Hands a piece to the reader; false when it wants no more for now. */

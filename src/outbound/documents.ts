@@ -151,7 +151,7 @@ async function arriving(fetching: Fetching): Promise<ArrivingDocument> {
       return bytes;
     },
     get elapsedMs() {
-      return task.elapsedMs;
+      return task.clock.now() - task.startedMs;
     },
     check: () => task.check(),
   };

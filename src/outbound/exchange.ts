@@ -83,7 +83,9 @@ export class Exchange implements UpstreamHandler {
     if (this.#over) return;
     if (status < 200) {
       this.#interim += 1;
-      if (this.#interim > maxInterim) this.abort(endlessInterim());
+      if (this.#interim <= maxInterim) return;
+      const message = "The endpoint sends interim responses without end.";
+      this.abort(new FedwayError("ENDPOINT_MALFORMED", message, { fault: "malformed" }));
       return;
     }
     this.#task.headed(status);
@@ -116,10 +118,4 @@ export class Exchange implements UpstreamHandler {
     if (this.#sink === undefined) this.#listener.fault(error);
     else this.#sink.fail(error);
   }
-}
-
-function endlessInterim(): FedwayError {
-  return new FedwayError("ENDPOINT_MALFORMED", "The endpoint sends interim responses without end.", {
-    fault: "malformed",
-  });
 }

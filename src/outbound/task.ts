@@ -68,10 +68,6 @@ export class Task {
     return this.deadlineMs - this.clock.now();
   }
 
-  get elapsedMs(): number {
-    return this.clock.now() - this.startedMs;
-  }
-
   /** Body bytes of the latest request, content-encoded. */
   get requestBytes(): number {
     return this.wireBytes - this.#bytesBefore;

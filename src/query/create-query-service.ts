@@ -1,4 +1,4 @@
-import { type AnswerBytes, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
+import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
@@ -82,15 +82,19 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
 
 async function answerQuery(request: QueryRequest, context: RunContext): Promise<QueryAnswer> {
   const run = await startRun(request, context);
-  const { plan, bounds } = run;
+  const { id: runId, plan, planMs, cached: planCached, bounds } = run;
   try {
-    const format = wantedFormat(executable(plan).answer, request);
+    const { answer: kind, notes } = executable(plan);
+    const format = wantedFormat(kind, request);
     const accepted = { format, acceptEncoding: request.acceptEncoding };
     const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
-    const complete = (rows: number | undefined): void => run.end(completed(bounds.sources.values(), rows));
-    if (answer.end === undefined) complete(answer.rows);
-    else answer.end.then(complete, (error: unknown) => run.fail(error));
-    return toQueryAnswer(run, answer, { format, firstByteMs: context.now() - run.executedAt });
+    const { body, contentEncoding, rows, end } = answer;
+    const complete = (known: number | undefined): void => run.end(completed(bounds.sources.values(), known));
+    if (end === undefined) complete(rows);
+    else end.then(complete, (error: unknown) => run.fail(error));
+    const status = firstByteStatus(bounds.sources.values(), isWhole(body), rows);
+    const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
+    return { runId, plan, kind, contentType: format.contentType, contentEncoding, body, status, notes, timings };
   } catch (error) {
     throw run.fail(error);
   }
@@ -105,25 +109,6 @@ function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): 
   throw new FedwayError("NOT_ACCEPTABLE", `${asked} can carry ${kind}.`, {
     next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
   });
-}
-
-function toQueryAnswer(
-  { id, plan, cached, bounds, planMs }: StartedRun,
-  { body, contentEncoding, rows }: AnswerBytes,
-  { format, firstByteMs }: { readonly format: ResultFormat; readonly firstByteMs: number },
-): QueryAnswer {
-  const { answer, notes } = executable(plan);
-  return {
-    runId: id,
-    plan,
-    kind: answer,
-    contentType: format.contentType,
-    contentEncoding,
-    body,
-    status: firstByteStatus(bounds.sources.values(), isWhole(body), rows),
-    notes,
-    timings: { planMs, firstByteMs, planCached: cached },
-  };
 }
 
 /**

@@ -40,14 +40,12 @@ const factories: ReadonlyMap<string, () => AnswerScanner> = new Map([
 ]);
 
 /** For media types nothing is known about: any document counts as complete, its rows as unknown. */
-function createBlindScanner(): AnswerScanner {
-  return { push() {}, end: () => ({ complete: true }) };
-}
+const blindScanner: AnswerScanner = { push() {}, end: () => ({ complete: true }) };
 
 /**
  * A scanner for one answer.
  * @param mediaType parameters and case are ignored
  */
 export function createAnswerScanner(mediaType: string): AnswerScanner {
-  return (factories.get(bareMediaType(mediaType)) ?? createBlindScanner)();
+  return factories.get(bareMediaType(mediaType))?.() ?? blindScanner;
 }
