@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { type Change, createCollection } from "../store/collection.ts";
-import { createMirror, type Mirror } from "../store/mirror.ts";
+import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { HealthRecord, IncidentNotice } from "./health-record.ts";
 import type { HourBucket } from "./hour-buckets.ts";
@@ -42,7 +42,7 @@ const storedSchema = Type.Intersect([
 
 /** The repository over a store; empty until it is refreshed. */
 export const createHealthRepository = (store: Store): HealthRepository =>
-  createMirror(
+  new Mirror(
     createCollection(
       { store, prefix: "monitor/health/", schema: storedSchema },
       {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { createCollection } from "../store/collection.ts";
-import { createMirror } from "../store/mirror.ts";
+import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { Heartbeat } from "./monitor.ts";
 
@@ -29,7 +29,7 @@ const gapsKeptMs = 90 * 24 * 3_600_000;
 export function createHeartbeat({ store, enabled, quietMs }: HeartbeatOptions) {
   // The only document of its collection.
   const id = "";
-  const mirror = createMirror(createCollection({ store, prefix: "monitor/heartbeat", schema }));
+  const mirror = new Mirror(createCollection({ store, prefix: "monitor/heartbeat", schema }));
   const beaten = (beats: Beats | undefined, nowMs: number): Beats | undefined => {
     const { lastMs, gaps = [] } = beats ?? {};
     const isFresh = lastMs !== undefined && nowMs - lastMs < writeEveryMs && lastMs - nowMs <= quietMs;

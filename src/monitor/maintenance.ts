@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { createCollection } from "../store/collection.ts";
-import { createMirror } from "../store/mirror.ts";
+import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { MaintenanceWindow } from "./monitor.ts";
 
@@ -18,7 +18,7 @@ const longestMs = 366 * 24 * 3_600_000;
 
 /** The windows over a store; none until they are refreshed. */
 export function createMaintenance(store: Store) {
-  const mirror = createMirror(createCollection({ store, prefix: "monitor/maintenance/", schema }));
+  const mirror = new Mirror(createCollection({ store, prefix: "monitor/maintenance/", schema }));
   const windows = (endpoint: string | undefined): readonly MaintenanceWindow[] =>
     Array.from(mirror.entries(), ([, window]) => window).filter(
       (window) => endpoint === undefined || window.endpoint === endpoint,

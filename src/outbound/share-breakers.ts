@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../clock.ts";
 import { type Collection, createCollection } from "../store/collection.ts";
-import { createMirror, type Mirror } from "../store/mirror.ts";
+import { Mirror } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import type { Breakers } from "./endpoint-states.ts";
 import type { BreakerReport } from "./observer.ts";
@@ -64,7 +64,7 @@ class BreakerSharing {
     const { breakers, store, clock, onFault } = options;
     this.#options = options;
     this.#notices = createCollection({ store, prefix: "breaker/", schema });
-    this.#mirror = createMirror(this.#notices);
+    this.#mirror = new Mirror(this.#notices);
     this.#ignore = breakers.onChange((report) => this.#hear(report));
     this.#following = this.#mirror.follow({ clock, onFault, onChange: () => this.#adoptNew() });
   }

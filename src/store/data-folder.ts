@@ -14,14 +14,6 @@ export interface DataFolderHolder {
   readonly url?: string;
 }
 
-/** A data folder that this process owns. */
-export interface HeldDataFolder {
-  readonly path: string;
-  /** Tells other processes where this one answers requests. */
-  announce(url: string): Promise<void>;
-  release(): Promise<void>;
-}
-
 const lockFile = "owner.lock";
 const holderFile = "owner.json";
 const mostHolderBytes = 4_096;
@@ -32,7 +24,7 @@ const mostHolderBytes = 4_096;
  *
  * @throws FedwayError `STORE_HELD` with who holds it, `STORE_FAILED` when the folder cannot be used
  */
-export async function holdDataFolder(path: string, startedAt = new Date()): Promise<HeldDataFolder> {
+export async function holdDataFolder(path: string, startedAt = new Date()) {
   await createFolder(path);
   const lock = await takeLock(path);
   const holder: DataFolderHolder = { pid: process.pid, startedAt: startedAt.toISOString() };
@@ -44,8 +36,9 @@ export async function holdDataFolder(path: string, startedAt = new Date()): Prom
   }
   return {
     path,
-    announce: (url) => writeHolder(path, { ...holder, url }),
-    async release() {
+    /** Tells other processes where this one answers requests. */
+    announce: (url: string): Promise<void> => writeHolder(path, { ...holder, url }),
+    async release(): Promise<void> {
       if (!lock.isOpen) return;
       await rm(join(path, holderFile), { force: true });
       lock.close();

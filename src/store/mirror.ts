@@ -2,28 +2,6 @@ import { type Clock, every, sleep } from "../clock.ts";
 import type { Change, ChangeOptions, Collection, Versioned } from "./collection.ts";
 import type { DocumentChange, PutOptions } from "./store.ts";
 
-/** A collection with all of its documents in memory, as this process last saw them; empty until it is refreshed. */
-export interface Mirror<Document> {
-  /** From memory. */
-  get(id: string): Document | undefined;
-  /** From memory, in no order. */
-  entries(): IterableIterator<readonly [id: string, document: Document]>;
-  /** Takes in what other processes have written. @throws FedwayError `STORE_FAILED` */
-  refresh(): Promise<void>;
-  /** As `Collection.change`, beginning with what is in memory. @throws FedwayError `STORE_FAILED` */
-  change(
-    id: string,
-    change: (document: Document | undefined) => Document | undefined,
-    options?: Pick<ChangeOptions<Document>, "ttlMs">,
-  ): Promise<Change<Document>>;
-  /** @throws FedwayError `STORE_FAILED` */
-  put(id: string, document: Document, options?: Pick<PutOptions, "ttlMs">): Promise<void>;
-  /** False when there was no such document, or it is not `document` any more. @throws FedwayError `STORE_FAILED` */
-  delete(id: string, document?: Document): Promise<boolean>;
-  /** Takes in changes as they happen, until it is stopped. */
-  follow(options: FollowOptions): { stop(): Promise<void> };
-}
-
 /** How a mirror follows its collection. */
 export interface FollowOptions {
   readonly clock: Clock;
@@ -38,12 +16,8 @@ export interface FollowOptions {
 const gatherMs = 20;
 const defaultLookEveryMs = 60_000;
 
-/** A mirror of a collection. */
-export function createMirror<Document>(collection: Collection<Document>): Mirror<Document> {
-  return new CollectionMirror(collection);
-}
-
-class CollectionMirror<Document> implements Mirror<Document> {
+/** A collection with all of its documents in memory, as this process last saw them; empty until it is refreshed. */
+export class Mirror<Document> {
   readonly #collection: Collection<Document>;
   readonly #held = new Map<string, Versioned<Document>>();
 
@@ -51,14 +25,17 @@ class CollectionMirror<Document> implements Mirror<Document> {
     this.#collection = collection;
   }
 
+  /** From memory. */
   get(id: string): Document | undefined {
     return this.#held.get(id)?.document;
   }
 
+  /** From memory, in no order. */
   *entries(): IterableIterator<readonly [string, Document]> {
     for (const [id, { document }] of this.#held) if (document !== undefined) yield [id, document];
   }
 
+  /** Takes in what other processes have written. @throws FedwayError `STORE_FAILED` */
   async refresh(): Promise<void> {
     const before = new Map(this.#held);
     const found = new Map<string, Versioned<Document>>();
@@ -71,6 +48,7 @@ class CollectionMirror<Document> implements Mirror<Document> {
     for (const [id, one] of before) if (!found.has(id) && this.#held.get(id) === one) this.#held.delete(id);
   }
 
+  /** As `Collection.change`, beginning with what is in memory. @throws FedwayError `STORE_FAILED` */
   change(
     id: string,
     change: (document: Document | undefined) => Document | undefined,
@@ -81,11 +59,13 @@ class CollectionMirror<Document> implements Mirror<Document> {
     return this.#collection.change(id, change, { ...options, from: known ?? absent, onVersion });
   }
 
+  /** @throws FedwayError `STORE_FAILED` */
   async put(id: string, document: Document, options?: Pick<PutOptions, "ttlMs">): Promise<void> {
     const version = await this.#collection.put(id, document, options);
     if (version !== undefined) this.#keep(id, { version, document });
   }
 
+  /** False when there was no such document, or it is not `document` any more. @throws FedwayError `STORE_FAILED` */
   async delete(id: string, document?: Document): Promise<boolean> {
     const known = this.#held.get(id);
     if (document !== undefined && known?.document !== document) return false;
@@ -95,6 +75,7 @@ class CollectionMirror<Document> implements Mirror<Document> {
     return removed;
   }
 
+  /** Takes in changes as they happen, until it is stopped. */
   follow({ clock, onFault, onChange, lookEveryMs = defaultLookEveryMs }: FollowOptions): { stop(): Promise<void> } {
     const ending = new AbortController();
     const { signal } = ending;

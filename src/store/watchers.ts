@@ -1,27 +1,25 @@
 import type { DocumentChange, Store } from "./store.ts";
 
 /** `Store.watch` of a store whose changes are all made in this process. */
-export interface Watchers {
-  readonly watch: Store["watch"];
-  tell(change: DocumentChange): void;
-  clear(): void;
-}
+export type Watchers = ReturnType<typeof createWatchers>;
+
+type Listener = Parameters<Store["watch"]>[1];
 
 /** Nobody listens yet. */
-export function createWatchers(): Watchers {
-  const watchers = new Set<{ readonly prefix: string; readonly listener: Parameters<Store["watch"]>[1] }>();
+export function createWatchers() {
+  const watchers = new Set<{ readonly prefix: string; readonly listener: Listener }>();
   return {
-    watch(prefix, listener) {
+    watch: (prefix: string, listener: Listener): (() => void) => {
       const watcher = { prefix, listener };
       watchers.add(watcher);
       queueMicrotask(() => watchers.has(watcher) && listener(undefined));
       return () => watchers.delete(watcher);
     },
-    tell(change) {
+    tell(change: DocumentChange): void {
       for (const { prefix, listener } of watchers) {
         if (change.key.startsWith(prefix)) listener(change);
       }
     },
-    clear: () => watchers.clear(),
+    clear: (): void => watchers.clear(),
   };
 }

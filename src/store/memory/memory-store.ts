@@ -13,8 +13,8 @@ import type { PutOptions, SeriesPoint, Store, StoredDocument } from "../store.ts
 import { createWatchers } from "../watchers.ts";
 
 /**
- * A store that ends with its process: for tests, and for services that need not remember anything. It is the plainest
- * form of what the port promises; what has expired is removed by later writes.
+ * A store that ends with its process, for tests: the plainest form of what the port promises. What has expired is removed
+ * by later writes.
  */
 export function createMemoryStore({ clock = systemClock }: { readonly clock?: Pick<Clock, "now"> } = {}): Store {
   return checkedStore(new MemoryStore(clock));
@@ -30,7 +30,6 @@ class MemoryStore implements StoreAdapter {
   readonly name = "memory";
   readonly #clock: Pick<Clock, "now">;
   readonly #documents = new Map<string, Expiring<StoredDocument>>();
-  readonly #keys = new SortedKeys();
   readonly #series = new Map<string, SeriesPoint[]>();
   readonly #counters = new Map<string, Expiring<number>>();
   readonly #leases = new Map<string, Expiring<string>>();
@@ -57,7 +56,6 @@ class MemoryStore implements StoreAdapter {
     this.#lastVersion += 1;
     const version = this.#lastVersion;
     this.#documents.set(key, this.#expiring({ key, value, version }, ttlMs));
-    this.#keys.add(key);
     this.#watchers.tell({ key, version });
     return version;
   }
@@ -65,21 +63,20 @@ class MemoryStore implements StoreAdapter {
   async delete(key: string, { ifVersion }: PutOptions): Promise<boolean> {
     this.#checkOpen();
     if (this.#live(this.#documents, key) === undefined || !this.#hasVersion(key, ifVersion)) return false;
-    this.#drop(key);
+    this.#documents.delete(key);
     this.#watchers.tell({ key, version: 0 });
     return true;
   }
 
   async list(prefix: string, limit: number, after: string | undefined): Promise<readonly StoredDocument[]> {
     this.#checkOpen();
-    const found: StoredDocument[] = [];
-    const resumes = after !== undefined && compareKeys(after, prefix) >= 0;
-    for (const key of this.#keys.from(resumes ? after : prefix, resumes)) {
-      if (found.length >= limit || !key.startsWith(prefix)) break;
-      const document = this.#live(this.#documents, key);
-      if (document !== undefined) found.push(document);
-    }
-    return found;
+    const isListed = (key: string): boolean =>
+      key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0);
+    return Array.from(this.#documents.keys())
+      .filter((key) => isListed(key))
+      .toSorted(compareKeys)
+      .flatMap((key) => this.#live(this.#documents, key) ?? [])
+      .slice(0, limit);
   }
 
   watch(...listening: Parameters<Store["watch"]>): () => void {
@@ -161,17 +158,12 @@ class MemoryStore implements StoreAdapter {
     return version === undefined || (this.#live(this.#documents, key)?.version ?? 0) === version;
   }
 
-  #drop(key: string): void {
-    if (this.#documents.delete(key)) this.#keys.delete(key);
-  }
-
   /** Removes what has expired, when it is time again. */
   #sweep(): void {
     const now = this.#clock.now();
     if (now - this.#sweptAtMs < sweepEveryMs) return;
     this.#sweptAtMs = now;
-    for (const [key, { expiresAtMs }] of this.#documents) if (expiresAtMs <= now) this.#drop(key);
-    for (const held of [this.#counters, this.#leases]) {
+    for (const held of [this.#documents, this.#counters, this.#leases]) {
       for (const [key, { expiresAtMs }] of held) if (expiresAtMs <= now) held.delete(key);
     }
   }
@@ -179,45 +171,6 @@ class MemoryStore implements StoreAdapter {
 
 /** Index of the first point at or after a moment. */
 function firstAt(points: readonly SeriesPoint[], atMs: number): number {
-  return firstIndex(points.length, (index) => (points[index]?.atMs ?? 0) >= atMs);
-}
-
-/** A set of keys in key order; look-ups take logarithmic time, changes move what lies behind them. */
-class SortedKeys {
-  readonly #keys: string[] = [];
-
-  add(key: string): void {
-    const index = this.#indexOf(key);
-    if (this.#keys[index] !== key) this.#keys.splice(index, 0, key);
-  }
-
-  delete(key: string): void {
-    const index = this.#indexOf(key);
-    if (this.#keys[index] === key) this.#keys.splice(index, 1);
-  }
-
-  /** Keys from the first one that is not below `from` (that is above it, when `exclusive`). */
-  *from(from: string, exclusive: boolean): IterableIterator<string> {
-    const start = this.#indexOf(from);
-    const keys = this.#keys;
-    for (let index = exclusive && keys[start] === from ? start + 1 : start; index < keys.length; index += 1) {
-      yield keys[index] ?? "";
-    }
-  }
-
-  #indexOf(key: string): number {
-    return firstIndex(this.#keys.length, (index) => compareKeys(this.#keys[index] ?? "", key) >= 0);
-  }
-}
-
-/** The first of `length` indices for which `holds`, given that it holds for all after it. */
-function firstIndex(length: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  const index = points.findIndex((point) => point.atMs >= atMs);
+  return index < 0 ? points.length : index;
 }

@@ -2,22 +2,16 @@ import { every, systemClock } from "../../clock.ts";
 import type { Store } from "../store.ts";
 import { createRedisClient, type RedisConnectionOptions } from "./redis-connection.ts";
 
-/** `Store.watch` over PUBLISH and PSUBSCRIBE. */
-export interface RedisWatch {
-  readonly watch: Store["watch"];
-  close(): Promise<void>;
-}
-
 type Listener = Parameters<Store["watch"]>[1];
 
 /** Where Redis refuses the subscription, listeners are told to read again this often. */
 const refusedEveryMs = 5_000;
 
 /**
- * Hears of changes on a connection of its own, which is made for the first listener.
+ * `Store.watch` over PUBLISH and PSUBSCRIBE, on a connection of its own, which is made for the first listener.
  * @param channels what the names of channels begin with; the key follows, and the message is the version
  */
-export function createRedisWatch(options: RedisConnectionOptions, channels: string): RedisWatch {
+export function createRedisWatch(options: RedisConnectionOptions, channels: string) {
   const listeners = new Map<string, Set<Listener>>();
   let client: ReturnType<typeof createRedisClient> | undefined;
   let polling: ReturnType<typeof every> | undefined;
@@ -57,7 +51,7 @@ export function createRedisWatch(options: RedisConnectionOptions, channels: stri
   };
 
   return {
-    watch(prefix, listener) {
+    watch: (prefix: string, listener: Listener): (() => void) => {
       const pattern = `${escaped(channels + prefix)}*`;
       const others = listeners.get(pattern);
       // A function of its own, as the same listener may be given twice.
@@ -73,7 +67,7 @@ export function createRedisWatch(options: RedisConnectionOptions, channels: stri
         if (client?.status === "ready") client.punsubscribe(pattern).catch(() => undefined);
       };
     },
-    async close() {
+    async close(): Promise<void> {
       listeners.clear();
       client?.disconnect();
       await polling?.stop();

@@ -4,17 +4,9 @@ import { checkedStore, counterSum, type StoreAdapter, storeClosed } from "../bou
 import { prefixEnd } from "../key-order.ts";
 import type { Store, StoredDocument } from "../store.ts";
 import { createWatchers, type Watchers } from "../watchers.ts";
-import { type BackupReport, backupDatabase } from "./backup.ts";
 import { createSweep, type DatabaseOptions, integerOf, openDatabase, type Row, textOf } from "./database.ts";
 import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
-
-/** A store in one file. */
-export interface SqliteStore extends Store {
-  readonly name: "sqlite";
-  /** Copies the store as it is now into a new file while it goes on working. @throws FedwayError as `backupDatabase` */
-  backup(target: string): Promise<BackupReport>;
-}
 
 /** How a store in a file is opened. */
 export interface SqliteStoreOptions extends DatabaseOptions {
@@ -39,7 +31,7 @@ interface Connection {
  *
  * @throws FedwayError `STORE_FAILED` when the file cannot be opened, is damaged, or is of a newer version
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const database = openDatabase(options);
   const clock = options.clock ?? systemClock;
   const sequence = database.prepare("UPDATE sequence SET value = value + 1 RETURNING value");
@@ -60,7 +52,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     },
     watchers,
   };
-  const store = checkedStore({
+  return checkedStore({
     name: "sqlite",
     ...documentMethods(connection),
     ...seriesMethods(connection),
@@ -73,14 +65,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       database.close();
     },
   });
-  return {
-    ...store,
-    name: "sqlite",
-    async backup(target) {
-      if (!database.isOpen) throw storeClosed();
-      return backupDatabase(options.path, target);
-    },
-  };
 }
 
 const documentOf = (row: Row): StoredDocument => ({

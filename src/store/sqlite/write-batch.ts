@@ -13,18 +13,10 @@ interface WaitingWrite {
 }
 
 /** Writes of one turn of the event loop share one transaction, and so one flush to the disk. */
-export interface WriteBatch {
-  /**
-   * Runs `work` in the next transaction and resolves after its commit. A FedwayError thrown by `work` must come before
-   * its first change; it rejects this write alone.
-   */
-  write<Result>(work: () => Result): Promise<Result>;
-  /** Commits what waits; later writes are refused. */
-  close(): void;
-}
+export type WriteBatch = ReturnType<typeof createWriteBatch>;
 
 /** @param beside more work for each transaction, e.g. removing what has expired */
-export function createWriteBatch(database: DatabaseSync, beside: () => void): WriteBatch {
+export function createWriteBatch(database: DatabaseSync, beside: () => void) {
   let waiting: WaitingWrite[] = [];
   let scheduled: NodeJS.Immediate | undefined;
   let closed = false;
@@ -44,7 +36,11 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void): Wr
   };
 
   return {
-    write: <Result>(work: () => Result) =>
+    /**
+     * Runs `work` in the next transaction and resolves after its commit. A FedwayError thrown by `work` must come before
+     * its first change; it rejects this write alone.
+     */
+    write: <Result>(work: () => Result): Promise<Result> =>
       new Promise<Result>((resolve, reject) => {
         if (closed) {
           reject(storeClosed());
@@ -57,7 +53,8 @@ export function createWriteBatch(database: DatabaseSync, beside: () => void): Wr
         waiting.push({ run, reject });
         scheduled ??= setImmediate(flush);
       }),
-    close() {
+    /** Commits what waits; later writes are refused. */
+    close(): void {
       closed = true;
       while (waiting.length > 0) {
         clearImmediate(scheduled);

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import { type Collection, createCollection, InvalidDocument } from "../../../src/store/collection.ts";
-import { createMirror } from "../../../src/store/mirror.ts";
+import { Mirror } from "../../../src/store/mirror.ts";
 import type { DocumentChange, Store } from "../../../src/store/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -156,7 +156,7 @@ export function describeCollections(adapter: string, create: () => Promise<Store
     describe("a mirror", () => {
       const shared = () => {
         const prefix = freshPrefix();
-        const open = () => createMirror(createCollection({ store, prefix, schema, pageSize: 2 }));
+        const open = () => new Mirror(createCollection({ store, prefix, schema, pageSize: 2 }));
         return { prefix, here: open(), there: open() };
       };
       const faults: unknown[] = [];

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate, migrations } from "../../../src/store/sqlite/database.ts";
-import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
+import { backupDatabase } from "../../../src/store/sqlite/backup.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 
-async function openStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+async function openStore(options: SqliteStoreOptions): Promise<Store> {
   const store = await openSqliteStore(options);
   onTestFinished(() => store.close());
   return store;
@@ -210,7 +212,7 @@ describe("backup", () => {
       }
     })();
     const target = join(folder, "backup.db");
-    const report = await store.backup(target);
+    const report = await backupDatabase(join(folder, "store.db"), target);
     stop.abort();
     await writer;
     expect(report.bytes).toBe(statSync(target).size);
@@ -225,7 +227,7 @@ describe("backup", () => {
     const folder = newFolder();
     const store = await openStore({ path: join(folder, "store.db") });
     await store.put("a", "1");
-    await store.backup(join(folder, "backup.db"));
+    await backupDatabase(join(folder, "store.db"), join(folder, "backup.db"));
     await store.close();
     const copy = await openStore({ path: join(folder, "backup.db") });
     expect((await copy.get("a"))?.value).toBe("1");
@@ -233,11 +235,15 @@ describe("backup", () => {
   });
   it("never replaces a file, and leaves nothing behind when it fails", async () => {
     const folder = newFolder();
-    const store = await openStore({ path: join(folder, "store.db") });
+    await openStore({ path: join(folder, "store.db") });
     writeFileSync(join(folder, "precious"), "mine");
-    await expect(store.backup(join(folder, "precious"))).rejects.toMatchObject({ code: "REQUEST_INVALID" });
+    await expect(backupDatabase(join(folder, "store.db"), join(folder, "precious"))).rejects.toMatchObject({
+      code: "REQUEST_INVALID",
+    });
     expect(statSync(join(folder, "precious")).size).toBe(4);
-    await expect(store.backup(join(folder, "missing", "b.db"))).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(backupDatabase(join(folder, "store.db"), join(folder, "missing", "b.db"))).rejects.toMatchObject({
+      code: "STORE_FAILED",
+    });
     expect(existsSync(join(folder, "missing"))).toBe(false);
     expect(readdirSync(folder).toSorted()).toEqual(["precious", "store.db", "store.db-shm", "store.db-wal"]);
   });
