@@ -9,7 +9,7 @@ import { openJobs, openState, type State } from "./app/open-state.ts";
 import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
-import type { Evaluators } from "./engine/evaluators/create-evaluators.ts";
+import type { Evaluators } from "./engine/evaluators/evaluators.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation } from "./hosting/examples/example-federation.ts";
 import { readiness } from "./http/readiness.ts";

@@ -12,7 +12,7 @@ import { createWebhookClient } from "../outbound/webhook-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { Logger } from "pino";
-import { createEvaluators, type Evaluators } from "../engine/evaluators/create-evaluators.ts";
+import { Evaluators } from "../engine/evaluators/evaluators.ts";
 
 /** Who hears of what goes out. */
 interface ClientObservers {
@@ -72,7 +72,7 @@ export function openEvaluators(
   clients: Clients,
   { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
 ): Evaluators {
-  const evaluators = createEvaluators({
+  const evaluators = new Evaluators({
     processes: limits.evaluators,
     memoryMb: limits.evaluatorMemoryMb,
     maxRunning: limits.maxEvaluations,

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { pipeline } from "node:stream";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
-import { createEvaluators } from "../../../src/engine/evaluators/create-evaluators.ts";
+import { Evaluators } from "../../../src/engine/evaluators/evaluators.ts";
 import type { Executor } from "../../../src/engine/executor.ts";
 import { createInProcessExecutor } from "../../../src/engine/in-process-executor.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
@@ -25,7 +25,7 @@ const limits = { maxSolutions: 5_000_000, maxHeldBytes: 128 * 1024 * 1024 };
 function openExecutor(): Executor<FederatedPlan> {
   if (mode === "in-process") return createInProcessExecutor(createComunicaEngine({ client, now, ...limits }));
   const documents = { read: () => Promise.reject(new Error("no documents here")) };
-  const evaluators = createEvaluators({
+  const evaluators = new Evaluators({
     processes: Number(processes),
     memoryMb: 512,
     maxRunning: 64,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createEvaluators } from "../../../src/engine/evaluators/create-evaluators.ts";
+import { Evaluators } from "../../../src/engine/evaluators/evaluators.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { evaluatorsOf } from "../../support/child-processes.ts";
 import { toBounds } from "../../support/federated-plan.ts";
@@ -148,7 +148,7 @@ describe("a pool of its own", () => {
     notes: [],
   } as const;
   const open = (memoryMb: number, ends: string[]) =>
-    createEvaluators({
+    new Evaluators({
       processes: 1,
       memoryMb,
       maxRunning: 4,

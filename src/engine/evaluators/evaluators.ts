@@ -3,6 +3,7 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { FederatedPlan } from "../../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../../results/formats.ts";
 import { bytesOf } from "../../results/gathered-body.ts";
+import type { QueryResult } from "../../results/model.ts";
 import { parseAnswer } from "../../results/parse.ts";
 import type { AnswerBytes, Executor } from "../executor.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
@@ -14,85 +15,6 @@ import {
   type EvaluatorProcessOptions,
 } from "./evaluator-process.ts";
 import { FairQueue } from "../../workers/fair-queue.ts";
-
-/** Federated plans evaluated in child processes. */
-export interface Evaluators extends Executor<FederatedPlan> {
-  /** Forks the processes before they are needed; without it the first plan does. */
-  start(): void;
-  readonly usage: EvaluatorUsage;
-  close(): Promise<void>;
-}
-
-/**
- * Evaluates federated plans in a small pool of child processes, so that a query that fills its heap or never yields ends
- * its own process and not the service.
- *
- * When a process dies, the runs in it that have sent nothing yet are evaluated again once, each alone in a process, so
- * that the one that is too large ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
- */
-export function createEvaluators(options: EvaluatorPoolOptions): Evaluators {
-  const pool = new EvaluatorPool(options);
-  const { now } = options.world;
-
-  async function runIn(plan: FederatedPlan, format: ResultFormat, bounds: ExecutionBounds): Promise<RunReply> {
-    const attempt = async (alone: boolean): Promise<RunReply> => {
-      const place = await pool.enter({ alone, bounds });
-      const params = { plan, format, partial: bounds.partial, timeoutMs: Math.max(0, bounds.deadlineMs - now()) };
-      return place.process.run({ params, bounds, onSettled: place.leave });
-    };
-    try {
-      return await attempt(false);
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      bounds.sources.clear();
-      return await attempt(true).catch((second: unknown) => {
-        throw isLost(second) ? tooLargeAlone(second) : second;
-      });
-    }
-  }
-
-  async function fetch(plan: FederatedPlan, format: ResultFormat, bounds: ExecutionBounds): Promise<AnswerBytes> {
-    const { body, end } = await runIn(plan, format, bounds);
-    const rows = finished(body).then(async () => (await end).rows);
-    // Whoever reads the body hears of its failure there.
-    rows.catch(() => {});
-    return { contentEncoding: "identity", body, end: rows };
-  }
-
-  return {
-    start: () => pool.start(),
-    get usage() {
-      return pool.usage;
-    },
-    fetch: (plan, { format }, bounds) => fetch(plan, format, bounds),
-    async evaluate(plan, bounds) {
-      const format = exactFormat(plan);
-      const { body } = await fetch(plan, format, bounds);
-      return parseAnswer(bytesOf(body), { mediaType: format.mediaType, kind: plan.answer });
-    },
-    close: () => pool.close(),
-  };
-}
-
-const isLost = (error: unknown): error is FedwayError => toFedwayError(error).code === "EVALUATION_LOST";
-
-/** A process that had this run alone is gone: nobody else can have been the reason. */
-function tooLargeAlone({ details: { cause } }: FedwayError): FedwayError {
-  if (!(cause instanceof EvaluatorEnded) || !cause.wasTooMuch) return toFedwayError(cause);
-  return new FedwayError(
-    "EVALUATION_TOO_LARGE",
-    "The evaluation of this query alone ended its process: it needs more memory or time than one evaluation may have.",
-    { next: "Ask for less: a LIMIT, fewer columns, smaller values, no sorting or grouping of everything." },
-  );
-}
-
-/** A format in which every term comes back as it was. */
-function exactFormat({ answer }: FederatedPlan): ResultFormat {
-  const name = answer === "quads" ? "ntriples" : "json";
-  const format = resultFormats.find((candidate) => candidate.name === name);
-  if (!format) throw new Error(`There is no format ${name}`);
-  return format;
-}
 
 /** How many evaluators there are, and what each may use. */
 interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> {
@@ -137,16 +59,14 @@ const LONGEST_RESTART_MS = 30_000;
 const MAX_FAILED_STARTS = 3;
 const MOST_WAITING = 10_000;
 
-/** What the evaluators are doing. */
-interface EvaluatorUsage {
-  readonly running: number;
-  readonly waiting: number;
-  /** Of all processes. */
-  readonly residentBytes: number;
-}
-
-/** The evaluator processes, and who runs where. Nothing is forked before `start` or the first `enter`. */
-class EvaluatorPool {
+/**
+ * Evaluates federated plans in a small pool of child processes, so that a query that fills its heap or never yields ends
+ * its own process and not the service. Nothing is forked before `start` or the first plan.
+ *
+ * When a process dies, the runs in it that have sent nothing yet are evaluated again once, each alone in a process, so
+ * that the guilty one ends alone; those that have sent bytes are cut off with `EVALUATION_LOST`.
+ */
+export class Evaluators implements Executor<FederatedPlan> {
   readonly #options: EvaluatorPoolOptions;
   readonly #slots = new Set<Slot>();
   readonly #waiting = new FairQueue<Waiting>({ maxWaiting: MOST_WAITING, maxPerClient: MOST_WAITING });
@@ -162,7 +82,8 @@ class EvaluatorPool {
     this.#perProcess = Math.ceil(options.maxRunning / options.processes);
   }
 
-  get usage(): EvaluatorUsage {
+  /** What they are doing; `residentBytes` of all processes. */
+  get usage(): { readonly running: number; readonly waiting: number; readonly residentBytes: number } {
     const all = [...this.#slots];
     return {
       running: all.reduce((sum, { running }) => sum + running, 0),
@@ -171,14 +92,58 @@ class EvaluatorPool {
     };
   }
 
+  /** Forks the processes before they are needed; without it the first plan does. */
   start(): void {
     if (this.#started || this.#closed) return;
     this.#started = true;
     for (let index = 0; index < this.#options.processes; index++) this.#fork();
   }
 
+  async fetch(
+    plan: FederatedPlan,
+    { format }: { readonly format: ResultFormat },
+    bounds: ExecutionBounds,
+  ): Promise<AnswerBytes> {
+    const { body, end } = await this.#run(plan, format, bounds);
+    const rows = finished(body).then(async () => (await end).rows);
+    // Whoever reads the body hears of its failure there.
+    rows.catch(() => {});
+    return { contentEncoding: "identity", body, end: rows };
+  }
+
+  async evaluate(plan: FederatedPlan, bounds: ExecutionBounds): Promise<QueryResult> {
+    const format = exactFormat(plan);
+    const { body } = await this.fetch(plan, { format }, bounds);
+    return parseAnswer(bytesOf(body), { mediaType: format.mediaType, kind: plan.answer });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    this.#refuseAll(closing());
+    await Promise.all([...this.#slots].map(({ process }) => process.close()));
+  }
+
+  async #run(plan: FederatedPlan, format: ResultFormat, bounds: ExecutionBounds): Promise<RunReply> {
+    const attempt = async (alone: boolean): Promise<RunReply> => {
+      const place = await this.#enter({ alone, bounds });
+      const timeoutMs = Math.max(0, bounds.deadlineMs - this.#options.world.now());
+      const params = { plan, format, partial: bounds.partial, timeoutMs };
+      return place.process.run({ params, bounds, onSettled: place.leave });
+    };
+    try {
+      return await attempt(false);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      bounds.sources.clear();
+      return await attempt(true).catch((second: unknown) => {
+        throw isLost(second) ? tooLargeAlone(second) : second;
+      });
+    }
+  }
+
   /** Waits for a place until the bounds' signal. @throws FedwayError its reason; `SERVICE_BUSY`; `INTERNAL` when no process starts */
-  async enter(request: PlaceRequest): Promise<Place> {
+  async #enter(request: PlaceRequest): Promise<Place> {
     const { signal, client = "" } = request.bounds;
     if (this.#closed) throw closing();
     signal.throwIfAborted();
@@ -191,13 +156,6 @@ class EvaluatorPool {
     else if (this.#waiting.push(client, item) !== "waiting") reject(tooManyWaiting());
     this.#dispatch();
     return promise.finally(() => signal.removeEventListener("abort", leave));
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const timer of this.#restarts) clearTimeout(timer);
-    this.#refuseAll(closing());
-    await Promise.all([...this.#slots].map(({ process }) => process.close()));
   }
 
   #fork(): void {
@@ -273,6 +231,26 @@ class EvaluatorPool {
       turn.item.refuse(error);
     }
   }
+}
+
+const isLost = (error: unknown): error is FedwayError => toFedwayError(error).code === "EVALUATION_LOST";
+
+/** A process that had this run alone is gone: nobody else can have been the reason. */
+function tooLargeAlone({ details: { cause } }: FedwayError): FedwayError {
+  if (!(cause instanceof EvaluatorEnded) || !cause.wasTooMuch) return toFedwayError(cause);
+  return new FedwayError(
+    "EVALUATION_TOO_LARGE",
+    "The evaluation of this query alone ended its process: it needs more memory or time than one evaluation may have.",
+    { next: "Ask for less: a LIMIT, fewer columns, smaller values, no sorting or grouping of everything." },
+  );
+}
+
+/** A format in which every term comes back as it was. */
+function exactFormat({ answer }: FederatedPlan): ResultFormat {
+  const name = answer === "quads" ? "ntriples" : "json";
+  const format = resultFormats.find((candidate) => candidate.name === name);
+  if (!format) throw new Error(`There is no format ${name}`);
+  return format;
 }
 
 const closing = (): FedwayError => new FedwayError("CANCELLED", "The service is shutting down.");
