@@ -8,16 +8,10 @@ export interface RecordedRequest {
   readonly body: string;
 }
 
-/** A plain HTTP relay in front of one engine that writes down what is asked of it. */
-export interface Recorder {
-  /** The engine's URL with the recorder's port. */
-  readonly url: string;
-  readonly requests: readonly RecordedRequest[];
-  clear(): void;
-  close(): Promise<void>;
-}
+export type Recorder = Awaited<ReturnType<typeof startRecorder>>;
 
-export async function startRecorder(target: string): Promise<Recorder> {
+/** A plain HTTP relay in front of one engine that writes down what is asked of it. */
+export async function startRecorder(target: string) {
   const { host, pathname } = new URL(target);
   let requests: RecordedRequest[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -40,11 +34,12 @@ export async function startRecorder(target: string): Promise<Recorder> {
   });
   const listener = await listening(server);
   return {
+    /** The engine's URL with the recorder's port. */
     url: `${listener.origin}${pathname}`,
-    get requests() {
+    get requests(): readonly RecordedRequest[] {
       return requests;
     },
-    clear() {
+    clear(): void {
       requests = [];
     },
     close: listener.close,

@@ -3,21 +3,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newFolder } from "./scratch-folder.ts";
 
-/** A folder of catalogue files for one test. */
-export interface CatalogFolder {
-  readonly path: string;
-  /** Full path of a file. */
-  file(name: string): string;
-  write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>;
-}
+export type CatalogFolder = Awaited<ReturnType<typeof createCatalogFolder>>;
 
-export async function createCatalogFolder(): Promise<CatalogFolder> {
+/** A folder of catalogue files for one test. */
+export async function createCatalogFolder() {
   const path = newFolder();
   const file = (name: string): string => join(path, name);
   return {
     path,
+    /** Full path of a file. */
     file,
-    async write(files) {
+    async write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
       await Promise.all(Object.entries(files).map(([name, content]) => writeFile(file(name), content)));
     },
   };

@@ -1,23 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BuiltService, startBuiltService } from "./built-program.ts";
-import { type RedisServer, startRedis } from "./engines/start-redis.ts";
+import { startRedis } from "./engines/start-redis.ts";
 import { newFolder } from "./scratch-folder.ts";
 import { entryTurtle } from "./running-service.ts";
-
-/** A deployment: processes of the built service that share one Redis. */
-export interface Cluster {
-  readonly redis: RedisServer;
-  readonly webs: BuiltService[];
-  readonly workers: BuiltService[];
-  /** One more process; it joins the list. */
-  start(role: "web" | "worker", env?: Readonly<Record<string, string>>): Promise<BuiltService>;
-  /** Ends a process as a crash does, and takes it from its list. */
-  kill(service: BuiltService): Promise<void>;
-  /** Ends a process in order, and takes it from its list. */
-  stop(service: BuiltService): Promise<number | null>;
-  close(): Promise<void>;
-}
 
 /** What a deployment is started with. */
 export interface ClusterOptions {
@@ -31,8 +17,10 @@ export interface ClusterOptions {
 /** The token of changes. */
 export const clusterToken = "cluster-test-token";
 
-/** Starts Redis, then the processes. */
-export async function startCluster({ endpoints, webs, workers, env = {} }: ClusterOptions): Promise<Cluster> {
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
+
+/** A deployment: Redis, and processes of the built service that share it. */
+export async function startCluster({ endpoints, webs, workers, env = {} }: ClusterOptions) {
   const redis = await startRedis();
   const folder = newFolder();
   for (const [id, url] of Object.entries(endpoints)) await writeFile(join(folder, `${id}.ttl`), entryTurtle(id, url));
@@ -43,11 +31,12 @@ export async function startCluster({ endpoints, webs, workers, env = {} }: Clust
       if (index >= 0) list.splice(index, 1);
     }
   };
-  const cluster: Cluster = {
+  const cluster = {
     redis,
     webs: lists.web,
     workers: lists.worker,
-    async start(role, more = {}) {
+    /** One more process; it joins the list. */
+    async start(role: "web" | "worker", more: Readonly<Record<string, string>> = {}): Promise<BuiltService> {
       const service = await startBuiltService({
         ROLE: role,
         REDIS_URL: redis.url,
@@ -63,17 +52,19 @@ export async function startCluster({ endpoints, webs, workers, env = {} }: Clust
       lists[role].push(service);
       return service;
     },
-    async kill(service) {
+    /** Ends a process as a crash does, and takes it from its list. */
+    async kill(service: BuiltService): Promise<void> {
       leave(service);
       const gone = new Promise((resolve) => service.process.once("exit", resolve));
       service.process.kill("SIGKILL");
       await gone;
     },
-    stop(service) {
+    /** Ends a process in order, and takes it from its list. */
+    stop(service: BuiltService): Promise<number | null> {
       leave(service);
       return service.stop();
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...lists.web, ...lists.worker].map((service) => service.stop()));
       await redis.stop();
     },

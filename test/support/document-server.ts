@@ -14,17 +14,10 @@ export type ServedDocument =
     }
   | ((request: IncomingMessage, response: ServerResponse) => void);
 
-/** A web server for documents on a free port of 127.0.0.1. */
-export interface DocumentServer {
-  readonly origin: string;
-  /** Paths by which documents are found; may be changed at any time. */
-  readonly documents: Map<string, ServedDocument>;
-  readonly requests: readonly { readonly path: string; readonly headers: IncomingMessage["headers"] }[];
-  close(): Promise<void>;
-}
+export type DocumentServer = Awaited<ReturnType<typeof startDocumentServer>>;
 
-/** Anything that is not in `documents` is 404. */
-export async function startDocumentServer(): Promise<DocumentServer> {
+/** A web server on a free port of 127.0.0.1; anything that is not in its `documents` is 404. */
+export async function startDocumentServer() {
   const documents = new Map<string, ServedDocument>();
   const requests: { readonly path: string; readonly headers: IncomingMessage["headers"] }[] = [];
   const server = createServer((request, response) => {
@@ -38,6 +31,7 @@ export async function startDocumentServer(): Promise<DocumentServer> {
   const listener = await listening(server);
   return {
     origin: listener.origin,
+    /** Paths by which documents are found; may be changed at any time. */
     documents,
     requests,
     close: listener.close,

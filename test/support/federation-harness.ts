@@ -2,24 +2,13 @@ import { text as readText } from "node:stream/consumers";
 import type { App } from "../../src/app.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
 import { bindingsAnswer, canonicalRow, canonicalText, graphAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
-import { startSparqlTestServer, type Fault, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
+import { startSparqlTestServer, type SeenRequest, type SparqlTestServer } from "./sparql-test-server.ts";
 import { openService } from "./running-service.ts";
 
-/** Named SPARQL endpoints over real sockets, whose data and faults a test controls. */
-export interface TestEndpoints {
-  /** Endpoint URL by name. */
-  readonly urls: Readonly<Record<string, string>>;
-  url(name: string): string;
-  requests(name: string): readonly SeenRequest[];
-  clearRequests(): void;
-  setData(name: string, nTriples: string): void;
-  setDelay(name: string, ms: number): void;
-  setFault(name: string, fault: Fault | undefined, times?: number, after?: number): void;
-  close(): Promise<void>;
-}
+export type TestEndpoints = Awaited<ReturnType<typeof startEndpoints>>;
 
-/** Starts one endpoint for each name with its data in N-Triples. */
-export async function startEndpoints(data: Readonly<Record<string, string>>): Promise<TestEndpoints> {
+/** SPARQL endpoints over real sockets, by name, with their data in N-Triples; a test controls data and faults. */
+export async function startEndpoints(data: Readonly<Record<string, string>>) {
   const servers = new Map<string, SparqlTestServer>();
   for (const [name, text] of Object.entries(data)) servers.set(name, await startSparqlTestServer(text));
   const server = (name: string): SparqlTestServer => {
@@ -29,26 +18,17 @@ export async function startEndpoints(data: Readonly<Record<string, string>>): Pr
   };
   return {
     urls: Object.fromEntries([...servers].map(([name, { url }]) => [name, url])),
-    url: (name) => server(name).url,
-    requests: (name) => server(name).requests,
-    clearRequests: () => servers.forEach((one) => one.clearRequests()),
-    setData: (name, text) => server(name).setData(text),
-    setDelay: (name, ms) => server(name).setDelay(ms),
-    setFault: (name, fault, times, after) => server(name).setFault(fault, times, after),
-    close: async () => {
+    url: (name: string): string => server(name).url,
+    requests: (name: string): readonly SeenRequest[] => server(name).requests,
+    clearRequests: (): void => servers.forEach((one) => one.clearRequests()),
+    setData: (name: string, text: string): void => server(name).setData(text),
+    setDelay: (name: string, ms: number): void => server(name).setDelay(ms),
+    setFault: (name: string, ...fault: Parameters<SparqlTestServer["setFault"]>): void =>
+      server(name).setFault(...fault),
+    close: async (): Promise<void> => {
       await Promise.all([...servers.values()].map((one) => one.close()));
     },
   };
-}
-
-/** The service over a set of test endpoints. */
-export interface Federation {
-  readonly app: App;
-  /** Runs a query; `endpointId` as if sent to `/endpoints/{id}/sparql`. */
-  table(query: string, options?: FederationQuery): Promise<TabularAnswer>;
-  /** Runs a query of any form and gives its answer in comparable form. @throws Error when the run is not complete */
-  answer(query: string, options?: FederationQuery): Promise<CanonicalAnswer>;
-  close(): Promise<void>;
 }
 
 export interface FederationQuery {
@@ -58,20 +38,24 @@ export interface FederationQuery {
   readonly timeoutMs?: number;
 }
 
+export type Federation = Awaited<ReturnType<typeof startFederation>>;
+
 /** Builds the service without listening; `env` adds to the configuration, `files` to the catalogue folder. */
 export async function startFederation(
   urls: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
   files: Readonly<Record<string, string>> = {},
-): Promise<Federation> {
+) {
   const app = await openService(urls, { FEDWAY_MAX_ROWS: "1000000", ...env }, files);
-  const table: Federation["table"] = (query, options) => runTable(app, query, options);
+  /** Runs a query; `endpointId` as if sent to `/endpoints/{id}/sparql`. */
+  const table = (query: string, options?: FederationQuery): Promise<TabularAnswer> => runTable(app, query, options);
   return {
     app,
     table,
-    answer: async (query, options) =>
+    /** Runs a query of any form and gives its answer in comparable form. @throws Error when the run is not complete */
+    answer: async (query: string, options?: FederationQuery): Promise<CanonicalAnswer> =>
       /^\s*CONSTRUCT\b/iu.test(query) ? runGraph(app, query, options) : toAnswer(await table(query, options), options),
-    close: () => app.close(),
+    close: (): Promise<void> => app.close(),
   };
 }
 

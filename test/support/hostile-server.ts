@@ -27,21 +27,6 @@ export type HostileCase = (exchange: {
   readonly url: (caseName: string) => string;
 }) => void;
 
-/** A SPARQL endpoint that misbehaves in every way an endpoint can; one path a case. */
-export interface HostileServer {
-  /** Endpoint URL of a case; the names are the keys of `hostileCases`. */
-  url(caseName: string): string;
-  /** Requests received so far, of one case or of all. */
-  requests(caseName?: string): readonly RecordedRequest[];
-  /** Resolves when so many requests have been received in all; rejects after ten seconds. */
-  received(count: number): Promise<void>;
-  /** Connections that are open now. */
-  openSockets(): number;
-  /** Resolves when no connection is open; rejects after ten seconds. */
-  allSocketsClosed(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Every case by name. */
 export const hostileCases: Readonly<Record<string, HostileCase>> = {
   ...hostileBodies,
@@ -49,8 +34,10 @@ export const hostileCases: Readonly<Record<string, HostileCase>> = {
   ...hostileWire,
 };
 
-/** Starts the server on a free port of 127.0.0.1. */
-export async function startHostileServer(): Promise<HostileServer> {
+export type HostileServer = Awaited<ReturnType<typeof startHostileServer>>;
+
+/** A SPARQL endpoint on a free port of 127.0.0.1 that misbehaves in every way an endpoint can; one path a case. */
+export async function startHostileServer() {
   const recorded: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
   let origin = "";
@@ -83,14 +70,20 @@ export async function startHostileServer(): Promise<HostileServer> {
   origin = listener.origin;
 
   return {
+    /** Endpoint URL of a case; the names are the keys of `hostileCases`. */
     url,
-    requests: (caseName) => recorded.filter((request) => caseName === undefined || request.caseName === caseName),
-    openSockets: () => sockets.size,
-    received: (count) =>
+    /** Requests received so far, of one case or of all. */
+    requests: (caseName?: string): readonly RecordedRequest[] =>
+      recorded.filter((request) => caseName === undefined || request.caseName === caseName),
+    /** Connections that are open now. */
+    openSockets: (): number => sockets.size,
+    /** Resolves when so many requests have been received in all. */
+    received: (count: number): Promise<void> =>
       eventually(() => {
         if (recorded.length < count) throw new Error(`${recorded.length} of ${count} requests received`);
       }),
-    allSocketsClosed: () =>
+    /** Resolves when no connection is open. */
+    allSocketsClosed: (): Promise<void> =>
       eventually(() => {
         if (sockets.size > 0) throw new Error(`${sockets.size} connections are still open`);
       }),

@@ -18,19 +18,6 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** An OTLP/HTTP collector on a free port of 127.0.0.1. */
-export interface OtlpCollector {
-  /** Base URL. */
-  readonly url: string;
-  /** In the order in which they started. */
-  readonly spans: readonly CollectedSpan[];
-  /** Everything that was received, as text. */
-  readonly received: string;
-  /** Paths and resource attributes of the posts. */
-  readonly posts: readonly { readonly path: string; readonly resource: CollectedSpan["attributes"] }[];
-  close(): Promise<void>;
-}
-
 interface OtlpValue {
   readonly stringValue?: string;
   readonly intValue?: number | string;
@@ -81,8 +68,10 @@ const collected = ({ parentSpanId = "", status, attributes, startTimeUnixNano, .
 /** Answers one post; told to `answer` when the collector is to misbehave. */
 export type CollectorAnswer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Starts a collector that answers every post with success, or as told. */
-export async function startOtlpCollector(answer?: CollectorAnswer): Promise<OtlpCollector> {
+export type OtlpCollector = Awaited<ReturnType<typeof startOtlpCollector>>;
+
+/** An OTLP/HTTP collector on a free port of 127.0.0.1 that answers every post with success, or as told. */
+export async function startOtlpCollector(answer?: CollectorAnswer) {
   const spans: CollectedSpan[] = [];
   const posts: { path: string; resource: CollectedSpan["attributes"] }[] = [];
   let received = "";
@@ -107,11 +96,14 @@ export async function startOtlpCollector(answer?: CollectorAnswer): Promise<Otlp
   const listener = await listening(server);
   return {
     url: listener.origin,
-    get spans() {
+    /** In the order in which they started. */
+    get spans(): readonly CollectedSpan[] {
       return spans.toSorted((a, b) => Number(BigInt(a.started) - BigInt(b.started)));
     },
+    /** Paths and resource attributes of the posts. */
     posts,
-    get received() {
+    /** Everything that was received, as text. */
+    get received(): string {
       return received;
     },
     close: listener.close,

@@ -36,20 +36,6 @@ export type Fault =
   /** 200 with this body instead of results. */
   | { readonly kind: "body"; readonly body: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** A SPARQL endpoint on a free port of 127.0.0.1 over an Oxigraph store in this process. */
-export interface SparqlTestServer {
-  readonly url: string;
-  readonly requests: readonly SeenRequest[];
-  clearRequests(): void;
-  /** Replaces the data (N-Triples or N-Quads); the server keeps its port. */
-  setData(nTriples: string): void;
-  /** Milliseconds before each answer. */
-  setDelay(ms: number): void;
-  /** With numbers the fault strikes that many times only, and not before so many more requests are answered. */
-  setFault(fault: Fault | undefined, times?: number, after?: number): void;
-  close(): Promise<void>;
-}
-
 interface State {
   store: oxigraph.Store;
   delayMs: number;
@@ -61,7 +47,10 @@ interface State {
   requests: SeenRequest[];
 }
 
-export async function startSparqlTestServer(nTriples: string): Promise<SparqlTestServer> {
+export type SparqlTestServer = Awaited<ReturnType<typeof startSparqlTestServer>>;
+
+/** A SPARQL endpoint on a free port of 127.0.0.1 over an Oxigraph store in this process. */
+export async function startSparqlTestServer(nTriples: string) {
   const state: State = {
     store: load(nTriples),
     delayMs: 0,
@@ -79,19 +68,22 @@ export async function startSparqlTestServer(nTriples: string): Promise<SparqlTes
   const { origin, close } = await listening(server);
   return {
     url: `${origin}/sparql`,
-    get requests() {
+    get requests(): readonly SeenRequest[] {
       return state.requests;
     },
-    clearRequests() {
+    clearRequests(): void {
       state.requests = [];
     },
-    setData(data) {
+    /** Replaces the data (N-Triples or N-Quads); the server keeps its port. */
+    setData(data: string): void {
       state.store = load(data);
     },
-    setDelay(ms) {
+    /** Milliseconds before each answer. */
+    setDelay(ms: number): void {
       state.delayMs = ms;
     },
-    setFault(fault, times = Number.POSITIVE_INFINITY, after = 0) {
+    /** With numbers the fault strikes that many times only, and not before so many more requests are answered. */
+    setFault(fault: Fault | undefined, times = Number.POSITIVE_INFINITY, after = 0): void {
       state.fault = fault;
       state.faultsLeft = times;
       state.goodLeft = after;

@@ -108,20 +108,10 @@ function toTerm(text: string | null): Term | null {
   return datatype ? literal(value, namedNode(datatype)) : literal(value);
 }
 
-/** A Triple Pattern Fragments server on a free loopback port. */
-export interface TpfServer {
-  /** URL of the fragment of everything, as a catalogue entry has it. */
-  readonly url: string;
-  /** Paths and queries asked for so far. */
-  readonly requests: string[];
-  /** What happens to the next requests: nothing, or this status. */
-  setStatus(status: number | undefined): void;
-  setData(nTriples: string): void;
-  close(): Promise<void>;
-}
+export type TpfServer = Awaited<ReturnType<typeof startTpfServer>>;
 
-/** Starts the server. */
-export async function startTpfServer(nTriples: string, options: TpfOptions = {}): Promise<TpfServer> {
+/** A Triple Pattern Fragments server on a free loopback port. */
+export async function startTpfServer(nTriples: string, options: TpfOptions = {}) {
   const requests: string[] = [];
   let status: number | undefined;
   let pages: TpfPages = () => ({ mediaType: "text/plain", body: "" });
@@ -138,12 +128,15 @@ export async function startTpfServer(nTriples: string, options: TpfOptions = {})
   const url = `${listener.origin}/data`;
   pages = createTpfPages(nTriples, url, options);
   return {
+    /** URL of the fragment of everything, as a catalogue entry has it. */
     url,
+    /** Paths and queries asked for so far. */
     requests,
-    setStatus(next) {
+    /** What happens to the next requests: nothing, or this status. */
+    setStatus(next: number | undefined): void {
       status = next;
     },
-    setData(text) {
+    setData(text: string): void {
       pages = createTpfPages(text, url, options);
     },
     close: listener.close,

@@ -14,15 +14,6 @@ export interface ReceivedMessage {
 /** How one message is answered. */
 export type Reaction = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A receiver of Standard Webhooks on a free port of 127.0.0.1. */
-export interface WebhookReceiver {
-  readonly origin: string;
-  readonly received: readonly ReceivedMessage[];
-  /** Answers to the next messages, in order; 204 when there are none left. */
-  react(...reactions: readonly Reaction[]): void;
-  close(): Promise<void>;
-}
-
 export const status =
   (code: number, headers: Readonly<Record<string, string>> = {}): Reaction =>
   (response) =>
@@ -41,8 +32,13 @@ const isSigned = ({ headers }: IncomingMessage, body: string, key: string): bool
   return given.length === expected.length && timingSafeEqual(given, expected);
 };
 
-/** @param key the secret as the HMAC takes it */
-export async function startWebhookReceiver(key: string): Promise<WebhookReceiver> {
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
+
+/**
+ * A receiver of Standard Webhooks on a free port of 127.0.0.1.
+ * @param key the secret as the HMAC takes it
+ */
+export async function startWebhookReceiver(key: string) {
   const received: ReceivedMessage[] = [];
   const next: Reaction[] = [];
   const server = createServer((request, response) => {
@@ -59,8 +55,9 @@ export async function startWebhookReceiver(key: string): Promise<WebhookReceiver
   const listener = await listening(server);
   return {
     origin: listener.origin,
-    received,
-    react: (...reactions) => void next.push(...reactions),
+    received: received as readonly ReceivedMessage[],
+    /** Answers to the next messages, in order; 204 when there are none left. */
+    react: (...reactions: readonly Reaction[]): void => void next.push(...reactions),
     close: listener.close,
   };
 }

@@ -1,15 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import { listening } from "../../support/listening.ts";
 
-/** An endpoint that sends an answer piece by piece, as slowly as its caller wants. */
-export interface SlowUpstream {
-  readonly url: string;
-  /** Resolves with the next request's response, of which nothing has been sent. */
-  nextRequest(): Promise<ServerResponse>;
-  close(): Promise<void>;
-}
+export type SlowUpstream = Awaited<ReturnType<typeof startSlowUpstream>>;
 
-export async function startSlowUpstream(): Promise<SlowUpstream> {
+/** An endpoint that sends an answer piece by piece, as slowly as its caller wants. */
+export async function startSlowUpstream() {
   const waiting: ((response: ServerResponse) => void)[] = [];
   const arrived: ServerResponse[] = [];
   const server = createServer((request, response) => {
@@ -21,7 +16,8 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
   const listener = await listening(server);
   return {
     url: `${listener.origin}/slow/sparql`,
-    nextRequest: () =>
+    /** Resolves with the next request's response, of which nothing has been sent. */
+    nextRequest: (): Promise<ServerResponse> =>
       new Promise((resolve) => {
         const response = arrived.shift();
         if (response) resolve(response);
