@@ -37,23 +37,30 @@ const flags: Readonly<Record<string, boolean>> = {
 
 const factors: Readonly<Record<string, number>> = { "": 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 };
 
+/** An empty text is no value. */
+const optional = <T>({ expected, secret = false, parse }: Parser<T>): Parser<T | undefined> => ({
+  expected,
+  secret,
+  parse: (found) => (found === "" ? { value: undefined } : parse(found)),
+});
+
+/** The parts of a text, separated by commas; empty ones are left out. */
+const partsOf = (found: string): readonly string[] =>
+  found
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
 export const text = (expected: string): Parser<string> => ({
   expected,
   parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: found }),
 });
 
-export const optionalText = (expected: string): Parser<string | undefined> => ({
-  expected,
-  parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: found === "" ? undefined : found }),
-});
+export const optionalText = (expected: string): Parser<string | undefined> => optional(text(expected));
 
 export const folders: Parser<readonly string[]> = {
   expected: "folders separated by commas",
-  parse: (found) => {
-    if (/[\p{Cc}]/u.test(found)) return undefined;
-    const value = found.split(",").map((part) => part.trim());
-    return { value: value.filter((path) => path !== "") };
-  },
+  parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: partsOf(found) }),
 };
 
 export const integer = (min: number, max: number): Parser<number> => ({
@@ -76,10 +83,7 @@ export const percent = (min: number, max: number): Parser<number> => {
   };
 };
 
-export const optionalInteger = (min: number, max: number): Parser<number | undefined> => {
-  const { expected, parse } = integer(min, max);
-  return { expected, parse: (found) => (found === "" ? { value: undefined } : parse(found)) };
-};
+export const optionalInteger = (min: number, max: number): Parser<number | undefined> => optional(integer(min, max));
 
 export const bytes = (min: number, max: number): Parser<number> => ({
   expected: `a number of bytes from ${min} to ${max}, or with a unit such as 512 KiB, 1 MiB, 2 GiB`,
@@ -106,35 +110,28 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]): Parser<
   },
 });
 
-export const httpUrl: Parser<string | undefined> = {
+export const httpUrl = optional<string>({
   expected: "an absolute http or https URL without user, query and fragment",
   parse: (found) => {
-    if (found === "") return { value: undefined };
-    const url = URL.canParse(found) ? new URL(found) : undefined;
+    const url = URL.parse(found);
     if (!url || !/^https?:$/.test(url.protocol)) return undefined;
     if (url.username || url.password || url.search || url.hash) return undefined;
     return { value: url.href.replace(/\/+$/, "") };
   },
-};
+});
 
-export const redisUrl: Parser<string | undefined> = {
+export const redisUrl = optional<string>({
   expected: "a redis or rediss URL",
   // It may hold a password.
   secret: true,
-  parse: (found) => {
-    if (found === "") return { value: undefined };
-    return /^rediss?:$/.test(URL.parse(found)?.protocol ?? "") ? { value: found } : undefined;
-  },
-};
+  parse: (found) => (/^rediss?:$/.test(URL.parse(found)?.protocol ?? "") ? { value: found } : undefined),
+});
 
-export const secretText: Parser<string | undefined> = {
+export const secretText = optional<string>({
   expected: "at least 16 printable characters without spaces",
   secret: true,
-  parse: (found) => {
-    if (found === "") return { value: undefined };
-    return /^[\x21-\x7e]{16,512}$/.test(found) ? { value: found } : undefined;
-  },
-};
+  parse: (found) => (/^[\x21-\x7e]{16,512}$/.test(found) ? { value: found } : undefined),
+});
 
 export const adminToken: Parser<string | undefined> = {
   expected: `${secretText.expected}, or off`,
@@ -167,8 +164,7 @@ export const webhookUrls: Parser<readonly string[]> = {
   // Such URLs often hold the key that lets their bearer post.
   secret: true,
   parse: (found) => {
-    const urls = found.split(",").map((part) => part.trim());
-    const parsed = urls.filter((url) => url !== "").map((url) => URL.parse(url));
+    const parsed = partsOf(found).map((url) => URL.parse(url));
     return parsed.every(isWebhookUrl) ? { value: parsed.map(({ href }) => href) } : undefined;
   },
 };
@@ -183,11 +179,7 @@ function cidr(found: string): string | undefined {
 }
 
 function cidrList(found: string): readonly string[] | undefined {
-  const ranges = found
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map(cidr);
+  const ranges = partsOf(found).map(cidr);
   return ranges.every((range) => range !== undefined) ? ranges : undefined;
 }
 
