@@ -12,7 +12,7 @@ import { scriptBeside } from "../workers/child-process.ts";
 import type { Foundation, Registry } from "./open-registry.ts";
 
 /** The shards of the service before there is a catalogue: what is hosted can be asked. */
-export type HostedShards = Awaited<ReturnType<typeof hostShards>>;
+type HostedShards = Awaited<ReturnType<typeof hostShards>>;
 
 /** Hosts the finished shards of the data folder and of `FEDWAY_SHARDS`. */
 export async function hostShards({ dataDir, limits, publicUrl, shards }: Config, log: Logger, pool: EndpointPool) {

@@ -17,7 +17,7 @@ export interface Setting<T> {
 }
 
 /** What a value looks like and how it is read. */
-export type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
+type Parser<T> = Pick<Setting<T>, "expected" | "secret" | "parse">;
 
 /** Settings by name, some of them in groups. */
 export interface SettingTree {

@@ -148,7 +148,7 @@ const federationFields: Fields = {
 };
 
 /** JSON bodies of changes of one kind of document. */
-export interface DocumentBodies {
+interface DocumentBodies {
   /** A new document, with its id. */
   readonly whole: TSchema;
   /** A document whose id stands in the path. */

@@ -2,10 +2,10 @@ import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
 
 /** Parts of the site that the navigation leads to. */
-export type SitePart = "catalogue" | "status" | "docs";
+type SitePart = "catalogue" | "status" | "docs";
 
 /** What is put into the frame that all pages share. */
-export interface PageContent {
+interface PageContent {
   readonly title: string;
   /** The part of the site that this page is the top of. */
   readonly part?: SitePart;
