@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { type EndpointPool, storeMemoryMb } from "../hosting/endpoint-pool.ts";
 import { fileSource } from "../hosting/file-data.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { createShardHost } from "../shards/service/host.ts";
+import { ShardHost } from "../shards/service/host.ts";
 import { shardTaskRunner } from "../shards/service/run-task.ts";
 import { createShardService } from "../shards/service/shard-service.ts";
 import { faultLog } from "../telemetry/log.ts";
@@ -16,7 +16,7 @@ type HostedShards = Awaited<ReturnType<typeof hostShards>>;
 
 /** Hosts the finished shards of the data folder and of `FEDWAY_SHARDS`. */
 export async function hostShards({ dataDir, limits, publicUrl, shards }: Config, log: Logger, pool: EndpointPool) {
-  const host = createShardHost({
+  const host = new ShardHost({
     root: join(dataDir, "shards"),
     folders: shards,
     hostShard: (dataset, { id, triples, path, sha256, lineBytes: bytes }) =>

@@ -46,13 +46,13 @@ export interface BuildOptions {
   /** Choose rules and predict sizes, write nothing. */
   readonly dryRun: boolean;
   /** Of the search for the rules; default 60,000. */
-  readonly solveMs?: number;
+  readonly solveMs?: number | undefined;
   /** Answers queries over parts of the data; without it nothing is known of their solutions. */
-  readonly openStore?: OpenStore;
+  readonly openStore?: OpenStore | undefined;
   /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
-  readonly answersMs?: number;
+  readonly answersMs?: number | undefined;
   /** Others that read parts of the inputs; this process reads all of them by default. */
-  readonly readers?: SliceReaders;
+  readonly readers?: SliceReaders | undefined;
 }
 
 /** Has the inputs read in parts, side by side. The bytes of the shards do not depend on it. */

@@ -4,9 +4,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardSpec } from "./spec.ts";
 
 /** A specification whose paths are absolute, without symbolic links, and inside the allowed folders. */
-export interface LocatedSpec extends ShardSpec {
-  readonly output: string;
-}
+export type LocatedSpec = ShardSpec & { readonly output: string };
 
 /** Where the paths of a specification may lead. */
 export interface SpecPlaces {
@@ -53,17 +51,16 @@ async function readBounded(path: string): Promise<string> {
  *   is not there, or a result that would lie among the inputs
  */
 export async function locateSpec(spec: ShardSpec, places: SpecPlaces): Promise<LocatedSpec> {
-  const { ontology, ...rest } = spec;
   const readable = await Promise.all(places.readable.map(real));
   const find = (path: string): Promise<string> => readablePath(path, { baseDir: places.baseDir, readable });
   const inputs = await Promise.all(spec.inputs.map(find));
   const queries = await find(spec.queries);
-  const found = ontology === undefined ? {} : { ontology: await find(ontology) };
+  const ontology = spec.ontology === undefined ? undefined : await find(spec.ontology);
   const output = await outputPath(spec, places);
   for (const file of [...inputs, queries]) {
     if (isInside(file, output)) throw refused("output", "has files of the source in it; they would be replaced");
   }
-  return { ...rest, ...found, inputs, queries, output };
+  return { ...spec, ontology, inputs, queries, output };
 }
 
 const real = async (path: string): Promise<string> => realpath(path).catch(() => resolve(path));

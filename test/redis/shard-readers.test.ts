@@ -99,7 +99,7 @@ async function build(
 ) {
   const stages = new Set<string>();
   const read = jobs && queueReaders({ jobs, dataset: "split", patienceMs });
-  const readers = read && sharingReaders({ sliceBytes: 32_000, inputs, read });
+  const readers = read && sharingReaders({ sliceBytes: 32_000, inputs }, read);
   const { report } = await runBuild(await specOf(dataset), {
     openStores: storeOpener,
     dryRun: false,

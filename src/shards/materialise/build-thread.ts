@@ -8,7 +8,7 @@ import type { Progress } from "../load/read-statements.ts";
 import { SubjectClasses } from "../load/subject-classes.ts";
 import { gatherSlice, sliceRequest } from "./gather-slice.ts";
 import { PartSorter } from "./sort-part.ts";
-import type { GatherData, SortData, SortedLines, SortedRange, SortTask } from "./threads.ts";
+import type { GatherData, SortData, SortedRange, SortTask } from "./threads.ts";
 
 const data: GatherData | SortData = workerData;
 if (data.kind === "gather") serveGathering(data);
@@ -25,7 +25,7 @@ function serveSorting({ shardsOfSlices }: SortData): void {
   /** The sorted lines of a range, one shard after the other. */
   let bytes = new Uint8Array();
   let used = 0;
-  let lines: SortedLines[] = [];
+  let lines: SortedRange["lines"][number][] = [];
   const sorter = new PartSorter(
     {
       append(shard, sorted, triples) {

@@ -111,10 +111,7 @@ function sliceBytesOf({ inputs, statementBytes }: Learned): number {
   return Math.ceil(inputs.reduce((sum, { bytes }) => sum + bytes, 0) / partsOfLarge);
 }
 
-interface Work {
-  readonly request: GatherRequest;
-  readonly plan: GatherPlan;
-}
+type Work = { readonly request: GatherRequest; readonly plan: GatherPlan };
 
 async function begin(place: Place, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const { statementBytes, statements } = request.learned;

@@ -8,6 +8,7 @@ import type { Interpretation } from "../rules/interpretations.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import {
   type BuildState,
+  isThere,
   readState,
   syncPaths,
   writeDurably,
@@ -68,12 +69,12 @@ export async function materialise(request: MaterialiseRequest, options: Material
   const place = placeOf(request.target);
   const fingerprint = fingerprintOf(request);
   await recoverTarget(place);
-  const done = await doneBefore(place, request, fingerprint);
+  const done = await doneBefore(request, fingerprint);
   if (done !== undefined) return done;
   try {
     const begun = await beginOrGoOn(place, { request, fingerprint }, options);
     const shards = await sortRanges(place, sortingOf(begun), options);
-    const sealed = await sealShards(place, { request, shards }, options);
+    const sealed = await sealShards(request, shards, options);
     await syncPaths([place.shards, ...sealed.map(({ file }) => join(place.result, file))]);
     const manifest = manifestOf(request, fingerprint, sealed);
     const beside = { ...request.beside?.(sealed), [manifestName]: `${JSON.stringify(manifest, undefined, 2)}\n` };
@@ -114,46 +115,32 @@ function fingerprintOf(request: MaterialiseRequest): string {
 }
 
 /** What the target has already, when that is just this result; what is missing beside it is added. */
-async function doneBefore(
-  place: Place,
-  request: MaterialiseRequest,
-  fingerprint: string,
-): Promise<Manifest | undefined> {
-  if (!(await isDone(place, request, fingerprint))) return undefined;
+async function doneBefore(request: MaterialiseRequest, fingerprint: string): Promise<Manifest | undefined> {
+  const { target } = placeOf(request.target);
+  if (!(await isThere(target))) return undefined;
+  const found = await readManifest(target).catch((cause: unknown) => {
+    throw taken(
+      `There is something else than finished shards in ${basename(target)}.`,
+      "Choose another output folder.",
+      cause,
+    );
+  });
+  if (found.fingerprint !== fingerprint) {
+    if (request.replace === true) return undefined;
+    const next = "Choose another output folder, or ask for the shards to be replaced.";
+    throw taken(`There are shards of another build in ${basename(target)}.`, next);
+  }
+  // A damaged one is built again.
+  const isWhole = await Promise.all(found.shards.map(({ file, bytes }) => hasSize(join(target, file), bytes, bytes)));
+  if (!isWhole.every(Boolean)) return undefined;
   await discardBuild(request.target);
-  const manifest = await readManifest(place.target);
-  const beside = Object.entries(request.beside?.(manifest.shards) ?? {});
-  for (const [name, text] of beside) await writeDurably(join(place.target, name), text);
-  return manifest;
+  const beside = Object.entries(request.beside?.(found.shards) ?? {});
+  for (const [name, text] of beside) await writeDurably(join(target, name), text);
+  return found;
 }
 
-/** Whether the target has just this result; a damaged one is built again. */
-async function isDone(
-  { target }: Place,
-  { replace = false }: MaterialiseRequest,
-  fingerprint: string,
-): Promise<boolean> {
-  const isFree = await stat(target).then(
-    () => false,
-    () => true,
-  );
-  if (isFree) return false;
-  const name = basename(target);
-  const found = await readManifest(target).catch((cause: unknown) => {
-    throw new FedwayError("REQUEST_INVALID", `There is something else than finished shards in ${name}.`, {
-      next: "Choose another output folder.",
-      cause,
-    });
-  });
-  if (found.fingerprint === fingerprint) {
-    const isWhole = await Promise.all(found.shards.map(({ file, bytes }) => hasSize(join(target, file), bytes, bytes)));
-    return isWhole.every(Boolean);
-  }
-  if (replace) return false;
-  throw new FedwayError("REQUEST_INVALID", `There are shards of another build in ${name}.`, {
-    next: "Choose another output folder, or ask for the shards to be replaced.",
-  });
-}
+const taken = (message: string, next: string, cause?: unknown): FedwayError =>
+  new FedwayError("REQUEST_INVALID", message, { next, cause });
 
 const hasSize = (path: string, leastBytes: number, mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> =>
   stat(path).then(
@@ -161,11 +148,7 @@ const hasSize = (path: string, leastBytes: number, mostBytes = Number.POSITIVE_I
     () => false,
   );
 
-interface Begun {
-  readonly request: MaterialiseRequest;
-  readonly gathered: Gathered;
-  readonly state: BuildState;
-}
+type Begun = { readonly request: MaterialiseRequest; readonly gathered: Gathered; readonly state: BuildState };
 
 /** Goes on with the state that an earlier run left, if all that it speaks of is there, or begins to sort. */
 async function beginOrGoOn(
@@ -176,10 +159,15 @@ async function beginOrGoOn(
   const found = request.gathered ?? (await gather(request.target, request.gather, options));
   const own = `${fingerprint} ${found.fingerprint}`;
   const state = await readState(place.building, own);
-  if (state !== undefined && (await isThere(place, { request, gathered: found, state }))) {
+  if (state !== undefined && (await isAllThere(place, { request, gathered: found, state }))) {
     return { request, gathered: found, state };
   }
-  const gathered = found.isWhole ? found : await gatherAgain(request, options);
+  let gathered = found;
+  if (!found.isWhole) {
+    // It is used up, in part, by a build with other rules.
+    await discardBuild(request.target);
+    gathered = await gather(request.target, request.gather, options);
+  }
   await mkdir(place.shards, { recursive: true });
   const begun = { request, gathered, state: { fingerprint: own, nextRange: 0, shards: shardsOf(request, gathered) } };
   // All files are there before the first note says so.
@@ -188,14 +176,8 @@ async function beginOrGoOn(
   return begun;
 }
 
-/** What was gathered is used up, in part, by a build with other rules. */
-async function gatherAgain(request: MaterialiseRequest, options: MaterialiseOptions): Promise<Gathered> {
-  await discardBuild(request.target);
-  return gather(request.target, request.gather, options);
-}
-
 /** Whether all that a state speaks of is there. */
-async function isThere(place: Place, { request, gathered, state }: Begun): Promise<boolean> {
+async function isAllThere(place: Place, { request, gathered, state }: Begun): Promise<boolean> {
   const isWhole = await Promise.all([
     ...sourcesFrom(place, gathered, state.nextRange).map((path) => hasSize(path, 0)),
     ...state.shards.map(async ({ id, bytes }) => {
@@ -232,16 +214,12 @@ const shardsOf = (request: MaterialiseRequest, gathered: Gathered): readonly Wri
   return shards;
 };
 
-interface Sealing {
-  readonly request: MaterialiseRequest;
-  readonly shards: readonly WrittenShard[];
-}
-
 async function sealShards(
-  place: Place,
-  { request, shards }: Sealing,
+  request: MaterialiseRequest,
+  shards: readonly WrittenShard[],
   { signal, onProgress }: MaterialiseOptions,
 ): Promise<readonly ManifestShard[]> {
+  const place = placeOf(request.target);
   const sealed: ManifestShard[] = [];
   const totalBytes = shards.reduce((sum, { bytes }) => sum + bytes, 0);
   const progress = { phase: "compress" as const, triples: 0, bytes: 0, totalBytes };
@@ -253,10 +231,10 @@ async function sealShards(
   for (const { key, id, bytes: lineBytes, triples } of byKey) {
     const topic = request.topics?.get(key);
     const name = `${id}${endingOf(request)}`;
-    const file = await sealFile(join(place.shards, name), { gzip: request.gzip, signal, onBytes });
+    const file = await sealFile(join(place.shards, name), request.gzip, { signal, onBytes });
     progress.triples += triples;
-    const about = topic === undefined ? {} : { topic };
-    sealed.push({ id, key, ...about, file: `shards/${name}${request.gzip ? ".gz" : ""}`, triples, ...file, lineBytes });
+    const path = `shards/${name}${request.gzip ? ".gz" : ""}`;
+    sealed.push({ id, key, topic, file: path, triples, ...file, lineBytes });
   }
   return sealed;
 }

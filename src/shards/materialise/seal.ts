@@ -4,19 +4,10 @@ import { open, rename, rm, statfs } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { isThere } from "./build-folder.ts";
 
-/** What a finished file is. */
-interface SealedFile {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-interface SealOptions {
-  readonly gzip: boolean;
-  readonly signal?: AbortSignal | undefined;
-  /** Told of bytes of the lines as they are read. */
-  readonly onBytes: (bytes: number) => void;
-}
+/** `onBytes` is told of bytes of the lines as they are read. */
+type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly onBytes: (bytes: number) => void };
 
 const chunkBytes = 1024 * 1024;
 
@@ -24,7 +15,7 @@ const chunkBytes = 1024 * 1024;
  * Compresses a file if that is asked for (to `<path>.gz`, the plain one is removed), and tells its size and checksum. A
  * file that was compressed before is not compressed again.
  */
-export async function sealFile(path: string, { gzip, signal, onBytes }: SealOptions): Promise<SealedFile> {
+export async function sealFile(path: string, gzip: boolean, { signal, onBytes }: ReadOptions) {
   const sealed = gzip ? `${path}.gz` : path;
   if (gzip && (await isThere(path))) {
     const aside = `${sealed}.part`;
@@ -37,17 +28,8 @@ export async function sealFile(path: string, { gzip, signal, onBytes }: SealOpti
   return checksumOf(sealed, { signal, onBytes: gzip ? () => {} : onBytes });
 }
 
-async function isThere(path: string): Promise<boolean> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  await file?.close();
-  return file !== undefined;
-}
-
 /** Size and sha256 of a file. */
-async function checksumOf(path: string, { signal, onBytes }: Omit<SealOptions, "gzip">): Promise<SealedFile> {
+async function checksumOf(path: string, { signal, onBytes }: ReadOptions) {
   const hash = createHash("sha256");
   let bytes = 0;
   const file = await open(path, "r");

@@ -87,17 +87,12 @@ export async function sortRanges(
   }
 }
 
-interface RangeSorter {
-  readonly add: AddRange;
-  close(): Promise<void>;
-}
-
 /** Sorts in threads when there is enough to sort, and here otherwise. */
 function rangeSorter(
   place: Place,
   { sorting, files }: { readonly sorting: Sorting; readonly files: ShardFiles },
   { maxPartBytes = defaultMaxPartBytes, threads, signal }: MaterialiseOptions,
-): RangeSorter {
+): Pick<RangesAhead, "add" | "close"> {
   const { gathered, state, statementBytes } = sorting;
   const shardsOfSlices = shardNumbers(sorting);
   const sorter = new PartSorter(files, maxPartBytes);

@@ -85,18 +85,11 @@ export interface SortTask {
   readonly spare: Uint8Array<ArrayBuffer>;
 }
 
-/** Lines that follow each other in one shard. */
-export interface SortedLines {
-  readonly shard: number;
-  readonly bytes: number;
-  readonly triples: number;
-}
-
 /** What a range gives. */
 export interface SortedRange {
   /** The lines, those of one shard behind those of the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly lines: readonly SortedLines[];
+  readonly lines: readonly { readonly shard: number; readonly bytes: number; readonly triples: number }[];
   /** Lines that there were, repetitions included. */
   readonly count: number;
 }

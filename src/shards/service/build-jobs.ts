@@ -151,7 +151,7 @@ async function runBuildJob(
       : undefined;
   try {
     const result = await runTask(
-      { kind: "build", spec, dryRun, ...(readers && { readers }) },
+      { kind: "build", spec, dryRun, readers },
       { signal, onProgress: progress, readSlices: queueReaders({ jobs, dataset: spec.dataset }) },
     );
     if (!dryRun) await onBuilt();

@@ -65,7 +65,7 @@ async function locateAll(
     const wanted = output === undefined ? described : undefined;
     const given = output !== undefined && specs.length > 1 ? join(output, spec.dataset) : output;
     return locateSpec(
-      { ...spec, ...(mode !== undefined && { mode }), ...(wanted !== undefined && { output: wanted }) },
+      { ...spec, mode: mode ?? spec.mode, output: wanted },
       {
         baseDir,
         readable: [baseDir, process.cwd(), ...allow],

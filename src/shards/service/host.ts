@@ -4,17 +4,6 @@ import { toFedwayError } from "../../errors/fedway-error.ts";
 import { readManifest } from "../materialise/manifest.ts";
 import { type FinishedShard, openShardFolder, type ShardDataset } from "../finished-folder.ts";
 
-/** The shards that this process hosts. */
-export interface ShardHost<Endpoint = unknown> {
-  readonly datasets: readonly ShardDataset[];
-  dataset(id: string): ShardDataset | undefined;
-  endpoint(dataset: string, shard: string): Endpoint | undefined;
-  /** The folder of a dataset's shards, hosted or not for being damaged. */
-  folderOf(dataset: string): Promise<string | undefined>;
-  /** Looks which finished shards there are now; true when something has changed. */
-  scan(): Promise<boolean>;
-}
-
 /** How shards are hosted. */
 interface ShardHostOptions<Endpoint extends Closable> {
   /** Its sub-folders are those of datasets. */
@@ -27,56 +16,71 @@ interface ShardHostOptions<Endpoint extends Closable> {
   readonly onRefused: (folder: string, reason: string) => void;
 }
 
-interface Closable {
-  close(): Promise<void>;
-}
+export type Closable = { close(): Promise<void> };
 
-interface Hosted<Endpoint> {
+type Hosted<Endpoint> = {
   readonly dataset: ShardDataset;
   readonly stamp: string;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-}
+};
 
-/** A host that knows nothing until `scan` was called. What is damaged or unfinished is never hosted. */
-export function createShardHost<Endpoint extends Closable>(options: ShardHostOptions<Endpoint>): ShardHost<Endpoint> {
-  const refused = new Map<string, string>();
-  let hosted: ReadonlyMap<string, Hosted<Endpoint>> = new Map();
-  let last: Promise<unknown> = Promise.resolve();
+/** The shards that this process hosts: none until `scan` was called. What is damaged or unfinished is never hosted. */
+export class ShardHost<Endpoint extends Closable = Closable> {
+  readonly #options: ShardHostOptions<Endpoint>;
+  /** Folders that cannot be hosted, as they are. */
+  readonly #refused = new Map<string, string>();
+  #hosted: ReadonlyMap<string, Hosted<Endpoint>> = new Map();
+  #last: Promise<unknown> = Promise.resolve();
 
-  const scan = async (): Promise<boolean> => {
+  constructor(options: ShardHostOptions<Endpoint>) {
+    this.#options = options;
+  }
+
+  get datasets(): readonly ShardDataset[] {
+    return [...this.#hosted.values()].map(({ dataset }) => dataset);
+  }
+
+  dataset(id: string): ShardDataset | undefined {
+    return this.#hosted.get(id)?.dataset;
+  }
+
+  endpoint(dataset: string, shard: string): Endpoint | undefined {
+    return this.#hosted.get(dataset)?.endpoints.get(shard);
+  }
+
+  /** The folder of a dataset's shards, hosted or not for being damaged. */
+  async folderOf(id: string): Promise<string | undefined> {
+    return this.dataset(id)?.folder ?? folderNamed(id, this.#options);
+  }
+
+  /** Looks which finished shards there are now; true when something has changed. */
+  scan(): Promise<boolean> {
+    const result = this.#last.then(() => this.#scan());
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #scan(): Promise<boolean> {
     const found = new Map<string, Hosted<Endpoint>>();
-    for (const folder of await foldersOf(options)) {
+    for (const folder of await foldersOf(this.#options)) {
       const stamp = await stampOf(folder);
-      if (stamp === undefined || refused.get(folder) === stamp) continue;
-      const known = hosted.values().find(({ dataset }) => dataset.folder === folder);
+      if (stamp === undefined || this.#refused.get(folder) === stamp) continue;
+      const known = this.#hosted.values().find(({ dataset }) => dataset.folder === folder);
       try {
-        const one = known?.stamp === stamp ? known : await host(folder, stamp, options);
+        const one = known?.stamp === stamp ? known : await host(folder, stamp, this.#options);
         if (found.has(one.dataset.dataset)) throw new Error("Another folder has shards of this dataset.");
         found.set(one.dataset.dataset, one);
       } catch (error) {
-        refused.set(folder, stamp);
-        options.onRefused(folder, error instanceof Error ? error.message : toFedwayError(error).message);
+        this.#refused.set(folder, stamp);
+        this.#options.onRefused(folder, error instanceof Error ? error.message : toFedwayError(error).message);
       }
     }
-    const before = hosted;
-    hosted = found;
+    const before = this.#hosted;
+    this.#hosted = found;
     const gone = [...before].filter(([id, one]) => found.get(id) !== one);
     await Promise.all(gone.flatMap(([, one]) => [...one.endpoints.values()].map((each) => each.close())));
     return gone.length > 0 || found.size !== before.size;
-  };
-  return {
-    get datasets() {
-      return [...hosted.values()].map(({ dataset }) => dataset);
-    },
-    dataset: (id) => hosted.get(id)?.dataset,
-    endpoint: (dataset, shard) => hosted.get(dataset)?.endpoints.get(shard),
-    folderOf: async (id) => hosted.get(id)?.dataset.folder ?? folderNamed(id, options),
-    scan() {
-      const result = last.then(scan);
-      last = result.catch(() => undefined);
-      return result;
-    },
-  };
+  }
 }
 
 type Folders = Pick<ShardHostOptions<Closable>, "root" | "folders">;

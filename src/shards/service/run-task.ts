@@ -124,7 +124,7 @@ type ShardTask =
       readonly spec: LocatedSpec;
       readonly dryRun: boolean;
       /** Large inputs are read by others too, whom the parent asks. */
-      readonly readers?: { readonly sliceBytes: number; readonly inputs: string };
+      readonly readers?: { readonly sliceBytes: number; readonly inputs: string } | undefined;
     }
   | { readonly kind: "slice"; readonly shared: SharedSlice }
   | {
@@ -148,7 +148,7 @@ type ToShardProcess =
   | { readonly kind: "stop"; readonly reason: ToldError }
   /** How far the readers are that the process asked for. */
   | { readonly kind: "reading"; readonly progress: Progress }
-  | { readonly kind: "read"; readonly error?: ToldError };
+  | { readonly kind: "read"; readonly error?: ToldError | undefined };
 
 /** What the process says; `done` or `failed` is its last word. */
 type FromShardProcess<Result> =
@@ -196,8 +196,8 @@ async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
   if (task.kind === "build") {
     const { spec, dryRun } = task;
     const { runBuild } = await import("./commands.ts");
-    const readers = task.readers && sharingReaders({ ...task.readers, read: askParent });
-    const { report } = await runBuild(spec, { openStores, dryRun, signal, onProgress, ...(readers && { readers }) });
+    const readers = task.readers && sharingReaders(task.readers, askParent);
+    const { report } = await runBuild(spec, { openStores, dryRun, signal, onProgress, readers });
     return resultOf(report, dryRun);
   }
   if (task.kind === "verify") {

@@ -15,10 +15,10 @@ import {
   readBuildRequest,
   readerFolders,
 } from "./build-jobs.ts";
-import type { ShardHost } from "./host.ts";
+import type { Closable, ShardHost } from "./host.ts";
 import { entryIdOf, type RegisterParts, registerShards, unregisterLost, withOrigin } from "./register.ts";
 import type { RunShardTask } from "./run-task.ts";
-import { createSharedFolder, type SharedFolder } from "./shared-folder.ts";
+import { SharedFolder } from "./shared-folder.ts";
 import { readerKinds } from "./slice-readers.ts";
 import { enqueueVerify, verifyKind } from "./verify-jobs.ts";
 
@@ -35,7 +35,7 @@ export interface ShardSettings {
 }
 
 /** What the shards of the service work with. */
-export interface ShardServiceParts<Endpoint> {
+export interface ShardServiceParts<Endpoint extends Closable> {
   readonly config: ShardSettings;
   readonly host: ShardHost<Endpoint>;
   readonly catalog: RegisterParts["catalog"] & { refresh(): Promise<unknown> };
@@ -52,13 +52,9 @@ export interface ShardServiceParts<Endpoint> {
 const rescanEveryMs = 15_000;
 
 /** Shards as the service has them: hosted, registered, built on request. */
-export function createShardService<Endpoint>(parts: ShardServiceParts<Endpoint>) {
+export function createShardService<Endpoint extends Closable>(parts: ShardServiceParts<Endpoint>) {
   const { config, host, jobs, runTask, log, soleOwner, descriptions } = parts;
-  const folder = createSharedFolder({
-    dataDir: config.dataDir,
-    store: soleOwner ? undefined : parts.store,
-    onProblem: (problem) => log.error(problem),
-  });
+  const folder = new SharedFolder(config.dataDir, soleOwner ? undefined : parts.store, (problem) => log.error(problem));
   let looking: ReturnType<typeof every> | undefined;
   const register = async (): Promise<void> => {
     if (soleOwner) await unregisterLost(host.datasets, registerParts(parts));
@@ -108,14 +104,14 @@ const whereShared = (kind: JobKind, folder: SharedFolder): JobKind => ({
   },
 });
 
-const registerParts = ({ config, log, catalog }: ShardServiceParts<unknown>): RegisterParts => ({
+const registerParts = ({ config, log, catalog }: ShardServiceParts<Closable>): RegisterParts => ({
   catalog,
   publicUrl: config.publicUrl,
   log,
 });
 
 /** New entries are described like other endpoints are: by asking them, which costs nothing in-process. */
-async function registerAll(parts: ShardServiceParts<unknown>): Promise<void> {
+async function registerAll(parts: ShardServiceParts<Closable>): Promise<void> {
   // What another replica has registered already is not registered again.
   if (!parts.soleOwner) await parts.catalog.refresh();
   for (const dataset of parts.host.datasets) {
@@ -128,7 +124,7 @@ async function registerAll(parts: ShardServiceParts<unknown>): Promise<void> {
 /** Queries find out what is in a shard, not whose it is. */
 async function completeDescription(
   id: string,
-  { config, host, catalog, descriptions }: ShardServiceParts<unknown>,
+  { config, host, catalog, descriptions }: ShardServiceParts<Closable>,
   rescan: () => Promise<void>,
 ): Promise<void> {
   const entry = catalog.byId(id);
@@ -147,7 +143,10 @@ async function completeDescription(
 const isOwnShard = ({ url, keywords }: CatalogEntry, { publicUrl }: ShardSettings): boolean =>
   keywords.includes("shard") && url.startsWith(`${publicUrl}/shards/`);
 
-function serviceOf<Endpoint>({ config, host, jobs }: ShardServiceParts<Endpoint>, folder: SharedFolder) {
+function serviceOf<Endpoint extends Closable>(
+  { config, host, jobs }: ShardServiceParts<Endpoint>,
+  folder: SharedFolder,
+) {
   return {
     get datasets(): readonly ShardDataset[] {
       return host.datasets;

@@ -4,25 +4,7 @@ import { join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Whether all processes over one store have the same data folder, where shards are built, read and hosted. */
-export interface SharedFolder {
-  /** What was found last: why shards cannot be built, as a sentence. */
-  readonly problem: string | undefined;
-  /** Tells the others of this process' folder and looks at theirs. @throws FedwayError `STORE_FAILED` */
-  look(): Promise<void>;
-  /** Looks, too. @throws FedwayError `CONFIG_INVALID` when the folder is not that of the others, `STORE_FAILED` */
-  ensure(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** What the folder is compared with. */
-interface SharedFolderOptions {
-  readonly dataDir: string;
-  /** Absent: no other process shares the state, and none has to share the folder. */
-  readonly store: Pick<Store, "put" | "list" | "delete"> | undefined;
-  /** Called when a problem begins. */
-  readonly onProblem: (problem: string) => void;
-}
+type FolderStore = Pick<Store, "put" | "list" | "delete">;
 
 const prefix = "shards/folders/";
 const markerName = "folder-id";
@@ -31,42 +13,56 @@ const ttlMs = 60_000;
 const mostProcesses = 1_000;
 
 /**
- * Compares folders by a random id that lies in each: every process tells the store the id that it reads, for as long as it
- * runs, so that a folder that was replaced leaves nothing to clear up.
+ * Whether all processes over one store have the same data folder, where shards are built, read and hosted. Folders are
+ * compared by a random id that lies in each: every process tells the store the id that it reads, for as long as it runs, so
+ * that a folder that was replaced leaves nothing to clear up.
  */
-export function createSharedFolder({ dataDir, store, onProblem }: SharedFolderOptions): SharedFolder {
-  const key = `${prefix}${randomUUID()}`;
-  let problem: string | undefined;
-  const look = async (): Promise<void> => {
-    if (store === undefined) return;
-    const found = await problemOf(dataDir, store, key);
-    if (found !== undefined && problem === undefined) onProblem(found);
-    problem = found;
-  };
-  return {
-    get problem() {
-      return problem;
-    },
-    look,
-    async ensure() {
-      await look();
-      if (problem === undefined) return;
-      throw new FedwayError("CONFIG_INVALID", problem, {
-        next: "Mount one volume as FEDWAY_DATA_DIR in every process, web and worker (k8s: ReadWriteMany).",
-      });
-    },
-    async close() {
-      // It is forgotten in its time otherwise.
-      await store?.delete(key).catch(() => false);
-    },
-  };
+export class SharedFolder {
+  readonly #key = `${prefix}${randomUUID()}`;
+  readonly #dataDir: string;
+  readonly #store: FolderStore | undefined;
+  readonly #onProblem: (problem: string) => void;
+  #problem: string | undefined;
+
+  /**
+   * @param store absent: no other process shares the state, and none has to share the folder
+   * @param onProblem called when a problem begins
+   */
+  constructor(dataDir: string, store: FolderStore | undefined, onProblem: (problem: string) => void) {
+    this.#dataDir = dataDir;
+    this.#store = store;
+    this.#onProblem = onProblem;
+  }
+
+  /** What was found last: why shards cannot be built, as a sentence. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Tells the others of this process' folder and looks at theirs. @throws FedwayError `STORE_FAILED` */
+  async look(): Promise<void> {
+    if (this.#store === undefined) return;
+    const found = await problemOf(this.#dataDir, this.#store, this.#key);
+    if (found !== undefined && this.#problem === undefined) this.#onProblem(found);
+    this.#problem = found;
+  }
+
+  /** Looks, too. @throws FedwayError `CONFIG_INVALID` when the folder is not that of the others, `STORE_FAILED` */
+  async ensure(): Promise<void> {
+    await this.look();
+    if (this.#problem === undefined) return;
+    throw new FedwayError("CONFIG_INVALID", this.#problem, {
+      next: "Mount one volume as FEDWAY_DATA_DIR in every process, web and worker (k8s: ReadWriteMany).",
+    });
+  }
+
+  /** Others forget a process that does not close in its time. */
+  async close(): Promise<void> {
+    await this.#store?.delete(this.#key).catch(() => false);
+  }
 }
 
-async function problemOf(
-  dataDir: string,
-  store: NonNullable<SharedFolderOptions["store"]>,
-  key: string,
-): Promise<string | undefined> {
+async function problemOf(dataDir: string, store: FolderStore, key: string): Promise<string | undefined> {
   const id = await folderId(dataDir).catch(() => undefined);
   await store.put(key, id ?? "", { ttlMs });
   if (id === undefined) return "Shards cannot be built: the data folder of this process cannot be written.";

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep, systemClock } from "../../clock.ts";
 import { isErrorCode } from "../../errors/codes.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
@@ -73,7 +73,6 @@ export interface OpenSlices {
 /** Has parts of a build read; resolves when all are there. */
 export type ReadSlices = (slices: OpenSlices, passes: PassOptions) => Promise<void>;
 
-/** What the workers of a queue are had with. */
 interface QueueReaderOptions {
   readonly jobs: Pick<JobQueue, "enqueue" | "get" | "list" | "cancel">;
   readonly dataset: string;
@@ -81,27 +80,23 @@ interface QueueReaderOptions {
   readonly patienceMs?: number;
 }
 
-/** Has the parts of a build read by all workers of a queue. */
+/** Has the parts of a build read by all workers of a queue; more than a job may have children come in several rounds. */
 export function queueReaders(options: QueueReaderOptions): ReadSlices {
   return async (slices, passes) => {
-    // More parts than a job may have children come in several rounds.
     for (let from = 0; from < slices.open.length; from += mostSlices) {
       await runFlow(options, { ...slices, open: slices.open.slice(from, from + mostSlices) }, passes);
     }
   };
 }
 
-/** How a build hands its parts to readers. */
-interface SharedReaders {
-  /** Bytes of the inputs for each reader. */
-  readonly sliceBytes: number;
-  /** Folder that has the inputs of all builds below it, links resolved. */
-  readonly inputs: string;
-  readonly read: ReadSlices;
-}
-
-/** Lets others read the parts of a build that has several. */
-export const sharingReaders = ({ sliceBytes, inputs, read }: SharedReaders): SliceReaders => ({
+/**
+ * Lets others read the parts of a build that has several.
+ * @param readers bytes of the inputs for each reader, and the folder that has the inputs of all builds below it
+ */
+export const sharingReaders = (
+  { sliceBytes, inputs }: { readonly sliceBytes: number; readonly inputs: string },
+  read: ReadSlices,
+): SliceReaders => ({
   sliceBytes,
   async runSlices(work, passes) {
     const { plan, open } = work;
@@ -157,8 +152,9 @@ function withStoreRetries(jobs: Asked, mostMs: number, signal: AbortSignal | und
 }
 
 /** @throws what the signal was aborted with */
-async function pause(signal: AbortSignal | undefined): Promise<void> {
-  await sleep(pollMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
+async function pause(signal = new AbortController().signal): Promise<void> {
+  await sleep(pollMs, { clock: systemClock, signal });
+  signal.throwIfAborted();
 }
 
 async function ended(

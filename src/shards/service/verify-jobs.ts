@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import { readOrigins, readReport } from "../finished-folder.ts";
@@ -83,13 +84,14 @@ async function verify(
   { config, host, runTask }: VerifyKindParts,
   { id, signal, progress }: JobContext,
 ): Promise<VerifyJobResult> {
+  const startedMs = systemClock.now();
   const folder = await folderOf(host, dataset);
   const { fingerprint } = await readManifest(folder);
   const { hostedTimeoutMs, hostedTotalMb } = config.limits;
   const [inputs, queries] = await Promise.all([inputsOf(config, folder), queriesOf(folder)]);
   const limits = { timeoutMs: hostedTimeoutMs, memoryMb: Math.ceil(hostedTotalMb / 2), maxAnswerBytes };
   signal.throwIfAborted();
-  const found = await withScratch(join(config.dataDir, "scratch"), id, (scratch) =>
+  const found = await withScratch(join(config.dataDir, "scratch"), { id, startedMs }, (scratch) =>
     runTask(
       { kind: "verify", options: { folder, inputs, queries, answers, limits, scratch }, answersMs },
       { signal, onProgress: progress },
@@ -155,17 +157,19 @@ const inFewWords = (check: Check): Check => ({
 const inShort = ({ outcome, checks }: Verification): Verification => ({ outcome, checks: checks.map(inFewWords) });
 
 /**
- * Works in a folder of its own, which is gone at the end, as is what earlier runs of the same id left. An earlier run may
- * still be about to end, cancelled or lost: it must not remove the folder of this one.
+ * Works in a folder of its own, which is gone at the end, as is what runs of the same id left that started earlier. One of
+ * these may still be about to begin or to end, cancelled or lost: it must not remove the folder of this one.
  */
 async function withScratch<Result>(
   root: string,
-  id: string,
+  { id, startedMs }: { readonly id: string; readonly startedMs: number },
   work: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const earlier = (await readdir(root).catch(() => [])).filter((name) => name.startsWith(`${id}~`));
+  const names = await readdir(root).catch(() => []);
+  const isLater = (name: string): boolean => Number(name.split("~")[1]) >= startedMs;
+  const earlier = names.filter((name) => name.startsWith(`${id}~`) && !isLater(name));
   await Promise.all(earlier.map((name) => remove(join(root, name))));
-  const folder = join(root, `${id}~${randomUUID()}`);
+  const folder = join(root, `${id}~${startedMs}~${randomUUID()}`);
   await mkdir(folder, { recursive: true });
   try {
     return await work(folder);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { acceptedJob, finishedJob, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;
@@ -26,20 +26,8 @@ const post = (body: unknown, search = ""): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-async function finished(id: string): Promise<Job> {
-  for (;;) {
-    const job = (await (await fetch(`${service.url}/api/jobs/${id}`)).json()) as Job;
-    if (job.state !== "waiting" && job.state !== "running") return job;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-async function jobOf(response: Response): Promise<Job> {
-  const job = (await response.json()) as Job;
-  expect({ status: response.status, job }).toMatchObject({ status: 202, job: { kind: "build-shards" } });
-  expect(response.headers.get("location")).toBe(`/api/jobs/${job.id}`);
-  return finished(job.id);
-}
+const finished = (id: string): Promise<Job> => finishedJob(service.url, id);
+const jobOf = (response: Response): Promise<Job> => acceptedJob(service.url, "build-shards", response);
 
 const least = {
   dataset: "uploaded",
@@ -113,7 +101,7 @@ describe("POST /api/shards", () => {
 });
 
 describe("a build under way", () => {
-  it("is the answer to the same wish, refuses another one, and can be cancelled", async () => {
+  it("is the answer to the same request, refuses another one, and can be cancelled", async () => {
     const wish = { ...least, dataset: "slow" };
     const [first, second, other] = await Promise.all([post(wish), post(wish), post({ ...wish, gzip: true })]);
     const jobs = (await Promise.all([first, second, other].map((response) => response.json()))) as (Job & {

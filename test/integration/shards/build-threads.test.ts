@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { learn } from "../../../src/shards/load/learn.ts";
 import type { Progress } from "../../../src/shards/load/read-statements.ts";
@@ -41,8 +41,12 @@ const files: Readonly<Record<string, string | Buffer>> = {
 };
 const small = { partBytes: 20_000, sliceBytes: 30_000, noteMs: 0 } satisfies MaterialiseOptions;
 
+vi.setConfig({ testTimeout: 600_000 });
+
 let started: Worker[] = [];
-const note = (worker: Worker): void => void started.push(worker);
+/** Test files share a process: the thread of a solver, which another one has left to end, is not counted. */
+const isOurs = (worker: Worker): boolean => worker.resourceLimits?.maxOldGenerationSizeMb === 512;
+const note = (worker: Worker): void => void (isOurs(worker) && started.push(worker));
 beforeEach(() => {
   started = [];
   process.on("worker", note);
@@ -147,12 +151,15 @@ describe("a build in threads that fails", () => {
   it("leaves nothing and nothing running when a thread is ended, and the next one does the rest", async () => {
     const { folder, paths } = folderOfInputs();
     const kill = (worker: Worker): void => {
-      if (started.length === 2) worker.once("online", () => void worker.terminate());
+      if (isOurs(worker) && started.length === 2) worker.once("online", () => void worker.terminate());
     };
     process.on("worker", kill);
     try {
       const build = buildShards(folder, paths, { rules }, { ...small, threads: 2 });
-      await expect(build).rejects.toMatchObject({ code: "INTERNAL", message: /thread that builds the shards ended/u });
+      await expect(build).rejects.toMatchObject({
+        code: "INTERNAL",
+        message: expect.stringMatching(/thread ended before its work was done/u),
+      });
     } finally {
       process.off("worker", kill);
     }

@@ -2,11 +2,21 @@ import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { expect, vi } from "vitest";
 import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { ShardCommands } from "../../../src/cli/cli-io.ts";
 import type { BuildResult } from "../../../src/shards/build.ts";
+import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { Verification } from "../../../src/shards/verify/verification.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
+
+/** Builds and verifications take seconds, on a busy machine minutes: only what hangs takes all of this time. */
+const longestMs = 600_000;
+vi.setConfig({
+  testTimeout: longestMs,
+  hookTimeout: longestMs,
+  expect: { poll: { timeout: longestMs, interval: 20 } },
+});
 
 /** The example of the repository. */
 export const exampleFolder = fileURLToPath(new URL("../../../shards/example/", import.meta.url));
@@ -60,4 +70,21 @@ export async function openWorkspace(): Promise<ShardWorkspace> {
       await writeFile(spec, JSON.stringify({ ...before, ...changes }));
     },
   };
+}
+
+/** A job of a running service when it has ended. */
+export async function finishedJob(url: string, id: string): Promise<Job> {
+  for (;;) {
+    const job = (await (await fetch(`${url}/api/jobs/${id}`)).json()) as Job;
+    if (job.state !== "waiting" && job.state !== "running") return job;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** The job that a response accepts, when it has ended. */
+export async function acceptedJob(url: string, kind: string, response: Response): Promise<Job> {
+  const job = (await response.json()) as Job;
+  expect({ status: response.status, job }).toMatchObject({ status: 202, job: { kind } });
+  expect(response.headers.get("location")).toBe(`/api/jobs/${job.id}`);
+  return finishedJob(url, job.id);
 }

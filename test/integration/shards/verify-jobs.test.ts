@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { appendFile, cp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { verifyKind, type VerifyJobResult } from "../../../src/shards/service/verify-jobs.ts";
 import { shardRunner } from "../../../src/app/open-shards.ts";
@@ -10,7 +10,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { Check } from "../../../src/shards/verify/verification.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
-import { exampleQueries, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { acceptedJob, exampleQueries, finishedJob, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let folder: string;
@@ -40,28 +40,18 @@ afterAll(async () => {
 const post = (dataset: string, search = ""): Promise<Response> =>
   fetch(`${service.url}/api/shards/${dataset}/verify${search}`, { method: "POST" });
 
-async function finished(id: string): Promise<Job> {
-  for (;;) {
-    const job = (await (await fetch(`${service.url}/api/jobs/${id}`)).json()) as Job;
-    if (job.state !== "waiting" && job.state !== "running") return job;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-async function jobOf(response: Response): Promise<Job> {
-  const job = (await response.json()) as Job;
-  expect({ status: response.status, job }).toMatchObject({ status: 202, job: { kind: "verify-shards" } });
-  expect(response.headers.get("location")).toBe(`/api/jobs/${job.id}`);
-  return finished(job.id);
-}
+const finished = (id: string): Promise<Job> => finishedJob(service.url, id);
+const jobOf = (response: Response): Promise<Job> => acceptedJob(service.url, "verify-shards", response);
 
 async function verified(dataset: string, search = ""): Promise<VerifyJobResult> {
   const job = await jobOf(await post(dataset, search));
   expect(job).toMatchObject({ id: `verify-shards.${dataset}`, state: "done", result: { dataset } });
   // Nothing of the work is left.
-  expect(await readdir(join(workspace.dataDir, "scratch"))).toEqual([]);
+  expect(await scratch()).toEqual([]);
   return job.result as VerifyJobResult;
 }
+
+const scratch = (): Promise<readonly string[]> => readdir(join(workspace.dataDir, "scratch")).catch(() => []);
 
 const outcomes = ({ checks }: VerifyJobResult): Readonly<Record<string, string>> =>
   Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome]));
@@ -215,7 +205,7 @@ describe("POST /api/shards/{dataset}/verify", () => {
 });
 
 describe("a verification under way", () => {
-  it("is the answer to the same wish, refuses another one, and can be cancelled", async () => {
+  it("is the answer to the same request, refuses another one, and can be cancelled", async () => {
     // A file that takes a while, so that there is something under way.
     const aside = join(workspace.dataDir, "aside.nt");
     const input = join(workspace.input, "harbour.nt");
@@ -228,11 +218,12 @@ describe("a verification under way", () => {
     const other = await post("harbour");
     expect(other.status).toBe(409);
     expect(await other.json()).toMatchObject({ code: "SHARDS_BUSY" });
+    await expect.poll(scratch).not.toEqual([]);
     const cancelled = await fetch(`${service.url}/api/jobs/${first.id}`, { method: "DELETE" });
     expect(cancelled.status).toBe(204);
     expect((await finished(first.id)).state).toBe("cancelled");
     // What it wrote goes when its run has noticed.
-    await expect.poll(() => readdir(join(workspace.dataDir, "scratch"))).toEqual([]);
+    await expect.poll(scratch).toEqual([]);
     await rename(aside, input);
   });
 
@@ -243,7 +234,7 @@ describe("a verification under way", () => {
     const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: true },
       {
-        id: "verify-shards.harbour",
+        id: "verify-shards.told",
         attempt: 1,
         children: [],
         signal: aborter.signal,
@@ -261,7 +252,20 @@ describe("a verification under way", () => {
       "checking where triples lie (3 of 4)",
       "comparing answers (4 of 4)",
     ]);
-    expect(await readdir(join(workspace.dataDir, "scratch"))).toEqual([]);
+    expect((await scratch()).filter((name) => name.startsWith("verify-shards.told"))).toEqual([]);
+  });
+
+  it("leaves alone what a run of the same id works in that began later", async () => {
+    const later = join(workspace.dataDir, "scratch", `verify-shards.told~${Date.now() + 3_600_000}~x`);
+    const earlier = join(workspace.dataDir, "scratch", "verify-shards.told~1~x");
+    for (const name of [later, earlier]) await mkdir(name, { recursive: true });
+    const config = loadConfig({ FEDWAY_DATA_DIR: workspace.dataDir });
+    await verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
+      { dataset: "harbour", answers: false },
+      { id: "verify-shards.told", attempt: 1, children: [], signal: new AbortController().signal, progress: () => {} },
+    );
+    expect(await scratch()).toEqual([basename(later)]);
+    await rm(later, { recursive: true });
   });
 
   it("says nothing of shards that were replaced by others meanwhile", async () => {
@@ -271,7 +275,7 @@ describe("a verification under way", () => {
     const run = verifyKind({ config, runTask: shardRunner(config), host: { folderOf: async () => folder } }).run(
       { dataset: "harbour", answers: false },
       {
-        id: "verify-shards.harbour",
+        id: "verify-shards.replaced",
         attempt: 1,
         children: [],
         signal: new AbortController().signal,
