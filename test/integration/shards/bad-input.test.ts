@@ -19,40 +19,32 @@ async function shouldRefuse(code: string, message: RegExp): Promise<void> {
 const write = (name: string, text: string): Promise<void> => writeFile(join(workspace.input, name), text);
 
 describe("a build refuses", () => {
-  it("an unknown field", async () => {
-    await workspace.describe({ quries: "q.json" });
-    await shouldRefuse("REQUEST_INVALID", /unknown field "quries"/);
-  });
-
-  it("a description that is no JSON", async () => {
-    await write("spec.json", "{");
-    await shouldRefuse("REQUEST_INVALID", /not JSON/);
+  it.each<[string, () => Promise<unknown>, string, RegExp]>([
+    ["an unknown field", () => workspace.describe({ quries: "q.json" }), "REQUEST_INVALID", /unknown field "quries"/],
+    ["a description that is no JSON", () => write("spec.json", "{"), "REQUEST_INVALID", /not JSON/],
+    ["no queries", () => write("queries.json", "[]"), "REQUEST_INVALID", /quer/i],
+    ["queries of which none parses", () => write("queries.json", '[{"sparql": "SELECT"}]'), "REQUEST_INVALID", /quer/i],
+    [
+      "a graph that does not parse, with the line",
+      () => write("harbour.nt", "<urn:x:1> <urn:x:p> <urn:x:2> .\n<urn:x:1> nonsense .\n"),
+      "DATASET_INVALID",
+      /harbour\.nt, line 2/,
+    ],
+    [
+      "a reading that is not known",
+      () => workspace.describe({ reading: "poetic" }),
+      "REQUEST_INVALID",
+      /no reading "poetic"/,
+    ],
+  ])("%s", async (_, spoil, code, message) => {
+    await spoil();
+    await shouldRefuse(code, message);
   });
 
   it("a path that leads out by a link", async () => {
     await rm(join(workspace.input, "harbour.nt"));
     await symlink("/etc/hostname", join(workspace.input, "harbour.nt"));
     await shouldRefuse("REQUEST_INVALID", /leads out of the folders that may be read/);
-  });
-
-  it("no queries", async () => {
-    await write("queries.json", "[]");
-    await shouldRefuse("REQUEST_INVALID", /quer/i);
-  });
-
-  it("queries of which none parses", async () => {
-    await write("queries.json", JSON.stringify([{ id: "a", sparql: "SELECT" }]));
-    await shouldRefuse("REQUEST_INVALID", /quer/i);
-  });
-
-  it("a graph that does not parse, with the line", async () => {
-    await write("harbour.nt", "<urn:x:1> <urn:x:p> <urn:x:2> .\n<urn:x:1> nonsense .\n");
-    await shouldRefuse("DATASET_INVALID", /harbour\.nt, line 2/);
-  });
-
-  it("a reading that is not known", async () => {
-    await workspace.describe({ reading: "poetic" });
-    await shouldRefuse("REQUEST_INVALID", /no reading "poetic"/);
   });
 
   it("a target with something else in it", async () => {
@@ -69,24 +61,6 @@ describe("a build refuses", () => {
     await expect(workspace.build()).rejects.toMatchObject({ code: "SHARDS_BUSY" });
     await lock.release();
     expect((await workspace.build()).folder).toBe(target);
-  });
-});
-
-describe("a build that is cancelled", () => {
-  it("leaves no shards, and the next one finishes", async () => {
-    const aborter = new AbortController();
-    const cancelled = workspace.build({
-      signal: aborter.signal,
-      onProgress: ({ stage }) => {
-        if (stage === "choosing the rules") aborter.abort();
-      },
-    });
-    await expect(cancelled).rejects.toThrow();
-    // What was gathered so far stays, for the next one to go on with.
-    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual(["harbour.building"]);
-    const { folder = "" } = await workspace.build();
-    expect((await workspace.verify(folder)).outcome).toBe("held");
-    expect(await readdir(join(workspace.dataDir, "shards"))).toEqual(["harbour"]);
   });
 });
 

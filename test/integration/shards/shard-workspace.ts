@@ -2,21 +2,13 @@ import { storeOpener } from "../../../src/hosting/file-store.ts";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { createShardCommands } from "../../../src/shards/service/commands.ts";
 import type { ShardCommands } from "../../../src/cli/cli-io.ts";
 import type { BuildResult } from "../../../src/shards/build.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { Verification } from "../../../src/shards/verify/verification.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
-
-/** Builds and verifications take seconds, on a busy machine minutes: only what hangs takes all of this time. */
-const longestMs = 600_000;
-vi.setConfig({
-  testTimeout: longestMs,
-  hookTimeout: longestMs,
-  expect: { poll: { timeout: longestMs, interval: 20 } },
-});
 
 /** The example of the repository. */
 export const exampleFolder = fileURLToPath(new URL("../../../shards/example/", import.meta.url));
