@@ -68,7 +68,7 @@ export async function solved(
   parts: SolveParts,
 ): Promise<SolvedInterpretation> {
   const solution = await chooseRules(problem, { ...parts, reading });
-  // A search that was ended gives what it has found; a build that was cancelled is none.
+  // A search that was cut off returns what it has found. A cancelled build has no result.
   parts.signal.throwIfAborted();
   const { queries, candidates } = problem;
   return { solution, candidates: candidates.length, applicability: applicability(queries, reading) };

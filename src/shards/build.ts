@@ -38,7 +38,7 @@ import type { OpenStore } from "./verify/answer-store.ts";
 /** How shards are built. */
 export interface BuildOptions {
   readonly solver: AnswerSetSolver;
-  /** Ends the build; what was written stays for the next one to go on with. */
+  /** Ends the build; what was written stays, and the next build resumes from it. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Milliseconds since the epoch. */
@@ -51,18 +51,18 @@ export interface BuildOptions {
   readonly openStore?: OpenStore | undefined;
   /** For what the queries are asked before the rules are chosen, and as much again afterwards; default 180,000. */
   readonly answersMs?: number | undefined;
-  /** Others that read parts of the inputs; this process reads all of them by default. */
+  /** Readers of parts of the inputs; this process reads all of them by default. */
   readonly readers?: SliceReaders | undefined;
 }
 
-/** Has the inputs read in parts, side by side. The bytes of the shards do not depend on it. */
+/** Reads parts of the inputs side by side. The bytes of the shards do not depend on it. */
 export interface SliceReaders {
   /** Bytes of the inputs for each. */
   readonly sliceBytes: number;
   readonly runSlices: RunSlices;
 }
 
-/** What came of a build. */
+/** The result of a build. */
 export interface BuildResult {
   readonly report: ShardReport;
   /** Absent when nothing was written. */
@@ -92,7 +92,7 @@ export async function buildShards(spec: LocatedSpec, options: BuildOptions): Pro
   }
 }
 
-/** What was done before a build was stopped stays for the next one; one that failed would only fail again. */
+/** A stopped build keeps its work for the next one. A failed build would only fail again: its work is removed. */
 async function buildHeld(
   spec: LocatedSpec,
   reading: Interpretation,
@@ -137,7 +137,7 @@ async function build(spec: LocatedSpec, reading: Interpretation, held: Held): Pr
   const patterns = problem.queries.map((query) => query.patterns);
   const precedence = spec.precedence ?? (spec.mode === "balanced" ? balancedPrecedence : defaultPrecedence);
   const request = { learned, buckets: reading.buckets, patterns };
-  // Shards of the same inputs that are there already are most often what will come of this build: nothing to write then.
+  // Existing shards of the same inputs are most often the result of this build: then nothing has to be written.
   const gathered =
     held.target === undefined || (await isMadeOf(held.target, learned))
       ? undefined
@@ -182,7 +182,7 @@ function passOptions({ signal, onProgress, now }: BuildOptions): PassOptions {
 
 type Chosen = Awaited<ReturnType<typeof choose>>;
 
-/** Beside the reading that is used the others are only shown: they get a part of its time each. */
+/** The other readings are only shown beside the one that is used: each gets a part of its time. */
 const shareOfOthers = 1 / 6;
 
 /** The reading that is used and, beside it, the published method in every reading; of each query its sources, where asked. */

@@ -8,10 +8,10 @@ import { type SubjectClasses, SubjectCursor } from "./subject-classes.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { compareText } from "../../rdf/canonical.ts";
 
-/** What cells are told apart by, and who asks for them. */
+/** What distinguishes cells, and the queries that touch them. */
 export interface CellQuestions {
   readonly subjects: SubjectClasses;
-  /** Number of buckets; a multiple of those of the rules that come of it. */
+  /** Number of buckets; a multiple of those of the rules. */
   readonly buckets: number;
   /** Of each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
@@ -38,14 +38,14 @@ interface Counted extends Pick<Cell, "bucket"> {
   graphs: number;
 }
 
-/** Numbers cells in the order in which their statements come, and counts what is in them. */
+/** Numbers cells in the order of their statements, and counts what is in them. */
 export class CellCounter {
-  /** Follows the subject of the statement that was taken last. */
+  /** At the subject of the last statement. */
   readonly cursor: SubjectCursor;
   readonly #subjects: SubjectClasses;
   readonly #buckets: number;
   readonly #terms = new ByteTable();
-  /** Of each predicate the one that came behind it last. */
+  /** Of each predicate the one that followed it last. */
   readonly #following: number[] = [];
   #lastPredicate = 0;
   readonly #patterns = new PatternIndex(this.#terms);
@@ -78,7 +78,7 @@ export class CellCounter {
     return number;
   }
 
-  /** Subjects of one class most often have the same predicates in the same order. */
+  /** Subjects of one class usually have the same predicates in the same order. */
   #predicateOf(statement: Statement): number {
     const guess = this.#following[this.#lastPredicate];
     if (guess !== undefined && this.#terms.isPredicate(guess, statement)) {
@@ -116,7 +116,7 @@ export class CellCounter {
   }
 }
 
-/** More cells than this no solver can place. */
+/** No solver can place more cells. */
 export const maxCells = 1_000_000;
 
 /** The error of a dataset that has more. */

@@ -24,7 +24,7 @@ export interface Learned {
   readonly subjects: SubjectClasses;
   /** Subjects that no class is known of; `isAtLeast`: there may be more. */
   readonly untyped: { readonly count: number; readonly isAtLeast: boolean };
-  /** Subjects of statements at even distances, in the order of their bytes: tells where to part the dataset. */
+  /** Subjects of statements at even distances, sorted by bytes: where to split the dataset. */
   readonly sample: readonly Buffer[];
 }
 
@@ -114,7 +114,7 @@ class Learner {
   }
 }
 
-/** Of all sets together; only data that is made to be difficult comes near. */
+/** Members of all sets together; only hostile data comes near. */
 const maxMembers = 20_000_000;
 
 /** Sets of classes by number; 0 is the empty one. */
@@ -162,7 +162,7 @@ class ClassSets {
 const maxTaken = 8192;
 const maxSubjectBytes = 1024;
 
-/** Takes the subjects of statements at even distances, which double whenever there are enough. */
+/** Samples the subjects of statements at even distances, which double whenever the sample is full. */
 class SubjectSample {
   #taken: Buffer[] = [];
   #stride = 1;
@@ -171,7 +171,7 @@ class SubjectSample {
   take({ bytes, start, subjectEnd }: Statement): void {
     this.#seen += 1;
     if (this.#seen % this.#stride !== 0) return;
-    // A longer subject is cut off: it tells where to part as well.
+    // A prefix of a long subject splits as well.
     this.#taken.push(Buffer.from(bytes.subarray(start, Math.min(subjectEnd, start + maxSubjectBytes))));
     if (this.#taken.length < maxTaken) return;
     this.#taken = this.#taken.filter((_, index) => index % 2 === 1);

@@ -103,7 +103,7 @@ export class LineScanner {
   }
 }
 
-/** Behind the next carriage return: it ends a line, and a comment, as a line feed does. */
+/** The place behind the next carriage return, which ends a line or comment as a line feed does. */
 function afterReturn(bytes: Buffer, from: number, end: number): number {
   let at = from;
   while (at < end && bytes[at] !== return_) at += 1;
@@ -112,8 +112,8 @@ function afterReturn(bytes: Buffer, from: number, end: number): number {
 
 /**
  * Finds the statements of a file that an earlier pass found to be canonical N-Triples, line by line, and does not check
- * them again: terms have a space between them, and neither subjects nor predicates have one inside. For a file that has
- * been changed since it finds nonsense; so who reads compares its checksum.
+ * them again: terms have a space between them, and neither subjects nor predicates have one inside. In a file that has
+ * changed since it finds nonsense: its reader compares the checksum.
  */
 export class TrustedScanner {
   readonly #visit: Visit;

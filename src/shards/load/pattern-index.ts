@@ -62,7 +62,7 @@ const isPossible = ({ subject, predicate, object, graph }: Pattern): boolean =>
     (term) => term === undefined || canonicalTerm(term) !== undefined,
   );
 
-/** Finds out which cells patterns touch while statements pass by. */
+/** Finds the cells that patterns touch while statements are read. */
 export class PatternIndex {
   readonly #constants: ByteTable;
   readonly #byPredicate = new Map<number, Group>();

@@ -21,9 +21,9 @@ export interface FileFacts {
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told of bytes of the file, compressed or not, as they are read. */
+  /** Called with the bytes of the file, compressed or not, as they are read. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
-  /** Awaited now and then by readers of statements, between two of them. */
+  /** Awaited now and then between two statements. */
   readonly afterChunk?: (() => Promise<void>) | undefined;
 }
 

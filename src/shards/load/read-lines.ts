@@ -79,7 +79,7 @@ export async function readLinesWithin(
   await refuseChanged(input);
 }
 
-/** Counts no bytes of other ranges, into which the last chunk goes. */
+/** Ignores bytes of the next range, which the last chunk may contain. */
 function countUpTo({ from, to }: ByteRange, onBytes: ReadOptions["onBytes"]): (bytes: number) => void {
   let left = to - from;
   return (bytes) => {

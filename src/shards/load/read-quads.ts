@@ -12,9 +12,9 @@ import { invalidInput, type InputFormat, type NamedInput, skolemBase, skolemLabe
 import { type FileFacts, InputBytes, type ReadOptions } from "./read-bytes.ts";
 import { absoluteIri, canonicalString, type Statement, type Visit } from "./statement.ts";
 
-/** What a parser may take without giving a statement; it holds these bytes in memory. */
+/** Bytes that a parser may take without giving a statement: it holds them in memory. */
 const maxHeldBytes = 64 * 1024 * 1024;
-/** Small pieces keep what a parser gives at once small, and tell well where it stumbled. */
+/** Small pieces bound what a parser gives at once, and locate its errors. */
 const pieceBytes = 32 * 1024;
 
 const xsdString = "http://www.w3.org/2001/XMLSchema#string";
@@ -129,7 +129,7 @@ function literal(term: RDF.Literal): string {
   return term.datatype.value === xsdString ? value : `${value}^^${iri(term.datatype.value)}`;
 }
 
-/** The decoders speak of endpoints' answers, and some of them of lines. */
+/** Messages of decoders speak of an endpoint's answer, and some give a line. */
 function asSyntaxError(input: NamedInput, error: unknown, line: number): FedwayError {
   const message = error instanceof Error ? error.message : "it cannot be read";
   const reason = message.replace(/^The endpoint's \S+ answer (?:is malformed: )?/u, "").replace(/\.$/u, "");

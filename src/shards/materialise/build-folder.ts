@@ -25,7 +25,7 @@ export function placeOf(target: string) {
   };
 }
 
-/** Gives the result its name. What was there before gives way; between the two steps `recoverTarget` puts it back. */
+/** Renames the result to the target. After a kill between the two renames `recoverTarget` restores the old target. */
 export async function publish(place: Place): Promise<void> {
   const { target, replaced, result, building } = place;
   await syncPath(result);
@@ -36,7 +36,7 @@ export async function publish(place: Place): Promise<void> {
   await rm(building, { recursive: true, force: true });
 }
 
-/** Puts right what a kill in the middle of `publish` left. */
+/** Repairs what a kill in the middle of `publish` left behind. */
 export async function recoverTarget({ target, replaced }: Place): Promise<void> {
   if (!(await isThere(replaced))) return;
   if (await isThere(target)) await rm(replaced, { recursive: true, force: true });
@@ -62,7 +62,7 @@ const isWrittenShard = isShape({
 export type WrittenShard = Guarded<typeof isWrittenShard>;
 
 const isState = isShape({
-  /** Of what is built from what: another build does not go on with it. */
+  /** Identifies inputs and rules: another build does not resume from it. */
   fingerprint: isText,
   /** The first of the ranges that are not yet in the shards. */
   nextRange: isCount,
@@ -88,7 +88,7 @@ const bootId = (): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** The fingerprint of what is gathered in a folder; undefined when there is nothing to go on with. */
+/** The fingerprint of what is gathered in a folder; undefined when there is nothing to resume. */
 export const readPlan = async (folder: string): Promise<string | undefined> =>
   (await readNote(folder, names.plan, isPlan))?.fingerprint;
 
@@ -99,7 +99,7 @@ export const writePlan = (folder: string, fingerprint: string): Promise<void> =>
 /** Whether ranges may have been taken out of a folder. */
 export const hasState = (folder: string): Promise<boolean> => isThere(join(folder, names.state));
 
-/** The state that a build was left in; undefined when there is none to go on with. */
+/** The state that a build was left in; undefined when there is none to resume. */
 export async function readState(folder: string, fingerprint: string): Promise<BuildState | undefined> {
   const found = await readNote(folder, names.state, isState);
   return found?.fingerprint === fingerprint ? found : undefined;
@@ -134,7 +134,7 @@ export async function writeDurably(path: string, text: string): Promise<void> {
   await rename(aside, path);
 }
 
-/** Makes a file's bytes, or the names in a folder, last. */
+/** Flushes a file, or the names in a folder, to the disk. */
 async function syncPath(path: string): Promise<void> {
   const file = await open(path, "r");
   try {
@@ -144,7 +144,7 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The same of many: side by side, so that the disk has to be waited for less often. */
+/** Flushes several paths in parallel, which waits for the disk less often. */
 export async function syncPaths(paths: readonly string[]): Promise<void> {
   for (let from = 0; from < paths.length; from += syncedAtOnce) {
     await Promise.all(paths.slice(from, from + syncedAtOnce).map(syncPath));

@@ -33,7 +33,7 @@ const isNote = isShape({
 });
 type SliceNote = Guarded<typeof isNote>;
 
-/** Between the name of a slice and that of a reader, while files are not complete. */
+/** In the names of folders whose files are not complete: slice, mark, reader. */
 const asideMark = ".part.";
 
 const noteOf = (folder: string): string => join(folder, "note.json");
@@ -42,14 +42,14 @@ const noteOf = (folder: string): string => join(folder, "note.json");
 export const rangeFile = (folder: string, range: number): string => join(folder, String(range));
 
 /**
- * Reads a slice and writes its statements, each with the number of its cell, to files by range of subjects. Two readers of
- * one slice do not disturb each other: the first that is done counts.
- * @throws FedwayError `DATASET_INVALID`; the signal's reason, or an error of the file system: nothing is left of it then
+ * Reads a slice and writes its statements, each with the number of its cell, to files by range of subjects. Of two readers of
+ * one slice the first that finishes counts.
+ * @throws FedwayError `DATASET_INVALID`; the signal's reason, or an error of the file system. Nothing is left behind then.
  */
 export async function gatherSlice(request: SliceRequest, options: PassOptions = {}): Promise<void> {
   const { folder, ranges, fingerprint } = request;
   const aside = `${folder}${asideMark}${randomUUID()}`;
-  // Not what is above it: a build that was discarded does not come back.
+  // Not its parents: a discarded build must not come back.
   await mkdir(aside);
   try {
     const facts = await writeSlice(request, aside, options);
@@ -63,7 +63,7 @@ export async function gatherSlice(request: SliceRequest, options: PassOptions = 
   }
 }
 
-/** Removes what readers left that were ended before they could do it themselves. */
+/** Removes what readers left behind that were killed. */
 export async function removeUnfinished(parts: string): Promise<void> {
   const names = await readdir(parts).catch(() => []);
   const asides = names.filter((name) => name.includes(asideMark));
@@ -102,7 +102,7 @@ async function writeSlice(
 const sizesIn = (folder: string, ranges: number): Promise<readonly number[]> =>
   Promise.all(Array.from({ length: ranges }, async (_, range) => (await stat(rangeFile(folder, range))).size));
 
-/** What a finished slice holds; undefined for one that is not there, or is another one's. */
+/** The cells of a finished slice; undefined when there is none, or one of another build. */
 export async function readSliceFacts(folder: string, fingerprint: string): Promise<CellFacts | undefined> {
   return (await readNote(folder, fingerprint))?.facts;
 }

@@ -19,12 +19,12 @@ import {
 } from "./gather-slice.ts";
 import { gatherInThreads, threadsFor } from "./threads.ts";
 
-/** Bytes of one range; a few hundredths of a second of sorting. */
+/** Bytes of one range, which sorts in a few hundredths of a second. */
 const defaultPartBytes = 8 * 1024 * 1024;
 const maxParts = 1024;
-/** Of statements, from which on they are read in several parts and threads. */
+/** Statements of this many bytes or more are read in several slices and threads. */
 const leastThreadBytes = 64 * 1024 * 1024;
-/** The same on each machine, so that another one can go on with a build. */
+/** The same on each machine, so that another one can resume a build. */
 const partsOfLarge = 4;
 const spareBytes = 16 * 1024 * 1024;
 
@@ -37,15 +37,15 @@ export interface GatherRequest {
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
-/** Has slices read, by this process or by others; resolves when all are there. */
+/** Reads slices, in this process or in others; resolves when all are read. */
 export type RunSlices = (work: SliceWork, options: PassOptions) => Promise<void>;
 
-/** Slices that are to be read. */
+/** Slices to be read. */
 export interface SliceWork {
   readonly place: Place;
   readonly plan: GatherPlan;
   readonly learned: Learned;
-  /** Numbers of the slices that are not there yet. */
+  /** Numbers of the slices that are not read yet. */
   readonly open: readonly number[];
 }
 
@@ -75,8 +75,8 @@ export interface Gathered {
 
 /**
  * Reads the inputs for the second and last time, before the rules are chosen: which cells there are, which of them queries
- * touch, and the statements themselves in ranges of subjects, each with the number of its cell. So the rules decide later
- * which shard a cell goes to. What an earlier run with the same request has done is not done again.
+ * touch, and the statements themselves in ranges of subjects, each with the number of its cell. The rules decide later which
+ * shard a cell goes to. Resumes an earlier run of the same request.
  * @throws FedwayError `DISK_FULL` (nothing is left), `DATASET_INVALID`; the signal's reason when that is aborted
  */
 export async function gather(target: string, request: GatherRequest, options: GatherOptions = {}): Promise<Gathered> {
@@ -116,7 +116,7 @@ type Work = { readonly request: GatherRequest; readonly plan: GatherPlan };
 async function begin(place: Place, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const { statementBytes, statements } = request.learned;
   await rm(place.building, { recursive: true, force: true });
-  // The parts go as the shards come, but for some that are not yet removed.
+  // Parts are removed as shards are written, most of them at once.
   const needed = statementBytes * 1.25 + statements * 8 + spareBytes;
   needRoom(needed, await (options.freeBytes ?? freeBytesAt)(dirname(place.target)));
   await mkdir(place.parts, { recursive: true });

@@ -27,22 +27,22 @@ import { ShardFiles, type CellPlacement, filesOf, keysOfCells, type Sorting, sor
 /** What is built, and from what. */
 export interface MaterialiseRequest {
   readonly gather: GatherRequest;
-  /** What came of `gather`; gathered when it is needed and not given. */
+  /** The result of `gather`; without it the inputs are gathered when that is needed. */
   readonly gathered?: Gathered | undefined;
   readonly rules: readonly Rule[];
   readonly reading: Interpretation;
   readonly precedence: Precedence;
   readonly source: Source;
-  /** The folder of the result. It comes to be, as a whole, at the end. */
+  /** The folder of the result. It appears as a whole, at the end. */
   readonly target: string;
   readonly gzip: boolean;
   /** Default `opaque`. */
   readonly naming?: ShardNaming | undefined;
   /** What each shard is about, by its key. */
   readonly topics?: ReadonlyMap<string, string> | undefined;
-  /** Finished shards of another build in the target give way to these at the end; otherwise they are an error. */
+  /** Replace finished shards of another build in the target at the end; otherwise they are an error. */
   readonly replace?: boolean;
-  /** Texts of files that are to stand beside the manifest, by name; they come to be with it. */
+  /** Texts of files to write beside the manifest, by name; they appear with it. */
   readonly beside?: ((shards: readonly ManifestShard[]) => Readonly<Record<string, string>>) | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface MaterialiseOptions extends GatherOptions {
  * All work is done in `<target>.building`, which is renamed at the end; a build that was killed there goes on when it is
  * started again with the same request. The caller sees to it that one build of a target runs at a time (`lockTarget`).
  * @throws FedwayError `DISK_FULL` (nothing is left), `DATASET_INVALID`, `REQUEST_INVALID` for a target that is taken;
- *   the signal's reason when that is aborted, with what was done left to go on with (or for `discardBuild`)
+ *   the signal's reason when that is aborted; the work is kept to be resumed (`discardBuild` removes it)
  */
 export async function materialise(request: MaterialiseRequest, options: MaterialiseOptions = {}): Promise<Manifest> {
   const place = placeOf(request.target);

@@ -11,7 +11,7 @@ import { closeSync, ftruncateSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { writeAll } from "./records.ts";
 
-/** Of statements, from which on threads sort. */
+/** Statements of this many bytes or more are sorted in threads. */
 const leastThreadBytes = 256 * 1024 * 1024;
 const defaultMaxPartBytes = 64 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ export interface Sorting extends CellPlacement {
   readonly state: BuildState;
   /** Of the shards' files. */
   readonly ending: ".nt" | ".nq";
-  /** What there is to sort, repetitions too. */
+  /** What there is to sort, repetitions included. */
   readonly statements: number;
   readonly statementBytes: number;
 }

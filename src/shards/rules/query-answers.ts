@@ -52,8 +52,8 @@ export async function openQueryAnswers(
   };
   return {
     /**
-     * Of each query, cells that no shard may have all of, lest it gives the whole answer alone: those without any one of which
-     * the answer is another one. Where fewer than two are so, or that is not known, all cells that it touches.
+     * Of each query, the cells that must not all lie in one shard, which would then give the whole answer alone: those without
+     * any one of which the answer differs. Where fewer than two are so, or that is unknown, all cells that it touches.
      */
     neededCells: () => within(neededBy),
     /** Asks each shard that a query touches alone. @param keyOf the shard of a cell */

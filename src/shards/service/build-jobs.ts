@@ -157,7 +157,7 @@ async function runBuildJob(
     if (!dryRun) await onBuilt();
     return result;
   } catch (error) {
-    // A run that ends for another reason, such as the end of the service, is gone on with by the next one.
+    // A run that ends for another reason, such as a shutdown of the service, is resumed by the next one.
     if (signal.aborted && !dryRun && (await isCancelled(jobs, id))) await discardLeftovers(spec.output);
     throw error;
   }
@@ -169,7 +169,7 @@ export const readerFolders = (config: Pick<ShardSettings, "dataDir">): ReaderFol
   target: (dataset) => outputFolder(config, dataset),
 });
 
-/** Whether somebody cancelled a job; nobody knows while the store is away. */
+/** Whether a job was cancelled; false when the store cannot be read. */
 async function isCancelled(jobs: Pick<JobQueue, "get">, id: string): Promise<boolean> {
   const job = await jobs.get(id).catch(() => undefined);
   return job?.state === "cancelled";
@@ -183,12 +183,12 @@ function payloadOf(payload: unknown): BuildPayload {
 }
 
 const ending = ".building";
-/** How long runs of a cancelled build, or of its parts, may go on writing. */
-const lastWordsMs = 60_000;
+/** How long runs of a cancelled build, or of its parts, may still write. */
+const lastWritesMs = 60_000;
 
 /**
- * Removes what builds left that were cancelled while none of their runs was under way to clear up behind itself: after an
- * end of the service, or of its worker. What was begun since, by the command line for instance, stays.
+ * Removes what cancelled builds left when no run of them was active to do so, because the service or its worker had ended.
+ * Work that was begun since, by the command line for instance, stays.
  * @throws FedwayError `STORE_FAILED`; errors of the file system
  */
 export async function discardCancelled(root: string, jobs: Pick<JobQueue, "get">): Promise<void> {
@@ -198,13 +198,13 @@ export async function discardCancelled(root: string, jobs: Pick<JobQueue, "get">
     const job = await jobs.get(buildJobId(dataset));
     if (job?.state !== "cancelled" || job.finishedAt === undefined) continue;
     const found = await stat(join(root, name)).catch(() => undefined);
-    const untilMs = Date.parse(job.finishedAt) + lastWordsMs;
+    const untilMs = Date.parse(job.finishedAt) + lastWritesMs;
     if (found !== undefined && found.mtimeMs <= untilMs) await discardLeftovers(join(root, dataset));
   }
 }
 
 /**
- * Removes what an unfinished build left, unless another one is at work on the same target: then that one goes on with it.
+ * Removes what an unfinished build left, unless another build holds the target: that one resumes it.
  * @throws errors of the file system
  */
 async function discardLeftovers(target: string): Promise<void> {

@@ -53,7 +53,7 @@ async function reportAt(path: string): Promise<BuildResult> {
   }
 }
 
-/** Who calls a command may name any place on the command line; a description, which may come from others, may not. */
+/** A path on the command line may lead anywhere; one in a description, which may come from others, may not. */
 async function locateAll(
   dataDir: string,
   specFile: string,
@@ -86,7 +86,7 @@ async function locateAll(
   );
 }
 
-/** Of the queries whose solutions a build wants to know: one that takes longer, or more, stays unknown. */
+/** Limits of the queries that a build asks: the solutions of one that exceeds them stay unknown. */
 const quick = { timeoutMs: 20_000, memoryMb: 768, maxAnswerBytes: 64 * 1024 * 1024 };
 
 type WithStores = { readonly openStores: OpenStores };
@@ -107,7 +107,7 @@ export async function runBuild(
   }
 }
 
-/** For a person who waits: two minutes a query, and all that WebAssembly can address, but for some room. */
+/** A person waits: two minutes a query, and nearly all the memory that WebAssembly can address. */
 const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 1024 * 1024 };
 
 /**
@@ -116,7 +116,7 @@ const generous = { timeoutMs: 120_000, memoryMb: 3_584, maxAnswerBytes: 512 * 10
  */
 export async function verifyFolder(path: string, options: VerifyCommand & WithStores): Promise<Verification> {
   const folder = resolve(path);
-  // Before anything else is missed in a folder that is none.
+  // First, so that a folder without shards is reported as such.
   await readManifest(folder);
   const { queries } = await readReport(folder);
   const { answers, timeoutMs, signal, onProgress, openStores } = options;

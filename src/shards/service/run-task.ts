@@ -17,11 +17,11 @@ import { systemClock } from "../../clock.ts";
 interface RunOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: JobProgress) => void;
-  /** Has parts of a build read by others. */
+  /** Reads parts of a build elsewhere. */
   readonly readSlices?: ReadSlices;
 }
 
-/** So long a task may take to end once it is told to; what it has written stays either way. */
+/** How long a task may take to stop before it is killed; what it has written stays either way. */
 const stopMs = 10_000;
 
 /**
@@ -78,7 +78,7 @@ async function runIn<Task extends ShardTask>(
   }
 }
 
-/** A process that is gone already hears nothing; its end is told by `childEnd`. */
+/** A send to a process that has ended is ignored: `childEnd` reports the end. */
 function send(child: ChildProcess, message: ToShardProcess): void {
   child.send(message, () => {});
 }
@@ -134,7 +134,7 @@ type ShardTask =
       readonly answersMs: number;
     };
 
-/** What comes of a task. */
+/** The results of tasks. */
 interface ShardResults {
   readonly build: BuildJobResult;
   readonly slice: void;
@@ -161,7 +161,7 @@ const stopped = new AbortController();
 const tell = (message: FromShardProcess<unknown>): void => void process.send?.(message);
 const onProgress = (progress: JobProgress): void => tell({ kind: "progress", progress });
 
-/** Who waits for readers in other processes; one round of them at a time. */
+/** The request to the parent for readers that is under way; one at a time. */
 let reading: { onProgress(progress: Progress): void; end(error: Error | undefined): void } | undefined;
 
 /**
@@ -190,7 +190,7 @@ async function serve(task: ShardTask, openStores: OpenStores): Promise<void> {
   }
 }
 
-/** Each kind loads what it needs: all of it together takes as long as a small task. */
+/** Each kind of task loads only what it needs: loading everything takes as long as a small task. */
 async function run(task: ShardTask, openStores: OpenStores): Promise<unknown> {
   const { signal } = stopped;
   if (task.kind === "build") {

@@ -95,7 +95,7 @@ export function createShardService<Endpoint extends Closable>(parts: ShardServic
   };
 }
 
-/** A worker that has another folder would not find the inputs, or build what nobody hosts. */
+/** A worker with another data folder would miss the inputs, or build shards that no process hosts. */
 const whereShared = (kind: JobKind, folder: SharedFolder): JobKind => ({
   ...kind,
   async run(payload, context) {
@@ -112,7 +112,7 @@ const registerParts = ({ config, log, catalog }: ShardServiceParts<Closable>): R
 
 /** New entries are described like other endpoints are: by asking them, which costs nothing in-process. */
 async function registerAll(parts: ShardServiceParts<Closable>): Promise<void> {
-  // What another replica has registered already is not registered again.
+  // So that what another replica has registered is not registered again.
   if (!parts.soleOwner) await parts.catalog.refresh();
   for (const dataset of parts.host.datasets) {
     for (const id of await registerShards(dataset, registerParts(parts))) {
@@ -121,7 +121,7 @@ async function registerAll(parts: ShardServiceParts<Closable>): Promise<void> {
   }
 }
 
-/** Queries find out what is in a shard, not whose it is. */
+/** Probing a shard finds its content; titles, licence and citation come from its entry and the manifest. */
 async function completeDescription(
   id: string,
   { config, host, catalog, descriptions }: ShardServiceParts<Closable>,

@@ -56,7 +56,7 @@ export class SharedFolder {
     });
   }
 
-  /** Others forget a process that does not close in its time. */
+  /** A process that does not close is forgotten when its entry expires. */
   async close(): Promise<void> {
     await this.#store?.delete(this.#key).catch(() => false);
   }

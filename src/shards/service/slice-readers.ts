@@ -70,7 +70,7 @@ export interface OpenSlices {
   readonly totalBytes: number;
 }
 
-/** Has parts of a build read; resolves when all are there. */
+/** Reads parts of a build; resolves when all are read. */
 export type ReadSlices = (slices: OpenSlices, passes: PassOptions) => Promise<void>;
 
 interface QueueReaderOptions {
@@ -80,7 +80,7 @@ interface QueueReaderOptions {
   readonly patienceMs?: number;
 }
 
-/** Has the parts of a build read by all workers of a queue; more than a job may have children come in several rounds. */
+/** Reads the parts of a build on all workers of a queue, in several rounds when there are more than a job may have children. */
 export function queueReaders(options: QueueReaderOptions): ReadSlices {
   return async (slices, passes) => {
     for (let from = 0; from < slices.open.length; from += mostSlices) {
@@ -90,7 +90,7 @@ export function queueReaders(options: QueueReaderOptions): ReadSlices {
 }
 
 /**
- * Lets others read the parts of a build that has several.
+ * Reads the parts of a build elsewhere when there are several.
  * @param readers bytes of the inputs for each reader, and the folder that has the inputs of all builds below it
  */
 export const sharingReaders = (
@@ -117,7 +117,7 @@ async function runFlow(
     kind: sliceKind,
     payload: { dataset, slice, fingerprint },
   }));
-  // A flow that an earlier run of the build left open is the same, and gone on with.
+  // An open flow of an earlier run of the build is the same flow, and is resumed.
   const flow = await jobs.enqueue(
     gatherKind,
     { dataset },
@@ -126,7 +126,7 @@ async function runFlow(
   try {
     await ended(withStoreRetries(jobs, most, passes.signal), flow, { ...passes, totalBytes });
   } catch (error) {
-    // With the build its parts end. Those that are done stay, for a run that goes on with it.
+    // The parts end with the build. Finished ones stay for a run that resumes it.
     await jobs.cancel(flow.id).catch(() => {});
     throw error;
   }

@@ -101,7 +101,7 @@ async function verify(
   return { dataset, fingerprint, ...inShort(found) };
 }
 
-/** What was read of two builds says nothing of either. */
+/** Data read from two builds says nothing about either. */
 async function refuseReplaced(folder: string, fingerprint: string): Promise<void> {
   const now = await readManifest(folder);
   if (now.fingerprint === fingerprint) return;

@@ -7,7 +7,7 @@ import { isObject, parsedAs } from "../guards.ts";
 
 /** A store with data that queries can be asked of. */
 export interface AnswerStore {
-  /** The answer in SPARQL results JSON, or a graph in N-Triples. Errors tell that there is none, for whatever reason. */
+  /** The answer in SPARQL results JSON, or a graph in N-Triples. Rejects when there is none, for whatever reason. */
   answer(query: string, signal: AbortSignal): Promise<StoreAnswer>;
   close(): Promise<void>;
 }
@@ -152,7 +152,7 @@ function termText(term: unknown): string {
   if (!isObject(term)) return "";
   const value = String(term["value"]);
   if (term["type"] === "uri") return `<${value}>`;
-  // Which label a blank node of an answer has is nobody's promise.
+  // Labels of blank nodes differ between answers.
   if (term["type"] === "bnode") return "_:";
   const datatype = typeof term["datatype"] === "string" ? term["datatype"] : `${xsd}string`;
   const number = Number(value);

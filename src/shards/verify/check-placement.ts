@@ -11,7 +11,7 @@ import type { VerifiedQuery } from "./compare-answers.ts";
 import { shardInputs } from "./read-sides.ts";
 import { timeOver, type Check, Findings, notLookedAt } from "./verification.ts";
 
-/** Shards that were read to their end before, and what is said of them. */
+/** Shards that were read to their end before, and their manifest and queries. */
 interface PlacedShards {
   readonly folder: string;
   readonly manifest: Manifest;
@@ -19,7 +19,7 @@ interface PlacedShards {
   readonly queries: string | readonly VerifiedQuery[];
 }
 
-/** How long, and who is told. */
+/** Limits and progress. */
 interface PlacementOptions {
   readonly signal: AbortSignal;
   readonly onProgress: NonNullable<PassOptions["onProgress"]>;
@@ -27,7 +27,7 @@ interface PlacementOptions {
   readonly timeUp: AbortSignal;
 }
 
-/** How many triples of a cell lie in a shard. */
+/** The number of triples of a cell in a shard. */
 interface Lying {
   readonly cell: number;
   readonly shard: number;

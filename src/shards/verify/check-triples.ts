@@ -12,7 +12,7 @@ interface TripleSides {
   readonly inputs: string | readonly NamedInput[];
 }
 
-/** How long, and who is told. */
+/** Limits and progress. */
 interface TripleCheckOptions {
   readonly signal: AbortSignal;
   /** Aborts when there is no time left: what was not compared by then is unknown. */
@@ -65,7 +65,7 @@ export async function checkTriples(sides: TripleSides, options: TripleCheckOptio
 
 const longestExample = 300;
 
-/** The lines of the examples, for which everything has to be read once more; only some when time is over. */
+/** The lines of the examples, for which everything is read once more; not all of them when time is over. */
 async function exampleTexts(
   faults: readonly Faults[],
   inputs: readonly NamedInput[],

@@ -80,7 +80,7 @@ async function judge(query: VerifiedQuery, [whole, union]: Pair, judging: Judgin
   findings.wrongIs(id, `The union gives ${differ}.`);
 }
 
-/** Rows differ, as they may where LIMIT takes some of several that are equal in order: all of them are compared. */
+/** Rows may differ where LIMIT takes some of several that are equal in order: then all of them are compared. */
 async function judgeUncut({ id, text }: VerifiedQuery, { findings, sides, options }: Judging): Promise<void> {
   const uncut = steadyUncut(text);
   const answers = uncut === undefined ? [] : await askBoth(uncut, sides, options);
@@ -92,7 +92,7 @@ async function judgeUncut({ id, text }: VerifiedQuery, { findings, sides, option
   }
 }
 
-/** What a query takes its rows of, where nothing else in it is a matter of chance. */
+/** The query without LIMIT and OFFSET, when nothing else in it depends on chance. */
 function steadyUncut(text: string): string | undefined {
   try {
     const uncut = uncutQuery(parseQuery(text));
@@ -131,7 +131,7 @@ export async function compareAnswers(
 type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
 
-/** Functions whose value is not a matter of the data. */
+/** Functions whose value does not depend on the data. */
 const chanceful = new Set(["rand", "now", "uuid", "struuid", "bnode"]);
 const orderly = new Set(["sample", "group_concat"]);
 

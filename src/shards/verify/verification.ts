@@ -5,21 +5,21 @@
 export type CheckName = "files" | "disjoint" | "complete" | "placement" | "federated" | "answers";
 
 /**
- * `held`: all of it was looked at and is right. `broken`: something is wrong. `unknown`: nothing wrong was found, but not
- * all could be looked at.
+ * `held`: everything was checked and is right. `broken`: something is wrong. `unknown`: nothing wrong was found, but not
+ * everything could be checked.
  */
 type Outcome = "held" | "broken" | "unknown";
 
-/** One thing that is wrong, or that could not be looked at: a shard, an input, a query. */
+/** Something that is wrong or could not be checked: a shard, an input, a query. */
 type Finding = { readonly subject: string; readonly reason: string };
 
 /** One check. */
 export interface Check {
   readonly name: CheckName;
   readonly outcome: Outcome;
-  /** Files, triples or queries that were looked at. */
+  /** Files, triples or queries that were checked. */
   readonly checked: number;
-  /** How many are wrong, and how many could not be looked at. */
+  /** How many are wrong, and how many could not be checked. */
   readonly wrong: number;
   readonly notLookedAt: number;
   /** The first of them, at most 20. */
@@ -60,7 +60,7 @@ export class Findings {
     if (this.#found.length < mostFindings) this.#found.push({ subject, reason });
   }
 
-  /** @param total of which those that could not be looked at are taken off */
+  /** @param total minus those that could not be checked */
   checkOf(total: number): Check {
     return this.check(total - this.#notLookedAt);
   }
@@ -78,7 +78,7 @@ export class Findings {
   }
 }
 
-/** A check of which nothing was looked at. */
+/** A check that could not be made. */
 export function notLookedAt(name: CheckName, reason: string): Check {
   const findings = new Findings(name);
   findings.unknownIs("all", reason);
@@ -92,5 +92,5 @@ export function verdictOf(checks: readonly Check[]): Verification {
   return { outcome: has("broken") ? "broken" : unless, checks };
 }
 
-/** Why something was not looked at, when the time that a verification was given did not suffice. */
+/** The reason for what a verification had no time to check. */
 export const timeOver = "The time for the verification was over.";

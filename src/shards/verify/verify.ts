@@ -24,7 +24,7 @@ export interface VerifyProgress {
   readonly total: number;
 }
 
-/** What cannot be looked at: why, as a sentence. */
+/** Why something could not be read, as a sentence. */
 export interface Unread {
   readonly unread: string;
 }
@@ -197,7 +197,7 @@ async function askBoth(
   }
 }
 
-/** Data that no store takes, for want of memory most often, leaves the answers unknown. */
+/** When no store can load the data, mostly for lack of memory, the answers are unknown. */
 function cannotOpen(what: string, reason: unknown, signal: AbortSignal): Check {
   signal.throwIfAborted();
   if (!(reason instanceof FedwayError)) throw reason;
