@@ -34,7 +34,7 @@ export function topicsOf(
   if (unknown !== undefined) {
     throw new FedwayError(
       "REQUEST_INVALID",
-      `topics has a text for the shard ${JSON.stringify(unknown)}, which there is not.`,
+      `topics has a text for the shard ${JSON.stringify(unknown)}, which does not exist.`,
       {
         next: `The shards are ${[...shards.keys()].toSorted(compareText).join(", ")}.`.slice(0, 500),
       },

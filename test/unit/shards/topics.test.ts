@@ -38,6 +38,6 @@ describe("what a shard is about", () => {
       [`c/${v}Port`, "Harbours"],
       [`c/${v}Ferry`, "Ferry with name"],
     ]);
-    expect(() => topicsOf({ cells }, placement, { base: "The rest" })).toThrow(/"base", which there is not/);
+    expect(() => topicsOf({ cells }, placement, { base: "The rest" })).toThrow(/"base", which does not exist/);
   });
 });
