@@ -10,13 +10,7 @@ import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Job } from "../../../src/jobs/job-queue.ts";
 import type { Check } from "../../../src/shards/verify/verification.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
-import {
-  acceptedJob,
-  exampleQueries,
-  finishedJob,
-  openWorkspace,
-  type ShardWorkspace,
-} from "./shard-workspace.ts";
+import { acceptedJob, exampleQueries, finishedJob, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let folder: string;
