@@ -54,7 +54,7 @@ const capabilitiesSchema = exactly({
   maxValuesRows: Type.Optional(quantity),
   /** Largest URL in bytes that worked by GET of 2 and 8 KiB; longer ones are never sent. */
   maxUrlBytes: Type.Optional(quantity),
-  /** SERVICE to itself worked; only probed with the operator's consent. */
+  /** SERVICE to itself worked; kept of earlier probes, not probed any more. */
   service: Type.Optional(Type.Boolean()),
   /** The probing ended early, because the endpoint stopped answering or the budget was spent. */
   unfinished: Type.Optional(Type.Boolean()),

@@ -34,8 +34,6 @@ export interface CapabilityServiceOptions {
   readonly maxAgeMs?: number;
   /** Endpoints probed at once; default 2. */
   readonly concurrency?: number;
-  /** The operator agrees that this endpoint is made to call itself by SERVICE; default never. */
-  readonly mayCallItself?: (entry: CatalogEntry) => boolean;
 }
 
 const probeKind = "probe-capabilities";
@@ -150,13 +148,10 @@ export class CapabilityService {
   }
 
   #find(entry: CatalogEntry, { signal, progress }: JobContext): Promise<Capabilities> {
-    const { prober, documentCanary, mayCallItself } = this.#options;
+    const { prober, documentCanary } = this.#options;
     if (entry.interface !== "sparql") return documentCanary(entry, signal);
     const { id, url, method } = entry;
-    return prober.probe(
-      { id, url, method },
-      { signal, serviceToItself: mayCallItself?.(entry) ?? false, onProgress: progress },
-    );
+    return prober.probe({ id, url, method }, { signal, onProgress: progress });
   }
 
   async #probe(id: string, context: JobContext): Promise<ProbeSummary> {

@@ -10,7 +10,6 @@ import {
   formatProbes,
   type Probe,
   rowCapQuery,
-  serviceProbe,
   urlProbe,
   valuesProbe,
   rowsOfProduct,
@@ -23,8 +22,6 @@ import { outcomeOf } from "./judges.ts";
 /** How one run goes. */
 interface ProbeOptions {
   readonly signal: AbortSignal;
-  /** The operator agrees that the endpoint is made to call itself by SERVICE. */
-  readonly serviceToItself?: boolean;
   /** Called before each part of the run. */
   readonly onProgress?:
     | ((progress: { readonly stage: string; readonly done: number; readonly total: number }) => void)
@@ -51,14 +48,11 @@ export function createCapabilityProber(options: CapabilityProberOptions) {
      * answer is a result, too.
      * @throws FedwayError `CANCELLED`
      */
-    async probe(
-      endpoint: AskedEndpoint,
-      { signal, serviceToItself = false, onProgress }: ProbeOptions,
-    ): Promise<Capabilities> {
+    async probe(endpoint: AskedEndpoint, { signal, onProgress }: ProbeOptions): Promise<Capabilities> {
       const probedAt = new Date(clock.now()).toISOString();
       const session = new ProbeSession({ client, clock, endpoint, signal, bounds });
       const run = new Run(session, endpoint);
-      const unfinished = !(await run.finish(serviceToItself, onProgress));
+      const unfinished = !(await run.finish(onProgress));
       const constructs = Object.fromEntries(run.findings.constructs);
       return { endpoint: endpoint.url, probedAt, ...run.findings, constructs, unfinished: unfinished || undefined };
     },
@@ -76,7 +70,6 @@ interface Findings {
   wholeRows?: number;
   maxValuesRows?: number | undefined;
   maxUrlBytes?: number | undefined;
-  service?: boolean;
 }
 
 const methodOrder: readonly RequestMethod[] = ["post-form", "post-direct", "get"];
@@ -97,8 +90,8 @@ class Run {
   }
 
   /** False when the run ended early. */
-  async finish(serviceToItself: boolean, onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
-    const parts = this.#parts(serviceToItself);
+  async finish(onProgress: ProbeOptions["onProgress"]): Promise<boolean> {
+    const parts = this.#parts();
     try {
       for (const [done, [stage, run]] of parts.entries()) {
         onProgress?.({ stage, done, total: parts.length });
@@ -111,9 +104,7 @@ class Run {
     }
   }
 
-  #parts(
-    serviceToItself: boolean,
-  ): readonly (readonly [stage: string, run: () => Promise<"unreachable" | undefined>])[] {
+  #parts(): readonly (readonly [stage: string, run: () => Promise<"unreachable" | undefined>])[] {
     return [
       ["the canary", () => this.#reach()],
       ["request methods", () => this.#methods()],
@@ -124,7 +115,6 @@ class Run {
       ["row cap", () => this.#rowCap()],
       ["VALUES rows", () => this.#valuesRows()],
       ["URL length", () => this.#urlLength()],
-      ...(serviceToItself ? [["SERVICE", () => this.#service()] as const] : []),
     ];
   }
 
@@ -228,11 +218,5 @@ class Run {
       if ((await this.#confirmed(probe, { method: "get" })).verdict !== "right") return;
       this.findings.maxUrlBytes = bytes;
     }
-  }
-
-  async #service(): Promise<undefined> {
-    const { verdict } = await this.#confirmed(serviceProbe(this.#endpoint.url));
-    // A failure may have any cause; only an answer and a refusal tell.
-    if (verdict !== "failed") this.findings.service = verdict === "right";
   }
 }

@@ -163,12 +163,6 @@ export const valuesProbe = (count: number): Probe => ({
   judge: solutions(["x"], [blockIri(count - 1).slice(1, -1)]),
 });
 
-/** The canary asked by way of a SERVICE clause for the endpoint itself. */
-export const serviceProbe = (url: string): Probe => ({
-  ...canary,
-  query: (table) => `SELECT ?x WHERE { SERVICE <${url}> { ${table(["x"], [["1"], ["2"], ["3"]])} } }`,
-});
-
 /** The canary, made longer by a comment until its URL by GET has exactly this many bytes. */
 export function urlProbe(url: string, bytes: number): Probe {
   return {

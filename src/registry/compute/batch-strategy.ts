@@ -32,7 +32,10 @@ export async function computeInBatches(run: Run, kind: FactKind, items: readonly
   }
 }
 
-interface KeptBatch extends AnsweredBatch {
+/** A batch that was answered soundly. */
+interface AnsweredBatch {
+  readonly keys: readonly string[];
+  readonly observation: Observation;
   /** It showed more than answers before. */
   readonly risen: boolean;
 }
@@ -47,9 +50,9 @@ async function askRound(
   run: Run,
   kind: FactKind,
   { batcher, items }: Round,
-): Promise<readonly KeptBatch[] | undefined> {
+): Promise<readonly AnsweredBatch[] | undefined> {
   const most = kind.detail.length === 0 ? Number.POSITIVE_INFINITY : batchesPerRound;
-  const answered: KeptBatch[] = [];
+  const answered: AnsweredBatch[] = [];
   for (const keys of batcher) {
     const kept = await askBatch(run, kind, { keys, batcher, items });
     if (kept) answered.push(kept);
@@ -62,7 +65,7 @@ async function askRound(
 async function searchOn(
   run: Run,
   kind: FactKind,
-  { items, round }: { readonly items: readonly Weighed[]; readonly round: readonly KeptBatch[] },
+  { items, round }: { readonly items: readonly Weighed[]; readonly round: readonly AnsweredBatch[] },
 ): Promise<void> {
   const risen = round.flatMap(({ keys, risen: some }) => (some && keys.length > 1 ? keys : []));
   if (risen.length > 0) await deepen(run, kind, { items, risen });
@@ -71,14 +74,12 @@ async function searchOn(
   }
 }
 
-interface Batch {
-  readonly keys: readonly string[];
-  readonly batcher: Batcher;
-  readonly items: readonly Weighed[];
-}
-
 /** One batch; undefined when its keys come again in smaller ones or went to the fallback. */
-async function askBatch(run: Run, kind: FactKind, { keys, batcher, items }: Batch): Promise<KeptBatch | undefined> {
+async function askBatch(
+  run: Run,
+  kind: FactKind,
+  { keys, batcher, items }: Round & { readonly keys: readonly string[] },
+): Promise<AnsweredBatch | undefined> {
   const work = workOf(items.filter(({ key }) => keys.includes(key)));
   const fall = async (why: FailedKey["why"], record?: number): Promise<void> => {
     if (batcher.failed()) return;
@@ -141,12 +142,6 @@ async function deepen(
   }
 }
 
-/** A batch that was answered soundly. */
-interface AnsweredBatch {
-  readonly keys: readonly string[];
-  readonly observation: Observation;
-}
-
 /**
  * Finds a second way to what batches have answered: facts known from other queries, or the number of solutions of each
  * key, asked in batches of another size. What no second way agrees with stays a lower bound.
@@ -168,12 +163,11 @@ async function verifyBatches(run: Run, kind: FactKind, batches: readonly Answere
   judgeByTotals(run, kind, { open, totals });
 }
 
-interface Totals {
-  readonly open: ReadonlyMap<string, Observation>;
-  readonly totals: ReadonlyMap<string, number>;
-}
-
-function judgeByTotals(run: Run, kind: FactKind, { open, totals }: Totals): void {
+function judgeByTotals(
+  run: Run,
+  kind: FactKind,
+  { open, totals }: { readonly open: ReadonlyMap<string, Observation>; readonly totals: ReadonlyMap<string, number> },
+): void {
   const agreed = new Set<string>();
   for (const [key, observation] of open) {
     const total = totals.get(key);
@@ -197,13 +191,12 @@ function addsUp(run: Run, kind: FactKind, open: ReadonlyMap<string, Observation>
   return sum === total.solutions;
 }
 
-interface Open {
-  readonly open: ReadonlyMap<string, Observation>;
-  readonly batches: readonly AnsweredBatch[];
-}
-
 /** Solutions of each key: for all keys at once where only rows were too many, else in batches of half the size. */
-async function askTotals(run: Run, kind: FactKind, { open, batches }: Open): Promise<ReadonlyMap<string, number>> {
+async function askTotals(
+  run: Run,
+  kind: FactKind,
+  { open, batches }: { readonly open: ReadonlyMap<string, Observation>; readonly batches: readonly AnsweredBatch[] },
+): Promise<ReadonlyMap<string, number>> {
   const items = weighed(open.keys(), weightIn(run, kind));
   const usual = Math.max(1, Math.floor(open.size / Math.max(1, batches.length)));
   const byRows = run.tooMuch.get(kind.name) === "cut";

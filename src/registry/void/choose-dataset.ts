@@ -11,13 +11,6 @@ interface DatasetChoice {
   readonly quarantined?: string;
 }
 
-/** Whose document it is. */
-interface ChoiceOptions {
-  readonly own: OwnEndpoint;
-  /** The endpoint itself served it, so that a dataset without an endpoint is its own. */
-  readonly served: boolean;
-}
-
 /** A node and the endpoints that it is said to be reached by. */
 interface Candidate {
   readonly node: RDF.Term;
@@ -29,8 +22,14 @@ interface Candidate {
 const contentPredicates = [v.classPartition, v.propertyPartition, v.triples, v.entities, v.classes, v.properties];
 const unionDefaultGraph = `${sd.namespace}UnionDefaultGraph`;
 
-/** Finds the dataset in a description: by its endpoint, else, where that is certain enough, the only one. */
-export function chooseDataset(index: NodeIndex, { own, served }: ChoiceOptions): DatasetChoice {
+/**
+ * Finds the dataset in a description: by its endpoint, else, where that is certain enough, the only one. In a document
+ * that the endpoint itself has served, a dataset without an endpoint is its own.
+ */
+export function chooseDataset(
+  index: NodeIndex,
+  { own, served }: { readonly own: OwnEndpoint; readonly served: boolean },
+): DatasetChoice {
   const candidates = candidatesOf(index);
   const named = candidates.filter(({ endpoints }) => endpoints.some((url) => own.is(url)));
   const unnamed = candidates.filter(({ endpoints }) => endpoints.length === 0);

@@ -19,7 +19,6 @@ afterEach(async () => {
 
 interface Setting {
   readonly bounds?: CapabilityProberOptions["bounds"];
-  readonly serviceToItself?: boolean;
 }
 
 async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
@@ -35,10 +34,7 @@ async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
     bounds: { pauseMs: 0, ...setting.bounds },
   });
   const { signal } = new AbortController();
-  const capabilities = await prober.probe(
-    { id: "limited", url: endpoint.url },
-    { signal, serviceToItself: setting.serviceToItself ?? false },
-  );
+  const capabilities = await prober.probe({ id: "limited", url: endpoint.url }, { signal });
   return { capabilities, endpoint };
 }
 
@@ -282,15 +278,6 @@ describe("bounds", () => {
     expect(endpoint.requests).toHaveLength(7);
     expect(Object.keys(capabilities.constructs)).toEqual(["values", "aggregates", "groupHaving", "minus"]);
     expect(capabilities).toMatchObject({ reachable: true, unfinished: true, formats: [] });
-  });
-  it("SERVICE is asked for with consent only", async () => {
-    const without = await probe({});
-    expect(without.endpoint.requests.filter(({ query }) => query.includes("SERVICE"))).toEqual([]);
-    expect(without.capabilities.service).toBeUndefined();
-    const misread = (query: string): string => query.replace(/SERVICE <[^>]*>/u, "");
-    expect((await probe({ misread }, { serviceToItself: true })).capabilities.service).toBe(true);
-    const refusing = await probe({ instead: saying(/SERVICE/u) }, { serviceToItself: true });
-    expect(refusing.capabilities.service).toBe(false);
   });
   it("an aborted run is cancelled", async () => {
     const endpoint = await startLimitedEndpoint();

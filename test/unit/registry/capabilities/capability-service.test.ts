@@ -100,13 +100,10 @@ describe("a run", () => {
   });
   it("asks the entry's endpoint, stores the result and shows it", async () => {
     const seen: unknown[] = [];
-    const { service, run, changes } = setUp(
-      async (endpoint, { serviceToItself }) => {
-        seen.push([endpoint, serviceToItself]);
-        return found("people");
-      },
-      { mayCallItself: ({ id }) => id === "people" },
-    );
+    const { service, run, changes } = setUp(async (endpoint) => {
+      seen.push(endpoint);
+      return found("people");
+    });
     expect(service.view("people")).toBeUndefined();
     expect(await run(0, { id: "people" })).toEqual({
       id: "people",
@@ -115,7 +112,7 @@ describe("a run", () => {
       lacks: ["minus", "optional"],
       stored: true,
     });
-    expect(seen).toEqual([[{ id: "people", url: "http://people.example/sparql", method: "get" }, true]]);
+    expect(seen).toEqual([{ id: "people", url: "http://people.example/sparql", method: "get" }]);
     expect(await service.get("people")).toEqual(found("people"));
     expect(service.view("people")).toEqual({
       method: "get",
