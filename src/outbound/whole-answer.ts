@@ -32,7 +32,7 @@ export type RowsRequest = Omit<ProbeRequest, "kind" | "accept">;
 interface WholeAnswer {
   /** Solutions; empty for other forms than SELECT. */
   readonly rows: readonly ReadonlyMap<string, RDF.Term>[];
-  readonly boolean?: boolean;
+  readonly boolean?: boolean | undefined;
   readonly durationMs: number;
   /** HTTP requests it took. */
   readonly requests: number;
@@ -44,7 +44,7 @@ export interface ProbeAnswer extends WholeAnswer {
   /** Registered media type of the format that was read, whatever name the endpoint gave it. */
   readonly format: string;
   /** Set when the endpoint showed that rows are missing; what came is there all the same. */
-  readonly partial?: PartialReason;
+  readonly partial?: PartialReason | undefined;
 }
 
 /** The answer of a SELECT or ASK. */
@@ -52,7 +52,7 @@ export interface WholeRows extends WholeAnswer {
   readonly variables: readonly string[];
   readonly httpStatus: number;
   /** The reason, when the endpoint showed that rows are missing. */
-  readonly partial?: string;
+  readonly partial?: string | undefined;
   readonly mediaType: string;
   readonly bytes: number;
 }
@@ -83,14 +83,7 @@ interface WholeAnswerOptions {
 export const createProbeClient = (options: WholeAnswerOptions): ProbeClient => ({
   async probe(request) {
     const { rows, quads, boolean, answer, partial, durationMs } = await readWhole(request, undefined, options);
-    const how = { format: answer.mediaType, durationMs, requests: answer.requests };
-    return {
-      rows,
-      quads,
-      ...how,
-      ...(boolean !== undefined && { boolean }),
-      ...(partial !== undefined && { partial }),
-    };
+    return { rows, quads, boolean, partial, durationMs, format: answer.mediaType, requests: answer.requests };
   },
 });
 
@@ -100,20 +93,12 @@ export function createAsker(
 ): OutboundAsker {
   return {
     async ask(request) {
-      const asked = { ...request, kind: kindOf(request.query) };
-      const { rows, variables, boolean, answer, ...rest } = await readWhole(asked, limitOf(request.query), options);
-      const { bytes, partial, durationMs } = rest;
-      return {
-        rows,
-        variables,
-        ...(boolean !== undefined && { boolean }),
-        httpStatus: answer.status,
-        ...(partial !== undefined && { partial: partial.detail }),
-        mediaType: answer.mediaType,
-        bytes,
-        durationMs,
-        requests: answer.requests,
-      };
+      const { query } = request;
+      const whole = await readWhole({ ...request, kind: kindOf(query) }, limitOf(query), options);
+      const { rows, variables, boolean, bytes, durationMs } = whole;
+      const { status: httpStatus, mediaType, requests } = whole.answer;
+      const partial = whole.partial?.detail;
+      return { rows, variables, boolean, httpStatus, partial, mediaType, bytes, durationMs, requests };
     },
     fetchDocument: (request) => options.documents.fetch(request),
   };
@@ -132,14 +117,6 @@ function limitOf(query: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** A parsed answer; what its form does not have is empty. */
-interface Parsed {
-  readonly rows: readonly ReadonlyMap<string, RDF.Term>[];
-  readonly variables: readonly string[];
-  readonly quads: readonly RDF.Quad[];
-  readonly boolean?: boolean | undefined;
-}
-
 async function readWhole(
   { endpoint, query, kind, accept = acceptFor(kind), signal, timeoutMs, maxRows, maxBytes }: ProbeRequest,
   limit: number | undefined,
@@ -153,25 +130,24 @@ async function readWhole(
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.
   answer.end.catch(() => undefined);
   const check = parseCheck(bounds, clock.now);
-  let parsed: Parsed;
-  try {
-    parsed = await parse(decodedBody(answer), { mediaType, kind, limits: { maxRows }, check });
-  } catch (error) {
+  const options = { mediaType, kind, limits: { maxRows }, check };
+  const parsed = await parse(decodedBody(answer), options).catch((error: unknown) => {
     throw withStatus(error, status);
-  }
+  });
   const end = await answer.end;
   const partial = answer.partial ?? end.partial;
   return { ...parsed, answer, partial, bytes: end.decodedBytes, durationMs: clock.now() - startedMs };
 }
 
-async function parse(bytes: AsyncIterable<Uint8Array>, options: ParseOptions): Promise<Parsed> {
+/** A parsed answer; what its form does not have is empty. */
+async function parse(bytes: AsyncIterable<Uint8Array>, options: ParseOptions) {
   const result = await parseAnswer(bytes, options);
-  if (result.kind === "boolean") return { rows: [], variables: [], quads: [], boolean: result.value };
   const rows: ReadonlyMap<string, RDF.Term>[] = [];
   const quads: RDF.Quad[] = [];
   if (result.kind === "quads") for await (const quad of result.quads) quads.push(quad);
-  else for await (const row of result.rows) rows.push(row);
-  return { rows, quads, variables: result.kind === "quads" ? [] : result.variables };
+  if (result.kind === "bindings") for await (const row of result.rows) rows.push(row);
+  const variables = result.kind === "bindings" ? result.variables : [];
+  return { rows, quads, variables, boolean: result.kind === "boolean" ? result.value : undefined };
 }
 
 function withStatus(error: unknown, upstreamStatus: number): unknown {
