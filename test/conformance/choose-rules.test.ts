@@ -2,8 +2,9 @@ import { afterAll, expect, test } from "vitest";
 import { placementOf } from "../../src/shards/rules/placement.ts";
 import type { Cell, Problem, Rule } from "../../src/shards/rules/problem.ts";
 import { createClingoSolver } from "../../src/shards/solver/clingo-solver.ts";
-import { chosenBy, numbersOf } from "../support/chosen-rules.ts";
 import {
+  chosenBy,
+  numbersOf,
   compareLists,
   coverProblem,
   kindsIn,

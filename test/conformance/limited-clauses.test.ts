@@ -5,13 +5,12 @@ import { createPlanner } from "../../src/plan/create-planner.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
-import { answerDifference, isNonEmpty } from "../support/canonical-answer.ts";
+import { answerDifference, isNonEmpty, toAnswer } from "../support/canonical-answer.ts";
 import { catalogEntry } from "../support/catalog-entry.ts";
 import { clausePositions, type LackingQuery, lackingQueries, peopleAt } from "../support/lacking-queries.ts";
 import { seenConstructs } from "../support/limited-federation.ts";
 import { type LimitedEndpoint, refuse, startLimitedEndpoint } from "../support/limited-endpoint.ts";
-import { toAnswer } from "../support/canonical-answer.ts";
-import { toBounds } from "../support/federated-plan.ts";
+import { toBounds } from "../support/engine-answer.ts";
 import { createOracle, type Oracle } from "../support/oracle.ts";
 
 const seed = Number(process.env["FEDWAY_DIFFERENTIAL_SEED"] ?? 20_250_812);

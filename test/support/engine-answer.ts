@@ -1,8 +1,10 @@
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
-import type { FederationEngine } from "../../src/engine/federation-engine.ts";
+import type { FederationEngine, ExecutionBounds } from "../../src/engine/federation-engine.ts";
 import { termToText } from "../../src/results/terms.ts";
-import { toBounds, toFederatedPlan } from "./federated-plan.ts";
 import { createStoreClient } from "./store-client.ts";
+import type { FederatedPlan } from "../../src/plan/query-plan.ts";
+import { parseQuery } from "../../src/sparql/parse-query.ts";
+import { splitClauses } from "../../src/sparql/split-clauses.ts";
 
 /** An engine in this process, over endpoints with data in N-Triples, and what it may hold. */
 export function testEngine(data: Readonly<Record<string, string>> = {}, maxHeldBytes?: number): FederationEngine {
@@ -33,4 +35,27 @@ export async function engineAnswer(query: string, engine = plain, timeoutMs = 12
     }
   }
   return lines;
+}
+
+/** A federated plan for a query whose SERVICE targets are absolute IRIs, without planning. */
+export function toFederatedPlan(text: string): FederatedPlan {
+  const parsed = parseQuery(text);
+  const { skeleton, clauses } = splitClauses(parsed);
+  const planned = clauses.map((clause) => Object.assign({}, clause, { endpoint: { url: clause.target.slice(1, -1) } }));
+  const urls = [...new Set(planned.map(({ endpoint }) => endpoint.url))];
+  return {
+    kind: "federated",
+    answer: parsed.kind,
+    query: text,
+    skeleton,
+    clauses: planned,
+    members: urls.map((url) => ({ endpoint: { url }, clauses: 1, silent: false })),
+    notes: [],
+  };
+}
+
+/** Bounds that nothing reaches. */
+export function toBounds(partial = false): ExecutionBounds {
+  const signal = new AbortController().signal;
+  return { signal, deadlineMs: Number.MAX_SAFE_INTEGER, partial, sources: new Map() };
 }

@@ -2,9 +2,8 @@ import sparqljs, { type Expression, type SelectQuery, type SparqlQuery } from "s
 import type * as RDF from "@rdfjs/types";
 import { createOracle } from "./oracle.ts";
 import { type CanonicalAnswer, canonicalText, toAnswer } from "./canonical-answer.ts";
-import { testEngine } from "./engine-answer.ts";
+import { testEngine, toBounds, toFederatedPlan } from "./engine-answer.ts";
 import type { ExpressionCase } from "./expression-generator.ts";
-import { toBounds, toFederatedPlan } from "./federated-plan.ts";
 import type { Bindings, QueryResult } from "../../src/results/model.ts";
 import { termToText } from "../../src/results/terms.ts";
 

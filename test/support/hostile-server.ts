@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { hostileBodies } from "./hostile-bodies.ts";
-import { hostileErrors } from "./hostile-errors.ts";
-import { hostileWire } from "./hostile-wire.ts";
+import { hostileErrors, hostileWire } from "./hostile-errors.ts";
 import { listening } from "./listening.ts";
 import { eventually } from "./eventually.ts";
 

@@ -8,7 +8,7 @@ import type { QueryResult } from "../../src/results/model.ts";
 import type { QueryConstruct } from "../../src/sparql/used-constructs.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { catalogEntry } from "./catalog-entry.ts";
-import { toBounds } from "./federated-plan.ts";
+import { toBounds } from "./engine-answer.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 
 const aggregate = /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(|\bGROUP\s+BY\b|\bHAVING\b/iu;

@@ -8,7 +8,7 @@ import type { FederatedPlan, PlannedEndpoint } from "../../src/plan/query-plan.t
 import type { QueryResult } from "../../src/results/model.ts";
 import { parseAnswer } from "../../src/results/parse.ts";
 import { storeAnswer, toAnswer, type CanonicalAnswer } from "./canonical-answer.ts";
-import { toBounds } from "./federated-plan.ts";
+import { toBounds } from "./engine-answer.ts";
 import type { SparqlClient } from "../../src/outbound/sparql-client.ts";
 import { createStoreClient, type StoreClient } from "./store-client.ts";
 import { createTpfPages, type TpfOptions } from "./tpf-server.ts";

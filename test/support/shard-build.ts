@@ -6,11 +6,12 @@ import {
   materialise,
   type MaterialiseRequest,
 } from "../../src/shards/materialise/materialise.ts";
-import type { Manifest } from "../../src/shards/materialise/manifest.ts";
+import type { Manifest, ManifestShard } from "../../src/shards/materialise/manifest.ts";
 import type { Interpretation } from "../../src/shards/rules/interpretations.ts";
+import { createHash } from "node:crypto";
 
 /** The literal reading of the paper. */
-export const literalInterpretation: Interpretation = {
+const literalInterpretation: Interpretation = {
   name: "literal",
   classRule: "pair",
   verticalRule: "pair",
@@ -63,4 +64,30 @@ export function filesIn(folder: string): Readonly<Record<string, string>> {
     return [path.slice(folder.length + 1), readFileSync(path, "latin1")];
   });
   return Object.fromEntries(entries.toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+/** The sha256 of a text or of bytes, in hex. */
+export const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
+
+/** The manifest of some shards, with what tests do not care about filled in. */
+export function manifestWith(shards: readonly ManifestShard[], more: Partial<Manifest> = {}): Manifest {
+  const triples = shards.reduce((sum, shard) => sum + shard.triples, 0);
+  return {
+    version: 1,
+    fingerprint: sha256("fingerprint"),
+    dataset: "x",
+    title: "X",
+    licence: "https://example.org/licence",
+    rules: [],
+    reading: literalInterpretation,
+    precedence: ["horizontal", "vertical", "class"],
+    format: "n-triples",
+    gzip: false,
+    inputs: [],
+    statements: triples,
+    triples,
+    untypedSubjects: { count: 0, isAtLeast: false },
+    shards,
+    ...more,
+  };
 }

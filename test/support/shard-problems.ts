@@ -1,4 +1,7 @@
-import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind } from "../../src/shards/rules/problem.ts";
+import type { Candidate, Cell, Problem, Precedence, Rule, RuleKind, Solution } from "../../src/shards/rules/problem.ts";
+import type { AnswerSetSolver } from "../../src/shards/rules/answer-set-solver.ts";
+import { chooseRules } from "../../src/shards/rules/choose-rules.ts";
+import { literalInterpretation } from "../../src/shards/rules/interpretations.ts";
 
 /** Random numbers for tests: seeded, in [0, 1) (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -120,3 +123,13 @@ export function compareLists(left: readonly number[], right: readonly number[]):
   }
   return left.length - right.length;
 }
+
+/** Chooses with a solver, in the paper's literal reading. */
+export const chosenBy =
+  (solver: AnswerSetSolver) =>
+  (problem: Problem, timeoutMs = 20_000): Promise<Solution> =>
+    chooseRules(problem, { reading: literalInterpretation, solver, timeoutMs });
+
+/** Where rules stand among a problem's candidates. */
+export const numbersOf = (problem: Problem, rules: readonly Rule[]): readonly number[] =>
+  rules.map((rule) => problem.candidates.findIndex((candidate) => candidate.rule === rule));

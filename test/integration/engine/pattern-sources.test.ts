@@ -6,10 +6,9 @@ import { createPlanner, type PlanRequest } from "../../../src/plan/create-planne
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
-import type { CanonicalAnswer } from "../../support/canonical-answer.ts";
+import { type CanonicalAnswer, toAnswer } from "../../support/canonical-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
-import { toAnswer } from "../../support/canonical-answer.ts";
-import { toBounds } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/engine-answer.ts";
 import { startSparqlTestServer, type SparqlTestServer } from "../../support/sparql-test-server.ts";
 import { startTpfServer, type TpfServer } from "../../support/tpf-server.ts";
 import { type Listening, listening } from "../../support/listening.ts";

@@ -2,8 +2,14 @@ import { afterAll, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { AnswerSetSolver } from "../../../src/shards/rules/answer-set-solver.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
-import { chosenBy, numbersOf } from "../../support/chosen-rules.ts";
-import { blankQueries, coverProblem, randomCover, randomPlacement } from "../../support/shard-problems.ts";
+import {
+  chosenBy,
+  numbersOf,
+  blankQueries,
+  coverProblem,
+  randomCover,
+  randomPlacement,
+} from "../../support/shard-problems.ts";
 
 // Random instances, compared with trying all: test/conformance/choose-rules.test.ts.
 

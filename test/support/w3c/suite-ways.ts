@@ -1,5 +1,6 @@
-import { text as readText } from "node:stream/consumers";
 import type oxigraph from "oxigraph";
+import sparqljs, { type Expression, type Pattern, type Query, type Triple } from "sparqljs";
+import { text as readText } from "node:stream/consumers";
 import { EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import type { QueryRequest } from "../../../src/query/query-service.ts";
@@ -9,7 +10,8 @@ import { createFakeDeps } from "../http-deps.ts";
 import { createMergedFederation } from "../merged-federation.ts";
 import { answerOf, blankIris, readAnswer, wantedFormat, type SuiteAnswer } from "./suite-answer.ts";
 import { suiteText, suiteTriples, type QueryCase } from "./suite.ts";
-import { besideTriple, blankVariables, wrappedQuery } from "./wrapped-query.ts";
+import { DataFactory } from "n3";
+import { parseQuery } from "../../../src/sparql/parse-query.ts";
 
 /** How a case is asked. */
 export type Way = "own" | "wrapped" | "split" | "files" | "service";
@@ -132,7 +134,7 @@ const withBase = (one: QueryCase): string => `BASE <${one.query}>\n${suiteText(o
 const fromClause = /\bFROM\s+(NAMED\s+)?<([^>]*)>/giu;
 
 /** What FROM names, or else the manifest. */
-export function datasetOf(one: QueryCase): Pick<QueryCase, "data" | "graphData"> & { readonly inQuery: boolean } {
+function datasetOf(one: QueryCase): Pick<QueryCase, "data" | "graphData"> & { readonly inQuery: boolean } {
   const clauses = [...suiteText(one.query).matchAll(fromClause)];
   if (clauses.length === 0) return { data: one.data, graphData: one.graphData, inQuery: false };
   const of = (named: boolean) =>
@@ -154,3 +156,80 @@ function linesOf(file: string, graph: string | undefined, text: (term: oxigraph.
 /** Without the cells of variables that stand for blank nodes. */
 const withoutBlankVariables = (line: readonly string[]): readonly string[] =>
   line.filter((_, index) => line[index - (index % 2)]?.startsWith(`?${blankVariables}`) !== true);
+
+/** Variables that stand for blank nodes of a query; no answer has them. */
+const blankVariables = "blank__";
+
+/** What only the endpoint beside has. */
+const besideTriple = "<urn:w3c:beside> <urn:w3c:beside> <urn:w3c:beside> .\n";
+
+/**
+ * A query in which each triple pattern, path and GRAPH is a SERVICE clause of its own, at these endpoints in turn: so all
+ * that joins and filters them is evaluated by the federation engine. Its dataset is left to the endpoints. A triple that
+ * `beside` alone has is asked for in front, because a query for one endpoint only would be sent there whole.
+ */
+function wrappedQuery(text: string, base: string, places: { endpoints: readonly string[]; beside: string }): string {
+  const query = parseQuery(`BASE <${base}>
+${text}`).ast;
+  const node = DataFactory.namedNode("urn:w3c:beside");
+  const inFront = service(places.beside, { type: "bgp", triples: [{ subject: node, predicate: node, object: node }] });
+  const where = [inFront, ...createWrapper(places.endpoints)(query.where ?? [])];
+  // Full IRIs, because sparqljs prints some local names without their backslashes.
+  const wrapped: Query = { ...query, where, prefixes: {} };
+  if ("from" in wrapped) delete wrapped.from;
+  return `BASE <${base}>\n${new sparqljs.Generator({}).stringify(wrapped)}`;
+}
+
+const service = (url: string, pattern: Pattern): Pattern => ({
+  type: "service",
+  name: DataFactory.namedNode(url),
+  silent: false,
+  patterns: [pattern],
+});
+
+/** Wraps the patterns of groups at any depth. */
+function createWrapper(endpoints: readonly string[]): (patterns: readonly Pattern[]) => Pattern[] {
+  let turn = 0;
+  const atNext = (pattern: Pattern): Pattern => service(endpoints[turn++ % endpoints.length] ?? "", pattern);
+  const wrapAll = (patterns: readonly Pattern[]): Pattern[] => patterns.flatMap((one) => wrap(one));
+  const group = (pattern: Pattern): Pattern => ({ type: "group", patterns: wrap(pattern) });
+
+  function wrap(one: Pattern): Pattern[] {
+    switch (one.type) {
+      case "bgp":
+        return one.triples.map((triple) => atNext({ type: "bgp", triples: [withVariables(triple)] }));
+      case "graph":
+        return [atNext(one)];
+      case "filter":
+      case "bind":
+        return [{ ...one, expression: expression(one.expression) }];
+      case "union":
+        return [{ ...one, patterns: one.patterns.map(group) }];
+      case "group":
+      case "optional":
+      case "minus":
+        return [{ ...one, patterns: wrapAll(one.patterns) }];
+      case "query":
+        return [{ type: "group", patterns: [{ ...one, where: wrapAll(one.where ?? []), prefixes: {} }] }];
+      default:
+        return [one];
+    }
+  }
+
+  /** EXISTS at any depth of an expression. */
+  function expression(one: Expression): Expression {
+    if (!("type" in one) || one.type !== "operation") return one;
+    return { ...one, args: one.args.map((arg) => (isGroup(arg) ? group(arg) : expression(arg))) };
+  }
+
+  return wrapAll;
+}
+
+const isGroup = (arg: Expression | Pattern): arg is Pattern =>
+  "type" in arg && (arg.type === "group" || arg.type === "bgp" || arg.type === "graph");
+
+function withVariables(triple: Triple): Triple {
+  const variable = <T extends { readonly termType?: string; readonly value?: string }>(term: T) =>
+    term.termType === "BlankNode" ? DataFactory.variable(`${blankVariables}${term.value}`) : term;
+  return Object.assign({}, triple, { subject: variable(triple.subject), object: variable(triple.object) });
+}

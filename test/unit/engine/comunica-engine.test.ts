@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { termToText } from "../../../src/results/terms.ts";
-import { toFederatedPlan } from "../../support/federated-plan.ts";
-import { toBounds } from "../../support/federated-plan.ts";
+import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
 import { createStoreClient, type StoreClient } from "../../support/store-client.ts";
 
 const a = "http://a.example/sparql";

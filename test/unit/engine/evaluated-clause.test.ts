@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { ExecutionBounds } from "../../../src/engine/federation-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import type { CanonicalAnswer } from "../../support/canonical-answer.ts";
+import { type CanonicalAnswer, toAnswer } from "../../support/canonical-answer.ts";
 import {
   createLimitedFederation,
   type LimitedFederation,
   type LimitedMember,
 } from "../../support/limited-federation.ts";
-import { toAnswer } from "../../support/canonical-answer.ts";
-import { toBounds } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/engine-answer.ts";
 
 const count = 100;
 const numbers = Array.from({ length: count }, (_, number) => number);

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
-import { answerDifference } from "../../support/canonical-answer.ts";
+import { answerDifference, toAnswer } from "../../support/canonical-answer.ts";
 import {
   createMergedFederation,
   mergedAnswer,
   type MemberKind,
   type MergedFederation,
 } from "../../support/merged-federation.ts";
-import { toAnswer } from "../../support/canonical-answer.ts";
-import { toBounds } from "../../support/federated-plan.ts";
+import { toBounds } from "../../support/engine-answer.ts";
 
 const prologue = "PREFIX : <http://ex.org/>\n";
 const triples = (lines: string) => lines.trim().replaceAll(/(^|\s):(\w+)/g, "$1<http://ex.org/$2>");

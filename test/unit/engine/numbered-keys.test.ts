@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { termToText } from "../../../src/results/terms.ts";
-import { toFederatedPlan } from "../../support/federated-plan.ts";
-import { toBounds } from "../../support/federated-plan.ts";
+import { toFederatedPlan, toBounds } from "../../support/engine-answer.ts";
 import { createStoreClient } from "../../support/store-client.ts";
 
 // Oxigraph stores values: it gives back "1"^^xsd:integer for "01"^^xsd:integer and "1"^^xsd:int, in data and in queries.

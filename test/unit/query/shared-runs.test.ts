@@ -5,7 +5,7 @@ import { createRunLog, type RunLog } from "../../../src/query/run-log.ts";
 import { shareRuns } from "../../../src/query/shared-runs.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { toFederatedPlan } from "../../support/federated-plan.ts";
+import { toFederatedPlan } from "../../support/engine-answer.ts";
 
 const plan: QueryPlan = toFederatedPlan("SELECT * { SERVICE <http://a.example/> { ?s ?p ?o } }");
 const timeoutMs = 5_000;

@@ -15,6 +15,7 @@ import {
   canonicalRow,
   canonicalTerm,
   type CanonicalAnswer,
+  toAnswer,
 } from "../../../support/canonical-answer.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import {
@@ -23,8 +24,7 @@ import {
   refuse,
   startLimitedEndpoint,
 } from "../../../support/limited-endpoint.ts";
-import { toAnswer } from "../../../support/canonical-answer.ts";
-import { toBounds } from "../../../support/federated-plan.ts";
+import { toBounds } from "../../../support/engine-answer.ts";
 
 const now = () => performance.timeOrigin + performance.now();
 const allowAddresses = ["127.0.0.0/8"];

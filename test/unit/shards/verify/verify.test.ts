@@ -15,7 +15,7 @@ import {
   type Verification,
   verdictOf,
 } from "../../../../src/shards/verify/verification.ts";
-import { manifestWith, sha256 } from "../../../support/shard-manifest.ts";
+import { manifestWith, sha256 } from "../../../support/shard-build.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 
 const line = (subject: number, object = "x"): string => `<http://a/${subject}> <http://p> "${object}" .\n`;
