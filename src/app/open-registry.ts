@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { every, systemClock, steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
@@ -21,6 +20,7 @@ import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
 import { createLinksetService } from "../registry/void/linkset-service.ts";
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
+import { catalogSources, shapesFile } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
 import type { State } from "./open-state.ts";
 
@@ -35,21 +35,10 @@ export interface Foundation {
   readonly jobs: JobQueue;
 }
 
-const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
-
-/** SHACL shapes of catalogue files. */
-export const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
-
 /** Finding out that nothing has changed costs one read of a counter. */
 const followEveryMs = 400;
 const refreshEveryMs = 15_000;
 const politePauseMs = 250;
-
-/** Where the files of the catalogue lie, and what their relative URLs mean. */
-export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => ({
-  dirs: [{ path: catalogDir }, ...(examples ? [{ path: exampleCatalog }] : [])],
-  baseUrl: publicUrl,
-});
 
 /** The catalogue: files as seed, changes from the store over them. */
 async function readCatalog({ config, log, state }: Foundation, search: SearchIndex): Promise<EditableCatalog> {

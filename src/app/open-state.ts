@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
@@ -7,9 +6,9 @@ import { EmbeddedJobQueue } from "../jobs/embedded/embedded-job-queue.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { holdDataFolder } from "../store/data-folder.ts";
 import { createRedisStore } from "../store/redis/redis-store.ts";
-import { backupDatabase, type BackupReport } from "../store/sqlite/backup.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { databaseFile } from "./backup-state.ts";
 
 /** The service's state, wherever it is kept. */
 export interface State {
@@ -20,9 +19,6 @@ export interface State {
   announce(url: string): Promise<void>;
   close(): Promise<void>;
 }
-
-/** Name of the database in the data folder. */
-const databaseFile = "store.db";
 
 /** What all keys of the service begin with, so that it can share a Redis with others. */
 export const redisPrefix = "fedway:";
@@ -73,23 +69,4 @@ export function openJobs(
 ): JobQueue {
   if (redisUrl !== undefined) return createBullmqJobQueue({ url: redisUrl, prefix: redisPrefix, onFault });
   return new EmbeddedJobQueue({ store, onFault });
-}
-
-/**
- * Copies the database of the data folder into a new file, also while a service uses it.
- * @throws FedwayError `REQUEST_INVALID` when there is nothing to copy here or the file exists, `STORE_FAILED`
- */
-export async function backupState({ dataDir, redisUrl }: Config, file: string): Promise<BackupReport> {
-  if (redisUrl !== undefined) {
-    throw new FedwayError("REQUEST_INVALID", "The state is kept in Redis (REDIS_URL), not in the data folder.", {
-      next: "Use Redis' own means: redis-cli --rdb <file>, or BGSAVE and a copy of the dump.",
-    });
-  }
-  const database = join(dataDir, databaseFile);
-  if (!existsSync(database)) {
-    throw new FedwayError("REQUEST_INVALID", `The data folder ${dataDir} holds no database yet.`, {
-      next: "Name the service's data folder with FEDWAY_DATA_DIR.",
-    });
-  }
-  return backupDatabase(database, file);
 }

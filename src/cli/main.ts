@@ -38,15 +38,15 @@ const io: CliIo = {
     return holder === "unknown" ? {} : holder;
   },
   async describe(target, options) {
-    const { describeOnce } = await import("../app/offline.ts");
+    const { describeOnce } = await import("../app/describe-once.ts");
     return describeOnce(configOf(), target, options);
   },
   async checkCatalog(folders) {
-    const { checkCatalogFiles } = await import("../app/offline.ts");
+    const { checkCatalogFiles } = await import("../app/catalog-files.ts");
     return checkCatalogFiles(configOf(), folders);
   },
   async backup(file) {
-    const { backupState } = await import("../app/open-state.ts");
+    const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);
   },
   async shards() {

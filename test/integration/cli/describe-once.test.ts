@@ -1,6 +1,6 @@
 import type { DescribedOnce, DescribeOnceOptions } from "../../../src/registry/compute/describe-once.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { describeOnce } from "../../../src/app/offline.ts";
+import { describeOnce } from "../../../src/app/describe-once.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
 import { type CatalogFolder, createCatalogFolder, endpointTurtle } from "../../support/catalog-folder.ts";

@@ -1,11 +1,10 @@
 import type { Config } from "../config/config.ts";
 import { createExampleFederation } from "../hosting/examples/example-federation.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
-import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
 import { type DescribedOnce, type DescribeOnceOptions, describeTarget } from "../registry/compute/describe-once.ts";
 import { findTarget } from "../registry/compute/find-target.ts";
 import { localDispatch, openClients, openHosting } from "./open-clients.ts";
-import { catalogSources, shapesFile } from "./open-registry.ts";
+import { catalogSources } from "./catalog-files.ts";
 
 /**
  * Describes one endpoint without a service: looks for its publisher's description, then computes what is missing, with
@@ -32,15 +31,4 @@ export async function describeOnce(
   } finally {
     await Promise.all([clients.close(), pool.close()]);
   }
-}
-
-/**
- * Checks catalogue folders, the configuration's when none is named.
- * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read
- */
-export async function checkCatalogFiles(config: Config, folders: readonly string[]): Promise<CatalogReport> {
-  const { allowAddresses, catalogDir, publicUrl: baseUrl } = config;
-  const guard = createAddressGuard(allowAddresses);
-  const dirs = (folders.length === 0 ? [catalogDir] : folders).map((path) => ({ path }));
-  return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
 }

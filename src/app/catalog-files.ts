@@ -1,0 +1,26 @@
+import { fileURLToPath } from "node:url";
+import type { Config } from "../config/config.ts";
+import { createAddressGuard } from "../outbound/address-guard.ts";
+import { type CatalogReport, checkCatalog } from "../registry/catalog/check-catalog.ts";
+
+const exampleCatalog = fileURLToPath(new URL("../../catalog/examples/", import.meta.url));
+
+/** SHACL shapes of catalogue files. */
+export const shapesFile = fileURLToPath(new URL("../../catalog/shapes/entry-shapes.ttl", import.meta.url));
+
+/** Where the files of the catalogue lie, and what their relative URLs mean. */
+export const catalogSources = ({ catalogDir, examples, publicUrl }: Config) => ({
+  dirs: [{ path: catalogDir }, ...(examples ? [{ path: exampleCatalog }] : [])],
+  baseUrl: publicUrl,
+});
+
+/**
+ * Checks catalogue folders, the configuration's when none is named.
+ * @throws FedwayError `CATALOG_INVALID` when a folder cannot be read
+ */
+export async function checkCatalogFiles(config: Config, folders: readonly string[]): Promise<CatalogReport> {
+  const { allowAddresses, catalogDir, publicUrl: baseUrl } = config;
+  const guard = createAddressGuard(allowAddresses);
+  const dirs = (folders.length === 0 ? [catalogDir] : folders).map((path) => ({ path }));
+  return checkCatalog({ dirs, baseUrl, shapesFile, refuseUrl: (url) => guard.refuseUrl(url)?.message });
+}
