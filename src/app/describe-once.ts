@@ -1,8 +1,12 @@
 import type { Config } from "../config/config.ts";
 import { createExampleFederation } from "../hosting/examples/example-federation.ts";
 import { createAddressGuard } from "../outbound/address-guard.ts";
-import { type DescribedOnce, type DescribeOnceOptions, describeTarget } from "../registry/compute/describe-once.ts";
-import { findTarget } from "../registry/compute/find-target.ts";
+import {
+  type DescribedOnce,
+  type DescribeOnceOptions,
+  describeTarget,
+  findTarget,
+} from "../registry/compute/describe-once.ts";
 import { localDispatch, openClients, openHosting } from "./open-clients.ts";
 import { catalogSources } from "./catalog-files.ts";
 

@@ -4,8 +4,10 @@ import type { JobProgress } from "../../jobs/job-queue.ts";
 import type { AskedAnswer, Asker, FetchedDocument } from "../catalog/catalog.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../void/void-retriever.ts";
-import { createDescriber, type DescribeBudget, type DescribeTarget } from "./describer.ts";
+import { createDescriber, type DescribeBudget, type DescribeTarget, targetOf } from "./describer.ts";
 import { emptyDescription } from "./todo.ts";
+import { loadCatalog, type LoadCatalogOptions } from "../catalog/read-files.ts";
+import { isCatalogId } from "../catalog/statements.ts";
 
 /** Circumstances of a run without a service. */
 export interface DescribeOnceOptions {
@@ -36,8 +38,18 @@ type Target = DescribeTarget & { readonly dataset: string };
  * nothing. When time, requests or the signal end the run, what was found so far is the result.
  * @throws FedwayError `ADDRESS_REFUSED`; when no query was answered, the error of the last one
  */
-export function describeTarget(asker: Asker, target: Target, options: DescribeOnceOptions): Promise<DescribedOnce> {
-  return run({ meter: new Meter(asker), target, options, startedMs: steadyClock.now() });
+export async function describeTarget(
+  asker: Asker,
+  target: Target,
+  options: DescribeOnceOptions,
+): Promise<DescribedOnce> {
+  const meter = new Meter(asker);
+  const parts: Run = { meter, target, options, startedMs: steadyClock.now() };
+  const start: Start = options.retrieve === false ? { known: emptyRun(parts) } : await retrieve(parts);
+  const description = start.isOver === true ? start.known : await compute(parts, start.known);
+  const interrupted = options.signal.aborted;
+  if (!interrupted && description.source === "computed") refuseSilence(meter);
+  return { description, retrieved: start.retrieved, interrupted };
 }
 
 interface Run {
@@ -45,15 +57,6 @@ interface Run {
   readonly target: Target;
   readonly options: DescribeOnceOptions;
   readonly startedMs: number;
-}
-
-async function run(parts: Run): Promise<DescribedOnce> {
-  const { meter, options } = parts;
-  const start: Start = options.retrieve === false ? { known: emptyRun(parts) } : await retrieve(parts);
-  const description = start.isOver === true ? start.known : await compute(parts, start.known);
-  const interrupted = options.signal.aborted;
-  if (!interrupted && description.source === "computed") refuseSilence(meter);
-  return { description, retrieved: start.retrieved, interrupted };
 }
 
 /** An endpoint that answered nothing is a failure, not an empty dataset. */
@@ -178,4 +181,36 @@ class Meter implements Asker {
     this.spent.bytes += answer.bytes;
     return answer;
   }
+}
+
+/**
+ * The endpoint that a person names by its URL, or by the id it has in the catalogue's files.
+ * @throws FedwayError `REQUEST_INVALID` for a URL with credentials (never repeated) or an interface that cannot be asked,
+ *   `ENDPOINT_UNKNOWN`, `CATALOG_INVALID`
+ */
+export async function findTarget(named: string, options: LoadCatalogOptions) {
+  const url = URL.parse(named);
+  if (url !== null && (url.username !== "" || url.password !== "")) {
+    throw new FedwayError("REQUEST_INVALID", "The URL holds a user name or a password; such endpoints are not asked.");
+  }
+  if (url !== null && /^https?:$/.test(url.protocol)) {
+    const catalog = await loadCatalog(options).catch(() => undefined);
+    const entry = catalog?.byUrl(named);
+    const [bare = named] = named.split("#", 1);
+    return entry === undefined
+      ? { endpoint: { url: bare }, dataset: `${bare}#dataset` }
+      : targetOf(entry, options.baseUrl);
+  }
+  if (!isCatalogId(named)) {
+    throw new FedwayError("REQUEST_INVALID", "This is neither an http(s) URL nor the id of a catalogue entry.", {
+      next: "Give a URL such as https://example.org/sparql, or an id such as people.",
+    });
+  }
+  const catalog = await loadCatalog(options);
+  const entry = catalog.byId(named);
+  if (entry !== undefined) return targetOf(entry, options.baseUrl);
+  throw new FedwayError("ENDPOINT_UNKNOWN", `The files of the catalogue have no endpoint "${named}".`, {
+    endpoints: catalog.entries.slice(0, 20).map(({ id }) => id),
+    next: "Give its URL; entries that were added to a running service are known to that service only.",
+  });
 }

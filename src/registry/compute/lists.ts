@@ -1,6 +1,6 @@
 import type { Task } from "./todo.ts";
 import { Batcher, weighed } from "./batches.ts";
-import { classFact, countedFact, keysOf, propertyFact } from "./fact-base.ts";
+import { classFact, countedFact, keysOf, type Known, propertyFact } from "./fact-base.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
 import { countList, isProven, keepTotals, listed, mostListed } from "./list-proof.ts";
@@ -87,15 +87,13 @@ function isExcludable(run: Run, kind: FactKind, keys: ReadonlySet<string>): bool
   return keys.size < mostListed[kind.key] && text < 10 * run.mostText;
 }
 
-interface Taken {
-  readonly iris: Iterable<string>;
-  readonly keys: Set<string>;
-  readonly record: number;
-  readonly status: "exists" | "sampled";
-}
-
 /** Takes keys into the list and the facts. Whether some had to be left out. */
-function take(run: Run, kind: FactKind, { iris, keys, record, status }: Taken): boolean {
+function take(
+  run: Run,
+  kind: FactKind,
+  found: { readonly iris: Iterable<string>; readonly keys: Set<string> } & Known,
+): boolean {
+  const { iris, keys, record, status } = found;
   for (const key of iris) {
     if (keys.size >= mostListed[kind.key] && !keys.has(key)) return true;
     keys.add(key);
@@ -171,33 +169,28 @@ async function listKeys(run: Run, kind: FactKind, keys: Set<string>): Promise<Li
   return { whole: false, why: "partial" };
 }
 
-interface Page {
-  readonly failed: boolean;
-  /** Nothing was cut, and every key could be used. */
-  readonly whole: boolean;
-  /** Keys that were not known. */
-  readonly fresh: number;
-  readonly why: Listing["why"];
-  readonly record: number;
-}
-
+/** One page: whether all of it is there and could be used, and how many keys in it were not known. */
 async function askPage(
   run: Run,
   kind: FactKind,
   { keys, sampling }: { readonly keys: Set<string>; readonly sampling: boolean },
-): Promise<Page> {
+) {
   const without = [...keys];
   const { dialect, limit } = run;
   const query = sampling ? sampledKeysQuery(kind, without, { dialect, limit }) : keysQuery(kind, { without }, dialect);
   const outcome = await run.session.ask({ query, level: sampling ? 6 : 1 });
   const { record } = outcome;
-  if (!outcome.ok) {
-    return { failed: true, whole: false, fresh: 0, why: outcome.why, record };
-  }
+  if (!outcome.ok) return { failed: true, whole: false, fresh: 0, why: outcome.why, record } as const;
   const { rows } = outcome.answer;
   const iris = rows.flatMap((row) => iriOf(row.get(kind.key)) ?? []);
   const dropped = take(run, kind, { iris, keys, record, status: sampling ? "sampled" : "exists" });
   const usable = iris.length === rows.length && !dropped;
   const whole = usable && outcome.sound && !isCutFor(run, rows.length);
-  return { failed: false, whole, fresh: keys.size - without.length, why: usable ? "partial" : "refused", record };
+  return {
+    failed: false,
+    whole,
+    fresh: keys.size - without.length,
+    why: usable ? "partial" : "refused",
+    record,
+  } as const;
 }

@@ -30,12 +30,6 @@ const format = 1;
 const main = (id: string): string => `description/${id}`;
 const work = (id: string): string => `description-work/${id}`;
 
-interface Parsed {
-  readonly version: number;
-  readonly description: VoidDescription;
-  readonly length: number;
-}
-
 /** Descriptions by catalogue id; checked on the way out, so that a damaged one is dropped and never used. */
 export type DescriptionStore = ReturnType<typeof createDescriptionStore>;
 
@@ -45,7 +39,10 @@ export type DescriptionStore = ReturnType<typeof createDescriptionStore>;
  */
 export function createDescriptionStore(options: DescriptionStoreOptions) {
   const { store, maxLength = 32 * mebi, cacheLength = 64 * mebi, workTtlMs = 30 * dayMs } = options;
-  const parsed = new LRUCache<string, Parsed>({ maxSize: cacheLength, sizeCalculation: ({ length }) => length });
+  const parsed = new LRUCache<string, { version: number; description: VoidDescription; length: number }>({
+    maxSize: cacheLength,
+    sizeCalculation: ({ length }) => length,
+  });
 
   const load = async (key: string): Promise<LoadedDescription> => {
     const document = await store.get(key);
