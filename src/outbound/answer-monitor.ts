@@ -1,12 +1,12 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { AnswerScanner } from "../results/scanner.ts";
+import { createAnswerScanner } from "../results/scanner.ts";
 import { cappedBy, partialRefused, type PartialSigns } from "./partial-answers.ts";
 import { brokeOff } from "./refusals.ts";
 import type { AnswerEnd, SparqlRequest } from "./sparql-client.ts";
 
 /** What is known of an answer before its first byte. */
 interface MonitorOptions {
-  readonly scanner: AnswerScanner;
+  readonly mediaType: string;
   /** What was asked, and whether a partial answer ends well and says so or ends in `ENDPOINT_PARTIAL`. */
   readonly request: Pick<SparqlRequest, "kind" | "limit" | "acceptPartial">;
   readonly signs: PartialSigns;
@@ -27,17 +27,19 @@ export function answerTooLarge(maxBytes: number): FedwayError {
 /** Looks at the decoded bytes of one answer beside their way to the reader: counts, caps and checks them. */
 export class AnswerMonitor {
   readonly #options: MonitorOptions;
+  readonly #scanner;
   #bytes = 0;
 
   constructor(options: MonitorOptions) {
     this.#options = options;
+    this.#scanner = createAnswerScanner(options.mediaType);
   }
 
   /** The next decoded bytes; an error when they exceed the cap. */
   see(chunk: Buffer): FedwayError | undefined {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#options.maxBytes) return answerTooLarge(this.#options.maxBytes);
-    this.#options.scanner.push(chunk);
+    this.#scanner.push(chunk);
     return undefined;
   }
 
@@ -52,8 +54,8 @@ export class AnswerMonitor {
 
   /** The verdict after the last byte; call once. */
   conclude(wireBytes: number): AnswerEnd | FedwayError {
-    const { scanner, signs, request, status } = this.#options;
-    const { complete, rows, detail } = scanner.end();
+    const { signs, request, status } = this.#options;
+    const { complete, rows, detail } = this.#scanner.end();
     if (!complete) {
       const why = detail === undefined ? "" : ` ${detail}`;
       return brokeOff(`The endpoint's answer is cut off or followed by foreign text.${why}`, { fault: "malformed" });

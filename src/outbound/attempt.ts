@@ -195,8 +195,8 @@ class Attempt implements ExchangeListener {
   }
 
   #monitor({ status, mediaType, signs }: Head): AnswerMonitor {
-    const { request, context, maxBytes } = this.#call;
-    return new AnswerMonitor({ scanner: context.scanner(mediaType), request, signs, status, maxBytes });
+    const { request, maxBytes } = this.#call;
+    return new AnswerMonitor({ mediaType, request, signs, status, maxBytes });
   }
 
   /** The body goes on as the endpoint has encoded it. */

@@ -1,5 +1,4 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import type { AnswerScanner } from "../results/scanner.ts";
 import type { Admission } from "./breaker.ts";
 import type { RetryOptions } from "./conversation.ts";
 import { type EndpointState, metricName } from "./endpoint-states.ts";
@@ -16,7 +15,6 @@ export interface CallContext {
   readonly network: Network;
   readonly observer: OutboundObserver | undefined;
   readonly local: LocalDispatch | undefined;
-  readonly scanner: (mediaType: string) => AnswerScanner;
   readonly maxAnswerBytes: number;
   readonly retry: RetryOptions;
   /** A query's own deadline that passes before the response head counts as a fault after this long. */

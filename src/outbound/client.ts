@@ -1,5 +1,4 @@
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
-import { type AnswerScanner, createAnswerScanner } from "../results/scanner.ts";
 import { addressRefused } from "./address-guard.ts";
 import type { BreakerOptions } from "./breaker.ts";
 import { attempt } from "./attempt.ts";
@@ -30,8 +29,6 @@ export interface SparqlClientOptions extends NetworkOptions {
   readonly maxEndpoints?: number | undefined;
   readonly retry?: Partial<RetryOptions> | undefined;
   readonly breaker?: Partial<BreakerLimits> | undefined;
-  /** Makes the scanner that judges one answer; default `createAnswerScanner` of `results/`. */
-  readonly scanner?: ((mediaType: string) => AnswerScanner) | undefined;
   /** Endpoints that this process itself hosts; their URLs are never dialled. */
   readonly local?: LocalDispatch | undefined;
   readonly observer?: OutboundObserver | undefined;
@@ -78,7 +75,6 @@ export function createSparqlClient(
     observer,
     local,
     slowMs,
-    scanner: options.scanner ?? createAnswerScanner,
     random: options.random ?? Math.random,
     maxAnswerBytes: options.maxAnswerBytes ?? gibibyte,
     retry: { ...defaultRetry, ...options.retry },

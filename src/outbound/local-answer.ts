@@ -31,7 +31,7 @@ export async function answerLocally(
   call: Call,
   handler: NonNullable<ReturnType<LocalDispatch>>,
 ): Promise<SparqlAnswer> {
-  const { request, maxBytes, context } = call;
+  const { request, maxBytes } = call;
   const { kind } = request;
   let answer: LocalAnswer;
   try {
@@ -47,7 +47,7 @@ export async function answerLocally(
     }
     if (body.length > maxBytes) throw answerTooLarge(maxBytes);
     const monitor = new AnswerMonitor({
-      scanner: context.scanner(mediaType),
+      mediaType,
       request,
       signs: {},
       status: 200,
