@@ -1,61 +1,9 @@
-import { Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { type Collection, createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
-import { areTooLarge, childError, childId, type PublicError } from "../bounds.ts";
-import type { Job, JobProgress, JobState } from "../job-queue.ts";
-
-/** A job as it is stored, one document each. Moments are milliseconds since the epoch. */
-export interface JobRecord {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: JobState;
-  readonly payload: unknown;
-  readonly priority: number;
-  /** Grows from job to job: the order of enqueuing. */
-  readonly order: number;
-  readonly createdAtMs: number;
-  /** Not to be run before. */
-  readonly runAtMs: number;
-  /** Runs started. */
-  readonly attempts: number;
-  /** Runs that ended with an error. */
-  readonly failures: number;
-  /** Runs that ended with the process. */
-  readonly interruptions: number;
-  readonly startedAtMs?: number | undefined;
-  readonly finishedAtMs?: number | undefined;
-  readonly progress?: JobProgress | undefined;
-  /** Key of the document with the result. */
-  readonly resultKey?: string | undefined;
-  readonly resultBytes?: number | undefined;
-  readonly error?: PublicError | undefined;
-  /** The job that waits for this one; the order tells it from later jobs of the same id. */
-  readonly parent?: { readonly id: string; readonly order: number } | undefined;
-  /** Names of the jobs that this one waits for. */
-  readonly children?: readonly string[] | undefined;
-  /** Versions before 0.3: not all children had been created, and nobody had been told of the job. */
-  readonly planKey?: string | undefined;
-}
-
-const states = ["waiting", "running", "done", "failed", "cancelled"] as const;
-const schema = Type.Unsafe<JobRecord>(
-  Type.Object({
-    id: Type.String(),
-    kind: Type.String(),
-    state: Type.Union(states.map((state) => Type.Literal(state))),
-    priority: Type.Number(),
-    order: Type.Number(),
-    createdAtMs: Type.Number(),
-    runAtMs: Type.Number(),
-    attempts: Type.Number(),
-    failures: Type.Number(),
-    interruptions: Type.Number(),
-    parent: Type.Optional(Type.Object({ id: Type.String(), order: Type.Number() })),
-    children: Type.Optional(Type.Array(Type.String())),
-  }),
-);
+import { areTooLarge, childId, type PublicError } from "../bounds.ts";
+import { brokenBy, isOpen, type JobRecord, recordSchema } from "./job-record.ts";
 
 /** What the records need. */
 interface JobRecordsOptions {
@@ -70,9 +18,6 @@ interface JobRecordsOptions {
 
 const resultKeyOf = (id: string): string => `jobs/result/${id}`;
 
-/** True when the job can still come to run or to an end. */
-export const isOpen = ({ state }: JobRecord): boolean => state === "waiting" || state === "running";
-
 /**
  * All jobs in memory, written through to the store, which is read at the start only: no other process changes it. Held
  * are all open jobs and the latest `keepFinished` finished ones, each with its payload of at most 256 KiB; results stay in
@@ -81,43 +26,50 @@ export const isOpen = ({ state }: JobRecord): boolean => state === "waiting" || 
 export class JobRecords {
   readonly #options: JobRecordsOptions;
   readonly #documents: Collection<JobRecord>;
-  /** Finished jobs in the order of their ends. */
-  readonly #jobs = new Map<string, JobRecord>();
+  readonly #open = new Map<string, JobRecord>();
+  /** In the order of their ends. */
+  readonly #finished = new Map<string, JobRecord>();
   /** Ids of jobs whose latest state could not be written. */
   readonly #unsaved = new Set<string>();
 
   constructor(options: JobRecordsOptions) {
     this.#options = options;
-    this.#documents = createCollection({ store: options.store, prefix: "jobs/job/", schema });
+    this.#documents = createCollection({ store: options.store, prefix: "jobs/job/", schema: recordSchema });
   }
 
   get(id: string): JobRecord | undefined {
-    return this.#jobs.get(id);
+    return this.#open.get(id) ?? this.#finished.get(id);
   }
 
   values(): readonly JobRecord[] {
-    return Array.from(this.#jobs.values());
+    return [...this.#open.values(), ...this.#finished.values()];
+  }
+
+  /** Those that are open, without a copy: every job that starts or ends goes through them. */
+  open(): Iterable<JobRecord> {
+    return this.#open.values();
   }
 
   async load(): Promise<void> {
     const found: JobRecord[] = [];
     for await (const [, record] of this.#documents.entries()) found.push(record);
-    this.#jobs.clear();
+    this.#open.clear();
+    this.#finished.clear();
     const byEnd = found.toSorted((left, right) => (left.finishedAtMs ?? 0) - (right.finishedAtMs ?? 0));
-    for (const record of byEnd) this.#jobs.set(record.id, record);
+    for (const record of byEnd) this.#set(record);
   }
 
   /** Adds a job that is in the store before it is in memory; the parent after its children, which mean nothing without. */
   async add(job: JobRecord, children: readonly JobRecord[]): Promise<void> {
     const all = [job, ...children];
-    const former = all.flatMap(({ id }) => this.#jobs.get(id) ?? []);
-    for (const { id } of all) this.#jobs.delete(id);
+    const former = all.flatMap(({ id }) => this.get(id) ?? []);
+    for (const { id } of all) this.#delete(id);
     try {
       await Promise.all(children.map((child) => this.write(child)));
       await this.write(job);
     } catch (error) {
       await Promise.allSettled(children.map(({ id }) => this.#documents.delete(id)));
-      for (const record of former) this.#jobs.set(record.id, record);
+      for (const record of former) this.#set(record);
       throw error;
     }
     for (const record of all) this.keep(record);
@@ -127,9 +79,22 @@ export class JobRecords {
 
   /** Takes in a state, in memory only. */
   keep(record: JobRecord): void {
-    if (!isOpen(record)) this.#jobs.delete(record.id);
-    this.#jobs.set(record.id, record);
+    this.#set(record);
     this.#options.changed(record);
+  }
+
+  #set(record: JobRecord): void {
+    if (isOpen(record)) {
+      this.#open.set(record.id, record);
+      return;
+    }
+    this.#delete(record.id);
+    this.#finished.set(record.id, record);
+  }
+
+  #delete(id: string): void {
+    this.#open.delete(id);
+    this.#finished.delete(id);
   }
 
   /** Writes a state, to the store only. */
@@ -155,7 +120,7 @@ export class JobRecords {
 
   async flush(): Promise<void> {
     for (const id of Array.from(this.#unsaved)) {
-      const record = this.#jobs.get(id);
+      const record = this.get(id);
       if (record === undefined) this.#unsaved.delete(id);
       else await this.save(record);
     }
@@ -182,14 +147,14 @@ export class JobRecords {
 
   /** The job that waits, or waited, for this one. */
   parentOf({ parent }: JobRecord): JobRecord | undefined {
-    const found = parent && this.#jobs.get(parent.id);
+    const found = parent && this.get(parent.id);
     return found?.order === parent?.order ? found : undefined;
   }
 
   /** A job's children in the order given; undefined for one that is gone. */
   childrenOf({ id, order, children = [] }: JobRecord): readonly (JobRecord | undefined)[] {
     return children.map((name) => {
-      const child = this.#jobs.get(childId(id, name));
+      const child = this.get(childId(id, name));
       return child?.parent?.id === id && child.parent.order === order ? child : undefined;
     });
   }
@@ -233,7 +198,7 @@ export class JobRecords {
   prune(): number {
     const { clock, keepFinished, keepFinishedMs, fault } = this.#options;
     const now = clock.now();
-    const over = this.values().filter((record) => !isOpen(record) && !this.isNeeded(record));
+    const over = Array.from(this.#finished.values()).filter((record) => !this.isNeeded(record));
     const isOld = ({ finishedAtMs = 0 }: JobRecord): boolean => finishedAtMs + keepFinishedMs <= now;
     const old = over.filter((record, index) => index < over.length - keepFinished || isOld(record));
     for (const record of old) void this.forget(record).catch(fault);
@@ -243,48 +208,9 @@ export class JobRecords {
 
   /** Removes a job; its result first, as nothing would lead to it any more. */
   async forget({ id, resultKey, planKey }: JobRecord): Promise<void> {
-    this.#jobs.delete(id);
+    this.#delete(id);
     const { store } = this.#options;
     for (const key of [resultKey ?? resultKeyOf(id), planKey]) if (key !== undefined) await store.delete(key);
     await this.#documents.delete(id);
   }
 }
-
-/** Why a job fails that waits for these children; undefined when they can still all be done. */
-export function brokenBy(
-  names: readonly string[],
-  children: readonly (JobRecord | undefined)[],
-): PublicError | undefined {
-  const errors = names.map((name, index): PublicError | undefined => {
-    const child = children[index];
-    if (child === undefined) return { code: "INTERNAL", message: `The part ${name} of the job was lost.` };
-    if (child.state === "cancelled") return childError(name, { code: "CANCELLED", message: "" });
-    return child.state === "failed" ? childError(name, child.error ?? unknownError) : undefined;
-  });
-  return errors.find((error) => error !== undefined);
-}
-
-const unknownError: PublicError = { code: "INTERNAL", message: "Nothing is known of why." };
-
-/** A job as the port shows it. */
-export function jobOf(record: JobRecord, result?: unknown): Job {
-  const { id, kind, state, payload, attempts, createdAtMs, startedAtMs, finishedAtMs, progress, error } = record;
-  return {
-    id,
-    kind,
-    state,
-    payload,
-    attempts,
-    createdAt: new Date(createdAtMs).toISOString(),
-    startedAt: isoOf(startedAtMs),
-    finishedAt: isoOf(finishedAtMs),
-    progress,
-    result,
-    error,
-    parent: record.parent?.id,
-    children: record.children?.map((name) => childId(id, name)),
-  };
-}
-
-const isoOf = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : new Date(ms).toISOString();

@@ -1,4 +1,5 @@
-import { brokenBy, isOpen, type JobRecord, type JobRecords } from "./job-records.ts";
+import { brokenBy, isOpen, type JobRecord } from "./job-record.ts";
+import type { JobRecords } from "./job-records.ts";
 
 interface RecoverOptions {
   readonly kinds: ReadonlyMap<string, unknown>;

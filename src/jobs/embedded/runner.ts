@@ -2,7 +2,8 @@ import { type Clock, sleep, type Timer } from "../../clock.ts";
 import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { boundedProgress, resultText, stopped } from "../bounds.ts";
 import type { JobContext, JobKind } from "../job-queue.ts";
-import type { JobRecord, JobRecords } from "./job-records.ts";
+import type { JobRecord } from "./job-record.ts";
+import type { JobRecords } from "./job-records.ts";
 
 /** What a runner needs. */
 interface RunnerOptions {
@@ -48,15 +49,37 @@ export class Runner {
 
   /** Starts the jobs that may run now, by priority and then in the order of enqueuing; gives when the next one may. */
   fill(): number {
-    const { records, clock } = this.#options;
+    for (;;) {
+      const { firsts, dueMs } = this.#look();
+      if (firsts.size === 0) return dueMs;
+      for (const [kind, record] of firsts) this.#start(kind, record);
+    }
+  }
+
+  /** The first job of each kind that there is room for, and when the next one of all is due that waits for its time. */
+  #look() {
+    const { records, kinds, clock } = this.#options;
     const now = clock.now();
-    const waiting = records.values().filter(({ id, state }) => state === "waiting" && !this.#runs.has(id));
-    const ready = waiting.filter(
-      (record) => record.runAtMs <= now && records.childrenOf(record).every((child) => child?.state === "done"),
+    const firsts = new Map<JobKind, JobRecord>();
+    const full = this.#fullKinds();
+    let dueMs = Number.POSITIVE_INFINITY;
+    for (const record of records.open()) {
+      if (record.state !== "waiting" || this.#runs.has(record.id)) continue;
+      if (record.runAtMs > now) dueMs = Math.min(dueMs, record.runAtMs);
+      else {
+        const kind = kinds.get(record.kind);
+        if (kind === undefined || full.has(kind) || !comesBefore(record, firsts.get(kind))) continue;
+        if (records.childrenOf(record).every((child) => child?.state === "done")) firsts.set(kind, record);
+      }
+    }
+    return { firsts, dueMs };
+  }
+
+  #fullKinds(): ReadonlySet<JobKind> {
+    const running = Map.groupBy(this.#runs.values(), ({ kind }) => kind);
+    return new Set(
+      Array.from(running.keys()).filter((kind) => (running.get(kind)?.length ?? 0) >= (kind.concurrency ?? 1)),
     );
-    for (const [name, jobs] of Map.groupBy(ready, ({ kind }) => kind)) this.#start(name, jobs);
-    const later = waiting.filter(({ runAtMs }) => runAtMs > now);
-    return later.reduce((first, { runAtMs }) => Math.min(first, runAtMs), Number.POSITIVE_INFINITY);
   }
 
   /** Ends the run of a job that has been ended; the handler may take its time. */
@@ -84,25 +107,13 @@ export class Runner {
     }
   }
 
-  #start(name: string, ready: readonly JobRecord[]): void {
-    const kind = this.#options.kinds.get(name);
-    if (kind === undefined) return;
-    const running = Array.from(this.#runs.values()).filter((run) => run.kind === kind).length;
-    const free = (kind.concurrency ?? 1) - running;
-    if (free <= 0) return;
-    for (const record of ready.toSorted(byTurn).slice(0, free)) {
-      const run: Run = {
-        id: record.id,
-        kind,
-        controller: new AbortController(),
-        isLost: false,
-        ended: Promise.resolve(),
-      };
-      this.#runs.set(record.id, run);
-      run.ended = this.#work(run, record)
-        .catch(this.#options.fault)
-        .finally(() => this.#end(run));
-    }
+  #start(kind: JobKind, record: JobRecord): void {
+    const { id } = record;
+    const run: Run = { id, kind, controller: new AbortController(), isLost: false, ended: Promise.resolve() };
+    this.#runs.set(id, run);
+    run.ended = this.#work(run, record)
+      .catch(this.#options.fault)
+      .finally(() => this.#end(run));
   }
 
   #end(run: Run): void {
@@ -225,5 +236,7 @@ export class Runner {
   }
 }
 
-const byTurn = (left: JobRecord, right: JobRecord): number =>
-  right.priority - left.priority || left.order - right.order;
+const comesBefore = (left: JobRecord, right: JobRecord | undefined): boolean =>
+  right === undefined ||
+  left.priority > right.priority ||
+  (left.priority === right.priority && left.order < right.order);

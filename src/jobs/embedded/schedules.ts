@@ -4,7 +4,8 @@ import { type Collection, createCollection } from "../../store/collection.ts";
 import type { Store } from "../../store/store.ts";
 import { checkSchedule } from "../bounds.ts";
 import type { JobSchedule } from "../job-queue.ts";
-import { isOpen, type JobRecords } from "./job-records.ts";
+import { isOpen } from "./job-record.ts";
+import type { JobRecords } from "./job-records.ts";
 
 interface ScheduleRecord extends JobSchedule {
   /** Moment of the next turn. */
