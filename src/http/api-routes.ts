@@ -1,4 +1,4 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
 import { clientKey } from "./rate-limiter.ts";
@@ -16,8 +16,9 @@ import {
   RunRecord,
   TabularAnswer,
 } from "./schemas.ts";
-import { sendJson, uncached } from "./common-headers.ts";
-import { createTableSender } from "./send-table.ts";
+import { sendJson, uncached, anyOriginHeaders } from "./common-headers.ts";
+import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 function checkQuery(shell: HttpShell, text: string, endpoint: string | undefined): void {
   const { maxQueryBytes } = shell.config.limits;
@@ -104,3 +105,53 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
     },
   });
 }
+
+/** Characters that are written as JSON in one turn of the event loop. */
+const pieceCharacters = 65_536;
+/** Characters of all tables that clients have not read yet. */
+const mostUnreadCharacters = 128 * 1024 * 1024;
+
+/** Sends tables; a large one in pieces with turns for others between them. @throws FedwayError `SERVICE_BUSY` */
+function createTableSender(): (reply: FastifyReply, table: Table, status: number) => FastifyReply {
+  let unread = 0;
+  return (reply, table, status) => {
+    const characters = table.rows.reduce((sum, row) => sum + charactersOf(row), 0);
+    if (characters < pieceCharacters) return sendJson(reply, table, status);
+    if (unread + characters > mostUnreadCharacters) throw tooManyUnread();
+    unread += characters;
+    reply.raw.once("close", () => {
+      unread -= characters;
+    });
+    const body = Readable.from(piecesOf(table), { objectMode: false });
+    return reply.code(status).headers(anyOriginHeaders).type("application/json").send(body);
+  };
+}
+
+const charactersOf = (row: readonly (string | null)[]): number =>
+  row.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
+
+/** The table as JSON, its rows at the end. */
+async function* piecesOf({ rows, ...head }: Table): AsyncIterable<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"rows":[`;
+  let piece: (readonly (string | null)[])[] = [];
+  let characters = 0;
+  let separator = "";
+  for (const row of rows) {
+    piece.push(row);
+    characters += charactersOf(row);
+    if (characters < pieceCharacters) continue;
+    yield separator + JSON.stringify(piece).slice(1, -1);
+    separator = ",";
+    piece = [];
+    characters = 0;
+    await nextTurn();
+  }
+  if (piece.length > 0) yield separator + JSON.stringify(piece).slice(1, -1);
+  yield "]}";
+}
+
+const tooManyUnread = (): FedwayError =>
+  new FedwayError("SERVICE_BUSY", "Too many large tables are still being read by their clients.", {
+    retryAfterMs: 2_000,
+    next: "Try again in a moment, or send the query to /sparql, where answers of any size are streamed.",
+  });
