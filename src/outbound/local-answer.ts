@@ -16,7 +16,7 @@ export interface LocalQuery extends Pick<SparqlRequest, "query" | "kind" | "acce
 }
 
 /** Its answer; errors are thrown as `FedwayError`. */
-export interface LocalAnswer {
+interface LocalAnswer {
   readonly mediaType: string;
   readonly body: Buffer;
   /** The same bytes, to be read or destroyed, where they count in the account of their maker. */

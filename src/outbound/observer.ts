@@ -19,7 +19,7 @@ export interface ExchangeReport {
 }
 
 /** One HTTP request that is sent to an endpoint. */
-export interface RequestStart {
+interface RequestStart {
   /** Catalogue id, or "unlisted". */
   readonly endpoint: string;
   /** 1 for the first request of a query or document; retries, other methods and redirects count on. */

@@ -4,7 +4,7 @@ import { vocabularyPrefixes, rdf, xsd } from "./vocabularies.ts";
 import { languageText, iriText, literalText, stringText } from "./term-text.ts";
 
 /** Choices of taste. */
-export interface TurtleStyle {
+interface TurtleStyle {
   /** IRIs below it are written relative to it; the reader has to know it, the text does not name it. */
   readonly baseIri?: string;
   /** Predicates that come first, in this order, behind `a`; the others follow by IRI. */

@@ -20,7 +20,7 @@ export interface BooleanResult {
 }
 
 /** The answer of CONSTRUCT or DESCRIBE as a stream of triples (default graph only). */
-export interface QuadsResult {
+interface QuadsResult {
   readonly kind: "quads";
   readonly quads: AsyncIterable<RDF.Quad>;
 }

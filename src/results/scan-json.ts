@@ -2,7 +2,7 @@ import { createJsonKernel, type JsonKernel, maxRunBytes, word } from "./json-ker
 import type { AnswerScanner, ScanVerdict } from "./scanner.ts";
 
 /** What a JSON document is expected to be. */
-export interface JsonExpectations {
+interface JsonExpectations {
   /** Look for `results.bindings` and `boolean` (SPARQL 1.1 Query Results JSON Format); false for JSON-LD. */
   readonly sparqlResults: boolean;
   /** A document that has neither of them is not an answer. */

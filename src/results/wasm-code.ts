@@ -86,7 +86,7 @@ const list = (...items: readonly Code[]): Code => [unsigned(items.length), items
 const name = (text: string): Code => sized([...Buffer.from(text)]);
 
 /** One function from i32 to i32. */
-export interface FunctionBody {
+interface FunctionBody {
   /** How many local variables of each type follow the parameter, in order. */
   readonly locals: readonly (readonly [count: number, type: number])[];
   readonly code: Code;
