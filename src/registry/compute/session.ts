@@ -215,13 +215,15 @@ interface Failure {
   readonly retry?: "busy" | "unreachable";
 }
 
-const failures: Partial<Record<ErrorCode, Failure>> = {
+/** By code; other errors are failures of the endpoint. */
+export const failures: Partial<Record<ErrorCode, Failure>> = {
   ENDPOINT_TIMEOUT: { why: "timeout" },
   DEADLINE_EXCEEDED: { why: "timeout" },
   ENDPOINT_REJECTED_QUERY: { why: "refused" },
   ENDPOINT_REFUSED: { why: "refused" },
   ENDPOINT_NOT_SPARQL: { why: "refused" },
   ENDPOINT_REDIRECT: { why: "refused" },
+  ADDRESS_REFUSED: { why: "refused" },
   ENDPOINT_RATE_LIMITED: { why: "failed", retry: "busy" },
   ENDPOINT_BUSY: { why: "failed", retry: "busy" },
   CIRCUIT_OPEN: { why: "failed", retry: "unreachable" },

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import type { AskedAnswer, AskedEndpoint, Asker, FetchedDocument } from "../catalog/catalog.ts";
+import { failures } from "../compute/session.ts";
 import type { MeasurementRecord, UnknownFact } from "./void-description.ts";
 
 /** What a log works with, and the bounds of what it sends. */
@@ -23,17 +24,6 @@ export interface Logged<T> {
 
 const maxBytes = 2 * 1024 * 1024;
 const maxQuads = 100_000;
-
-const outcomes: Partial<Record<string, "timeout" | "partial" | "refused">> = {
-  ENDPOINT_TIMEOUT: "timeout",
-  DEADLINE_EXCEEDED: "timeout",
-  ENDPOINT_PARTIAL: "partial",
-  ENDPOINT_REFUSED: "refused",
-  ENDPOINT_REJECTED_QUERY: "refused",
-  ENDPOINT_NOT_SPARQL: "refused",
-  ENDPOINT_REDIRECT: "refused",
-  ADDRESS_REFUSED: "refused",
-};
 
 const unreachableCodes = new Set(["ENDPOINT_UNREACHABLE", "CIRCUIT_OPEN", "ADDRESS_REFUSED", "ENDPOINT_RATE_LIMITED"]);
 
@@ -103,10 +93,10 @@ export class RequestLog {
       const error = toFedwayError(thrown);
       if (signal.aborted || error.code === "CANCELLED") throw error;
       const { upstreamStatus } = error.details;
-      const why = outcomes[error.code] ?? "failed";
-      const status = upstreamStatus === undefined ? {} : { httpStatus: upstreamStatus };
+      const why = error.code === "ENDPOINT_PARTIAL" ? "partial" : (failures[error.code]?.why ?? "failed");
+      const durationMs = this.#msSince(sentMs);
       this.#requests += 1;
-      this.records.push({ rung, query, ...status, durationMs: this.#msSince(sentMs), at, outcome: why });
+      this.records.push({ rung, query, httpStatus: upstreamStatus, durationMs, at, outcome: why });
       this.failure = { why, record: this.records.length - 1 };
       onFailure?.(error.code);
       return undefined;
