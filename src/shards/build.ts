@@ -10,12 +10,12 @@ import {
   type BuildProgress,
   passProgress,
 } from "./build-problem.ts";
-import { notesOf, refuseForeign } from "./finished-folder.ts";
+import { notesOf } from "./finished-folder.ts";
 import { type LearnedCells, learnCells } from "./load/cells.ts";
 import { type Learned, learn } from "./load/learn.ts";
 import type { PassOptions } from "./load/read-statements.ts";
 import { gather, type Gathered, type RunSlices } from "./materialise/gather.ts";
-import { readManifest } from "./materialise/manifest.ts";
+import { manifestIn } from "./materialise/manifest.ts";
 import { discardBuild, materialise } from "./materialise/materialise.ts";
 import {
   predictShards,
@@ -80,7 +80,8 @@ export async function buildShards(spec: LocatedSpec, options: BuildOptions): Pro
   if (options.dryRun) return { report: await build(spec, reading, { ...options, target: undefined }) };
   const lock = await lockTarget(spec.output, options);
   try {
-    await refuseForeign(spec.output);
+    // A folder of something else is refused before any work is done for it.
+    await manifestIn(spec.output);
     const report = await buildHeld(spec, reading, {
       ...options,
       signal: AbortSignal.any([options.signal, lock.lost]),
@@ -172,7 +173,7 @@ const checksums = (inputs: readonly { readonly sha256: string }[]): string =>
 
 /** Whether finished shards of these inputs are there. */
 async function isMadeOf(target: string, { inputs }: Learned): Promise<boolean> {
-  const found = await readManifest(target).catch(() => undefined);
+  const found = await manifestIn(target).catch(() => undefined);
   return found !== undefined && checksums(found.inputs) === checksums(inputs);
 }
 

@@ -1,6 +1,7 @@
-import { open, readdir, stat, lstat } from "node:fs/promises";
-import { basename, join, relative, resolve } from "node:path";
+import { lstat, stat } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { readBoundedFile } from "./bounded-file.ts";
 import { isListOf, isOneOf, isShape, parsedAs } from "./guards.ts";
 import { readManifest, type ManifestShard, type Source } from "./materialise/manifest.ts";
 import { ruleFileName } from "./report/rule-file.ts";
@@ -36,27 +37,6 @@ export function notesOf(folder: string, notes: FolderNotes): Readonly<Record<str
   };
 }
 
-/**
- * Refuses a folder that is there and holds something else than finished shards, before any work is done for it.
- * @throws FedwayError `REQUEST_INVALID`
- */
-export async function refuseForeign(folder: string): Promise<void> {
-  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw foreign(folder, error);
-  });
-  if (found === undefined) return;
-  await readManifest(folder).catch((cause: unknown) => {
-    throw foreign(folder, cause);
-  });
-}
-
-const foreign = (folder: string, cause: unknown): FedwayError =>
-  new FedwayError("REQUEST_INVALID", `There is something else than finished shards in ${basename(folder)}.`, {
-    next: "Choose another output folder.",
-    cause,
-  });
-
 /** The report on a finished folder. @throws FedwayError `SHARDS_UNKNOWN`, `SHARDS_INVALID` */
 export async function readReport(folder: string): Promise<ShardReport> {
   const report = parsedAs(await textOf(folder, "report"), isReport);
@@ -79,15 +59,12 @@ const isOurReport = isShape({ format: isOneOf("fedway-shard-report"), version: i
 const isReport = (value: unknown): value is ShardReport => isOurReport(value);
 
 async function textOf(folder: string, what: keyof typeof names): Promise<string> {
-  const file = await open(join(folder, names[what])).catch((cause: unknown) => {
-    throw missing(names[what], cause);
-  });
-  try {
-    if ((await file.stat()).size <= maxBytes) return await file.readFile("utf8");
-    throw new FedwayError("SHARDS_INVALID", `The ${names[what]} of the shards is larger than it can be.`);
-  } finally {
-    await file.close();
-  }
+  const bytes = await readBoundedFile(join(folder, names[what]), maxBytes, (fault, cause) =>
+    fault === "missing"
+      ? missing(names[what], cause)
+      : new FedwayError("SHARDS_INVALID", `The ${names[what]} of the shards is no file, or larger than it can be.`),
+  );
+  return bytes.toString("utf8");
 }
 
 const missing = (name: string, cause?: unknown): FedwayError =>

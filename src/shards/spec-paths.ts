@@ -1,6 +1,7 @@
-import { open, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
+import { type FileFault, readBoundedFile } from "./bounded-file.ts";
 import type { ShardSpec } from "./spec.ts";
 
 /** A specification whose paths are absolute, without symbolic links, and inside the allowed folders. */
@@ -22,28 +23,22 @@ const maxSpecBytes = 200_000;
 
 /** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
 export async function readSpecFile(path: string): Promise<unknown> {
-  const text = await readBounded(path);
+  const bytes = await readBoundedFile(path, maxSpecBytes, (fault, cause) => unreadable(faults[fault], cause));
   try {
-    return JSON.parse(text);
+    return JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
-    throw new FedwayError("REQUEST_INVALID", "The description of the shards is not JSON.", { cause });
+    throw unreadable("is not JSON", cause);
   }
 }
 
-async function readBounded(path: string): Promise<string> {
-  const file = await open(path).catch((cause: unknown) => {
-    throw new FedwayError("REQUEST_INVALID", "The description of the shards cannot be read.", { cause });
-  });
-  try {
-    if (!(await file.stat()).isFile())
-      throw new FedwayError("REQUEST_INVALID", "The description of the shards is no file.");
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(maxSpecBytes + 1), 0, maxSpecBytes + 1, 0);
-    if (bytesRead <= maxSpecBytes) return buffer.toString("utf8", 0, bytesRead);
-    throw new FedwayError("REQUEST_INVALID", `The description of the shards is larger than ${maxSpecBytes} bytes.`);
-  } finally {
-    await file.close();
-  }
-}
+const faults = {
+  missing: "cannot be read",
+  "not a file": "is no file",
+  "too large": `is larger than ${maxSpecBytes} bytes`,
+} as const satisfies Readonly<Record<FileFault, string>>;
+
+const unreadable = (how: string, cause: unknown): FedwayError =>
+  new FedwayError("REQUEST_INVALID", `The description of the shards ${how}.`, { cause });
 
 /**
  * Finds the files of a specification.

@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
 import { isObject } from "./guards.ts";
 import type { Interpretation } from "./rules/interpretations.ts";
-import type { Precedence, RuleKind } from "./rules/problem.ts";
+import { type Precedence, ruleKinds } from "./rules/problem.ts";
 
 /**
  * How rules are chosen. `balanced`: no shard gives the whole answer of a query alone, where data allow, each query is covered
@@ -82,13 +82,11 @@ function choice<const Values extends readonly string[]>(values: Values): Read<Va
   };
 }
 
-const kinds = ["vertical", "class", "horizontal"] as const satisfies readonly RuleKind[];
-
 const precedence: Read<Precedence> = (value, name) => {
-  const found = Array.isArray(value) ? value.map((each) => choice(kinds)(each, name)) : [];
+  const found = Array.isArray(value) ? value.map((each) => choice(ruleKinds)(each, name)) : [];
   const [first, second, third] = found;
   if (found.length !== 3 || new Set(found).size !== 3 || !first || !second || !third) {
-    throw invalid(`${name} has to name ${kinds.join(", ")}, each once.`);
+    throw invalid(`${name} has to name ${ruleKinds.join(", ")}, each once.`);
   }
   return [first, second, third];
 };

@@ -1,6 +1,7 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
+import { access } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { readBoundedFile } from "../bounded-file.ts";
 import {
   faultIn,
   type Guard,
@@ -17,7 +18,7 @@ import {
   parsedAs,
 } from "../guards.ts";
 import type { Interpretation } from "../rules/interpretations.ts";
-import type { Precedence, Rule } from "../rules/problem.ts";
+import { type Precedence, type Rule, ruleKinds } from "../rules/problem.ts";
 import { datasetPattern, iriPattern } from "../spec.ts";
 
 /** The name of the file that tells what a folder of shards holds. */
@@ -27,7 +28,6 @@ const isShort = (value: unknown): value is string => isText(value) && value.leng
 const isIri = matches(iriPattern);
 const isSha256 = matches(/^[0-9a-f]{64}$/u);
 const isForm = isOneOf("pair", "single");
-const kinds = ["vertical", "class", "horizontal"] as const;
 
 const sourceFields = {
   /** Names it in folders, URLs and the catalogue. */
@@ -81,7 +81,9 @@ const isReading: Guard<Interpretation> = isShape({
 });
 
 const isPrecedence = (value: unknown): value is Precedence =>
-  isListOf(isOneOf(...kinds))(value) && value.length === kinds.length && new Set(value).size === kinds.length;
+  isListOf(isOneOf(...ruleKinds))(value) &&
+  value.length === ruleKinds.length &&
+  new Set(value).size === ruleKinds.length;
 
 const manifestFields = {
   version: isOneOf(1),
@@ -128,16 +130,30 @@ export async function readManifest(folder: string): Promise<Manifest> {
 const damaged = (how: string): FedwayError => new FedwayError("SHARDS_INVALID", `The manifest of the shards ${how}.`);
 
 async function manifestText(path: string): Promise<string> {
-  const file = await open(path).catch((cause: unknown) => {
-    throw new FedwayError("SHARDS_UNKNOWN", "There are no finished shards in this folder.", { cause });
-  });
+  const bytes = await readBoundedFile(path, maxManifestBytes, (fault, cause) =>
+    fault === "missing"
+      ? new FedwayError("SHARDS_UNKNOWN", "There are no finished shards in this folder.", { cause })
+      : damaged("is no file, or larger than it can be"),
+  );
+  return bytes.toString("utf8");
+}
+
+/**
+ * The manifest of a folder that may be built into; undefined when there is no such folder.
+ * @throws FedwayError `REQUEST_INVALID` when it holds something else than finished shards
+ */
+export async function manifestIn(folder: string): Promise<Manifest | undefined> {
   try {
-    const found = await file.stat();
-    if (!found.isFile() || found.size > maxManifestBytes) throw damaged("is no file, or larger than it can be");
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
+    await access(folder);
+  } catch {
+    return undefined;
   }
+  return readManifest(folder).catch((cause: unknown) => {
+    throw new FedwayError("REQUEST_INVALID", `There is something else than finished shards in ${basename(folder)}.`, {
+      next: "Choose another output folder.",
+      cause,
+    });
+  });
 }
 
 /** Fields that are right each may still not fit: names are there once, the shards have all triples. */

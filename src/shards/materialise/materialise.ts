@@ -8,7 +8,6 @@ import type { Interpretation } from "../rules/interpretations.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
 import {
   type BuildState,
-  isThere,
   readState,
   syncPaths,
   writeDurably,
@@ -21,7 +20,7 @@ import {
 } from "./build-folder.ts";
 import { asDiskFull, sealFile } from "./seal.ts";
 import { gather, type Gathered, type GatherOptions, type GatherRequest } from "./gather.ts";
-import { type Manifest, manifestName, type ManifestShard, readManifest, type Source } from "./manifest.ts";
+import { type Manifest, manifestName, type ManifestShard, manifestIn, type Source } from "./manifest.ts";
 import { ShardFiles, type CellPlacement, filesOf, keysOfCells, type Sorting, sortRanges } from "./sort-ranges.ts";
 
 /** What is built, and from what. */
@@ -117,18 +116,13 @@ function fingerprintOf(request: MaterialiseRequest): string {
 /** What the target has already, when that is just this result; what is missing beside it is added. */
 async function doneBefore(request: MaterialiseRequest, fingerprint: string): Promise<Manifest | undefined> {
   const { target } = placeOf(request.target);
-  if (!(await isThere(target))) return undefined;
-  const found = await readManifest(target).catch((cause: unknown) => {
-    throw taken(
-      `There is something else than finished shards in ${basename(target)}.`,
-      "Choose another output folder.",
-      cause,
-    );
-  });
+  const found = await manifestIn(target);
+  if (found === undefined) return undefined;
   if (found.fingerprint !== fingerprint) {
     if (request.replace === true) return undefined;
-    const next = "Choose another output folder, or ask for the shards to be replaced.";
-    throw taken(`There are shards of another build in ${basename(target)}.`, next);
+    throw new FedwayError("REQUEST_INVALID", `There are shards of another build in ${basename(target)}.`, {
+      next: "Choose another output folder, or ask for the shards to be replaced.",
+    });
   }
   // A damaged one is built again.
   const isWhole = await Promise.all(found.shards.map(({ file, bytes }) => hasSize(join(target, file), bytes, bytes)));
@@ -138,9 +132,6 @@ async function doneBefore(request: MaterialiseRequest, fingerprint: string): Pro
   for (const [name, text] of beside) await writeDurably(join(target, name), text);
   return found;
 }
-
-const taken = (message: string, next: string, cause?: unknown): FedwayError =>
-  new FedwayError("REQUEST_INVALID", message, { next, cause });
 
 const hasSize = (path: string, leastBytes: number, mostBytes = Number.POSITIVE_INFINITY): Promise<boolean> =>
   stat(path).then(

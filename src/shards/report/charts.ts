@@ -1,5 +1,5 @@
 import { type Html, html } from "../../html.ts";
-import type { RuleKind } from "../rules/problem.ts";
+import { type RuleKind, ruleKinds } from "../rules/problem.ts";
 import { published } from "./compared-figures.ts";
 import type { FanOut } from "./shard-statistics.ts";
 import { amountText, numberText, shareText } from "./words.ts";
@@ -15,15 +15,15 @@ export function bar(value: number, most: number, look: string): Html {
   }</svg>`;
 }
 
-const kinds: readonly RuleKind[] = ["vertical", "class", "horizontal"];
 type Shares = Readonly<Record<RuleKind, number>>;
 
-const sharesInWords = (shares: Shares): string => kinds.map((kind) => `${kind} ${shareText(shares[kind])}`).join(", ");
+const sharesInWords = (shares: Shares): string =>
+  ruleKinds.map((kind) => `${kind} ${shareText(shares[kind])}`).join(", ");
 
 /** One bar of the three shares, 100 wide. */
 function stack(title: string, shares: Shares): Html {
   let from = 0;
-  const parts = kinds.map((kind) => {
+  const parts = ruleKinds.map((kind) => {
     const width = rounded(shares[kind] * 100);
     const part = html`<path class="${kind} gap" d="M${rounded(from)} 0h${width}v10H${rounded(from)}z"/>`;
     from += width;

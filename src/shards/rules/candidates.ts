@@ -1,7 +1,7 @@
 import { compareText } from "../../rdf/canonical.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Interpretation } from "./interpretations.ts";
-import type { Candidate, QueryFeatures, Rule, RuleKind } from "./problem.ts";
+import { type Candidate, type QueryFeatures, type Rule, type RuleKind, ruleKinds } from "./problem.ts";
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
@@ -98,8 +98,6 @@ function* groupsOf(iris: readonly string[], size: "pair" | "single"): Generator<
   }
 }
 
-const kindOrder: readonly RuleKind[] = ["vertical", "class", "horizontal"];
-
 /** The IRIs that a rule names, sorted. */
 export function irisOfRule(rule: Rule): readonly string[] {
   if (rule.kind === "vertical") return rule.predicates;
@@ -111,7 +109,7 @@ export const ruleKey = (rule: Rule): string => `${rule.kind} ${irisOfRule(rule).
 
 /** Canonical order of rules: by kind (vertical, class, horizontal), then by IRIs in code unit order. */
 function compareRules(left: Rule, right: Rule): number {
-  const byKind = kindOrder.indexOf(left.kind) - kindOrder.indexOf(right.kind);
+  const byKind = ruleKinds.indexOf(left.kind) - ruleKinds.indexOf(right.kind);
   if (byKind !== 0) return byKind;
   return compareText(ruleKey(left), ruleKey(right));
 }

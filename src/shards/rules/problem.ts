@@ -133,5 +133,8 @@ export type Rule = VerticalRule | ClassRule | HorizontalRule;
 
 export type RuleKind = Rule["kind"];
 
+/** In canonical order. */
+export const ruleKinds = ["vertical", "class", "horizontal"] as const satisfies readonly RuleKind[];
+
 /** The rule kinds in the order in which they are asked whether they claim a triple. */
 export type Precedence = readonly [RuleKind, RuleKind, RuleKind];

@@ -10,7 +10,7 @@ import { parseQuery } from "../../sparql/parse-query.ts";
 import type { Learned } from "../load/learn.ts";
 import { readStatements } from "../load/read-statements.ts";
 import { SubjectCursor } from "../load/subject-classes.ts";
-import { rowsOf, type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
+import { areSameRows, rowsOf, type AnswerStore, askStore, type OpenStore } from "../verify/answer-store.ts";
 
 /**
  * Where the answer of a query comes from. `none`: it has no row over the whole dataset (an ASK says no, a graph is empty);
@@ -90,7 +90,7 @@ async function neededBy(ask: Ask, { query, touched, rows }: WholeAnswer): Promis
     const others = touched.filter((other) => other !== cell);
     const rest = await ask(query, others);
     if (rest === undefined) return touched;
-    if (!isSame(rest, rows)) needed.push(cell);
+    if (!areSameRows(rest, rows)) needed.push(cell);
   }
   return needed.length < 2 ? touched : needed;
 }
@@ -107,15 +107,12 @@ async function sourceOf(
   for (const part of parts) {
     const alone = await ask(query, part);
     if (alone === undefined) return undefined;
-    if (isSame(alone, rows)) return "one-shard";
+    if (areSameRows(alone, rows)) return "one-shard";
   }
   return "several-shards";
 }
 
 const isNone = (rows: readonly string[]): boolean => rows.length === 0 || (rows.length === 1 && rows[0] === "false");
-
-const isSame = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every((row, at) => row === right[at]);
 
 /** What the answers are taken from. */
 interface CellData {

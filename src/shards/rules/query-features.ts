@@ -6,9 +6,9 @@ import type { Interpretation } from "./interpretations.ts";
 import type { QueryFeatures, ShardQuery, Pattern, TriplePlace } from "./problem.ts";
 import { compareText } from "../../rdf/canonical.ts";
 import { iriText, literalText } from "../../rdf/term-text.ts";
-import { open } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import { readBoundedFile } from "../bounded-file.ts";
 import { parseTurtle } from "../../rdf/turtle.ts";
 import { createRdfXmlDecoder } from "../../results/parse-graphs.ts";
 
@@ -139,7 +139,11 @@ const pieceBytes = 32 * 1024;
  * @throws FedwayError `REQUEST_INVALID`, `REQUEST_TOO_LARGE`
  */
 export async function readOntologyFile(path: string): Promise<Ontology> {
-  const bytes = await readBounded(path);
+  const bytes = await readBoundedFile(path, ontologyLimits.maxBytes, (fault, cause) =>
+    fault === "too large"
+      ? tooLargeFile()
+      : unreadable(cause ?? new Error(fault), `Check that ${basename(path)} is a file.`),
+  );
   if (!rdfXmlEndings.has(extname(path).toLowerCase())) return readOntology(bytes.toString("utf8"));
   const decoder = createRdfXmlDecoder({ baseIri });
   const quads: RDF.Quad[] = [];
@@ -199,14 +203,3 @@ function unreadable(cause: unknown, next: string): FedwayError {
 const tooLarge = (how: string): FedwayError => new FedwayError("REQUEST_TOO_LARGE", `The ontology ${how}.`);
 
 const tooLargeFile = (): FedwayError => tooLarge(`is larger than ${ontologyLimits.maxBytes} bytes`);
-
-async function readBounded(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (size > ontologyLimits.maxBytes) throw tooLargeFile();
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
-}

@@ -178,6 +178,10 @@ export function rowsOf({ mediaType, body }: StoreAnswer): readonly string[] {
   return rows.toSorted();
 }
 
+/** Whether two answers have the same rows, as `rowsOf` gives them. */
+export const areSameRows = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every((row, at) => row === right[at]);
+
 /** Lines of N-Triples without the labels of blank nodes, which stores make up for those of a CONSTRUCT's template. */
 function tripleRows(text: string): readonly string[] {
   const lines = text.split(/\r?\n/u).filter((line) => line.trim() !== "");

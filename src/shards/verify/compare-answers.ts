@@ -1,7 +1,7 @@
 import { toFedwayError } from "../../errors/fedway-error.ts";
 import { parseQuery } from "../../sparql/parse-query.ts";
 import { uncutQuery } from "../../sparql/uncut-query.ts";
-import { rowsOf, type AnswerStore, askStore } from "./answer-store.ts";
+import { areSameRows, rowsOf, type AnswerStore, askStore } from "./answer-store.ts";
 import { timeOver, type Check, Findings } from "./verification.ts";
 
 /** A query that both are asked. */
@@ -47,9 +47,6 @@ async function ask(
   }
 }
 
-const isSame = (left: readonly string[], right: readonly string[]): boolean =>
-  left.length === right.length && left.every((row, at) => row === right[at]);
-
 function chanceOf(text: string): ReturnType<typeof chanceIn> {
   try {
     return chanceIn(text);
@@ -72,7 +69,7 @@ async function judge(query: VerifiedQuery, [whole, union]: Pair, judging: Judgin
   const { findings } = judging;
   if ("failure" in whole) return findings.unknownIs(id, `The whole gave no answer: ${whole.failure}`);
   if ("failure" in union) return findings.unknownIs(id, `The union gave no answer: ${union.failure}`);
-  if (isSame(whole.rows, union.rows)) return;
+  if (areSameRows(whole.rows, union.rows)) return;
   const [expected, found] = [whole.rows.length, union.rows.length];
   const chance = chanceOf(text);
   if (chance === "count" || (chance === "rows" && expected === found)) return judgeUncut(query, judging);
@@ -87,7 +84,7 @@ async function judgeUncut({ id, text }: VerifiedQuery, { findings, sides, option
   const [whole, union] = answers.map((answer) => ("rows" in answer ? answer.rows : undefined));
   if (whole === undefined || union === undefined) {
     findings.unknownIs(id, "The rows differ, as those of a query that depends on order or chance may.");
-  } else if (!isSame(whole, union)) {
+  } else if (!areSameRows(whole, union)) {
     findings.wrongIs(id, "The union gives other rows, and does so without LIMIT and OFFSET too.");
   }
 }

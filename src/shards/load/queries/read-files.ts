@@ -1,7 +1,8 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { FedwayError } from "../../../errors/fedway-error.ts";
 import { compareText } from "../../../rdf/canonical.ts";
+import { readBoundedFile } from "../../bounded-file.ts";
 import { isObject } from "../../guards.ts";
 
 /** Bounds of reading. */
@@ -76,25 +77,14 @@ function leadingComment(text: string): string {
   return lines.join(" ").trim();
 }
 
-/** A file's text; never more than the allowed bytes are read, however the file grows meanwhile. */
+/** A file's text. */
 async function readText(path: string, maxBytes: number): Promise<string> {
-  const file = await open(path).catch((cause: unknown) => {
-    throw new FedwayError("REQUEST_INVALID", `The file "${basename(path)}" cannot be read.`, { cause });
-  });
-  try {
-    const { size } = await file.stat();
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    const buffer = Buffer.alloc(size);
-    let filled = 0;
-    while (filled < size) {
-      const { bytesRead } = await file.read(buffer, filled, size - filled, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return decoded(buffer.subarray(0, filled), basename(path));
-  } finally {
-    await file.close();
-  }
+  const bytes = await readBoundedFile(path, maxBytes, (fault, cause) =>
+    fault === "too large"
+      ? tooLarge(maxBytes)
+      : new FedwayError("REQUEST_INVALID", `The file "${basename(path)}" cannot be read.`, { cause }),
+  );
+  return decoded(bytes, basename(path));
 }
 
 const tooLarge = (maxBytes: number): FedwayError =>
