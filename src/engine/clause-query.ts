@@ -12,9 +12,12 @@ export interface KeyBlock {
   readonly only?: boolean;
 }
 
-/** A text that no other list of terms has. */
-export const termsText = (terms: readonly (RDF.Term | undefined)[]): string =>
-  terms.map((term) => (term ? termToText(term) : "")).join(" ");
+/** A text that no other list of as many terms has. */
+export function termsText(terms: readonly (RDF.Term | undefined)[]): string {
+  let text = "";
+  for (const term of terms) text += term ? `${termToText(term)} ` : " ";
+  return text;
+}
 
 /** A key block's rows as solutions. */
 export function keyRows({ variables, rows }: KeyBlock): Bindings[] {
@@ -88,7 +91,7 @@ function bindBlock({ variables, rows }: KeyBlock): string {
 }
 
 function valuesBlock({ variables, rows }: KeyBlock): string {
-  const data = rows.map((row) => `(${termsText(row)})`).join(" ");
+  const data = rows.map((row) => `(${row.map(termToText).join(" ")})`).join(" ");
   return `VALUES (${variables.map((name) => `?${name}`).join(" ")}) { ${data} }`;
 }
 

@@ -12,7 +12,7 @@ interface FileStoreLimits {
 
 type StoreFiles = readonly { readonly path: string; readonly gzip: boolean }[];
 
-/** Opens stores that run in processes of their own, one for each list of files. */
+/** Opens stores in threads, one for each list of files. */
 export const storeOpener = (limits: FileStoreLimits) => (files: StoreFiles, signal: AbortSignal) =>
   openStore(files, limits, signal);
 

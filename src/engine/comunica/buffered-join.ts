@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { termsText } from "../clause-query.ts";
+import { termToText } from "../../results/terms.ts";
 import { type HeldBytes, type Holding, keyBytes, rowBytes } from "../held-bytes.ts";
 import { createTurns, type Turns } from "./execution.ts";
 
@@ -22,8 +22,11 @@ type RowKey = (row: RDF.Bindings) => string | undefined;
 /** The key of solutions that all bind these variables. */
 export const keyOn =
   (names: readonly string[]): RowKey =>
-  (row) =>
-    termsText(names.map((name) => row.get(name)));
+  (row) => {
+    let key = "";
+    for (const name of names) key += `${termToText(row.get(name) as RDF.Term)} `;
+    return key;
+  };
 
 const ROWS_PER_BATCH = 64;
 
@@ -62,6 +65,7 @@ export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Conditio
   const atOnce = condition?.atOnce ?? 1;
   yield* withTable(join, async function* ({ candidates, turns }) {
     let batch = new LeftBatch();
+    const judged = () => (condition ? accepted(batch.partners, condition) : batch.partners);
     for await (const row of join.left) {
       const left = { row, matched: false };
       for (const candidate of candidates(row)) {
@@ -70,15 +74,15 @@ export async function* bufferedLeftJoin(join: BufferedJoin, condition?: Conditio
         const merged = row.merge(candidate);
         if (merged) batch.partners.push({ left, merged });
         if (batch.size < Math.max(atOnce, ROWS_PER_BATCH)) continue;
-        yield* batch.solutions(condition);
+        yield* batch.solutions(await judged());
         batch = new LeftBatch();
       }
       batch.ended.push(left);
       if (batch.size < atOnce) continue;
-      yield* batch.solutions(condition);
+      yield* batch.solutions(await judged());
       batch = new LeftBatch();
     }
-    yield* batch.solutions(condition);
+    yield* batch.solutions(await judged());
   });
 }
 
@@ -87,9 +91,14 @@ interface LeftRow {
   matched: boolean;
 }
 
+interface LeftPartner {
+  readonly left: LeftRow;
+  readonly merged: RDF.Bindings;
+}
+
 /** Left solutions whose partners are judged together. */
 class LeftBatch {
-  readonly partners: { readonly left: LeftRow; readonly merged: RDF.Bindings }[] = [];
+  readonly partners: LeftPartner[] = [];
   /** Those of which all partners are in this batch or in one before it. */
   readonly ended: LeftRow[] = [];
 
@@ -97,8 +106,9 @@ class LeftBatch {
     return this.partners.length + this.ended.length;
   }
 
-  async *solutions(condition: Condition | undefined): AsyncIterable<RDF.Bindings> {
-    for (const { left, merged } of await accepted(this.partners, condition)) {
+  /** @param kept the partners for which the condition holds */
+  *solutions(kept: readonly LeftPartner[]): Iterable<RDF.Bindings> {
+    for (const { left, merged } of kept) {
       left.matched = true;
       yield merged;
     }

@@ -15,8 +15,10 @@ import {
 } from "@comunica/bus-query-operation";
 import { type IActorTest, passTestVoid, type TestResult } from "@comunica/core";
 import type { Algebra } from "@comunica/utils-algebra";
+import type { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { type BoundJoin, type BoundSide, boundJoin } from "./bound-join.ts";
 import { toLeaf, ClauseSource } from "./clause-source.ts";
+import type { Existence } from "./existence.ts";
 
 /** A clause as an operand. */
 export interface Leaf {
@@ -97,17 +99,20 @@ export function variableNames(metadata: MetadataBindings): string[] {
 /** What our operators are made with beside Comunica's own arguments. */
 export interface OperatorArgs extends IActorQueryOperationArgs {
   readonly mediatorQueryOperation: MediatorQueryOperation;
+  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
+  readonly bindingsFactory: BindingsFactory;
+  readonly existence: Existence;
 }
 
 /** An operator over solutions that stands in the place of Comunica's. */
 export abstract class SolutionOperator<
   Operation extends Algebra.Operation,
 > extends ActorQueryOperationTyped<Operation> {
-  readonly #mediator: MediatorQueryOperation;
+  protected readonly args: OperatorArgs;
 
   constructor(args: OperatorArgs, type: string) {
     super(args, type);
-    this.#mediator = args.mediatorQueryOperation;
+    this.args = args;
   }
 
   protected override async testOperation(): Promise<TestResult<IActorTest>> {
@@ -119,7 +124,7 @@ export abstract class SolutionOperator<
     operation: Algebra.Operation,
     context: IActionContext,
   ): Promise<IQueryOperationResultBindings> {
-    return bindingsOf(await this.#mediator.mediate({ operation, context }));
+    return bindingsOf(await this.args.mediatorQueryOperation.mediate({ operation, context }));
   }
 }
 

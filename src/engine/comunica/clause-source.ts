@@ -93,7 +93,7 @@ export class ClauseSource implements IQuerySource {
   async *solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings> {
     // A blank node is not known under any name at an endpoint: no solution can be compatible with it.
     if (!this.clause.blankKeys && keys?.rows.every((row) => hasBlankNode(row))) return;
-    for await (const row of this.clause.solutions(keys)) yield this.#toBindings(row);
+    for await (const row of this.clause.solutions(keys)) yield toBindings(row, this.#context);
   }
 
   /** The clause's variables; those of a SILENT clause may all be left unbound by its failure. */
@@ -128,12 +128,13 @@ export class ClauseSource implements IQuerySource {
   toString(): string {
     return `ClauseSource(${this.clause.iri})`;
   }
-
-  #toBindings(row: Bindings): RDF.Bindings {
-    const { bindingsFactory, dataFactory } = this.#context;
-    return bindingsFactory.bindings([...row].map(([name, term]) => [dataFactory.variable(name), term]));
-  }
 }
+
+/** A solution as Comunica has it. */
+export const toBindings = (
+  row: Bindings,
+  { bindingsFactory, dataFactory }: Pick<SourceContext, "bindingsFactory" | "dataFactory">,
+): RDF.Bindings => bindingsFactory.bindings([...row].map(([name, term]) => [dataFactory.variable(name), term]));
 
 const hasBlankNode = (row: readonly RDF.Term[]): boolean => row.some(({ termType }) => termType === "BlankNode");
 

@@ -9,12 +9,7 @@ import type {
 import type { ActorOptimizeQueryOperation } from "@comunica/bus-optimize-query-operation";
 import type { ActorRdfJoin, MediatorRdfJoin } from "@comunica/bus-rdf-join";
 import type { MediatorRdfJoinSelectivity } from "@comunica/bus-rdf-join-selectivity";
-import type {
-  ActorQueryOperation,
-  IActionQueryOperation,
-  IActorQueryOperationArgs,
-  MediatorQueryOperation,
-} from "@comunica/bus-query-operation";
+import type { ActorQueryOperation, IActionQueryOperation, MediatorQueryOperation } from "@comunica/bus-query-operation";
 import type { MediatorQueryParse } from "@comunica/bus-query-parse";
 import { withFreshVariables } from "./parser-text.ts";
 import { KeysInitQuery } from "@comunica/context-entries";
@@ -25,12 +20,12 @@ import { BindingsFactory } from "@comunica/utils-bindings-factory";
 import { DataFactory } from "rdf-data-factory";
 import type { BlockSizes } from "../clause-query.ts";
 import { AssignClauses } from "./assign-clauses.ts";
-import { iterate } from "./clause-operands.ts";
+import { iterate, type OperatorArgs } from "./clause-operands.ts";
 import { Construct } from "./construct.ts";
 import { EqualityJoin } from "./equality-join.ts";
 import { streamOf } from "./execution.ts";
 import { Existence } from "./existence.ts";
-import { PreparedInput, type PreparedInputArgs } from "./prepared-input.ts";
+import { PreparedInput } from "./prepared-input.ts";
 import { ClauseInnerJoin, InnerJoin, type JoinArgs, LeftJoin, Minus } from "./joins.ts";
 import { Distinct } from "./distinct.ts";
 import { Group } from "./group.ts";
@@ -102,25 +97,24 @@ function installOptimizers(bus: Bus<ActorOptimizeQueryOperation>): Named[] {
 /** Operators that hold rows count them, and give others their turn. */
 function installHolding(
   bus: Bus<ActorQueryOperation>,
-  shared: Omit<PreparedInputArgs, keyof IActorQueryOperationArgs>,
+  shared: Pick<OperatorArgs, "mediatorQueryOperation" | "existence">,
 ): Named[] {
-  const names = ["orderby", "group", "distinct", "construct"] as const;
-  const [orderBy, group, ...others] = names.map((name) => actorNamed(bus, name));
-  if (!orderBy || !group) throw new Error("Comunica's operators of solution modifiers are not complete");
-  const args = { bus: bus as never, busFailMessage: bus.failMessage, ...shared };
-  const mediatorExpressionEvaluatorFactory = property(
-    orderBy,
-    "mediatorExpressionEvaluatorFactory",
-  ) as MediatorExpressionEvaluatorFactory;
-  for (const actor of [orderBy, group, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
+  const [orderBy, ...others] = ["orderby", "group", "distinct", "construct"].map((name) => actorNamed(bus, name));
+  if (!orderBy) throw new Error("Comunica's operators of solution modifiers are not complete");
+  const args = {
+    bus: bus as never,
+    busFailMessage: bus.failMessage,
+    mediatorExpressionEvaluatorFactory: property(
+      orderBy,
+      "mediatorExpressionEvaluatorFactory",
+    ) as MediatorExpressionEvaluatorFactory,
+    bindingsFactory: new BindingsFactory(dataFactory),
+    ...shared,
+  };
+  for (const actor of [orderBy, ...others]) bus.unsubscribe(actor as ActorQueryOperation);
   return [
-    new OrderBy({ ...args, name: "fedway:order-by", mediatorExpressionEvaluatorFactory }),
-    new Group({
-      ...args,
-      name: "fedway:group",
-      mediatorExpressionEvaluatorFactory,
-      bindingsFactory: new BindingsFactory(dataFactory),
-    }),
+    new OrderBy({ ...args, name: "fedway:order-by" }),
+    new Group({ ...args, name: "fedway:group" }),
     new Distinct({ ...args, name: "fedway:distinct" }),
     new Construct({ ...args, name: "fedway:construct" }),
     new PreparedInput({ ...args, name: "fedway:prepared-input" }),

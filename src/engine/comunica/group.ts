@@ -1,5 +1,4 @@
 import type * as RDF from "@rdfjs/types";
-import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import type { BindingsFactory } from "@comunica/utils-bindings-factory";
@@ -13,29 +12,20 @@ import { ExpressionError, longestComputed, tooLong } from "../expressions/expres
 import { calculate, integer, type Numeric } from "../expressions/numbers.ts";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
 
-/** What the actor needs beside Comunica's own arguments. */
-interface GroupArgs extends OperatorArgs {
-  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
-  readonly bindingsFactory: BindingsFactory;
-}
-
 /**
  * GROUP BY and aggregates (SPARQL 1.1 Query, section 18.5.1), one row after the other: of a group only its key and what
  * its aggregates have so far are held, and that is counted.
  */
 export class Group extends SolutionOperator<Algebra.Group> {
-  readonly #args: GroupArgs;
-
-  constructor(args: GroupArgs) {
+  constructor(args: OperatorArgs) {
     super(args, "group");
-    this.#args = args;
   }
 
   protected override async runOperation(
     operation: Algebra.Group,
     context: IActionContext,
   ): Promise<IQueryOperationResult> {
-    const { mediatorExpressionEvaluatorFactory, bindingsFactory } = this.#args;
+    const { mediatorExpressionEvaluatorFactory, bindingsFactory } = this.args;
     const input = await this.operand(operation.input, context);
     const { signal, held } = context.getSafe(controlKey);
     const { variables, aggregates } = operation;

@@ -1,5 +1,4 @@
 import type * as RDF from "@rdfjs/types";
-import type { MediatorExpressionEvaluatorFactory } from "@comunica/bus-expression-evaluator-factory";
 import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { compareKeys, type SortKey, sortKey } from "../expressions/compare.ts";
@@ -7,21 +6,13 @@ import { type Holding, rowBytes, termBytes } from "../held-bytes.ts";
 import { iterate, type OperatorArgs, SolutionOperator, type ValueOf, valueOf } from "./clause-operands.ts";
 import { controlKey, passedOn, createTurns, type Turns } from "./execution.ts";
 
-/** What the actor needs beside Comunica's own arguments. */
-interface OrderByArgs extends OperatorArgs {
-  readonly mediatorExpressionEvaluatorFactory: MediatorExpressionEvaluatorFactory;
-}
-
 /**
  * ORDER BY that counts what it holds, computes each key once, and gives others their turn. Below a LIMIT it holds
  * little more than the rows that are wanted (Comunica's `sort-limit-pushdown` tells how many).
  */
 export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
-  readonly #evaluators: MediatorExpressionEvaluatorFactory;
-
-  constructor(args: OrderByArgs) {
+  constructor(args: OperatorArgs) {
     super(args, "orderby");
-    this.#evaluators = args.mediatorExpressionEvaluatorFactory;
   }
 
   protected override async runOperation(
@@ -31,7 +22,9 @@ export class OrderBy extends SolutionOperator<Algebra.OrderBy> {
     const input = await this.operand(operation.input, context);
     const criteria = operation.expressions.map(toCriterion);
     // An expression that fails sorts like an unbound variable.
-    const keys = await Promise.all(criteria.map(({ algExpr }) => valueOf(algExpr, this.#evaluators, context)));
+    const keys = await Promise.all(
+      criteria.map(({ algExpr }) => valueOf(algExpr, this.args.mediatorExpressionEvaluatorFactory, context)),
+    );
     const { signal, held } = context.getSafe(controlKey);
     const sort: Sort = {
       keys,

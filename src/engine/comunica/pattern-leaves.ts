@@ -4,7 +4,7 @@ import { type KeyBlock, keyRows, type BlockSizes, termsText } from "../clause-qu
 import type { ClauseVariable } from "../../plan/query-plan.ts";
 import type { ComunicaDataFactory } from "@comunica/types";
 import { anyTriple, canBeEmpty, type NodePair, type PathEvaluator } from "../sources/property-path.ts";
-import { ClauseSource, type LeafClause, type SourceContext } from "./clause-source.ts";
+import { ClauseSource, type LeafClause, type SourceContext, toBindings } from "./clause-source.ts";
 import {
   type Conjunct,
   groupSelectivity,
@@ -132,7 +132,7 @@ async function* groupSolutions(
     return;
   }
   const start = keys ? keyRows(keys) : [new Map<string, RDF.Term>()];
-  let joined = toBindings(context, each(start));
+  let joined = allToBindings(context, each(start));
   const variables = new Set(keys?.variables);
   for (const conjunct of await ordered(context, group, variables)) {
     const right = rightSide(context, conjunct);
@@ -153,7 +153,7 @@ function bindsAll(conjunct: Conjunct, keys: KeyBlock | undefined): boolean {
 function rightSide(context: GroupContext, conjunct: Conjunct) {
   const { sizes, blocksOf } = context;
   async function* solutions(keys: KeyBlock | undefined): AsyncIterable<RDF.Bindings> {
-    yield* toBindings(context, conjunctSolutions(context, conjunct, keys));
+    yield* allToBindings(context, conjunctSolutions(context, conjunct, keys));
     sizes.accepted(blocksOf, keys?.rows.length ?? 0);
   }
   return { endpoint: blocksOf, blankKeys: true, variables: conjunctVariables(conjunct), solutions };
@@ -254,11 +254,6 @@ async function* each<T>(items: Iterable<T>): AsyncIterable<T> {
   yield* items;
 }
 
-async function* toBindings(
-  { dataFactory, bindingsFactory }: GroupContext,
-  rows: AsyncIterable<Bindings>,
-): AsyncIterable<RDF.Bindings> {
-  for await (const row of rows) {
-    yield bindingsFactory.bindings([...row].map(([name, term]) => [dataFactory.variable(name), term]));
-  }
+async function* allToBindings(context: GroupContext, rows: AsyncIterable<Bindings>): AsyncIterable<RDF.Bindings> {
+  for await (const row of rows) yield toBindings(row, context);
 }

@@ -3,7 +3,6 @@ import type { IActionContext, IQueryOperationResult } from "@comunica/types";
 import type { Algebra } from "@comunica/utils-algebra";
 import { iterate, leafOf, type OperatorArgs, SolutionOperator } from "./clause-operands.ts";
 import { passedOn } from "./execution.ts";
-import type { Existence } from "./existence.ts";
 
 /** The type of an operation that passes the solutions of its input on when what EXISTS will be evaluated for is known. */
 export const preparedType = "fedway:prepared";
@@ -16,18 +15,10 @@ export function withPreparedInput<O extends Algebra.Operation>(operation: O): O 
   return { ...operation, input: { type: preparedType, input, metadata: { existences } } };
 }
 
-/** What the actor needs beside Comunica's own arguments. */
-export interface PreparedInputArgs extends OperatorArgs {
-  readonly existence: Existence;
-}
-
 /** Evaluates the operation that `withPreparedInput` puts in. */
 export class PreparedInput extends SolutionOperator<Algebra.Single> {
-  readonly #existence: Existence;
-
-  constructor(args: PreparedInputArgs) {
+  constructor(args: OperatorArgs) {
     super(args, preparedType);
-    this.#existence = args.existence;
   }
 
   protected override async runOperation(
@@ -36,7 +27,7 @@ export class PreparedInput extends SolutionOperator<Algebra.Single> {
   ): Promise<IQueryOperationResult> {
     const rows = await this.operand(input, context);
     const existences = metadata?.["existences"] as readonly Algebra.ExistenceExpression[];
-    const open = () => this.#existence.prepared(existences, iterate(rows), context);
+    const open = () => this.args.existence.prepared(existences, iterate(rows), context);
     return { type: "bindings", bindingsStream: passedOn(context, open), metadata: rows.metadata };
   }
 }

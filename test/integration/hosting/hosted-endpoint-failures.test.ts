@@ -131,7 +131,7 @@ describe("closing", () => {
   });
 });
 
-const script = new URL("./scripted-worker.ts", import.meta.url);
+const script = new URL("./scripted-store.ts", import.meta.url);
 let dir = "";
 beforeAll(() => {
   dir = newFolder();
