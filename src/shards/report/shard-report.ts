@@ -10,7 +10,7 @@ import { impliedShards } from "./query-shards.ts";
 import { questionsOf, type ShardStatistics, statisticsOf } from "./shard-statistics.ts";
 
 /** What the shards were made from. */
-export interface ReportedDataset {
+interface ReportedDataset {
   readonly id: string;
   readonly title: string;
   /** IRI or words. */

@@ -107,21 +107,21 @@ export interface Criterion {
 }
 
 /** Triples with these predicates lie in different shards: two of a pair, or one apart from the rest. */
-export interface VerticalRule {
+interface VerticalRule {
   readonly kind: "vertical";
   /** One or two predicate IRIs, sorted. */
   readonly predicates: readonly string[];
 }
 
 /** Triples of instances of these classes lie in different shards: two of a pair, or one apart from the rest. */
-export interface ClassRule {
+interface ClassRule {
   readonly kind: "class";
   /** One or two class IRIs, sorted. */
   readonly classes: readonly string[];
 }
 
 /** Instances of a class are spread by a hash of the subject's IRI. */
-export interface HorizontalRule {
+interface HorizontalRule {
   readonly kind: "horizontal";
   readonly class: string;
   /** Number of buckets, 2 or more. */

@@ -22,7 +22,7 @@ export type AnswerSource = "none" | "one-shard" | "several-shards";
 export type QueryAnswers = NonNullable<Awaited<ReturnType<typeof openQueryAnswers>>>;
 
 /** What is asked, over which data. */
-export interface QueryAnswersInput extends Omit<CellData, "cells"> {
+interface QueryAnswersInput extends Omit<CellData, "cells"> {
   readonly queries: readonly QueryFeatures[];
   readonly cells: Pick<LearnedCells, "cells" | "touches">;
 }

@@ -13,7 +13,7 @@ import { parseTurtle } from "../../rdf/turtle.ts";
 import { createRdfXmlDecoder } from "../../results/parse-graphs.ts";
 
 /** A query whose patterns have been read, so that its features in several readings cost one parse. */
-export interface ReadQuery {
+interface ReadQuery {
   readonly query: ShardQuery;
   readonly patterns: readonly PlacedPattern[];
 }
@@ -105,7 +105,7 @@ function distinctPatterns(patterns: readonly Pattern[]): readonly Pattern[] {
 }
 
 /** What an ontology says about the ends of predicates. */
-export interface Ontology {
+interface Ontology {
   /** Predicate IRI to the class IRIs of its `rdfs:domain` and `rdfs:range`. */
   readonly classesOf: ReadonlyMap<string, readonly string[]>;
 }

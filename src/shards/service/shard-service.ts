@@ -35,7 +35,7 @@ export interface ShardSettings {
 }
 
 /** What the shards of the service work with. */
-export interface ShardServiceParts<Endpoint extends Closable> {
+interface ShardServiceParts<Endpoint extends Closable> {
   readonly config: ShardSettings;
   readonly host: ShardHost<Endpoint>;
   readonly catalog: RegisterParts["catalog"] & { refresh(): Promise<unknown> };
