@@ -62,7 +62,7 @@ describe("what the steps of the Dockerfile make", () => {
     const texts = readdirSync(join(root.workdir, "dist"), { recursive: true, encoding: "utf8" })
       .filter((file) => /\.c?js$/.test(file))
       .map((file) => readFileSync(join(root.workdir, "dist", file), "utf8"));
-    const naming = /(?:from|import\(|require\(|import|resolve\() ?["'](@?[a-z][^"':]*)["']/g;
+    const naming = /(?:from|import\(|require\(|import|resolve\() ?["'](@?[a-z][^"':\s]*)["']/g;
     const names = new Set(texts.flatMap((text) => [...text.matchAll(naming)].map(([, name]) => name)));
     expect(names.size).toBeGreaterThan(100);
     const script = `for (const name of ${JSON.stringify([...names])})
