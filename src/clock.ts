@@ -48,7 +48,7 @@ export function sleep(
 /** How work is repeated. */
 export interface EveryOptions {
   readonly clock: Clock;
-  /** Told of failures before `stop`: the first of several in a row, and one a minute after that. */
+  /** Called with failures before `stop`: the first of several in a row, then at most one a minute. */
   readonly onFault: (error: unknown) => void;
   /** Milliseconds before the first turn; none when left out. */
   readonly firstAfterMs?: number;

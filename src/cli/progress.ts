@@ -60,7 +60,7 @@ function createLines(stream: Writable): ProgressDisplay {
   };
 }
 
-/** Of one unit nothing is said: the stage says it. */
+/** Empty for a single unit: the name of the stage says enough. */
 const unitsText = ({ done, total }: DescribeProgress): string =>
   total === undefined || total <= 1 ? "" : `${done}/${total} `;
 

@@ -29,7 +29,7 @@ export interface ClauseExecutorOptions {
   readonly client: SparqlClient;
   readonly bounds: ExecutionBounds;
   readonly sizes: BlockSizes;
-  /** Of the execution. */
+  /** Memory and row account of the execution. */
   readonly account: ExecutionAccount;
   /** Evaluates the query of a clause whose endpoint does not speak SPARQL, or not all that the clause uses of it. */
   readonly evaluateHere?: EvaluateHere;

@@ -10,7 +10,7 @@ export interface LabelledRowsOptions {
   readonly executor: ClauseExecutor;
   /** Variables whose blank nodes the query compares or tells apart. */
   readonly identified: () => Promise<(variable: string) => boolean>;
-  /** Of the evaluation. */
+  /** Memory account of the evaluation. */
   readonly held: HeldBytes;
 }
 

@@ -38,7 +38,7 @@ type Runner = Pick<StoreRunner, keyof StoreRunner>;
 const mib = 1_048_576;
 /** What a thread needs beside its store: its heap, its stack, the compiled code. */
 const threadBytes = 24 * mib;
-/** Of the pool's memory, for answers that wait to be read; the rest is the threads'. */
+/** Share of the pool's memory for answers that wait to be read; the rest is for the threads. */
 const answersShare = 1 / 4;
 /** Answers below this are not worth the account. */
 const smallAnswerBytes = 131_072;

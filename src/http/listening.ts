@@ -117,14 +117,14 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Where a server is to listen, and the setting that says so. */
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   readonly setting: "PORT" | "FEDWAY_METRICS_PORT";
 }
 
 /** The failure to listen at a place as `CONFIG_INVALID`; anything else as it is. */
-export function listenFailure(thrown: unknown, { host, port, setting }: Place): unknown {
+export function listenFailure(thrown: unknown, { host, port, setting }: ListenAddress): unknown {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const reason = reasons[code];
   if (reason === undefined) return thrown;

@@ -161,7 +161,7 @@ export interface TrafficReport {
   readonly ms: number;
 }
 
-/** Told to listeners in the process that noticed. */
+/** Sent to the listeners of the process that noticed it. */
 export type MonitorEvent =
   | { readonly kind: "probed"; readonly endpoint: string; readonly observation: Observation }
   | { readonly kind: "incident-opened" | "incident-closed"; readonly incident: Incident };
@@ -170,7 +170,7 @@ export type MonitorEvent =
 export interface MonitorReader {
   /** From memory; undefined when the endpoint is not in the catalogue. */
   health(endpoint: string): EndpointHealth | undefined;
-  /** Of every endpoint of the catalogue, by id. */
+  /** The health of every endpoint of the catalogue, by id. */
   all(): readonly EndpointHealth[];
   heartbeat(): Heartbeat;
   /** Undefined when the endpoint is not in the catalogue. */

@@ -47,7 +47,7 @@ interface SnapshotEndpoint {
 export interface Snapshot {
   /** Grows when the meaning or the shape of a field changes. */
   readonly schema: 1;
-  /** Of Fedway. */
+  /** Version of Fedway. */
   readonly version: string;
   /** ISO 8601. */
   readonly generated: string;
@@ -140,7 +140,7 @@ export const figuresOf = ({ endpoints, generated }: Snapshot): SnapshotFigures =
   up: endpoints.flatMap(({ id, state }) => (state === "up" ? [id] : [])),
 });
 
-/** Of the endpoints of the last snapshot so many must be there still, and at most so many of those up be no longer up. */
+/** Share of the last snapshot's endpoints that must still be there, and of those up that must still be up. */
 const leastKept = 0.8;
 const mostLost = 0.2;
 
@@ -178,7 +178,7 @@ export interface PublishOptions {
   readonly monitor: Pick<MonitorReader, "availability" | "heartbeat" | "health" | "incident" | "score">;
   readonly store: Store;
   readonly clock: { now(): number };
-  /** Of Fedway. */
+  /** Version of Fedway. */
   readonly version: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;

@@ -6,7 +6,7 @@ import type { HourSummary, Observation, WindowName, WindowSummary } from "./moni
  * windows makes thousands of them and its methods are shared.
  */
 export class Tally {
-  /** Of the good ones. */
+  /** Durations of successful probes. */
   readonly durations: Histogram;
   readonly faults: Partial<Record<FaultKind, number>> = {};
   probes = 0;

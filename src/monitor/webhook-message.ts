@@ -99,7 +99,7 @@ const messageSchema = Type.Unsafe<WebhookMessage>(
 
 /** Payload of a job that delivers a webhook; shown to readers of jobs, so it names the receiver without its URL. */
 export const deliverySchema = Type.Object({
-  /** Of the delivery, constant; also of the job. */
+  /** Id of the delivery and of its job; the same at every try. */
   id: Type.String(),
   receiver: Type.String(),
   message: messageSchema,

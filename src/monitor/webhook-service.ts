@@ -20,7 +20,7 @@ import {
 
 /** A delivery that was given up. */
 export interface DeadLetter {
-  /** Of the delivery. */
+  /** Id of the delivery. */
   readonly id: string;
   readonly type: string;
   /** Id of the incident, and of its endpoint. */
@@ -52,7 +52,7 @@ export interface WebhookServiceOptions {
   readonly send: WebhookClient["post"];
   readonly clock: { now(): number };
   readonly observe?: (outcome: DeliveryOutcome) => void;
-  /** Of one try; default 15 s. */
+  /** Time limit of one try; default 15 s. */
   readonly timeoutMs?: number;
   /** Waits between two tries to note in the store that a message was taken; ends early when the signal aborts. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -73,7 +73,7 @@ export interface WebhookService {
 const kindName = "deliver-webhook";
 /** With the queue's back-off some twenty minutes, or longer where the receiver says so. */
 const maxAttempts = 12;
-/** Of a receiver that says no; it may have been set up wrongly and be mended at once. */
+/** Tries at a receiver that refuses: its set-up may be wrong, and corrected soon. */
 const mostRefusals = 3;
 const defaultTimeoutMs = 15_000;
 const concurrency = 4;

@@ -28,7 +28,7 @@ const schema = Type.Object({
   openMs: Type.Number({ minimum: 0 }),
   /** When that was, on the clock of the process that wrote it; absent in notices of earlier versions. */
   atMs: Type.Optional(Type.Number()),
-  /** Of the process that wrote it. */
+  /** Id of the process that wrote it. */
   from: text,
   /** Tells its notices apart. */
   nth: Type.Number(),

@@ -131,7 +131,7 @@ export interface FederatedClause {
   readonly pattern: string;
   /** Variables that triples at the very beginning of `pattern` bind, before anything but FILTERs. */
   readonly opening?: readonly string[];
-  /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
+  /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
   readonly substitution?: Substitution | undefined;
   /** Variables whose values the EXISTS around the clause substitutes: keys for them go where `substitution` says. */
   readonly substituted?: readonly string[];

@@ -83,7 +83,7 @@ interface Table {
   readonly error?: FedwayError;
 }
 
-/** Of one table's cells. */
+/** Bytes of one table's cells. */
 const MOST_TABLE_BYTES = 32 * 1024 * 1024;
 const together: HeldTogether = { most: 256 * 1024 * 1024, bytes: 0, holders: 0 };
 

@@ -45,7 +45,7 @@ export interface BuildOptions {
   readonly now: () => number;
   /** Choose rules and predict sizes, write nothing. */
   readonly dryRun: boolean;
-  /** Of the search for the rules; default 60,000. */
+  /** Milliseconds for the search for rules; default 60,000. */
   readonly solveMs?: number | undefined;
   /** Answers queries over parts of the data; without it nothing is known of their solutions. */
   readonly openStore?: OpenStore | undefined;

@@ -153,7 +153,7 @@ const optionalFields = {
   /** Name of a reading, or what differs from the literal one. */
   reading,
   precedence,
-  /** Of horizontal rules, 2 to 64. */
+  /** Buckets of horizontal rules, 2 to 64. */
   buckets,
   /** Folder of the result; absent: the data folder's place for this dataset. */
   output: text,

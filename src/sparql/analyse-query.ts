@@ -5,7 +5,7 @@ import { elementsWithin, groupsOf, visibleInElement } from "./scope.ts";
 import { tokenAt, whereAt, type Token } from "./tokens.ts";
 
 /** What stands around a clause, outermost first; `group` is a plain group. */
-type Place = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
+type Context = "group" | "optional" | "union" | "minus" | "exists" | "subquery" | "graph" | "service";
 
 /** What a SERVICE names. */
 type ServiceTarget =
@@ -19,7 +19,7 @@ export interface ServiceClause {
   readonly silent: boolean;
   /** 0 outside of every other SERVICE. */
   readonly depth: number;
-  readonly place: readonly Place[];
+  readonly place: readonly Context[];
   /** A GRAPH stands between the clause and the next SERVICE, or the query, around it. */
   readonly inGraph: "none" | "constant" | "variable";
   /** Variables that the clause brings into scope. */
@@ -54,7 +54,7 @@ export interface AnalysedQuery {
 }
 
 interface Surroundings {
-  readonly place: readonly Place[];
+  readonly place: readonly Context[];
   readonly inGraph: ServiceClause["inGraph"];
   readonly parent: ServiceClause | undefined;
   readonly besideServiceInGraph: boolean;
@@ -175,7 +175,7 @@ function joinedHow(element: Element): Enclosing["through"] {
   return element.kind === "filter" || element.kind === "bind" ? "filter" : "join";
 }
 
-function placeOf(element: Element): Place | undefined {
+function placeOf(element: Element): Context | undefined {
   switch (element.kind) {
     case "optional":
     case "minus":

@@ -21,7 +21,7 @@ interface ClauseText {
   readonly variables: readonly { readonly name: string; readonly certain: boolean }[];
   /** Variables of the triples that the group begins with; FILTERs may stand among them. */
   readonly opening: readonly string[];
-  /** Of a clause inside EXISTS, where substituting values is not the same as joining them. */
+  /** For a clause inside EXISTS: how values are substituted, which is not the same as joining them. */
   readonly substitution: Substitution | undefined;
   readonly selectivity: number;
 }

@@ -71,7 +71,7 @@ export interface CollectionOptions<Schema extends TSchema> {
   readonly store: Store;
   /** What the keys begin with, e.g. `monitor/health/`. */
   readonly prefix: string;
-  /** Of what is stored. Fields that it does not name are kept. */
+  /** Schema of the stored documents. Fields that it does not name are kept. */
   readonly schema: Schema;
   /** Documents per page; default 1,000. */
   readonly pageSize?: number;

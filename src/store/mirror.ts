@@ -6,7 +6,7 @@ import type { DocumentChange, PutOptions } from "./store.ts";
 export interface FollowOptions {
   readonly clock: Clock;
   readonly onFault: (error: unknown) => void;
-  /** Told after changes of this or other processes were taken in. */
+  /** Called after changes of this or other processes were applied. */
   readonly onChange?: () => void;
   /** Milliseconds between two full looks, which find what no change told of; default 60,000. */
   readonly lookEveryMs?: number;

@@ -23,7 +23,7 @@ interface CallOptions {
   readonly signal: AbortSignal;
   /** Hears what the handler tells while it works. */
   onNote?(note: unknown): void;
-  /** Told when the other side has done with the call, which after a cancellation is later than its end here. */
+  /** Called when the other side has finished the call; after a cancellation that is later than its end here. */
   readonly onSettled?: () => void;
 }
 

@@ -5,9 +5,9 @@ import { type ErrorDetails, FedwayError } from "../errors/fedway-error.ts";
 /** An error as a message to another thread or process: there it would lose its class and its code. */
 export interface ToldError {
   readonly message: string;
-  /** Of a `FedwayError`, or of the file system. */
+  /** Code of a `FedwayError` or of a file system error. */
   readonly code: string | undefined;
-  /** Of a `FedwayError`; its cause, which is only ever logged, as text. */
+  /** Details of a `FedwayError`; its cause, which is only logged, as text. */
   readonly details: ErrorDetails | undefined;
   readonly stack: string | undefined;
 }

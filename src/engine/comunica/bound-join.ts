@@ -10,7 +10,7 @@ const ROWS_PER_BATCH = 64;
 
 /** The right side of a bound join: a clause that is asked again for every block of keys. */
 export interface BoundSide {
-  /** Under which it is learned how many keys are sent at once. */
+  /** Key of the learned block sizes. */
   readonly endpoint: string;
   /** Keys may be blank nodes. */
   readonly blankKeys: boolean;
@@ -34,7 +34,7 @@ export interface BoundJoin {
   readonly mode: JoinMode;
   /** Condition on the merged solution, the expression of a LeftJoin. */
   readonly condition?: Condition | undefined;
-  /** Of the evaluation. */
+  /** Memory account of the evaluation. */
   readonly held: HeldBytes;
 }
 
@@ -131,7 +131,7 @@ interface JoinBlock {
   readonly keys: KeyBlock | undefined;
   /** All left solutions of the block, in order of arrival. */
   readonly rows: readonly RDF.Bindings[];
-  /** Of the rows, as they were counted. */
+  /** Bytes of the rows, as counted. */
   readonly bytes: number;
   /** Positions in `rows` of the left solutions that share their key with a right solution. */
   partners(right: RDF.Bindings): readonly number[];

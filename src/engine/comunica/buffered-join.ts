@@ -11,7 +11,7 @@ export interface BufferedJoin {
   readonly key: { readonly left: RowKey; readonly right: RowKey };
   /** All shared variables. */
   readonly shared: readonly string[];
-  /** Of the evaluation. */
+  /** Memory account of the evaluation. */
   readonly held: HeldBytes;
   /** Aborted when the evaluation is over. */
   readonly signal: AbortSignal;

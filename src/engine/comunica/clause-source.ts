@@ -23,7 +23,7 @@ export interface LeafClause extends LeafVariables {
   /** All variables may be left unbound by a failure. */
   readonly silent: boolean;
   readonly selectivity: number;
-  /** Under which it is learned how many keys are sent at once. */
+  /** Key of the learned block sizes. */
   readonly blocksOf: string;
   /** Keys may be blank nodes, whose labels stand for one node throughout the execution. */
   readonly blankKeys: boolean;

@@ -80,7 +80,7 @@ export interface RunControl {
   readonly signal: AbortSignal;
   /** Counts a solution that was made; throws when there are too many. */
   readonly count: () => void;
-  /** Of the whole evaluation. */
+  /** Memory account of the whole evaluation. */
   readonly held: HeldBytes;
 }
 

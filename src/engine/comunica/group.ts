@@ -146,7 +146,7 @@ function resultOf({ key, accumulators }: OneGroup, uses: readonly Use[]): RDF.Bi
 interface AggregateUse {
   readonly name: string;
   readonly distinct: boolean;
-  /** Of GROUP_CONCAT. */
+  /** Separator of GROUP_CONCAT. */
   readonly separator: string | undefined;
 }
 

@@ -109,7 +109,7 @@ interface GroupContext {
   readonly graph: MergedGraph;
   readonly paths: PathEvaluator;
   readonly sizes: BlockSizes;
-  /** Under which it is learned how many keys are sent at once. */
+  /** Key of the learned block sizes. */
   readonly blocksOf: string;
   readonly dataFactory: ComunicaDataFactory;
   readonly bindingsFactory: BindingsFactory;

@@ -28,13 +28,13 @@ interface EvaluatorPoolOptions extends Omit<EvaluatorProcessOptions, "stallMs"> 
 }
 
 /** A place in a process. */
-interface Place {
+interface Admission {
   readonly process: EvaluatorProcess;
   readonly leave: () => void;
 }
 
 /** Who asks for a place. */
-interface PlaceRequest {
+interface AdmissionRequest {
   /** Nothing else may run in the process meanwhile. */
   readonly alone: boolean;
   readonly bounds: ExecutionBounds;
@@ -47,8 +47,8 @@ interface Slot {
   reserved: boolean;
 }
 
-interface Waiting extends PlaceRequest {
-  readonly take: (place: Place) => void;
+interface Waiting extends AdmissionRequest {
+  readonly take: (place: Admission) => void;
   readonly refuse: (error: unknown) => void;
 }
 
@@ -143,12 +143,12 @@ export class Evaluators implements Executor<FederatedPlan> {
   }
 
   /** Waits for a place until the bounds' signal. @throws FedwayError its reason; `SERVICE_BUSY`; `INTERNAL` when no process starts */
-  async #enter(request: PlaceRequest): Promise<Place> {
+  async #enter(request: AdmissionRequest): Promise<Admission> {
     const { signal, client = "" } = request.bounds;
     if (this.#closed) throw closing();
     signal.throwIfAborted();
     this.start();
-    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const { promise, resolve, reject } = Promise.withResolvers<Admission>();
     const item: Waiting = { ...request, take: resolve, refuse: reject };
     const leave = (): void => this.#giveUp(item);
     signal.addEventListener("abort", leave, { once: true });

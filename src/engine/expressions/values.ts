@@ -18,7 +18,7 @@ export type Value =
   | { readonly kind: "number"; readonly number: Numeric }
   | { readonly kind: "moment"; readonly type: MomentType; readonly moment: Moment }
   | { readonly kind: "duration"; readonly type: DurationType; readonly duration: Duration }
-  /** Of a datatype that is not known, or not a text of its datatype. */
+  /** A literal of an unknown datatype, or one that is not in its datatype's lexical space. */
   | { readonly kind: "other" };
 
 const stringTypes: ReadonlySet<string> = new Set(

@@ -113,7 +113,7 @@ interface OpenGraphOptions {
   readonly openSource: OpenPatternSource;
   /** Counts a triple taken in from a member that does not speak SPARQL; throws when there are too many. */
   readonly count: () => void;
-  /** Of the evaluation. */
+  /** Memory account of the evaluation. */
   readonly held: HeldBytes;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;

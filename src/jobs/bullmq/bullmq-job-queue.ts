@@ -37,7 +37,7 @@ export interface BullmqJobQueueOptions extends Partial<Keeping> {
   readonly connectTimeoutMs?: number;
   /** Longest wait for the answer to one command; default 3,000. */
   readonly commandTimeoutMs?: number;
-  /** Told of what went wrong in the background. */
+  /** Called with failures in the background. */
   readonly onFault?: (error: unknown) => void;
 }
 

@@ -20,7 +20,7 @@ export interface JobTableOptions {
   readonly link: RedisLink;
   readonly kinds: ReadonlyMap<string, unknown>;
   readonly keepFinishedMs: number;
-  /** Told of each job that was ended. */
+  /** Called with each job that has ended. */
   readonly ended: (id: string) => void;
 }
 

@@ -13,7 +13,7 @@ import { isCatalogId } from "../catalog/statements.ts";
 export interface DescribeOnceOptions {
   /** Ends the run; what was found so far is the result. */
   readonly signal: AbortSignal;
-  /** Of the whole run, the search for the publisher's description included; the describer's own where not said. */
+  /** Budget of the whole run, the search for the publisher's description included; default: the describer's. */
   readonly budget?: DescribeBudget | undefined;
   /** Look for the publisher's description first; default true. */
   readonly retrieve?: boolean;

@@ -97,7 +97,7 @@ export interface SchemaView {
   /** Something known was left out; `text` says what and how to get it, where the budget has room for that. */
   readonly truncated: boolean;
   readonly omitted: Omitted;
-  /** Of `text`; never above `maxTokens`. */
+  /** Estimated tokens of `text`; never above `maxTokens`. */
   readonly estimatedTokens: number;
   /** The description proves that nothing is missing of what this detail shows, truncation aside. */
   readonly complete: boolean;

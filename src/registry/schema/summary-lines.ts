@@ -78,7 +78,7 @@ function listLines(description: VoidDescription): readonly ViewLine[] {
   ].flat();
 }
 
-/** Of several graphs each with its size: the counts are those of all of them together. */
+/** Each graph with its size where there are several: the counts are those of all graphs together. */
 function graphTexts(description: VoidDescription): readonly string[] {
   const write = countWriter(description);
   return (description.namedGraphs?.list ?? []).map(

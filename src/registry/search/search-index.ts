@@ -25,16 +25,16 @@ export interface TermUse {
 /** One thing found. */
 export interface SearchHit {
   readonly kind: HitKind;
-  /** Of classes and properties. */
+  /** Only for classes and properties. */
   readonly iri?: string | undefined;
-  /** Of endpoints. */
+  /** Only for endpoints. */
   readonly id?: string | undefined;
   /** Title of the endpoint; label, else local name, of a class or property. */
   readonly title: string;
   /** Larger is better; comparable within one answer only. */
   readonly score: number;
   readonly why: readonly Match[];
-  /** Of classes and properties: the 20 endpoints with the largest counts, unknown last. */
+  /** Only for classes and properties: the 20 endpoints with the largest counts, unknown last. */
   readonly endpoints: readonly TermUse[];
   readonly endpointsTotal: number;
 }

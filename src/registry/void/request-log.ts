@@ -12,7 +12,7 @@ interface RequestLogOptions {
   readonly signal: AbortSignal;
   readonly level: MeasurementRecord["rung"];
   readonly maxRequests: number;
-  /** Of one answer. */
+  /** Limits of one answer. */
   readonly limits: { readonly timeoutMs: number; readonly maxRows: number };
 }
 

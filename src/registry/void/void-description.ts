@@ -44,7 +44,7 @@ const known = {
 const countSchema = exactly({ value: quantity, ...known });
 const count = Type.Optional(countSchema);
 
-const objectSchema = exactly({ /** Of the class or datatype. */ iri, ...known, triples: count });
+const objectSchema = exactly({ /** IRI of the class or datatype. */ iri, ...known, triples: count });
 const objects = list(objectSchema, mostPartitions);
 
 const propertySchema = exactly({
@@ -138,7 +138,7 @@ const descriptionSchema = exactly({
   classPartitions: list(classSchema, mostPartitions),
   /** Two independent ways agree that no class is missing. */
   classesComplete: Type.Boolean(),
-  /** Of the whole dataset, in descending order of `triples`, unknown last, then by IRI. */
+  /** Partitions of the whole dataset, in descending order of `triples`, unknown last, then by IRI. */
   propertyPartitions: properties,
   propertiesComplete: Type.Boolean(),
   languages: list(text(80), mostNames),

@@ -13,14 +13,14 @@ export class ByteTable {
   size = 0;
   readonly #seed: number;
   readonly #pages: Buffer[] = [];
-  /** Of each page, for four bytes at a time. */
+  /** For each page, for four bytes at a time. */
   readonly #views: DataView[] = [];
   /** The same of the bytes that were looked at last. */
   #seen: Buffer = Buffer.alloc(0);
   #view = viewOf(this.#seen);
   /** Free bytes begin here, in the last page. */
   #used = pageBytes;
-  /** Of each number: its page, its place there, its length, its hash. */
+  /** For each number: its page, its place there, its length, its hash. */
   #page = numbers(1024);
   #start = numbers(1024);
   #length = numbers(1024);

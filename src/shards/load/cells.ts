@@ -13,7 +13,7 @@ export interface CellQuestions {
   readonly subjects: SubjectClasses;
   /** Number of buckets; a multiple of those of the rules. */
   readonly buckets: number;
-  /** Of each query its patterns. */
+  /** For each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
@@ -45,7 +45,7 @@ export class CellCounter {
   readonly #subjects: SubjectClasses;
   readonly #buckets: number;
   readonly #terms = new ByteTable();
-  /** Of each predicate the one that followed it last. */
+  /** For each predicate the one that followed it last. */
   readonly #following: number[] = [];
   #lastPredicate = 0;
   readonly #patterns = new PatternIndex(this.#terms);
@@ -129,7 +129,7 @@ export const tooManyCells = (): FedwayError =>
 export interface LearnedCells {
   /** By classes, predicate and bucket. */
   readonly cells: readonly Cell[];
-  /** Of each query the cells, by their place in `cells`, with a triple that one of its patterns matches. */
+  /** For each query the cells, by their place in `cells`, with a triple that one of its patterns matches. */
   readonly touches: readonly (readonly number[])[];
 }
 
@@ -137,7 +137,7 @@ export interface LearnedCells {
 export interface CellFacts {
   /** By the reader's numbers. */
   readonly cells: readonly Cell[];
-  /** Of each query the reader's numbers. */
+  /** For each query the reader's numbers. */
   readonly touches: readonly (readonly number[])[];
 }
 

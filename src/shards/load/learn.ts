@@ -51,7 +51,7 @@ class Learner {
   readonly #subjects = new ByteTable();
   readonly #classes = new ByteTable();
   readonly #sets = new ClassSets();
-  /** Of each subject, the number of its set of classes. */
+  /** For each subject, the number of its set of classes. */
   #setOf: Uint32Array = new Uint32Array(new SharedArrayBuffer(4096));
   readonly #sample = new SubjectSample();
   #typed = 0;
@@ -119,7 +119,7 @@ const maxMembers = 20_000_000;
 
 /** Sets of classes by number; 0 is the empty one. */
 class ClassSets {
-  /** Of each set: its classes by number, sorted. */
+  /** For each set: its classes by number, sorted. */
   readonly #members: (readonly number[])[] = [[]];
   readonly #byMembers = new Map<string, number>([["", 0]]);
   /** By set and class: the set with that class too. */
@@ -153,7 +153,7 @@ class ClassSets {
     return this.#members.push(larger) - 1;
   }
 
-  /** Of each set the IRIs of its classes, sorted. */
+  /** For each set the IRIs of its classes, sorted. */
   named(iriOf: (classNumber: number) => string): readonly (readonly string[])[] {
     return this.#members.map((members) => members.map(iriOf).toSorted(compareText));
   }

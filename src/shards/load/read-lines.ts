@@ -89,7 +89,7 @@ function countUpTo({ from, to }: ByteRange, onBytes: ReadOptions["onBytes"]): (b
   };
 }
 
-/** Of bytes that begin in front of the range by one, if there is one, the lines that begin in it. */
+/** The lines that begin in the range; the bytes start one before it, where there is one. */
 async function* linesWithin(chunks: AsyncIterable<Buffer>, { from, to }: ByteRange): AsyncGenerator<Buffer> {
   let at = Math.max(0, from - 1);
   let isInside = from === 0;

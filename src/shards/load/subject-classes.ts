@@ -13,7 +13,7 @@ export type SharedSubjects = ReturnType<SubjectClasses["share"]>;
 export class SubjectClasses {
   readonly #table: ByteTable;
   readonly #sets: Uint32Array;
-  /** Of each set of classes their IRIs, sorted; 0 is the empty one. */
+  /** For each set of classes their IRIs, sorted; 0 is the empty one. */
   readonly classSets: readonly (readonly string[])[];
 
   /** @param sets the number of the set of classes of each subject in the table */

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Guard, type Guarded, isCount, isListOf, isObject, isShape, isText, parsedAs } from "../guards.ts";
 
 /** Where a build works. */
-export type Place = ReturnType<typeof placeOf>;
+export type BuildFolder = ReturnType<typeof placeOf>;
 
 export function placeOf(target: string) {
   const full = resolve(target);
@@ -26,7 +26,7 @@ export function placeOf(target: string) {
 }
 
 /** Renames the result to the target. After a kill between the two renames `recoverTarget` restores the old target. */
-export async function publish(place: Place): Promise<void> {
+export async function publish(place: BuildFolder): Promise<void> {
   const { target, replaced, result, building } = place;
   await syncPath(result);
   if (await isThere(target)) await rename(target, replaced);
@@ -37,7 +37,7 @@ export async function publish(place: Place): Promise<void> {
 }
 
 /** Repairs what a kill in the middle of `publish` left behind. */
-export async function recoverTarget({ target, replaced }: Place): Promise<void> {
+export async function recoverTarget({ target, replaced }: BuildFolder): Promise<void> {
   if (!(await isThere(replaced))) return;
   if (await isThere(target)) await rm(replaced, { recursive: true, force: true });
   else await rename(replaced, target);

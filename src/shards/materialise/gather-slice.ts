@@ -1,7 +1,7 @@
 import type { SubjectClasses } from "../load/subject-classes.ts";
 import type { Pattern } from "../rules/problem.ts";
 import { type Guarded, isCount, isListOf, isObject, isShape, isText, parsedAs } from "../guards.ts";
-import { type Place, writeDurably } from "./build-folder.ts";
+import { type BuildFolder, writeDurably } from "./build-folder.ts";
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type PassOptions, readSlice, type Slice } from "../load/read-statements
 import type { Statement } from "../load/statement.ts";
 import { RecordWriter } from "./records.ts";
 
-/** Of all files of one slice together. */
+/** Buffered bytes of all files of one slice together. */
 const bufferBytes = 16 * 1024 * 1024;
 const unknown = 0xffff;
 
@@ -20,7 +20,7 @@ interface SliceRequest extends CellQuestions {
   readonly ranges: Ranges;
   /** Where the statements go: a folder of its own for each slice, with a file for each range. */
   readonly folder: string;
-  /** Of what is built from what. */
+  /** Fingerprint of the inputs and options. */
   readonly fingerprint: string;
 }
 
@@ -206,11 +206,11 @@ export interface GatherPlan {
 }
 
 /** The folder of a slice's statements. */
-export const sliceFolder = ({ parts }: Pick<Place, "parts">, slice: number): string => join(parts, String(slice));
+export const sliceFolder = ({ parts }: Pick<BuildFolder, "parts">, slice: number): string => join(parts, String(slice));
 
 /** What the reader of a slice is asked for. */
 export function sliceRequest(
-  place: Pick<Place, "parts">,
+  place: Pick<BuildFolder, "parts">,
   { plan, slice, subjects }: { readonly plan: GatherPlan; readonly slice: number; readonly subjects: SubjectClasses },
 ): SliceRequest {
   const { buckets, patterns, fingerprint, splitters, slices } = plan;

@@ -6,7 +6,7 @@ import { type CellFacts, type LearnedCells, maxCells, mergeCells, tooManyCells }
 import type { Learned } from "../load/learn.ts";
 import { type PassOptions, slicesOf } from "../load/read-statements.ts";
 import type { Pattern } from "../rules/problem.ts";
-import { hasState, readPlan, writePlan, type Place, placeOf } from "./build-folder.ts";
+import { hasState, readPlan, writePlan, type BuildFolder, placeOf } from "./build-folder.ts";
 import { asDiskFull, freeBytesAt, needRoom } from "./seal.ts";
 import {
   type GatherPlan,
@@ -33,7 +33,7 @@ export interface GatherRequest {
   readonly learned: Learned;
   /** Number of buckets that subjects are told apart by; a multiple of those of the rules. */
   readonly buckets: number;
-  /** Of each query its patterns. */
+  /** For each query its patterns. */
   readonly patterns: readonly (readonly Pattern[])[];
 }
 
@@ -42,7 +42,7 @@ export type RunSlices = (work: SliceWork, options: PassOptions) => Promise<void>
 
 /** Slices to be read. */
 export interface SliceWork {
-  readonly place: Place;
+  readonly place: BuildFolder;
   readonly plan: GatherPlan;
   readonly learned: Learned;
   /** Numbers of the slices that are not read yet. */
@@ -66,7 +66,7 @@ export interface GatherOptions extends PassOptions {
 export interface Gathered {
   readonly fingerprint: string;
   readonly cells: LearnedCells;
-  /** Of each slice, the places of its cells in `cells`. */
+  /** For each slice, the places of its cells in `cells`. */
   readonly places: readonly Uint32Array[];
   readonly ranges: number;
   /** No statement has been taken out yet to be sorted. */
@@ -113,7 +113,7 @@ function sliceBytesOf({ inputs, statementBytes }: Learned): number {
 
 type Work = { readonly request: GatherRequest; readonly plan: GatherPlan };
 
-async function begin(place: Place, { request, plan }: Work, options: GatherOptions): Promise<void> {
+async function begin(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const { statementBytes, statements } = request.learned;
   await rm(place.building, { recursive: true, force: true });
   // Parts are removed as shards are written, most of them at once.
@@ -123,7 +123,7 @@ async function begin(place: Place, { request, plan }: Work, options: GatherOptio
   await writePlan(place.building, plan.fingerprint);
 }
 
-async function runOpen(place: Place, { request, plan }: Work, options: GatherOptions): Promise<void> {
+async function runOpen(place: BuildFolder, { request, plan }: Work, options: GatherOptions): Promise<void> {
   const open: number[] = [];
   for (let slice = 0; slice < plan.slices.length; slice += 1) {
     if (!(await isSliceWhole(sliceFolder(place, slice), plan.fingerprint))) open.push(slice);
@@ -147,7 +147,7 @@ export async function runHere(
   for (const slice of open) await gatherSlice(sliceRequest(place, { plan, slice, subjects }), options);
 }
 
-async function gathered(place: Place, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {
+async function gathered(place: BuildFolder, plan: GatherPlan, isWhole: boolean): Promise<Gathered> {
   const facts: CellFacts[] = [];
   for (let slice = 0; slice < plan.slices.length; slice += 1) {
     const found = await readSliceFacts(sliceFolder(place, slice), plan.fingerprint);

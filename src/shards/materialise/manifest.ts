@@ -33,7 +33,7 @@ const sourceFields = {
   /** Names it in folders, URLs and the catalogue. */
   dataset: matches(datasetPattern),
   title: isShort,
-  /** Of the shards too. */
+  /** Licence of the dataset, and so of the shards. */
   licence: isIri,
   citation: optional(isShort),
   /** Where it comes from. */
@@ -54,10 +54,10 @@ const isShard = isShape({
   /** Its path in the folder of the manifest. Names come from ids, so that no manifest leads out of its folder. */
   file: matches(/^shards\/[a-z0-9][a-z0-9.-]*$/u),
   triples: isCount,
-  /** Of the file. */
+  /** Bytes of the file. */
   bytes: isCount,
   sha256: isSha256,
-  /** Of its lines, without compression. */
+  /** Bytes of its lines, uncompressed. */
   lineBytes: isCount,
 });
 

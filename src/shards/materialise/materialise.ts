@@ -13,7 +13,7 @@ import {
   writeDurably,
   type WrittenShard,
   writeState,
-  type Place,
+  type BuildFolder,
   placeOf,
   publish,
   recoverTarget,
@@ -143,7 +143,7 @@ type Begun = { readonly request: MaterialiseRequest; readonly gathered: Gathered
 
 /** Goes on with the state that an earlier run left, if all that it speaks of is there, or begins to sort. */
 async function beginOrGoOn(
-  place: Place,
+  place: BuildFolder,
   { request, fingerprint }: { readonly request: MaterialiseRequest; readonly fingerprint: string },
   options: MaterialiseOptions,
 ): Promise<Begun> {
@@ -168,7 +168,7 @@ async function beginOrGoOn(
 }
 
 /** Whether all that a state speaks of is there. */
-async function isAllThere(place: Place, { request, gathered, state }: Begun): Promise<boolean> {
+async function isAllThere(place: BuildFolder, { request, gathered, state }: Begun): Promise<boolean> {
   const isWhole = await Promise.all([
     ...sourcesFrom(place, gathered, state.nextRange).map((path) => hasSize(path, 0)),
     ...state.shards.map(async ({ id, bytes }) => {
@@ -179,7 +179,7 @@ async function isAllThere(place: Place, { request, gathered, state }: Begun): Pr
   return isWhole.every(Boolean);
 }
 
-const sourcesFrom = (place: Place, gathered: Gathered, from: number): readonly string[] =>
+const sourcesFrom = (place: BuildFolder, gathered: Gathered, from: number): readonly string[] =>
   Array.from({ length: gathered.ranges - from }, (_, index) => filesOf(place, gathered, from + index)).flat();
 
 const placementOf = (

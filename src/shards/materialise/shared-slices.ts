@@ -15,7 +15,7 @@ export interface SharedSlice {
   /** Folder that has all inputs below it. */
   readonly base: string;
   readonly slice: number;
-  /** Of the plan: that of another build is not followed. */
+  /** Fingerprint of the plan: a plan of another build is ignored. */
   readonly fingerprint: string;
 }
 

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { claimantOf, keyOfClaim } from "../rules/placement.ts";
 import type { Precedence, Rule } from "../rules/problem.ts";
-import { type BuildState, type WrittenShard, writeState, type Place } from "./build-folder.ts";
+import { type BuildState, type WrittenShard, writeState, type BuildFolder } from "./build-folder.ts";
 import type { Gathered } from "./gather.ts";
 import { rangeFile, sliceFolder } from "./gather-slice.ts";
 import type { MaterialiseOptions } from "./materialise.ts";
@@ -27,7 +27,7 @@ export interface CellPlacement {
 /** Sorting that has begun. */
 export interface Sorting extends CellPlacement {
   readonly state: BuildState;
-  /** Of the shards' files. */
+  /** File name extension of the shards. */
   readonly ending: ".nt" | ".nq";
   /** What there is to sort, repetitions included. */
   readonly statements: number;
@@ -35,10 +35,10 @@ export interface Sorting extends CellPlacement {
 }
 
 /** The files of a range, one of each slice. */
-export const filesOf = (place: Place, { places }: Gathered, range: number): readonly string[] =>
+export const filesOf = (place: BuildFolder, { places }: Gathered, range: number): readonly string[] =>
   places.map((_, slice) => rangeFile(sliceFolder(place, slice), range));
 
-/** Of each cell the key of its shard. @throws RangeError for rules with buckets that were not told apart */
+/** For each cell the key of its shard. @throws RangeError for rules with buckets that were not told apart */
 export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }: CellPlacement): readonly string[] {
   const claimOf = claimantOf(rules, precedence);
   return cells.cells.map(({ types, predicate, bucket }) => {
@@ -53,7 +53,7 @@ export function keysOfCells({ gathered: { cells }, rules, precedence, buckets }:
  * @returns the shards as they were written
  */
 export async function sortRanges(
-  place: Place,
+  place: BuildFolder,
   sorting: Sorting,
   options: MaterialiseOptions,
 ): Promise<readonly WrittenShard[]> {
@@ -89,7 +89,7 @@ export async function sortRanges(
 
 /** Sorts in threads when there is enough to sort, and here otherwise. */
 function rangeSorter(
-  place: Place,
+  place: BuildFolder,
   { sorting, files }: { readonly sorting: Sorting; readonly files: ShardFiles },
   { maxPartBytes = defaultMaxPartBytes, threads, signal }: MaterialiseOptions,
 ): Pick<RangesAhead, "add" | "close"> {
@@ -106,7 +106,7 @@ function rangeSorter(
   return new RangesAhead({ ...common, sink: files, addHere, maxPartBytes });
 }
 
-/** Of each slice, the shards of its cells. */
+/** For each slice, the shards of its cells. */
 function shardNumbers(sorting: Sorting): readonly Uint32Array[] {
   const { gathered, state } = sorting;
   const numbers = new Map(state.shards.map(({ key }, number) => [key, number]));

@@ -72,7 +72,7 @@ function sumOfSlices({ plan, open }: SliceWork, { onProgress }: PassOptions): ()
 /** What a thread that sorts is started with. */
 export interface SortData {
   readonly kind: "sort";
-  /** Of each slice, the shards of its cells. */
+  /** For each slice, the shards of its cells. */
   readonly shardsOfSlices: readonly Uint32Array[];
 }
 

@@ -3,7 +3,7 @@ import type { PlacementOf } from "../rules/placement.ts";
 import type { Cell, Pattern, Problem, QueryFeatures, Rule } from "../rules/problem.ts";
 import { compareText } from "../../rdf/canonical.ts";
 
-/** Of each query, the shards with a match, from the cells with a match. */
+/** For each query, the shards with a match, from the cells with a match. */
 export function touchedShards(
   { cells, touches }: NonNullable<Problem["placement"]>,
   placement: PlacementOf,
@@ -46,7 +46,7 @@ function shardsOfPattern(
   return [(named === undefined ? byPredicate.get(predicate) : byClass.get(named)) ?? new Set()];
 }
 
-/** Of each query, the shards that hold one of its predicates, or instances of a class where it asks for the class. */
+/** For each query, the shards that hold one of its predicates, or instances of a class where it asks for the class. */
 export function relevantShards(
   queries: readonly QueryFeatures[],
   cells: readonly Cell[],

@@ -42,13 +42,13 @@ export interface ReportInput extends Pick<ShardReport, "dataset" | "mode" | "pre
   /** The one that the shards follow. */
   readonly solution: Solution;
   readonly shards: readonly ReportedShard[];
-  /** Of their ids; default `opaque`. */
+  /** How shards are named; default `opaque`. */
   readonly naming?: ShardNaming | undefined;
-  /** Of each query: keys of the shards with a match for one of its patterns. */
+  /** For each query: keys of the shards with a match for one of its patterns. */
   readonly touched: readonly (readonly string[])[];
-  /** Of each query: keys of the shards with its vocabulary. */
+  /** For each query: keys of the shards with its vocabulary. */
   readonly relevant?: readonly (readonly string[])[];
-  /** Of each query: where its answer comes from. */
+  /** For each query: where its answer comes from. */
   readonly sources?: readonly (AnswerSource | undefined)[] | undefined;
   readonly readings: readonly SolvedInterpretation[];
   /** Nothing was written: the sizes are predicted. */

@@ -24,7 +24,7 @@ export interface ShardStatistics {
   readonly triples: number;
   /** Triples of the shards that are not empty. */
   readonly sizes: Summary | undefined;
-  /** Of these sizes: population standard deviation over the mean. */
+  /** Variation of the sizes: population standard deviation divided by the mean. */
   readonly sizeVariation: number | undefined;
   /** Share of the triples in the largest shard; absent without triples, and in older reports. */
   readonly largestShare?: number | undefined;
@@ -105,7 +105,7 @@ interface Weighted {
 export interface Summary {
   readonly count: number;
   readonly mean: number;
-  /** Of an even number of observations: the mean of the two in the middle. */
+  /** The middle observation, or the mean of the two in the middle. */
   readonly median: number;
   readonly min: number;
   readonly max: number;
@@ -137,7 +137,7 @@ export function weightedSummary(observations: readonly Weighted[]): Summary | un
   return { count, mean: sum / count, median: (low + high) / 2, min: first.value, max: last.value };
 }
 
-/** Of observations that count once each. */
+/** Summary of observations that count once each. */
 export const summaryOf = (values: readonly number[]): Summary | undefined =>
   weightedSummary(values.map((value) => ({ value, weight: 1 })));
 

@@ -26,7 +26,7 @@ export interface Applicability {
   readonly vertical: number;
   readonly class: number;
   readonly horizontal: number;
-  /** To which no kind applies. */
+  /** Properties that no kind of rule applies to. */
   readonly none: number;
 }
 

@@ -21,13 +21,13 @@ export interface Conditions {
   readonly grown: readonly (GrownSet | undefined)[];
   /** Sets of claims that part the places of queries. */
   readonly parting: readonly (readonly number[])[];
-  /** Of each query, when all its places lie in one shard; `set` is one of `parting`. */
+  /** For each query, when all its places lie in one shard; `set` is one of `parting`. */
   readonly stays: readonly (readonly Condition[])[];
   /** In balanced mode, of each query, when one shard has all the places that it needs; `set` is one of `parting`. */
   readonly needs: readonly (readonly Condition[])[];
-  /** Of each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
+  /** For each shard, when a place lies in it; without conditions that hold only when another one does. `set` is one of `grown`. */
   readonly holds: readonly (readonly Condition[])[];
-  /** Of each shard, how many triples (as `measures` scales them) lie in it when; `set` is one of `grown`. */
+  /** For each shard, how many triples (as `measures` scales them) lie in it when; `set` is one of `grown`. */
   readonly shares: readonly (readonly Share[])[];
 }
 

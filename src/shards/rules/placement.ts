@@ -61,7 +61,7 @@ export function claimantOf(rules: readonly Rule[], precedence: Precedence): Clai
   };
 }
 
-/** Of several rules for one class, the one with the fewest buckets counts. */
+/** Among several rules for one class, the one with the fewest buckets counts. */
 function bucketsByClass(rules: readonly Rule[]): ReadonlyMap<string, number> {
   const buckets = new Map<string, number>();
   for (const rule of rules) {

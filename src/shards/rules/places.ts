@@ -7,7 +7,7 @@ interface Offer {
 }
 
 /** Cells that the candidates cannot tell apart. */
-interface Place {
+interface CellGroup {
   /** In the order in which the claims are asked. */
   readonly offers: readonly Offer[];
   readonly triples: number;
@@ -15,14 +15,14 @@ interface Place {
 
 /** The placement of triples in numbers. */
 export interface Places {
-  readonly places: readonly Place[];
-  /** Of each query its places, ascending. */
+  readonly places: readonly CellGroup[];
+  /** For each query its places, ascending. */
   readonly touches: readonly (readonly number[])[];
   /** In balanced mode, of each query the places that may not all lie in one shard. */
   readonly needs: readonly (readonly number[])[];
-  /** Of each rule, by its number, the claims that it makes when it is chosen. */
+  /** For each rule, by its number, the claims that it makes when it is chosen. */
   readonly makes: readonly (readonly number[])[];
-  /** Of each rule the shards that it is to part triples into: two of a pair, each bucket of a horizontal rule. */
+  /** For each rule the shards that it is to part triples into: two of a pair, each bucket of a horizontal rule. */
   readonly splits: readonly (readonly number[])[];
   /** Keys of the claims: `h/<class>`, `c/<class>`, `v/<predicate>`. */
   readonly claims: readonly string[];
@@ -126,7 +126,7 @@ const largestSum = 1_000_000_000;
 const skewSteps = 32;
 
 /** Sizes of the places as the solver counts them, scaled down when need be, and steps of 1/32 of their sum. */
-export function measures(places: readonly Place[]): {
+export function measures(places: readonly CellGroup[]): {
   readonly scaled: readonly number[];
   readonly steps: readonly number[];
 } {

@@ -65,7 +65,7 @@ export interface Problem {
   readonly placement?: {
     readonly precedence: Precedence;
     readonly cells: readonly Cell[];
-    /** Of each query: the cells with a triple that one of its patterns matches. */
+    /** For each query: the cells with a triple that one of its patterns matches. */
     readonly touches: readonly (readonly number[])[];
     /** Only in balanced mode, of each query: the cells that no shard may have alone, as it then has the query's whole answer. */
     readonly needs?: readonly (readonly number[])[] | undefined;

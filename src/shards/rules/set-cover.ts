@@ -1,11 +1,11 @@
 /** A set-cover problem in numbers. */
 export interface CoverInstance {
-  /** Of each rule in canonical order the queries that it covers, ascending. */
+  /** For each rule in canonical order the queries that it covers, ascending. */
   readonly rules: readonly (readonly number[])[];
   readonly queries: number;
 }
 
-/** Of each query the rules that cover it, ascending. */
+/** For each query the rules that cover it, ascending. */
 export function coverersOf({ rules, queries }: CoverInstance): readonly (readonly number[])[] {
   const coverers: number[][] = Array.from({ length: queries }, () => []);
   for (const [rule, covers] of rules.entries()) for (const query of covers) coverers[query]?.push(rule);
@@ -36,7 +36,7 @@ export function reduceCover(instance: CoverInstance) {
       ),
       queries: queries.length,
     },
-    /** Of each rule of the core its number in the original problem, ascending. */
+    /** For each rule of the core its number in the original problem, ascending. */
     kept,
     /** Rules of the original problem that are the only one left for some query, ascending. */
     forced: [...forced].toSorted(ascending),

@@ -138,7 +138,7 @@ export async function verifyFolder(path: string, options: VerifyCommand & WithSt
 export interface FinishedOptions extends Omit<VerifyOptions, "openStore" | "onProgress"> {
   /** Compare the answers of all queries too. */
   readonly answers: boolean;
-  /** Of each of two stores, which hold the whole dataset both. */
+  /** Limits of each of the two stores; both hold the whole dataset. */
   readonly limits: StoreLimits;
   readonly onProgress: (progress: JobProgress) => void;
 }

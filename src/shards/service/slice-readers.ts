@@ -66,7 +66,7 @@ function partOf(payload: unknown): Guarded<typeof isPart> {
 export interface OpenSlices {
   readonly fingerprint: string;
   readonly open: readonly number[];
-  /** Of these parts. */
+  /** Bytes of these parts. */
   readonly totalBytes: number;
 }
 

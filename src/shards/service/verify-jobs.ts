@@ -25,7 +25,7 @@ type VerifyPayload = Guarded<typeof isPayload>;
 /** What a verification job gives: the findings, each cut to a length that is fit to be read. */
 export interface VerifyJobResult extends Verification {
   readonly dataset: string;
-  /** Of the build that was verified. */
+  /** Fingerprint of the verified build. */
   readonly fingerprint: string;
 }
 

@@ -69,7 +69,7 @@ export interface ClingoRequest {
 /** What the worker says while it solves. */
 export type ClingoProgress =
   | { readonly kind: "model"; readonly atoms: readonly string[] }
-  /** Of the model before. */
+  /** Costs of the preceding model. */
   | { readonly kind: "costs"; readonly costs: readonly number[] }
   | { readonly kind: "bound"; readonly lower: readonly number[] };
 

@@ -16,7 +16,7 @@ type AnswerSides = { readonly whole: AnswerStore; readonly union: AnswerStore };
 
 /** The time of a comparison. */
 export interface AnswersTime {
-  /** Of all queries together: none is asked after it; one that is under way may take as long as its store lets it. */
+  /** Time for all queries together: none starts after it; a running one may take as long as its store allows. */
   readonly totalMs: number;
   /** Monotonous milliseconds. */
   readonly now: () => number;
