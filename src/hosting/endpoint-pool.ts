@@ -225,7 +225,7 @@ export function storeMemoryMb(data: { readonly bytes: number; readonly triples: 
 export function answerMediaType(kind: AnswerKind, accept: string): string {
   const format = negotiateFormat(kind, { accept });
   if (format !== undefined) return format.mediaType;
-  const offered = resultFormats.filter(({ writable, kinds }) => writable && kinds.includes(kind));
+  const offered = resultFormats.filter(({ kinds }) => kinds.includes(kind));
   throw new FedwayError("NOT_ACCEPTABLE", "The hosted endpoint cannot answer in an accepted format.", {
     next: `Accept one of ${offered.map(({ mediaType }) => mediaType).join(", ")}.`,
   });

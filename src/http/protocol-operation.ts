@@ -1,6 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isUtf8 } from "node:buffer";
+import { isFormatName } from "../results/negotiation.ts";
 
 /** A request body as the content type parsers hand it on. */
 export interface ProtocolBody {
@@ -19,7 +20,7 @@ export interface ProtocolMessage {
 
 /** Parameters that apply with and without a query. */
 interface AnswerParameters {
-  /** From `format`, `output` or `results`, in this order. */
+  /** The first of `format`, `output` and `results` that names a format. */
   readonly format: string | undefined;
 }
 
@@ -106,10 +107,12 @@ function onlyQuery(texts: readonly string[], message: ProtocolMessage): string {
   return text;
 }
 
-function wantedFormat(parameters: Map<string, string[]>): string | undefined {
-  const format = (parameters.get("format") ?? parameters.get("output") ?? parameters.get("results"))?.at(-1);
-  return format === "" ? undefined : format;
-}
+/** The first that Fedway knows: some clients send one format under three names, or one that only another service has. */
+const wantedFormat = (parameters: ReadonlyMap<string, string[]>): string | undefined =>
+  ["format", "output", "results"].flatMap((name) => parameters.get(name) ?? none).find(isFormatName);
+
+/** SPARQL 1.1 Protocol, section 2.1.4; an empty field of a form is no graph. */
+const graphsOf = (uris: readonly string[] = none): readonly string[] => uris.filter((uri) => uri !== "");
 
 /** Parameters of the URL and of a form body, in this order. */
 function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> {
@@ -137,8 +140,8 @@ export function readOperation(message: ProtocolMessage): Operation {
   return {
     kind: "query",
     text: onlyQuery(texts, message),
-    defaultGraphs: parameters.get("default-graph-uri") ?? none,
-    namedGraphs: parameters.get("named-graph-uri") ?? none,
+    defaultGraphs: graphsOf(parameters.get("default-graph-uri")),
+    namedGraphs: graphsOf(parameters.get("named-graph-uri")),
     format,
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),

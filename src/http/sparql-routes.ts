@@ -191,11 +191,13 @@ const formatNames: Readonly<Record<string, string>> = {
   turtle: "Turtle",
   ntriples: "N-Triples",
   jsonld: "JSON-LD",
+  rdfxml: "RDF_XML",
+  n3: "N3",
+  trig: "TriG",
+  nquads: "N-Quads",
 };
 
-const formats = resultFormats
-  .filter(({ writable }) => writable)
-  .map(({ name }) => `http://www.w3.org/ns/formats/${formatNames[name] ?? name}`);
+const formats = resultFormats.map(({ name }) => `http://www.w3.org/ns/formats/${formatNames[name] ?? name}`);
 
 /** The dataset of an endpoint, with what is known of it. */
 async function datasetOf({ descriptions, publicUrl }: HttpShell, id: string): Promise<DescribedService["dataset"]> {

@@ -104,7 +104,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
 function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): ResultFormat {
   const wanted = negotiateFormat(kind, { accept, format });
   if (wanted) return wanted;
-  const offered = resultFormats.filter(({ kinds, writable }) => writable && kinds.includes(kind));
+  const offered = resultFormats.filter(({ kinds }) => kinds.includes(kind));
   const asked = format === "" ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
   throw new FedwayError("NOT_ACCEPTABLE", `${asked} can carry ${kind}.`, {
     next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,

@@ -80,7 +80,7 @@ const references: Readonly<Record<string, string>> = {
 };
 
 /** Text for element content and attribute values alike. */
-const xml = (text: string): string =>
+export const xml = (text: string): string =>
   special.test(text)
     ? text.replaceAll(notXml, "\ufffd").replaceAll(/[&<>"'\t\n\r]/g, (character) => references[character]!)
     : text;

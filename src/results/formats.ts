@@ -1,15 +1,24 @@
 import type { AnswerKind } from "./model.ts";
 
-/** A result format that Fedway can read and write. */
+/** A result format that Fedway writes and, mostly, reads. */
 export interface ResultFormat {
   /** Short name, as in the `format` parameter. */
-  readonly name: "json" | "xml" | "csv" | "tsv" | "turtle" | "ntriples" | "jsonld" | "rdfxml";
+  readonly name:
+    | "json"
+    | "xml"
+    | "csv"
+    | "tsv"
+    | "turtle"
+    | "ntriples"
+    | "jsonld"
+    | "rdfxml"
+    | "n3"
+    | "trig"
+    | "nquads";
   readonly mediaType: string;
   /** Value of the Content-Type header. */
   readonly contentType: string;
   readonly kinds: readonly AnswerKind[];
-  /** False for formats that are only read (RDF/XML). */
-  readonly writable: boolean;
 }
 
 const tuples: readonly AnswerKind[] = ["bindings", "boolean"];
@@ -22,49 +31,55 @@ export const resultFormats: readonly ResultFormat[] = [
     mediaType: "application/sparql-results+json",
     contentType: "application/sparql-results+json",
     kinds: tuples,
-    writable: true,
   },
   {
     name: "xml",
     mediaType: "application/sparql-results+xml",
     contentType: "application/sparql-results+xml",
     kinds: tuples,
-    writable: true,
   },
-  { name: "csv", mediaType: "text/csv", contentType: "text/csv; charset=utf-8", kinds: ["bindings"], writable: true },
+  { name: "csv", mediaType: "text/csv", contentType: "text/csv; charset=utf-8", kinds: ["bindings"] },
   {
     name: "tsv",
     mediaType: "text/tab-separated-values",
     contentType: "text/tab-separated-values; charset=utf-8",
     kinds: ["bindings"],
-    writable: true,
   },
   {
     name: "turtle",
     mediaType: "text/turtle",
     contentType: "text/turtle; charset=utf-8",
     kinds: graphs,
-    writable: true,
   },
   {
     name: "ntriples",
     mediaType: "application/n-triples",
     contentType: "application/n-triples",
     kinds: graphs,
-    writable: true,
   },
   {
     name: "jsonld",
     mediaType: "application/ld+json",
     contentType: "application/ld+json",
     kinds: graphs,
-    writable: true,
   },
   {
     name: "rdfxml",
     mediaType: "application/rdf+xml",
     contentType: "application/rdf+xml",
     kinds: graphs,
-    writable: false,
+  },
+  { name: "n3", mediaType: "text/n3", contentType: "text/n3; charset=utf-8", kinds: graphs },
+  {
+    name: "trig",
+    mediaType: "application/trig",
+    contentType: "application/trig",
+    kinds: graphs,
+  },
+  {
+    name: "nquads",
+    mediaType: "application/n-quads",
+    contentType: "application/n-quads",
+    kinds: graphs,
   },
 ];

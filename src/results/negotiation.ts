@@ -39,21 +39,33 @@ const aliases: Readonly<Record<AnswerKind, ReadonlyMap<string, FormatName>>> = {
     ["text/rdf+n3", "turtle"],
     ["text/plain", "ntriples"],
     ["application/json", "jsonld"],
+    ["application/x-json+ld", "jsonld"],
     ["application/xml", "rdfxml"],
     ["text/xml", "rdfxml"],
   ]),
 };
 
-/** Short names of the `format` parameter beside those of the formats. */
+/** Short names of the `format` parameter beside those of the formats, as SPARQLWrapper, Virtuoso and Jena send them. */
 const shortNames: ReadonlyMap<string, FormatName> = new Map([
   ["ttl", "turtle"],
   ["nt", "ntriples"],
   ["n-triples", "ntriples"],
   ["json-ld", "jsonld"],
+  ["n-quads", "nquads"],
+  ["nq", "nquads"],
+  ["rdf", "rdfxml"],
+  ["rdf+xml", "rdfxml"],
+  ["rdf/xml", "rdfxml"],
+  ["srj", "json"],
+  ["srx", "xml"],
+  ["sparql", "xml"],
 ]);
 
-/** How willingly Fedway reads a format that it did not ask for first; CSV comes last because it loses terms. */
-const readingWeights: Readonly<Record<FormatName, number>> = {
+/**
+ * How willingly Fedway reads a format that it did not ask for first; CSV comes last because it loses terms. Formats that
+ * are not here are only written: N3, TriG and N-Quads hold a graph as Turtle and N-Triples do.
+ */
+const readingWeights: Readonly<Partial<Record<FormatName, number>>> = {
   json: 0.9,
   xml: 0.8,
   tsv: 0.4,
@@ -64,10 +76,13 @@ const readingWeights: Readonly<Record<FormatName, number>> = {
   jsonld: 0.5,
 };
 
+const answerKinds = ["bindings", "boolean", "quads"] as const;
+const weightOf = ({ name }: ResultFormat): number => readingWeights[name] ?? 0;
+const readableFormats = resultFormats.filter((format) => weightOf(format) > 0);
 const byName = new Map(resultFormats.map((format) => [format.name, format]));
 
 function formatsByMediaType(kind: AnswerKind): ReadonlyMap<string, ResultFormat> {
-  const formats = resultFormats.filter(({ kinds }) => kinds.includes(kind));
+  const formats = readableFormats.filter(({ kinds }) => kinds.includes(kind));
   const named = (name: FormatName): readonly ResultFormat[] => formats.filter((format) => format.name === name);
   return new Map([
     ...[...aliases[kind]].flatMap(([type, name]) => named(name).map((format) => [type, format] as const)),
@@ -91,7 +106,8 @@ export const formatOf = (contentType: string | undefined, kind: AnswerKind): Res
 /**
  * The format to answer with; undefined when nothing that Fedway can write is wanted. When nothing is asked for: JSON for tuples,
  * Turtle for graphs. Among equally wanted formats those named outright win over those under a wildcard, then the
- * order of `resultFormats` decides.
+ * order of `resultFormats` decides. A `format` that nobody knows does not count; one that cannot hold the answer gives way
+ * only to a format that Accept names.
  */
 export function negotiateFormat(
   kind: AnswerKind,
@@ -100,10 +116,8 @@ export function negotiateFormat(
   const key = `${kind} ${format}\n${accept}`;
   const known = negotiated.get(key);
   if (known !== undefined) return known;
-  const writable = resultFormats.filter((candidate) => candidate.writable && candidate.kinds.includes(kind));
-  const name = format.trim();
-  const found =
-    name === "" ? mostWanted(writable, kind, accept) : writable.find((each) => each === namedFormat(name, kind));
+  const named = namedFormat(format, kind);
+  const found = named?.kinds.includes(kind) ? named : mostWanted(kind, accept, named === undefined ? "any" : "named");
   if (found !== undefined && key.length < longestKept) negotiated.set(key, found);
   return found;
 }
@@ -112,45 +126,49 @@ export function negotiateFormat(
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
 const longestKept = 1_000;
 
-function mostWanted(writable: readonly ResultFormat[], kind: AnswerKind, accept: string): ResultFormat | undefined {
+function mostWanted(kind: AnswerKind, accept: string, range: "any" | "named"): ResultFormat | undefined {
+  const formats = resultFormats.filter(({ kinds }) => kinds.includes(kind));
   const ranges = parseAccept(accept);
-  if (ranges.size === 0) return writable[0];
-  let best: { readonly format: ResultFormat; readonly wanted: Wanted } | undefined;
-  for (const format of writable) {
-    const wanted = wantedness(format, kind, ranges);
-    const isBest = wanted.quality > 0 && (best === undefined || isMoreWanted(wanted, best.wanted));
-    if (isBest) best = { format, wanted };
-  }
+  if (ranges.size === 0 && range === "any") return formats[0];
+  const [best] = formats
+    .map((format) => ({ format, ...wantedness(format, kind, ranges) }))
+    .filter(({ quality, precision }) => quality > 0 && (range === "any" || precision >= precisions.alias))
+    .toSorted((a, b) => b.quality - a.quality || b.precision - a.precision);
   return best?.format;
 }
 
-/** `json` means JSON-LD for a graph; a plus sign that form decoding turned into a space is put back. */
-function namedFormat(name: string, kind: AnswerKind): ResultFormat | undefined {
-  const wanted = name.toLowerCase().replaceAll(" ", "+");
-  if (wanted.includes("/")) return formatOf(wanted, kind);
-  if (wanted === "json" && kind === "quads") return byName.get("jsonld");
-  return resultFormats.find((format) => format.name === (shortNames.get(wanted) ?? wanted));
+/** `json` and `xml` mean JSON-LD and RDF/XML for a graph; a plus sign that form decoding turned into a space is put back. */
+function namedFormat(text: string, kind: AnswerKind): ResultFormat | undefined {
+  const name = bareMediaType(text.trim().replaceAll(" ", "+"));
+  if (kind === "quads" && (name === "json" || name === "xml")) return byName.get(name === "json" ? "jsonld" : "rdfxml");
+  const known = resultFormats.find(
+    (format) => format.name === (shortNames.get(name) ?? name) || format.mediaType === name,
+  );
+  return known ?? formatOf(name, kind);
 }
+
+/** Whether this is a short name or a media type of a result format, of whatever kind of answer. */
+export const isFormatName = (text: string): boolean =>
+  answerKinds.some((kind) => namedFormat(text, kind) !== undefined);
+
+/** How precisely a range of Accept names a format. */
+const precisions = { own: 3, alias: 2, family: 1, anything: 0 } as const;
 
 interface Wanted {
   readonly quality: number;
-  /** 2 = named outright, 1 = `type/*`, 0 = anything. */
   readonly precision: number;
 }
 
-const isMoreWanted = (a: Wanted, b: Wanted): boolean =>
-  a.quality > b.quality || (a.quality === b.quality && a.precision > b.precision);
-
-/** The most precise range decides (RFC 9110, section 12.5.1); an alias counts where the format's own type is absent. */
+/** The most precise range decides (RFC 9110, section 12.5.1). */
 function wantedness(format: ResultFormat, kind: AnswerKind, ranges: ReadonlyMap<string, number>): Wanted {
   const own = ranges.get(format.mediaType);
-  if (own !== undefined) return { quality: own, precision: 2 };
+  if (own !== undefined) return { quality: own, precision: precisions.own };
   const named = [...aliases[kind]].filter(([, name]) => name === format.name).map(([type]) => ranges.get(type));
   const qualities = named.filter((quality) => quality !== undefined);
-  if (qualities.length > 0) return { quality: Math.max(...qualities), precision: 2 };
+  if (qualities.length > 0) return { quality: Math.max(...qualities), precision: precisions.alias };
   const family = ranges.get(`${format.mediaType.slice(0, format.mediaType.indexOf("/"))}/*`);
-  if (family !== undefined) return { quality: family, precision: 1 };
-  return { quality: ranges.get("*/*") ?? 0, precision: 0 };
+  if (family !== undefined) return { quality: family, precision: precisions.family };
+  return { quality: ranges.get("*/*") ?? 0, precision: precisions.anything };
 }
 
 /** Media range to quality; ranges that are not well-formed are left out, of a repeated one the best counts. */
@@ -188,11 +206,11 @@ export function acceptFor(kind: AnswerKind, preferred?: ResultFormat): string {
 }
 
 function acceptHeader(kind: AnswerKind, preferred: ResultFormat | undefined): string {
-  const readable = resultFormats.filter((format) => format.kinds.includes(kind));
+  const readable = readableFormats.filter((format) => format.kinds.includes(kind));
   const first = preferred !== undefined && readable.includes(preferred) ? preferred : readable[0];
   const others = readable
     .filter((format) => format !== first)
-    .toSorted((a, b) => readingWeights[b.name] - readingWeights[a.name])
-    .map((format) => `${format.mediaType};q=${readingWeights[format.name]}`);
+    .toSorted((a, b) => weightOf(b) - weightOf(a))
+    .map((format) => `${format.mediaType};q=${weightOf(format)}`);
   return [first?.mediaType ?? "*/*", ...others].join(", ");
 }

@@ -51,6 +51,7 @@ export async function parseAnswer(bytes: AsyncIterable<Uint8Array>, options: Par
     const format = formatOf(options.mediaType, options.kind);
     if (format === undefined) throw notSparql(options);
     if (isTupleFormat(format.name)) return await parseTuples(source, format.name, options);
+    if (!isGraphFormat(format.name)) throw notSparql(options);
     return { kind: "quads", quads: parseGraph(source, format.name, options) };
   } catch (error) {
     await source.release();
@@ -96,8 +97,8 @@ async function parseBoolean(
   return { kind: "boolean", value };
 }
 
-/** The formats that hold graphs. */
-type GraphFormat = Exclude<ResultFormat["name"], "json" | "xml" | "csv" | "tsv">;
+/** The formats of graphs that are read. */
+type GraphFormat = "turtle" | "ntriples" | "jsonld" | "rdfxml";
 
 const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => GraphDecoder>> = {
   turtle: createTurtleDecoder,
@@ -105,6 +106,8 @@ const decoders: Readonly<Record<GraphFormat, (options: GraphDecoderOptions) => G
   jsonld: createJsonLdDecoder,
   rdfxml: createRdfXmlDecoder,
 };
+
+const isGraphFormat = (name: ResultFormat["name"]): name is GraphFormat => Object.hasOwn(decoders, name);
 
 /**
  * The triples of a foreign document, as it arrives: the one way by which such documents are parsed. It parses in small

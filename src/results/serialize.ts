@@ -3,6 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { ResultFormat } from "./formats.ts";
 import type { BindingsResult, BooleanResult, QueryResult } from "./model.ts";
 import { type ParseOptions, parseAnswer } from "./parse.ts";
+import { createRdfXmlEncoder } from "./encode-rdf-xml.ts";
 import {
   createJsonLdEncoder,
   createNTriplesEncoder,
@@ -26,6 +27,11 @@ const graphEncoders = new Map([
   ["turtle", createTurtleEncoder],
   ["ntriples", createNTriplesEncoder],
   ["jsonld", createJsonLdEncoder],
+  ["rdfxml", createRdfXmlEncoder],
+  // One graph is written in these as in the languages that they extend.
+  ["n3", createTurtleEncoder],
+  ["trig", createTurtleEncoder],
+  ["nquads", createNTriplesEncoder],
 ]);
 
 /**

@@ -56,6 +56,14 @@ describe("parameters of the answer", () => {
   shouldRead("output", get("query=x&output=xml"), { format: "xml" });
   shouldRead("results", get("query=x&results=json"), { format: "json" });
   shouldRead("format wins over output", get("query=x&output=xml&format=csv"), { format: "csv" });
+  shouldRead("what no format is called counts nowhere", get("query=x&format=auto&output=text&results=srj"), {
+    format: "srj",
+  });
+  shouldRead("the first of several", get("query=x&format=xml&format=csv"), { format: "xml" });
+  shouldRead("empty graphs are none", get("query=x&default-graph-uri=&named-graph-uri=&default-graph-uri=urn:a"), {
+    defaultGraphs: ["urn:a"],
+    namedGraphs: [],
+  });
   shouldRead("an empty format is none", get("query=x&format="), { format: undefined });
   shouldRead("timeout", get("query=x&timeout=1500"), { timeoutMs: 1500 });
   shouldRead("timeout 0 is no timeout", get("query=x&timeout=0"), { timeoutMs: undefined });

@@ -53,8 +53,13 @@ const accepts: readonly (readonly [AnswerKind, string | undefined, string | unde
   ["quads", 'application/ld+json;profile="http://www.w3.org/ns/json-ld#expanded"', "application/ld+json"],
   ["quads", "application/json", "application/ld+json"],
   ["quads", "application/x-turtle", "text/turtle"],
-  ["quads", "application/rdf+xml", undefined],
-  ["quads", "application/rdf+xml, text/turtle;q=0.5", "text/turtle"],
+  ["quads", "application/rdf+xml", "application/rdf+xml"],
+  ["quads", "application/xml", "application/rdf+xml"],
+  ["quads", "application/rdf+xml;q=0.4, text/turtle;q=0.5", "text/turtle"],
+  ["quads", "text/n3", "text/n3"],
+  ["quads", "text/rdf+n3", "text/turtle"],
+  ["quads", "application/n-quads", "application/n-quads"],
+  ["quads", "application/trig", "application/trig"],
   ["quads", "text/html,application/xhtml+xml,*/*;q=0.8", "text/turtle"],
   ["quads", json, undefined],
 ];
@@ -67,9 +72,21 @@ const formats: readonly (readonly [AnswerKind, string, string | undefined])[] = 
   ["bindings", "application/sparql-results+json", json],
   ["bindings", "application/sparql-results json", json],
   ["bindings", "text/csv; charset=utf-8", "text/csv"],
-  ["bindings", "turtle", undefined],
-  ["bindings", "nonsense", undefined],
+  ["bindings", "srj", json],
+  ["bindings", "srx", xml],
+  ["bindings", "sparql", xml],
+  // Known, but of no use here: Accept decides if it names a format.
+  ["bindings", "turtle", "text/csv"],
+  ["bindings", "text/turtle", "text/csv"],
   ["boolean", "csv", undefined],
+  ["boolean", "text/csv", undefined],
+  ["quads", "csv", "application/n-triples"],
+  // Unknown: Accept decides.
+  ["bindings", "nonsense", "text/csv"],
+  ["bindings", "auto", "text/csv"],
+  ["bindings", "text", "text/csv"],
+  ["bindings", "text/html", "text/csv"],
+  ["quads", "auto", "application/n-triples"],
   ["boolean", "xml", xml],
   ["quads", "ttl", "text/turtle"],
   ["quads", "turtle", "text/turtle"],
@@ -78,19 +95,31 @@ const formats: readonly (readonly [AnswerKind, string, string | undefined])[] = 
   ["quads", "jsonld", "application/ld+json"],
   ["quads", "json-ld", "application/ld+json"],
   ["quads", "json", "application/ld+json"],
-  ["quads", "rdfxml", undefined],
+  ["quads", "rdfxml", "application/rdf+xml"],
+  ["quads", "rdf+xml", "application/rdf+xml"],
+  ["quads", "rdf xml", "application/rdf+xml"],
+  ["quads", "rdf", "application/rdf+xml"],
+  ["quads", "xml", "application/rdf+xml"],
+  ["quads", "n3", "text/n3"],
+  ["quads", "nq", "application/n-quads"],
+  ["quads", "trig", "application/trig"],
   ["quads", "text/turtle", "text/turtle"],
 ];
 
 describe("negotiateFormat", () => {
-  test("the table is as long as it was", () => expect(accepts.length + formats.length).toBe(69));
-
   test.each(accepts)("%s, Accept: %s", (kind, accept, expected) => {
     expect(negotiateFormat(kind, accept === undefined ? {} : { accept })?.mediaType).toBe(expected);
   });
 
   test.each(formats)("%s, format=%s", (kind, format, expected) => {
     expect(negotiateFormat(kind, { accept: "text/csv, application/n-triples", format })?.mediaType).toBe(expected);
+  });
+
+  test("with Accept: */*, a format that cannot hold the answer is not put aside, an unknown one is", () => {
+    expect(negotiateFormat("quads", { accept: "*/*", format: "csv" })).toBeUndefined();
+    expect(negotiateFormat("quads", { format: "csv" })).toBeUndefined();
+    expect(negotiateFormat("quads", { accept: "*/*", format: "auto" })?.name).toBe("turtle");
+    expect(negotiateFormat("quads", { format: "auto" })?.name).toBe("turtle");
   });
 
   test("an empty format parameter does not count", () => {

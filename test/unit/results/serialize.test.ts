@@ -4,6 +4,7 @@ import { DataFactory } from "n3";
 import { describe, expect, test } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { Bindings, QueryResult } from "../../../src/results/model.ts";
+import { parseAnswer } from "../../../src/results/parse.ts";
 import { serializeResult, transcode } from "../../../src/results/serialize.ts";
 import {
   bindingsOf,
@@ -122,7 +123,6 @@ describe("formats that cannot hold the answer", () => {
     [{ kind: "boolean", value: true }, "turtle"],
     [bindingsOf(["a"], []), "turtle"],
     [{ kind: "quads", quads: each<RDF.Quad>([]) }, "json"],
-    [{ kind: "quads", quads: each<RDF.Quad>([]) }, "rdfxml"],
   ];
   test.each(cases)("%o as %s", (result, format) => {
     expect(() => serializeResult(result, formatNamed(format))).toThrow(
@@ -134,6 +134,69 @@ describe("formats that cannot hold the answer", () => {
     const stating = DataFactory.quad(namedNode("urn:s"), namedNode("urn:p"), spo);
     const body = serializeResult({ kind: "quads", quads: each([stating]) }, formatNamed("jsonld"));
     await expect(collect(body)).rejects.toMatchObject({ code: "NOT_ACCEPTABLE" });
+  });
+});
+
+describe("RDF/XML", () => {
+  const write = async (given: readonly RDF.Quad[]): Promise<string> => {
+    const body = serializeResult({ kind: "quads", quads: each(given) }, formatNamed("rdfxml"));
+    return Buffer.concat(await collect<Buffer>(body)).toString();
+  };
+  const property = (predicate: string, object: RDF.Quad_Object = namedNode("urn:o")): RDF.Quad =>
+    DataFactory.quad(namedNode("http://x/s"), namedNode(predicate), object);
+
+  test("as the recommendation writes it", async () => {
+    const text = await write([
+      property("http://x/p#name", literal('a <b> & "c"', "en")),
+      property("http://x/p#age", literal("1", namedNode("http://www.w3.org/2001/XMLSchema#integer"))),
+      DataFactory.quad(blankNode("0"), namedNode("urn:knows"), namedNode("http://x/?a&b")),
+    ]);
+    expect(text).toBe(
+      '<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n' +
+        '<rdf:Description rdf:about="http://x/s">\n' +
+        '  <name xmlns="http://x/p#" xml:lang="en">a &lt;b&gt; &amp; &quot;c&quot;</name>\n' +
+        '  <age xmlns="http://x/p#" rdf:datatype="http://www.w3.org/2001/XMLSchema#integer">1</age>\n' +
+        '</rdf:Description>\n<rdf:Description rdf:nodeID="b0">\n' +
+        '  <knows xmlns="urn:" rdf:resource="http://x/?a&amp;b"/>\n</rdf:Description>\n</rdf:RDF>\n',
+    );
+  });
+
+  test.each([
+    ["letters at the end", "http://x/a1b"],
+    ["digits in front of the name", "http://x/123name"],
+    ["letters of other scripts", "http://x/größe"],
+    ["ideographs", "http://x/\u{4e2d}\u{20000}"],
+    ["a combining character after a letter", "http://x/e\u0301"],
+    ["dots and hyphens", "http://x/-a.b-c."],
+    ["a member of a container", "http://www.w3.org/1999/02/22-rdf-syntax-ns#_1"],
+    ["the type", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"],
+    ["no separator", "urn:p"],
+  ])("is read as it was: a predicate with %s", async (_, predicate) => {
+    const given = [
+      property(predicate),
+      property(predicate, literal(' \t"\n<&>\r\u0085 ', "de-at")),
+      property(predicate, literal("")),
+      property(predicate, literal("<b/>", namedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#XMLLiteral"))),
+      DataFactory.quad(blankNode("same"), namedNode(predicate), blankNode("same")),
+    ];
+    const bytes = each([Buffer.from(await write(given))]);
+    const result = await parseAnswer(bytes, { mediaType: "application/rdf+xml", kind: "quads" });
+    const read = result.kind === "quads" ? await collect(result.quads) : [];
+    expect(read.slice(0, 4)).toEqual(given.slice(0, 4));
+    expect(read[4]?.subject.termType).toBe("BlankNode");
+    expect(read[4]?.subject).toEqual(read[4]?.object);
+  });
+
+  test.each([
+    ["without a name at its end", property("http://x/1")],
+    ["that ends in a separator", property("http://x/p#")],
+    ["of RDF's own syntax", property("http://www.w3.org/1999/02/22-rdf-syntax-ns#li")],
+    ["with a triple term beside it", property("urn:p", property("urn:q"))],
+  ])("is refused for a predicate %s, with what to ask for", async (_, given) => {
+    await expect(write([given])).rejects.toMatchObject({
+      code: "NOT_ACCEPTABLE",
+      details: { next: expect.stringContaining("text/turtle") },
+    });
   });
 });
 
