@@ -4,6 +4,7 @@ import { nearest } from "../errors/nearest.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
+import { withServiceUrls } from "../sparql/service-ids.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { mayCallUnknown, unknownCall } from "../sparql/used-constructs.ts";
 import { withinCapabilities } from "./capability-split.ts";
@@ -189,7 +190,7 @@ interface Lookup {
 /** The parsed query; or, where the entry allows it, a plan for a text that only the endpoint understands. */
 function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQuery | DirectPlan {
   try {
-    return parseQuery(request.text);
+    return parseQuery(withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url));
   } catch (thrown) {
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
     const raw = entry?.rawQueries && entry.interface === "sparql" ? rawPlan(request, entry) : undefined;
@@ -214,13 +215,13 @@ function rawPlan(request: PlanRequest, entry: CatalogEntry): DirectPlan | undefi
   };
 }
 
-/** `SERVICE <id>` is a relative IRI; whoever writes it means the endpoint with that catalogue id. */
-function explained(error: FedwayError, { catalog }: PlanContext): FedwayError {
+/** Whoever writes `SERVICE <peple>` means an endpoint of the catalogue. */
+function explained(error: FedwayError, context: PlanContext): FedwayError {
   const id = /relative IRI (\S{1,64})/.exec(error.message)?.[1];
-  const entry = id === undefined ? undefined : catalog.byId(id);
-  if (!entry) return error;
-  const next = `Write the endpoint's URL: SERVICE <${entry.url}>.`;
-  return new FedwayError(error.code, error.message, { ...error.details, next, endpoints: [entry.id] });
+  const endpoints = id === undefined ? [] : similarIds(context, id);
+  if (endpoints.length === 0) return error;
+  const next = `Did you mean <${endpoints[0]}>? SERVICE takes the URL of an endpoint or its id in the catalogue.`;
+  return new FedwayError(error.code, error.message, { ...error.details, next, endpoints });
 }
 
 /** Endpoints that are named one by one. */

@@ -98,14 +98,6 @@ describe("what is thrown instead of planned", () => {
     expect(error.details.endpoints).toBeUndefined();
   });
 
-  it("a catalogue id written as an IRI, with the URL to write instead", () => {
-    const error = thrownBy(() => createPlanner(options).plan(request("ASK {\n SERVICE <wiki2> {} SERVICE <b2> {} }")));
-    expect(error).toMatchObject({ code: "QUERY_SYNTAX", details: { where: { line: 2, column: 10 } } });
-    const known = thrownBy(() => createPlanner(options).plan({ ...request(""), text: "ASK {\n SERVICE <wiki> {} }" }));
-    expect(known.details).toMatchObject({ endpoints: ["wiki"], where: { line: 2, column: 10 } });
-    expect(known.details.next).toContain("<http://wiki.example/sparql>");
-  });
-
   it.each([
     ["", "QUERY_MISSING"],
     [" # nothing\n", "QUERY_MISSING"],

@@ -1,0 +1,40 @@
+import { isWord, type Token, tokenize } from "./tokens.ts";
+
+/** A relative IRI that may be a catalogue id. */
+const bareId = /^<([A-Za-z0-9][A-Za-z0-9._-]{0,63})>$/u;
+const mayHaveId = /<[A-Za-z0-9][A-Za-z0-9._-]{0,63}>/u;
+
+/**
+ * The query with catalogue ids in the place of endpoints replaced by their URLs: `SERVICE <people>`, and `VALUES ?e { <people> }`
+ * in a query with `SERVICE ?e`. Only without BASE, where a relative IRI would mean nothing. Lines stay; texts without such an
+ * id come back as they are.
+ * @param urlOf the URL of the endpoint with this id; undefined leaves the IRI for the parser to refuse
+ */
+export function withServiceUrls(text: string, urlOf: (id: string) => string | undefined): string {
+  if (!mayHaveId.test(text)) return text;
+  const tokens = tokenize(text);
+  if (tokens.some((token) => isWord(token, "BASE"))) return text;
+  const hasVariable = tokens.some((token, at) => token.kind === "var" && isTarget(tokens, at));
+  let written = "";
+  let done = 0;
+  // "head": between VALUES and its brace; "data": within the braces, which nest no others.
+  let values: "head" | "data" | undefined;
+  for (const [at, token] of tokens.entries()) {
+    if (isWord(token, "VALUES")) values = "head";
+    else if (token.text === "{" && values === "head") values = "data";
+    else if (token.text === "}") values = undefined;
+    const id = bareId.exec(token.text)?.[1];
+    if (id === undefined || !(isTarget(tokens, at) || (hasVariable && values === "data"))) continue;
+    const url = urlOf(id);
+    if (url === undefined) continue;
+    written += `${text.slice(done, token.start)}<${url}>`;
+    done = token.end;
+  }
+  return written + text.slice(done);
+}
+
+/** Stands where SERVICE has its endpoint. */
+function isTarget(tokens: readonly Token[], at: number): boolean {
+  const before = isWord(tokens[at - 1], "SILENT") ? tokens[at - 2] : tokens[at - 1];
+  return isWord(before, "SERVICE");
+}
