@@ -106,8 +106,7 @@ export const formatOf = (contentType: string | undefined, kind: AnswerKind): Res
 /**
  * The format to answer with; undefined when nothing that Fedway can write is wanted. When nothing is asked for: JSON for tuples,
  * Turtle for graphs. Among equally wanted formats those named outright win over those under a wildcard, then the
- * order of `resultFormats` decides. A `format` that nobody knows does not count; one that cannot hold the answer gives way
- * only to a format that Accept names.
+ * order of `resultFormats` decides. A `format` that is unknown, or cannot hold the answer, does not count.
  */
 export function negotiateFormat(
   kind: AnswerKind,
@@ -117,7 +116,7 @@ export function negotiateFormat(
   const known = negotiated.get(key);
   if (known !== undefined) return known;
   const named = namedFormat(format, kind);
-  const found = named?.kinds.includes(kind) ? named : mostWanted(kind, accept, named === undefined ? "any" : "named");
+  const found = named?.kinds.includes(kind) === true ? named : mostWanted(kind, accept);
   if (found !== undefined && key.length < longestKept) negotiated.set(key, found);
   return found;
 }
@@ -126,13 +125,13 @@ export function negotiateFormat(
 const negotiated = new LRUCache<string, ResultFormat>({ max: 500 });
 const longestKept = 1_000;
 
-function mostWanted(kind: AnswerKind, accept: string, range: "any" | "named"): ResultFormat | undefined {
+function mostWanted(kind: AnswerKind, accept: string): ResultFormat | undefined {
   const formats = resultFormats.filter(({ kinds }) => kinds.includes(kind));
   const ranges = parseAccept(accept);
-  if (ranges.size === 0 && range === "any") return formats[0];
+  if (ranges.size === 0) return formats[0];
   const [best] = formats
     .map((format) => ({ format, ...wantedness(format, kind, ranges) }))
-    .filter(({ quality, precision }) => quality > 0 && (range === "any" || precision >= precisions.alias))
+    .filter(({ quality }) => quality > 0)
     .toSorted((a, b) => b.quality - a.quality || b.precision - a.precision);
   return best?.format;
 }
