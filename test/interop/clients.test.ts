@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Fedway, startFedway } from "./fedway.ts";
+
+const run = promisify(execFile);
+const here = (path: string): string => new URL(path, import.meta.url).pathname;
+
+/** What a foreign client made of an answer: rows, triples, a boolean, or its error. */
+interface Outcome {
+  readonly client: string;
+  readonly form: string;
+  readonly format: string;
+  readonly outcome: number | boolean | string;
+}
+
+let fedway: Fedway;
+let endpoint: string;
+let folder: string;
+
+beforeAll(async () => {
+  folder = (await run(here("../support/engines/fetch-clients.sh"))).stdout.trim();
+  fedway = await startFedway({}, { FEDWAY_EXAMPLES: "on" });
+  endpoint = `${fedway.url}/endpoints/people/sparql`;
+}, 600_000);
+afterAll(() => fedway?.close());
+
+async function outcomes(program: string, ...words: readonly string[]): Promise<readonly Outcome[]> {
+  const { stdout } = await run(program, [...words, endpoint], { timeout: 300_000, maxBuffer: 1e7 });
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line): Outcome => JSON.parse(line));
+}
+
+/** The client asks for nothing but a format in which this kind of answer cannot be written. */
+const cannotBe = ({ client, form, format }: Outcome): boolean => {
+  if (form === "ASK" && /^[ct]sv/u.test(format)) return true;
+  if (client !== "rdflib SPARQLStore") return false;
+  return form === "SELECT" || form === "ASK" ? format === "application/rdf+xml" : /^(?:json|csv|tsv)$/u.test(format);
+};
+
+const expected: Readonly<Record<string, unknown>> = { SELECT: 3, ASK: true, CONSTRUCT: 3, DESCRIBE: 12 };
+
+function check(found: readonly Outcome[]): void {
+  const read = found.filter((one) => !cannotBe(one));
+  expect(read.filter(({ form, outcome }) => outcome !== (expected[form] ?? true))).toEqual([]);
+  for (const refused of found.filter(cannotBe)) expect(refused.outcome).toMatch(/406|ValueError/u);
+}
+
+describe("foreign clients read every form in every format that they offer:", () => {
+  it("SPARQLWrapper, rdflib, pandas", async () => {
+    const found = await outcomes(`${folder}/python/bin/python`, here("clients/clients.py"));
+    expect(found).toHaveLength(100);
+    check(found);
+  });
+  it("Jena, RDF4J", async () => {
+    const found = await outcomes("java", "-cp", `${folder}/jars/*`, here("clients/Clients.java"));
+    expect(found).toHaveLength(31);
+    check(found);
+  });
+});
