@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { ResultFormat } from "../results/formats.ts";
-import { type FormatParameters, negotiateFormat } from "../results/negotiation.ts";
+import { formatNamed, type FormatParameters, negotiateFormat } from "../results/negotiation.ts";
 import { serializeResult } from "../results/serialize.ts";
 import { anyOriginHeaders } from "./common-headers.ts";
 
@@ -140,15 +140,15 @@ export function documentFormat({ format, accept }: FormatParameters): DocumentFo
 }
 
 /** The RDF format that a client wants. @throws FedwayError `NOT_ACCEPTABLE` */
-export function graphFormat(request: FormatParameters): ResultFormat {
-  const found = negotiateFormat("quads", request);
+export function graphFormat({ format = "", accept }: FormatParameters): ResultFormat {
+  const found = format === "" ? negotiateFormat("quads", { accept }) : formatNamed(format, "quads");
   if (found === undefined) throw notAcceptable();
   return found;
 }
 
 const notAcceptable = (): FedwayError =>
   new FedwayError("NOT_ACCEPTABLE", "None of the wanted formats is written here.", {
-    next: "Use application/json, text/turtle, application/n-triples or application/ld+json.",
+    next: "Use application/json, text/turtle, application/n-triples, application/ld+json or application/rdf+xml.",
   });
 
 const isJson = (range: string): boolean => /^(?:application\/(?:json|\*)|\*\/\*)$/i.test(range.trim());

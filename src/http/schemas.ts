@@ -140,7 +140,10 @@ export const ProtocolParameters = Type.Object({
   "default-graph-uri": Type.Optional(Type.Array(Type.String())),
   "named-graph-uri": Type.Optional(Type.Array(Type.String())),
   format: Type.Optional(
-    Type.String({ description: "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type; wins over Accept." }),
+    Type.String({
+      description:
+        "json, xml, csv, tsv, turtle, ntriples, jsonld, rdfxml, n3, trig, nquads or a media type; wins over Accept.",
+    }),
   ),
   timeout: Type.Optional(Type.Integer({ description: "Wanted time limit in milliseconds." })),
   partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),

@@ -57,7 +57,7 @@ const nameCharacter = /[\w.-]|[^\p{ASCII}\p{P}\p{S}\p{Z}\p{C}]/u;
 function localName(iri: string): string {
   let name = "";
   let end = "";
-  for (const character of Array.from(iri).reverse()) {
+  for (const character of Array.from(iri).toReversed()) {
     if (!nameCharacter.test(character)) break;
     end = character + end;
     if (nameStart.test(character)) name = end;

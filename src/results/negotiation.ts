@@ -115,8 +115,7 @@ export function negotiateFormat(
   const key = `${kind} ${format}\n${accept}`;
   const known = negotiated.get(key);
   if (known !== undefined) return known;
-  const named = namedFormat(format, kind);
-  const found = named?.kinds.includes(kind) === true ? named : mostWanted(kind, accept);
+  const found = formatNamed(format, kind) ?? mostWanted(kind, accept);
   if (found !== undefined && key.length < longestKept) negotiated.set(key, found);
   return found;
 }
@@ -130,25 +129,28 @@ function mostWanted(kind: AnswerKind, accept: string): ResultFormat | undefined 
   const ranges = parseAccept(accept);
   if (ranges.size === 0) return formats[0];
   const [best] = formats
-    .map((format) => ({ format, ...wantedness(format, kind, ranges) }))
-    .filter(({ quality }) => quality > 0)
-    .toSorted((a, b) => b.quality - a.quality || b.precision - a.precision);
+    .map((format) => ({ format, wanted: wantedness(format, kind, ranges) }))
+    .filter(({ wanted }) => wanted.quality > 0)
+    .toSorted((a, b) => b.wanted.quality - a.wanted.quality || b.wanted.precision - a.wanted.precision);
   return best?.format;
 }
 
-/** `json` and `xml` mean JSON-LD and RDF/XML for a graph; a plus sign that form decoding turned into a space is put back. */
-function namedFormat(text: string, kind: AnswerKind): ResultFormat | undefined {
+/**
+ * The format with this short name or media type; undefined where none is that can hold the answer. `json` and `xml` mean
+ * JSON-LD and RDF/XML for a graph; a plus sign that form decoding turned into a space is put back.
+ */
+export function formatNamed(text: string, kind: AnswerKind): ResultFormat | undefined {
   const name = bareMediaType(text.trim().replaceAll(" ", "+"));
   if (kind === "quads" && (name === "json" || name === "xml")) return byName.get(name === "json" ? "jsonld" : "rdfxml");
-  const known = resultFormats.find(
-    (format) => format.name === (shortNames.get(name) ?? name) || format.mediaType === name,
-  );
-  return known ?? formatOf(name, kind);
+  const short = shortNames.get(name) ?? name;
+  const known = resultFormats.find((format) => format.name === short || format.mediaType === name);
+  const found = known ?? formatOf(name, kind);
+  return found?.kinds.includes(kind) === true ? found : undefined;
 }
 
 /** Whether this is a short name or a media type of a result format, of whatever kind of answer. */
 export const isFormatName = (text: string): boolean =>
-  answerKinds.some((kind) => namedFormat(text, kind) !== undefined);
+  answerKinds.some((kind) => formatNamed(text, kind) !== undefined);
 
 /** How precisely a range of Accept names a format. */
 const precisions = { own: 3, alias: 2, family: 1, anything: 0 } as const;

@@ -15,22 +15,30 @@ export function withServiceUrls(text: string, urlOf: (id: string) => string | un
   const tokens = tokenize(text);
   if (tokens.some((token) => isWord(token, "BASE"))) return text;
   const hasVariable = tokens.some((token, at) => token.kind === "var" && isTarget(tokens, at));
+  const isData = hasVariable ? dataOf(tokens) : new Set<Token>();
   let written = "";
   let done = 0;
-  // "head": between VALUES and its brace; "data": within the braces, which nest no others.
-  let values: "head" | "data" | undefined;
   for (const [at, token] of tokens.entries()) {
-    if (isWord(token, "VALUES")) values = "head";
-    else if (token.text === "{" && values === "head") values = "data";
-    else if (token.text === "}") values = undefined;
-    const id = bareId.exec(token.text)?.[1];
-    if (id === undefined || !(isTarget(tokens, at) || (hasVariable && values === "data"))) continue;
-    const url = urlOf(id);
+    const id = isTarget(tokens, at) || isData.has(token) ? bareId.exec(token.text)?.[1] : undefined;
+    const url = id === undefined ? undefined : urlOf(id);
     if (url === undefined) continue;
     written += `${text.slice(done, token.start)}<${url}>`;
     done = token.end;
   }
   return written + text.slice(done);
+}
+
+/** The tokens within the braces of VALUES blocks, which nest no others. */
+function dataOf(tokens: readonly Token[]): ReadonlySet<Token> {
+  const data = new Set<Token>();
+  let part: "head" | "data" | undefined;
+  for (const token of tokens) {
+    if (isWord(token, "VALUES")) part = "head";
+    else if (token.text === "{" && part === "head") part = "data";
+    else if (token.text === "}") part = undefined;
+    else if (part === "data") data.add(token);
+  }
+  return data;
 }
 
 /** Stands where SERVICE has its endpoint. */

@@ -228,7 +228,8 @@ describe("service descriptions", () => {
     expect(objectsOf("feature")).toStrictEqual(features.map((name) => sd + name));
     expect(objectsOf("defaultDataset")).toStrictEqual(datasets.map((end) => app.url + end));
     const formats = ["SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV"];
-    const named = [...formats, "Turtle", "N-Triples", "JSON-LD"].map((name) => `http://www.w3.org/ns/formats/${name}`);
+    const graphs = ["Turtle", "N-Triples", "JSON-LD", "RDF_XML", "N3", "TriG", "N-Quads"];
+    const named = [...formats, ...graphs].map((name) => `http://www.w3.org/ns/formats/${name}`);
     expect(objectsOf("resultFormat")).toStrictEqual(named);
   });
 
