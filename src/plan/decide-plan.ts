@@ -131,7 +131,7 @@ function withoutService(
 function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
   const offered = offeredEntries(task.context);
   const endpoints = offered.map(({ id }) => id);
-  const example = offered[0]?.url ?? "http://example.org/sparql";
+  const example = offered[0]?.id ?? "http://example.org/sparql";
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(pattern && { where: placeOf(query, pattern) }),
     next: `Wrap the patterns: SERVICE <${example}> { ... }, or send the query to /endpoints/{id}/sparql.`,

@@ -113,7 +113,7 @@ function selfCall(iri: string, place: ClausePlace, context: PlanContext): Fedway
   if (path.startsWith("/endpoints/")) return refused(iri, { place, why: "is not in the catalogue", context });
   return new FedwayError("SERVICE_SELF", `SERVICE <${iri.slice(0, 200)}> is this service itself.`, {
     where: { line: place.line, column: place.column, endpoint: iri.slice(0, 200) },
-    next: `Name the endpoint itself, or ${context.publicUrl}/endpoints/{id}/sparql.`,
+    next: "Name the endpoint itself: SERVICE takes its URL or its id in the catalogue.",
   });
 }
 
@@ -128,8 +128,8 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
   const shown = iri.slice(0, 200);
   const [best] = near;
   const next = best
-    ? `Did you mean SERVICE <${best.url}> (${best.id})?`
-    : "Use the URL of an endpoint from /api/endpoints.";
+    ? `Did you mean SERVICE <${best.id}>, which is ${best.url}?`
+    : "Use the id or the URL of an endpoint from /api/endpoints.";
   return new FedwayError("SERVICE_TARGET_REFUSED", `The SERVICE target ${shown} ${why}.`, {
     where: { line: place.line, column: place.column, endpoint: shown },
     next,

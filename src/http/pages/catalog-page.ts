@@ -181,22 +181,22 @@ ${tryIt(shown)}${pointers(publicUrl)}</div></div>`,
   });
 }
 
-/** The first query of the README, of the example endpoints that `base` hosts. */
-export const exampleQuery = (base: string): string => `PREFIX dcterms: <http://purl.org/dc/terms/>
+/** The first query of the README, over hosted example endpoints. */
+export const exampleQuery = `PREFIX dcterms: <http://purl.org/dc/terms/>
 PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
 PREFIX schema: <https://schema.org/>
 
 SELECT ?name ?born ?city (COUNT(?work) AS ?works) WHERE {
-  SERVICE <${base}/hosted/places/sparql> {
+  SERVICE <places> {
     ?place schema:containedInPlace ?country ; rdfs:label ?city .
     ?country dcterms:identifier "IS" .
     FILTER(LANG(?city) = "is")
   }
-  SERVICE <${base}/hosted/people/sparql> {
+  SERVICE <people> {
     ?person schema:birthPlace ?place ; foaf:name ?name ; schema:birthDate ?born ; dcterms:identifier ?number .
   }
-  SERVICE <${base}/hosted/museums/sparql> {
+  SERVICE <museums> {
     ?artist schema:identifier ?number .
     ?work dcterms:creator ?artist .
   }
@@ -213,7 +213,7 @@ const command = (publicUrl: string, query: string): string =>
 
 /** A command to paste: the README's first query where its endpoints are hosted, else one that needs no endpoint. */
 function tryIt({ publicUrl, hasExamples }: { readonly publicUrl: string; readonly hasExamples: boolean }): Html {
-  const query = hasExamples ? exampleQuery(publicUrl) : "SELECT ?one WHERE { VALUES ?one { 1 } }";
+  const query = hasExamples ? exampleQuery : "SELECT ?one WHERE { VALUES ?one { 1 } }";
   return html`<section class="card" aria-labelledby="try"><h2 id="try">Try it</h2>
 <p>${
     hasExamples

@@ -4,12 +4,10 @@ import { namedNode, Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { exampleData, exampleIds } from "../../../src/hosting/examples/example-data.ts";
 
-const urlOf = (id: string) => `http://127.0.0.1:3000/hosted/${id}/sparql`;
-
 /** The oracle: each endpoint's data in a named graph, SERVICE read as GRAPH. */
 const oracle = new Store();
 for (const id of exampleIds) {
-  oracle.load(exampleData(id), { format: "application/n-triples", to_graph_name: namedNode(urlOf(id)) });
+  oracle.load(exampleData(id), { format: "application/n-triples", to_graph_name: namedNode(`urn:${id}`) });
 }
 function rows(query: string): string[][] {
   const tsv = oracle.query(query, { results_format: "text/tab-separated-values" });
@@ -35,7 +33,7 @@ const file = (name: string) =>
   readFileSync(new URL(`../../../catalog/examples/queries/${name}`, import.meta.url), "utf8");
 const asGraph = (query: string) => {
   const services = query.split("SERVICE ").length - 1;
-  return { services, query: query.replaceAll("SERVICE ", "GRAPH ") };
+  return { services, query: query.replaceAll(/SERVICE <(\w+)>/g, "GRAPH <urn:$1>") };
 };
 
 describe("the example queries", () => {

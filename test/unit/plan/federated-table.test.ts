@@ -147,12 +147,12 @@ describe("SERVICE targets", () => {
   shouldReject("ASK {\n\n SERVICE <http://no.example/sparql> {} }", { ...refused, at: "3:2", told: /api\/endpoints/ });
   shouldReject("ASK { SERVICE <http://a.example/sparql/> {} }", {
     ...refused,
-    told: /<http:\/\/a\.example\/sparql> \(a\)/,
+    told: /SERVICE <a>, which is http:\/\/a\.example\/sparql/,
   });
-  shouldReject("ASK { SERVICE <https://a.example/sparql> {} }", { ...refused, told: /\(a\)/ });
-  shouldReject("ASK { SERVICE <http://a.example/sparql%20> {} }", { ...refused, told: /\(a\)/ });
-  shouldReject("ASK { SERVICE <http://a.example/other> {} }", { ...refused, told: /\(a\)/ });
-  shouldReject("ASK { SERVICE <urn:endpoint:wiki> {} }", { ...refused, told: /\(wiki\)/ });
+  shouldReject("ASK { SERVICE <https://a.example/sparql> {} }", { ...refused, told: /SERVICE <a>/ });
+  shouldReject("ASK { SERVICE <http://a.example/sparql%20> {} }", { ...refused, told: /SERVICE <a>/ });
+  shouldReject("ASK { SERVICE <http://a.example/other> {} }", { ...refused, told: /SERVICE <a>/ });
+  shouldReject("ASK { SERVICE <urn:endpoint:wiki> {} }", { ...refused, told: /SERVICE <wiki>/ });
   shouldReject("ASK { SERVICE <file:///etc/passwd> {} }", { ...refused, egress: "public" });
   shouldReject("ASK { SERVICE <data:text/plain,x> {} }", { ...refused, egress: "public" });
   shouldReject("ASK { SERVICE <http://user:secret@no.example/> {} }", {
