@@ -63,10 +63,10 @@ const withDefaults = (env: Environment): Environment => ({
 /** The built service as a process of its own. */
 export type BuiltService = Awaited<ReturnType<typeof startBuiltService>>;
 
-/** Starts `node dist/main.js` and waits until it is ready; with `shell`, by these shell commands, `"$@"` being it. */
+/** Starts `dist/main.js` as `npm run serve` does and waits until it is ready; with `shell`, by these shell commands, `"$@"` being it. */
 export async function startBuiltService(env: Environment = {}, shell?: string) {
   const port = env["PORT"] ?? String(await freePort());
-  const command = [process.execPath, "dist/main.js"];
+  const command = [process.execPath, "--max-semi-space-size=16", "dist/main.js"];
   const program = startProgram(
     shell === undefined ? command : ["/bin/bash", "-c", shell, "bash", ...command],
     // Probes would count among the requests of tests that are about something else.
