@@ -1,6 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { type ItemEncoder, xml } from "./encoders.ts";
+import { isXmlText, type ItemEncoder, xml } from "./encoders.ts";
 import { datatypeOf, safeLabel } from "./terms.ts";
 
 const rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -14,8 +14,8 @@ const reserved = new Set(
 
 /**
  * RDF 1.1 XML Syntax. Neighbours with the same subject share a description; each property element declares its own
- * namespace, so nothing is remembered. What this syntax cannot hold (a predicate whose end is no XML name, a triple
- * term) is refused with `NOT_ACCEPTABLE`.
+ * namespace, so nothing is remembered. What this syntax cannot hold (a predicate whose end is no XML name, a
+ * control character, a triple term) is refused with `NOT_ACCEPTABLE`.
  */
 export function createRdfXmlEncoder(): ItemEncoder<RDF.Quad> {
   let about = "";
@@ -37,6 +37,7 @@ function propertyElement(predicate: string, object: RDF.Term): string {
   const namespace = predicate.slice(0, predicate.length - name.length);
   const tag = `  <${name} xmlns="${xml(namespace)}"`;
   if (object.termType !== "Literal") return `${tag} ${nodeAttribute(object, "resource")}/>\n`;
+  if (!isXmlText(object.value)) throw refusal("a character");
   const datatype = datatypeOf(object);
   const kind = datatype === undefined ? "" : ` rdf:datatype="${xml(datatype)}"`;
   const language = object.language === "" ? "" : ` xml:lang="${xml(object.language)}"`;

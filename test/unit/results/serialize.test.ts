@@ -191,7 +191,9 @@ describe("RDF/XML", () => {
     ["without a name at its end", property("http://x/1")],
     ["that ends in a separator", property("http://x/p#")],
     ["of RDF's own syntax", property("http://www.w3.org/1999/02/22-rdf-syntax-ns#li")],
-    ["with a triple term beside it", property("urn:p", property("urn:q"))],
+    ["beside a triple term", property("urn:p", property("urn:q"))],
+    ["beside a control character", property("urn:p", literal("a\u0001b"))],
+    ["beside half a surrogate pair", property("urn:p", literal("\ud800"))],
   ])("is refused for a predicate %s, with what to ask for", async (_, given) => {
     await expect(write([given])).rejects.toMatchObject({
       code: "NOT_ACCEPTABLE",
