@@ -123,6 +123,7 @@ export function withLinksets(description: VoidDescription, targetId: string, fou
 
 /** Leaves out the requests of earlier searches for links that no fact refers to any more: they would grow without end. */
 function withoutIdleRequests(description: VoidDescription): VoidDescription {
+  if (!description.records.some(({ rung }) => rung === level)) return description;
   const used = new Set<number>();
   withRecords(description, (record) => {
     used.add(record);
