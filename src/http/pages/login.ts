@@ -8,7 +8,7 @@ import { pageHeaders } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
 
-/** Of what is different for everybody. */
+/** Headers of pages that differ from reader to reader. */
 const privateHeaders = { ...pageHeaders, ...uncached };
 
 function loginPage(version: string, isWrong: boolean): string {

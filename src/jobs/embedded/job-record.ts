@@ -36,7 +36,7 @@ export interface JobRecord {
 }
 
 const states = ["waiting", "running", "done", "failed", "cancelled"] as const;
-/** Of what is stored. */
+/** Schema of a stored job. Fields that it does not name are kept. */
 export const recordSchema = Type.Unsafe<JobRecord>(
   Type.Object({
     id: Type.String(),

@@ -11,7 +11,7 @@ interface JobRecordsOptions {
   readonly clock: Clock;
   readonly keepFinished: number;
   readonly keepFinishedMs: number;
-  /** Told of each new state of a job. */
+  /** Called with each new state of a job. */
   readonly changed: (record: JobRecord) => void;
   readonly fault: (error: unknown) => void;
 }

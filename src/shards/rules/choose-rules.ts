@@ -75,7 +75,7 @@ export function coverInstanceOf({ candidates, queries }: Problem): {
   return { instance: { rules, queries: numbers.size }, uncovered };
 }
 
-/** Of the time, for the solver; our own cover and bound have the rest. */
+/** The solver's share of the time; the rest is for our own cover and bound. */
 const shareOfSolver = 3 / 4;
 
 /**
