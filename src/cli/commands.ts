@@ -10,6 +10,7 @@ import { isUtf8 } from "node:buffer";
 /** Options that `query` and `explain` share. */
 interface QueryOptions {
   readonly endpoint?: string;
+  readonly federation?: string;
   readonly url?: string;
   readonly format?: string;
   readonly timeout?: number;
@@ -28,6 +29,7 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
   return {
     text: await queryText(argument, io),
     endpoint: options.endpoint,
+    federation: options.federation,
     format: options.format,
     timeoutMs: options.timeout,
     partial: options.partial ?? false,

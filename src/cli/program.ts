@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { type CliIo, examples, exitCodes, httpUrl, milliseconds, type Running, UsageError } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
@@ -30,6 +30,9 @@ function withQueryOptions(command: Command): Command {
   return command
     .argument("<query>", queryArgument)
     .option("-e, --endpoint <id>", "catalogue id; the query then needs no SERVICE")
+    .addOption(
+      new Option("-F, --federation <id>", "ask all members of this federation as one dataset").conflicts("endpoint"),
+    )
     .option("--strict", "refuse patterns outside SERVICE instead of sending them on")
     .option("--url <url>", "ask this running service", httpUrl);
 }

@@ -53,6 +53,11 @@ function parametersOf({ format, timeoutMs, partial, strict }: QueryArguments): U
   return parameters;
 }
 
+function routeOf({ endpoint, federation }: QueryArguments): string {
+  if (federation !== undefined) return `/federations/${encodeURIComponent(federation)}/sparql`;
+  return endpoint === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(endpoint)}/sparql`;
+}
+
 async function finalStatusOf(ask: typeof fetch, base: string, run: string | null): Promise<RunStatus | undefined> {
   if (run === null) return undefined;
   const response = await ask(`${base}/api/runs/${encodeURIComponent(run)}`).catch(() => undefined);
@@ -72,10 +77,12 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
     );
   return {
     run: async (asked, signal) => {
-      const route =
-        asked.endpoint === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(asked.endpoint)}/sparql`;
       const headers = { "Content-Type": "application/sparql-query" };
-      const response = await post(`${route}?${parametersOf(asked).toString()}`, { headers, body: asked.text, signal });
+      const response = await post(`${routeOf(asked)}?${parametersOf(asked).toString()}`, {
+        headers,
+        body: asked.text,
+        signal,
+      });
       const notes = response.headers.get("Fedway-Notes");
       const run = response.headers.get("Fedway-Run");
       return {
@@ -84,8 +91,8 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
         finalStatus: async () => finalStatusOf(ask, root, run),
       };
     },
-    explain: async ({ text, endpoint, strict }, signal) => {
-      const body = JSON.stringify({ query: text, endpoint, strict });
+    explain: async ({ text, endpoint, federation, strict }, signal) => {
+      const body = JSON.stringify({ query: text, endpoint, federation, strict });
       const response = await post("/api/explain", { headers: { "Content-Type": "application/json" }, body, signal });
       const plan: unknown = await response.json();
       if (isPlan(plan)) return plan;

@@ -10,6 +10,7 @@ import { createRemoteRunner } from "./remote-runner.ts";
 export interface QueryArguments {
   readonly text: string;
   readonly endpoint: string | undefined;
+  readonly federation: string | undefined;
   readonly format: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly partial: boolean;
@@ -67,22 +68,15 @@ function held(pid: number | undefined): FedwayError {
   });
 }
 
-function checkEndpoint({ catalog }: CliApp, { endpoint }: QueryArguments): void {
-  if (endpoint === undefined || catalog.byId(endpoint)) return;
-  throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${endpoint}".`, {
-    endpoints: catalog.entries.slice(0, 20).map(({ id }) => id),
-  });
-}
-
 /** Runs queries in this process, with the catalogue and limits of the environment. */
 function createLocalRunner(app: CliApp): Runner {
   const { queries } = app;
   return {
     run: async (asked, signal) => {
-      checkEndpoint(app, asked);
       const answer = await queries.run({
         text: asked.text,
         endpointId: asked.endpoint,
+        federationId: asked.federation,
         format: asked.format,
         timeoutMs: asked.timeoutMs,
         defaultGraphs: [],
@@ -100,11 +94,15 @@ function createLocalRunner(app: CliApp): Runner {
         },
       };
     },
-    explain: async (asked) => {
-      checkEndpoint(app, asked);
-      const { text, endpoint, strict } = asked;
-      return queries.explain({ text, endpointId: endpoint, strict, defaultGraphs: [], namedGraphs: [] });
-    },
+    explain: async ({ text, endpoint, federation, strict }) =>
+      queries.explain({
+        text,
+        endpointId: endpoint,
+        federationId: federation,
+        strict,
+        defaultGraphs: [],
+        namedGraphs: [],
+      }),
     close: async () => app.close(),
   };
 }

@@ -4,7 +4,6 @@ import type { TabularAnswer as Table } from "../query/table.ts";
 import { clientKey } from "./rate-limiter.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { knownEntry } from "./registry-routes.ts";
 import {
   answers,
   ExplainBody,
@@ -20,12 +19,11 @@ import { sendJson, uncached, anyOriginHeaders } from "./common-headers.ts";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-function checkQuery(shell: HttpShell, text: string, endpoint: string | undefined): void {
-  const { maxQueryBytes } = shell.config.limits;
+function checkLength({ config }: HttpShell, text: string): void {
+  const { maxQueryBytes } = config.limits;
   if (Buffer.byteLength(text) > maxQueryBytes) {
     throw new FedwayError("QUERY_TOO_LARGE", `The query is larger than ${maxQueryBytes} bytes.`);
   }
-  if (endpoint !== undefined) knownEntry(shell, endpoint);
 }
 
 /** A failed run is no success: its status is that of its problem, while the body stays the table. */
@@ -33,13 +31,14 @@ const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
 async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: FastifyRequest): Promise<Table> {
-  const { query, endpoint, maxRows, timeoutMs, partial = false, strict = false } = body;
-  checkQuery(shell, query, endpoint);
+  const { query, endpoint, federation, maxRows, timeoutMs, partial = false, strict = false } = body;
+  checkLength(shell, query);
   const { config, queries } = shell;
   if (config.log.queries) exchange.query = query;
   const table = await queries.table({
     text: query,
     endpointId: endpoint,
+    federationId: federation,
     timeoutMs,
     maxRows: maxRows ?? config.limits.maxRows,
     defaultGraphs: [],
@@ -80,11 +79,18 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       response: answers(PlanDescription),
     },
     handler: (request, reply) => {
-      const { query, endpoint, strict = false } = request.body;
-      checkQuery(shell, query, endpoint);
+      const { query, endpoint, federation, strict = false } = request.body;
+      checkLength(shell, query);
       return sendJson(
         reply,
-        queries.explain({ text: query, endpointId: endpoint, strict, defaultGraphs: [], namedGraphs: [] }),
+        queries.explain({
+          text: query,
+          endpointId: endpoint,
+          federationId: federation,
+          strict,
+          defaultGraphs: [],
+          namedGraphs: [],
+        }),
       );
     },
   });

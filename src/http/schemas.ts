@@ -75,6 +75,12 @@ const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query.", exam
 const endpoint = Type.Optional(
   Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
 );
+const federation = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description: "Id of a federation, instead of an endpoint; the query then reads all of its members as one dataset.",
+  }),
+);
 
 /** Body of `POST /api/query`; `maxRows` is the service's own limit. */
 export const queryBody = (maxRows: number) =>
@@ -82,6 +88,7 @@ export const queryBody = (maxRows: number) =>
     {
       query,
       endpoint,
+      federation,
       maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, description: "Most rows of the answer." })),
       timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
       partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
@@ -95,7 +102,7 @@ export const queryBody = (maxRows: number) =>
 export type QueryBody = Static<ReturnType<typeof queryBody>>;
 
 /** Body of `POST /api/explain`. */
-export const ExplainBody = Type.Object({ query, endpoint, strict: Type.Optional(Type.Boolean()) }, strict);
+export const ExplainBody = Type.Object({ query, endpoint, federation, strict: Type.Optional(Type.Boolean()) }, strict);
 
 /** Answer of `POST /api/query`. */
 export const TabularAnswer = Type.Object({

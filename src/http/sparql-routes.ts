@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { nearest } from "../errors/nearest.ts";
+import { federationUnknown } from "../errors/federation-unknown.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -227,16 +227,6 @@ export function routedUrl({ url = "" }: IncomingMessage): string {
 }
 
 const shortened = (id: string): string => (id.length > 64 ? `${id.slice(0, 64)}…` : id);
-
-function federationUnknown(id: string, known: readonly { readonly id: string }[]): FedwayError {
-  const [like] = nearest(
-    id,
-    known.map((each) => each.id),
-  );
-  return new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${shortened(id)}".`, {
-    next: like === undefined ? "GET /api/federations lists all of them." : `Did you mean "${like}"?`,
-  });
-}
 
 /** The error for shards that are not here. */
 export function shardUnknown(dataset: string, shard?: string): FedwayError {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { nearest } from "../errors/nearest.ts";
+import { federationUnknown } from "../errors/federation-unknown.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
@@ -32,7 +32,7 @@ export interface Planner {
   /**
    * The plan of a legal query; what is not executed is a `RejectedPlan`.
    * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
-   *   `FEDERATION_UNKNOWN`
+   *   `FEDERATION_UNKNOWN`, `REQUEST_INVALID` when it names both an endpoint and a federation
    */
   plan(request: PlanRequest): PlannedQuery;
 }
@@ -147,6 +147,11 @@ function refuseUnknownFunctions({ skeleton, clauses }: FederatedPlan): void {
 
 /** The endpoint or federation that the request is sent to. */
 function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext): Pick<PlanTask, "entry" | "over"> {
+  if (endpointId !== undefined && federationId !== undefined) {
+    throw new FedwayError("REQUEST_INVALID", "The request names an endpoint and a federation.", {
+      next: "Name one of them: the query is sent to an endpoint, or to all members of a federation.",
+    });
+  }
   if (endpointId !== undefined) return { entry: knownEntry(endpointId, context) };
   if (federationId === undefined) return { entry: undefined };
   const over = knownFederation(federationId, context);
@@ -156,15 +161,7 @@ function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext
 
 function knownFederation(id: string, { catalog }: PlanContext): KnownFederation {
   const federation = catalog.federation(id);
-  if (!federation) {
-    const known = nearest(
-      id,
-      catalog.federations.map((one) => one.id),
-    );
-    throw new FedwayError("FEDERATION_UNKNOWN", `The catalogue has no federation "${id.slice(0, 64)}".`, {
-      next: known.length > 0 ? `Did you mean ${known.join(", ")}?` : "GET /api/federations lists all federations.",
-    });
-  }
+  if (!federation) throw federationUnknown(id, catalog.federations);
   const members = catalog.membersOf(federation);
   if (members.length > 0) return { federation, members };
   throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {

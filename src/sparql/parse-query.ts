@@ -4,6 +4,8 @@ import { decodeEscapes, standForCharacters } from "./codepoint-escapes.ts";
 import { outlineQuery, type QueryOutline } from "./outline.ts";
 import { illegalUse } from "./check-query.ts";
 import { locateParserError, tooDeep, withShortValues, runSparqlParser } from "./sparql-parser.ts";
+import { wellKnownNamespaces } from "../rdf/well-known-prefixes.ts";
+import { wrongText } from "./wrong-text.ts";
 import { afterPrologue, type Prologue, readPrologue } from "./resolve-iri.ts";
 import { isWord, syntaxError, type Token, tokenize } from "./tokens.ts";
 
@@ -99,16 +101,24 @@ function checkPrefixes(text: string, tokens: readonly Token[]): void {
   for (let at = 0; at < end; at++) {
     if (tokens[at]?.text === "PREFIX" && tokens[at + 1]?.kind === "pname") declared.add(tokens[at + 1]?.text ?? "");
   }
-  for (const token of tokens) {
-    if (token.kind !== "pname") continue;
-    const prefix = token.text.slice(0, token.text.indexOf(":") + 1);
-    if (declared.has(prefix)) continue;
-    throw syntaxError(text, token.start, {
-      message: `The prefix "${prefix.slice(0, 60)}" is not declared.`,
-      next: `Add PREFIX ${prefix.slice(0, 60)} <...> before the query form, or write the IRI in full.`,
-    });
-  }
+  const unknown = tokens.filter((token) => token.kind === "pname" && !declared.has(prefixOf(token)));
+  const [first] = unknown;
+  if (first === undefined) return;
+  const missing = [...new Set(unknown.map(prefixOf))].slice(0, mostPrefixes);
+  const declarations = missing.map((prefix) => {
+    const namespace = wellKnownNamespaces.get(prefix.slice(0, -1)) ?? "...";
+    return `PREFIX ${prefix.slice(0, longestPrefix)} <${namespace}>`;
+  });
+  throw syntaxError(text, first.start, {
+    message: `The prefix "${prefixOf(first).slice(0, longestPrefix)}" is not declared.`,
+    next: `Put ${declarations.join(" ")} before the query, or write the IRI in full.`,
+  });
 }
+
+const mostPrefixes = 10;
+const longestPrefix = 60;
+/** With its colon. */
+const prefixOf = ({ text }: Token): string => text.slice(0, text.indexOf(":") + 1);
 
 function checkTokens(text: string, tokens: readonly Token[]): void {
   const unreadable = tokens.find((token) => token.kind === "string" && !standForCharacters(token.text));
@@ -148,7 +158,8 @@ export function parseQuery(text: string): ParsedQuery {
   try {
     return parseDecoded(decoded.text);
   } catch (error) {
-    throw decoded.relocated(error);
+    const isSyntax = error instanceof FedwayError && error.code === "QUERY_SYNTAX";
+    throw decoded.relocated((isSyntax ? wrongText(decoded.text) : undefined) ?? error);
   }
 }
 

@@ -6,6 +6,7 @@ import { type UrlKey, looseKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";
 import { EntryProblem, quote } from "./statements.ts";
+import { federationUnknown } from "../../errors/federation-unknown.ts";
 import { endpointUnknown } from "./endpoint-unknown.ts";
 
 /** What a document has to pass before it is written. */
@@ -137,7 +138,7 @@ export function checkCondition(change: CatalogWrite, existing: CatalogDocument |
 
 /** The error of a document that is not there. */
 export function documentUnknown(kind: CatalogDocument["kind"], id: string, catalog: Catalog): FedwayError {
-  if (kind === "federation") return new FedwayError("FEDERATION_UNKNOWN", `There is no federation "${id}".`);
+  if (kind === "federation") return federationUnknown(id, catalog.federations);
   return endpointUnknown(
     id,
     catalog.entries.map((entry) => entry.id),

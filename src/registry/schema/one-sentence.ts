@@ -1,7 +1,7 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { ClassPartition, Count, VoidDescription } from "../void/void-description.ts";
 import { iriParts, nameWords, plainText } from "./text.ts";
-import { wellKnownPrefixes } from "./prefixes.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 
 const longest = 200;
 const mostClasses = 3;

@@ -12,7 +12,7 @@ import {
   fold,
 } from "./text-index.ts";
 import { iriParts } from "../schema/text.ts";
-import { wellKnownPrefixes } from "../schema/prefixes.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 
 const kindOrder: readonly HitKind[] = ["endpoint", "class", "property"];
 const mostHits = 1_000;

@@ -1,5 +1,5 @@
 import { iriParts, nameWords, plainText } from "../schema/text.ts";
-import { wellKnownPrefixes } from "../schema/prefixes.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { FactStatus } from "../void/void-description.ts";
 import type { TermUse } from "./search-index.ts";
 import { type TextDocument, fold } from "./text-index.ts";

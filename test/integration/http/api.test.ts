@@ -25,7 +25,7 @@ describe("the JSON API answers", () => {
 });
 
 describe("the JSON API refuses", () => {
-  const next = 'Known are "query", "endpoint", "maxRows", "timeoutMs", "partial", "strict", "format".';
+  const next = 'Known are "query", "endpoint", "federation", "maxRows", "timeoutMs", "partial", "strict", "format".';
   const misspelt = { detail: 'Unknown: "maxrows". Did you mean "maxRows"?', next };
   shouldRefuse("/api/query", misspelt, json({ query: "ASK {}", maxrows: 5 }));
   shouldRefuse("/api/query", { detail: 'Missing: "query".', next }, json({}));
@@ -42,8 +42,6 @@ describe("the JSON API refuses", () => {
   const large = (length: number): RequestInit => json({ query: "x".repeat(length) });
   shouldAnswer("/api/query", [413, Problem, { code: "QUERY_TOO_LARGE" }], large(5_000));
   shouldAnswer("/api/query", [413, Problem, { code: "REQUEST_TOO_LARGE" }], large(500_000));
-  const elsewhere = json({ query: "ASK {}", endpoint: "alpa" });
-  shouldAnswer("/api/query", [404, Problem, { code: "ENDPOINT_UNKNOWN" }], elsewhere);
   shouldAnswer("/api/query", [415, Problem, { code: "MEDIA_TYPE_UNSUPPORTED" }], { method: "POST", body: "{}" });
 
   it("JSON that is not UTF-8", async () => {

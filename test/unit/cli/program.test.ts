@@ -31,6 +31,7 @@ describe("usage", () => {
   shouldMisuse("a missing query", ["query"], "missing required argument");
   shouldMisuse("a timeout that is no number", ["query", "ASK {}", "-t", "5s"], "whole number of milliseconds");
   shouldMisuse("a URL that is none", ["query", "ASK {}", "--url", "localhost"], "http(s) URL");
+  shouldMisuse("two targets", ["query", "ASK {}", "-e", "alpha", "-F", "both"], "cannot be used with option");
   shouldMisuse("a file that is not there", ["query", "no-such-file.rq"], "is no file that can be read, and no query");
 
   it("exits with 2 for a wrong configuration", async () => {
@@ -79,17 +80,18 @@ describe("query", () => {
     });
   });
 
+  it("asks a federation, here and at a running service", async () => {
+    const argv = ["query", "ASK {}", "--federation", "all"];
+    expect((await cli(argv)).queries.requests[0]).toMatchObject({ federationId: "all", endpointId: undefined });
+    const { calls } = await cli([...argv, "--url", "http://127.0.0.1:1"], { fetch: () => new Response("yes") });
+    expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/federations/all/sparql?"]);
+  });
+
   it("keeps the log off standard output", async () =>
     expect((await cli(["query", "ASK {}"])).overrides).toStrictEqual([{ FEDWAY_LOG_LEVEL: "silent" }]));
 });
 
 describe("query that fails", () => {
-  it("names the endpoints when one is unknown", async () => {
-    const { code, err } = await cli(["query", "ASK {}", "-e", "nope"]);
-    expect(code).toBe(1);
-    expect(err).toContain("endpoints: alpha, beta, evil");
-  });
-
   it("prints a problem with a caret and exits with 1", async () => {
     const { code, err, out, closed } = await cli(["query", "SELECT WHRE {}"], { prepare: misspelt });
     expect({ code, out, closed }).toStrictEqual({ code: 1, out: "", closed: 1 });

@@ -82,7 +82,7 @@ describe("federations", () => {
 
   it("unknown ones are refused with those of a similar name", () => {
     expect(() => planFor("ASK {}", { federationId: "bot" })).toThrow(
-      expect.objectContaining({ code: "FEDERATION_UNKNOWN", details: { next: "Did you mean both?" } }),
+      expect.objectContaining({ code: "FEDERATION_UNKNOWN", details: { next: 'Did you mean "both"?' } }),
     );
   });
 

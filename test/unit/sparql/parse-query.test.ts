@@ -43,13 +43,28 @@ describe("errors of the grammar have the place of the offending token", () => {
   shouldFail("FOO", "1:1", /Unexpected "FOO"/);
   shouldFail("  }", "1:3", /Unexpected "}"/);
   shouldFail("PREFIX a: <urn:>", "1:17", /prologue/);
-  shouldFail("ASK {} ASK {}", "1:8", /Unexpected "ASK"/);
   shouldFail("SELECT * { ?s ?p 'a }", "1:18", /not closed/);
   shouldFail('SELECT * { ?s ?p "a\n" }', "1:18", /not closed/);
   shouldFail("SELECT * { ?s ?p `a` }", "1:18", /Unexpected character/);
   shouldFail("SELECT * { ?s ?p <a b> }", "1:18", /Unexpected/);
   shouldFail("SELECT ?x WHERE { BIND(1 ?x) }", "1:26", /Unexpected "\?x"/);
   shouldFail("define sql:x 'y' SELECT * {}", "1:8", /prefix "sql:" is not declared/);
+  shouldFail(
+    "ASK { ?s rdf:type foaf:Person ; my:p 1 }",
+    "1:10",
+    /PREFIX rdf: <.*rdf-syntax-ns#> PREFIX foaf: <.*foaf\/0.1\/> PREFIX my: <\.\.\.>/,
+  );
+});
+
+describe("texts that are more than a query", () => {
+  shouldFail("```sparql\nASK { ?s ?p ?o }\n```", "1:1", /Markdown code fence.*between the ```/);
+  shouldFail("Here it is:\n~~~\nASK {}\n~~~", "2:1", /Markdown code fence/);
+  shouldFail("Here is the query:\n\nASK { ?s ?p ?o }", "1:1", /words before the query.*line 3/);
+  shouldFail("Sure!\nPREFIX a: <urn:a>\nASK { ?s a:b ?o }", "1:1", /words before the query.*line 2/);
+  shouldFail("SELECT\n?x\nWHERE { SELECT ?y { ?x ?y } }", "3:27", /Unexpected "}"/);
+  shouldFail("ASK {} ASK {}", "1:8", /two queries.*one by one/);
+  shouldFail("ASK {} ;\nPREFIX a: <urn:a>\nSELECT * { ?s ?p ?o }", "3:1", /two queries/);
+  shouldFail("SELECT * { { SELECT * { ?s ?p ?o } } ) SELECT * { ?s ?p ?o }", "1:38", /Unexpected "\)"/);
 });
 
 describe("templates of CONSTRUCT may hold nodes without properties of their own", () => {
