@@ -1,3 +1,4 @@
+import { createAsker } from "../outbound/whole-answer.ts";
 import type { Logger } from "pino";
 import { systemClock, steadyClock } from "../clock.ts";
 import { packageVersion } from "../config/config.ts";
@@ -10,7 +11,6 @@ import { scoreOf } from "../monitor/score.ts";
 import { publishSnapshot, type Snapshot } from "../monitor/snapshot.ts";
 import { createWebhookService, type WebhookService } from "../monitor/webhook-service.ts";
 import { shareBreakers } from "../outbound/share-breakers.ts";
-import { createProbeClient } from "../outbound/whole-answer.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { faultLog } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -93,7 +93,8 @@ function openMonitor(
     store: state.store,
     onDropped: (endpoint, reason) => log.warn({ endpoint, reason }, "stored observation dropped"),
   });
-  const client = createProbeClient({ client: clients.sparql, clock: steadyClock, pastBreaker: true });
+  const { sparql: client, documents } = clients;
+  const asker = createAsker({ client, documents, clock: steadyClock, pastBreaker: true });
   const score = async (id: string): Promise<Score | undefined> => {
     const entry = catalog.byId(id);
     if (entry === undefined) return undefined;
@@ -108,7 +109,7 @@ function openMonitor(
     catalog,
     store: state.store,
     history,
-    probe: createEndpointProbe({ client, documents: clients.asker, capabilities, clock: steadyClock }),
+    probe: createEndpointProbe({ asker, capabilities, clock: steadyClock }),
     clock: systemClock,
     settings: config.monitor,
     work: config.role !== "web",

@@ -4,7 +4,6 @@ import type { Config } from "../config/config.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
 import { createAddressGuard, isOwnHost } from "../outbound/address-guard.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { createProbeClient } from "../outbound/whole-answer.ts";
 import { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../registry/capabilities/capabilities.ts";
 import { createDocumentCanary } from "../registry/capabilities/document-canary.ts";
@@ -80,8 +79,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     log.warn({ endpoint, reason }, "stored document dropped");
   const search = newIndex(statusOf);
   const catalog = await readCatalog(foundation, search);
-  const client = createProbeClient({ client: clients.sparql, clock });
-  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ client, clock, bounds: { pauseMs } }));
+  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, bounds: { pauseMs } }));
   const capabilities = new CapabilityService({
     catalog,
     prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },

@@ -1,7 +1,7 @@
+import type { Asker, WholeAnswer } from "../outbound/whole-answer.ts";
 import { FedwayError, type FaultKind, toFedwayError } from "../errors/fedway-error.ts";
 import { type Clock, sleep } from "../clock.ts";
-import type { ProbeAnswer, ProbeClient } from "../outbound/whole-answer.ts";
-import type { Asker, CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { hasSearchForm } from "../registry/capabilities/document-canary.ts";
 import type { EndpointView } from "../registry/capabilities/capabilities.ts";
 import { canary, bindTable, valuesTable } from "../registry/capabilities/probes.ts";
@@ -19,9 +19,8 @@ export type EndpointProbe = (entry: CatalogEntry, signal: AbortSignal) => Promis
 
 /** What a probe is made of. */
 interface EndpointProbeOptions {
-  /** Over a SPARQL client of its own without a circuit breaker, which would answer in the endpoint's place. */
-  readonly client: ProbeClient;
-  readonly documents: Pick<Asker, "fetchDocument">;
+  /** Past circuit breakers, which would answer in the endpoint's place. */
+  readonly asker: Asker;
   readonly capabilities: { view(id: string): Pick<EndpointView, "lacks" | "method" | "formats"> | undefined };
   readonly clock: Clock;
   /** Time of one try in milliseconds; default 30,000. */
@@ -91,7 +90,7 @@ async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<
   const view = options.capabilities.view(id);
   const method = entry.method ?? view?.method;
   const formats = view?.formats ?? [];
-  const answer = await options.client.probe({
+  const answer = await options.asker.ask({
     endpoint: { id, url, ...(method !== undefined && { method }), ...(formats.length > 0 && { formats }) },
     query: view?.lacks.has("values") === true ? otherText : usualText,
     kind: canary.kind,
@@ -102,7 +101,7 @@ async function askQuery({ options, entry, signal, timeoutMs }: Trying): Promise<
   return judged(answer);
 }
 
-function judged(answer: ProbeAnswer): Fault | undefined {
+function judged(answer: WholeAnswer): Fault | undefined {
   const wrong = canary.judge(answer);
   const { partial } = answer;
   if (partial !== undefined && (wrong !== undefined || !harmless.has(partial.how))) {
@@ -115,7 +114,7 @@ function judged(answer: ProbeAnswer): Fault | undefined {
 async function askDocument({ options, entry, signal, timeoutMs }: Trying): Promise<Fault | undefined> {
   const { id: endpoint, url, interface: kind } = entry;
   const limits = kind === "tpf" ? tpfBounds : fileBounds;
-  const { quads, httpStatus } = await options.documents.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint });
+  const { quads, httpStatus } = await options.asker.fetchDocument({ url, signal, timeoutMs, ...limits, endpoint });
   if (kind !== "tpf" || hasSearchForm(quads)) return undefined;
   return {
     fault: "wrong-answer",

@@ -9,11 +9,12 @@ import type { DocumentClient, DocumentRequest, RdfDocument } from "./documents.t
 import type { EndpointTarget, PartialReason, SparqlClient } from "./sparql-client.ts";
 
 /** One query of any form whose answer is wanted whole, in memory. */
-export interface ProbeRequest {
+export interface AskRequest {
   /** With a `method` only that one is tried. */
   readonly endpoint: EndpointTarget;
   readonly query: string;
-  readonly kind: AnswerKind;
+  /** Default: "boolean" for an ASK, "bindings" for all else. */
+  readonly kind?: AnswerKind | undefined;
   /** Value of the Accept header; default: all formats that can be read. */
   readonly accept?: string | undefined;
   readonly signal: AbortSignal;
@@ -25,84 +26,49 @@ export interface ProbeRequest {
   readonly maxBytes: number;
 }
 
-/** One SELECT or ASK. */
-export type RowsRequest = Omit<ProbeRequest, "kind" | "accept">;
-
-/** A whole answer, parsed, and how it came. */
-interface WholeAnswer {
-  /** Solutions; empty for other forms than SELECT. */
+/** A whole answer, parsed, and how it came; what its form does not have is empty. */
+export interface WholeAnswer {
   readonly rows: readonly ReadonlyMap<string, RDF.Term>[];
+  readonly variables: readonly string[];
+  readonly quads: readonly RDF.Quad[];
   readonly boolean?: boolean | undefined;
+  readonly httpStatus: number;
+  /** Set when the endpoint showed that rows are missing; what came is there all the same. */
+  readonly partial?: PartialReason | undefined;
+  /** Registered media type of the format that was read, whatever name the endpoint gave it. */
+  readonly mediaType: string;
+  /** Decoded. */
+  readonly bytes: number;
   readonly durationMs: number;
   /** HTTP requests it took. */
   readonly requests: number;
 }
 
-/** The answer of any form. */
-export interface ProbeAnswer extends WholeAnswer {
-  readonly quads: readonly RDF.Quad[];
-  /** Registered media type of the format that was read, whatever name the endpoint gave it. */
-  readonly format: string;
-  /** Set when the endpoint showed that rows are missing; what came is there all the same. */
-  readonly partial?: PartialReason | undefined;
-}
-
-/** The answer of a SELECT or ASK. */
-export interface WholeRows extends WholeAnswer {
-  readonly variables: readonly string[];
-  readonly httpStatus: number;
-  /** The reason, when the endpoint showed that rows are missing. */
-  readonly partial?: string | undefined;
-  readonly mediaType: string;
-  readonly bytes: number;
-}
-
-/** Asks what an endpoint can do: as the SPARQL client, with its guard, manners and caps, the answer parsed whole. */
-export interface ProbeClient {
+/**
+ * Whole, parsed answers for the service's own questions, with the guard, deadlines, retries and politeness of the SPARQL
+ * client. A FedwayError carries `details.fault` and `details.upstreamStatus`.
+ */
+export interface Asker {
   /** @throws FedwayError as `SparqlClient.query`, `ENDPOINT_MALFORMED`, `ANSWER_TOO_LARGE` */
-  probe(request: ProbeRequest): Promise<ProbeAnswer>;
-}
-
-/** Whole, parsed answers for the service's own questions; what the registry knows as `Asker`. */
-export interface OutboundAsker {
-  /** @throws FedwayError as `ProbeClient.probe` */
-  ask(request: RowsRequest): Promise<WholeRows>;
+  ask(request: AskRequest): Promise<WholeAnswer>;
   /** @throws FedwayError as `DocumentClient.fetch` */
   fetchDocument(request: DocumentRequest): Promise<RdfDocument>;
 }
 
-interface WholeAnswerOptions {
+interface AskerOptions {
   readonly client: SparqlClient;
+  readonly documents: Pick<DocumentClient, "fetch">;
   /** The SPARQL client's own. */
   readonly clock?: Clock;
   /** For watching endpoints: sent although a circuit breaker is open; default false. */
   readonly pastBreaker?: boolean;
 }
 
-/** A probe client over the SPARQL client. */
-export const createProbeClient = (options: WholeAnswerOptions): ProbeClient => ({
-  async probe(request) {
-    const { rows, quads, boolean, answer, partial, durationMs } = await readWhole(request, undefined, options);
-    return { rows, quads, boolean, partial, durationMs, format: answer.mediaType, requests: answer.requests };
-  },
-});
-
 /** An asker over the SPARQL client and the document client. */
-export function createAsker(
-  options: WholeAnswerOptions & { readonly documents: Pick<DocumentClient, "fetch"> },
-): OutboundAsker {
-  return {
-    async ask(request) {
-      const { query } = request;
-      const whole = await readWhole({ ...request, kind: kindOf(query) }, limitOf(query), options);
-      const { rows, variables, boolean, bytes, durationMs } = whole;
-      const { status: httpStatus, mediaType, requests } = whole.answer;
-      const partial = whole.partial?.detail;
-      return { rows, variables, boolean, httpStatus, partial, mediaType, bytes, durationMs, requests };
-    },
-    fetchDocument: (request) => options.documents.fetch(request),
-  };
-}
+export const createAsker = (options: AskerOptions): Asker => ({
+  ask: (request) => readWhole(request, options),
+  fetchDocument: (request) => options.documents.fetch(request),
+});
 
 /** Prologue and comments before the query form (SPARQL 1.1 Query, rule 4). */
 const askForm = /^(?:\s|#[^\n]*\n|prefix\s+[^\s<]*\s*<[^>]*>|base\s*<[^>]*>)*ask\b/iu;
@@ -117,26 +83,34 @@ function limitOf(query: string): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-async function readWhole(
-  { endpoint, query, kind, accept = acceptFor(kind), signal, timeoutMs, maxRows, maxBytes }: ProbeRequest,
-  limit: number | undefined,
-  { client, clock = systemClock, pastBreaker = false }: WholeAnswerOptions,
-) {
+async function readWhole(request: AskRequest, options: AskerOptions): Promise<WholeAnswer> {
+  const { endpoint, query, signal, timeoutMs, maxRows, maxBytes } = request;
+  const { client, clock = systemClock, pastBreaker = false } = options;
+  const { kind = kindOf(query) } = request;
+  const { accept = acceptFor(kind) } = request;
   const startedMs = clock.now();
   const bounds = { signal, deadlineMs: startedMs + timeoutMs };
-  const asked = { endpoint, query, kind, limit, accept, maxBytes, pastBreaker };
+  const asked = { endpoint, query, kind, limit: limitOf(query), accept, maxBytes, pastBreaker };
   const answer = await client.query({ ...asked, ...bounds, encoding: "decode", acceptPartial: true });
   const { mediaType, status } = answer;
   // When parsing stops early the body is destroyed, and this promise with it; the parser's error is the one to report.
   answer.end.catch(() => undefined);
   const check = parseCheck(bounds, clock.now);
-  const options = { mediaType, kind, limits: { maxRows }, check };
-  const parsed = await parse(decodedBody(answer), options).catch((error: unknown) => {
-    throw withStatus(error, status);
-  });
+  const parsed = await parse(decodedBody(answer), { mediaType, kind, limits: { maxRows }, check }).catch(
+    (error: unknown) => {
+      throw withStatus(error, status);
+    },
+  );
   const end = await answer.end;
-  const partial = answer.partial ?? end.partial;
-  return { ...parsed, answer, partial, bytes: end.decodedBytes, durationMs: clock.now() - startedMs };
+  return {
+    ...parsed,
+    httpStatus: status,
+    partial: answer.partial ?? end.partial,
+    mediaType,
+    bytes: end.decodedBytes,
+    durationMs: clock.now() - startedMs,
+    requests: answer.requests,
+  };
 }
 
 /** A parsed answer; what its form does not have is empty. */

@@ -49,8 +49,7 @@ function simulation() {
     store,
     history,
     probe: createEndpointProbe({
-      client: simulated.client,
-      documents: { fetchDocument: () => Promise.reject(new Error("There are no documents.")) },
+      asker: simulated.asker,
       capabilities: { view: () => undefined },
       clock,
     }),

@@ -1,8 +1,8 @@
+import { sparqlAsker } from "./sparql-asker.ts";
+import type { Asker } from "../../src/outbound/whole-answer.ts";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { Asker } from "../../src/registry/catalog/catalog.ts";
 import { createDescriber, type DescribeOptions, type DescribeTarget } from "../../src/registry/compute/describer.ts";
 import type { VoidDescription } from "../../src/registry/void/void-description.ts";
-import { createAsker } from "../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { type DistinctFault, withDistinctFault } from "./distinct-faults.ts";
@@ -47,11 +47,7 @@ export function createEndpointDescriber(
     clock: clocks.transport,
     random: () => 0.5,
   });
-  const documents = {
-    fetch: () => Promise.reject(new Error("a describer fetches no documents")),
-    close: () => Promise.resolve(),
-  };
-  const asker = withFault(createAsker({ client, documents, clock: clocks.transport }), fault);
+  const asker = withFault(sparqlAsker({ client, clock: clocks.transport }), fault);
   const describer = createDescriber({ asker, clock: clocks.describer, pauseMs: 0 });
   const describe: EndpointDescriber["describe"] = (url, { target, ...options } = {}) =>
     describer.describe({ ...target, endpoint: { url } }, { signal: new AbortController().signal, ...options });

@@ -1,12 +1,13 @@
+import type { AskRequest, Asker, WholeAnswer } from "../../src/outbound/whole-answer.ts";
+import type { RdfDocument } from "../../src/outbound/documents.ts";
 import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../src/errors/fedway-error.ts";
-import type { AskedAnswer, Asker, Asking, FetchedDocument } from "../../src/registry/catalog/catalog.ts";
 import { dataFactory } from "../../src/rdf/triple-index.ts";
 import { fromTurtle } from "./rdf-text.ts";
 
 /** What an endpoint answers instead of what its data say. */
-export type Interference = (asking: Asking) => AskedAnswer | FedwayError | undefined;
+export type Interference = (asking: AskRequest) => WholeAnswer | FedwayError | undefined;
 
 /** An asker without network: data by endpoint URL, documents by URL. */
 export interface ScriptedAsker extends Asker {
@@ -42,7 +43,7 @@ export function scriptedAsker({ data = {}, documents = {}, interfere = () => und
       if (store === undefined) throw unreachable();
       return answered(store, asking.query);
     },
-    async fetchDocument({ url, signal }): Promise<FetchedDocument> {
+    async fetchDocument({ url, signal }): Promise<RdfDocument> {
       log.push(url);
       if (signal.aborted) throw new FedwayError("CANCELLED", "cancelled");
       const document = documents[url];
@@ -63,8 +64,9 @@ function loaded(trig: string): oxigraph.Store {
 }
 
 /** A whole answer with these rows. */
-export const rowsAnswer = (rows: readonly ReadonlyMap<string, RDF.Term>[], boolean?: boolean): AskedAnswer => ({
+export const rowsAnswer = (rows: readonly ReadonlyMap<string, RDF.Term>[], boolean?: boolean): WholeAnswer => ({
   rows,
+  quads: [],
   variables: [...new Set(rows.flatMap((row) => [...row.keys()]))],
   ...(boolean !== undefined && { boolean }),
   httpStatus: 200,
@@ -74,7 +76,7 @@ export const rowsAnswer = (rows: readonly ReadonlyMap<string, RDF.Term>[], boole
   requests: 1,
 });
 
-function answered(store: oxigraph.Store, query: string): AskedAnswer {
+function answered(store: oxigraph.Store, query: string): WholeAnswer {
   const result = store.query(query);
   if (typeof result === "boolean") return rowsAnswer([], result);
   if (!Array.isArray(result)) throw new Error("not SELECT or ASK");

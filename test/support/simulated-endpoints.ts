@@ -1,8 +1,8 @@
+import type { Asker, WholeAnswer } from "../../src/outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import { DataFactory } from "n3";
 import type { ErrorCode } from "../../src/errors/codes.ts";
 import { type ErrorDetails, FedwayError, type FaultKind } from "../../src/errors/fedway-error.ts";
-import type { ProbeAnswer, ProbeClient } from "../../src/outbound/whole-answer.ts";
 
 /** A trouble that makes one incident. */
 export interface InjectedOutage {
@@ -36,7 +36,7 @@ export interface OutageRules {
 
 /** Endpoints with a random life of their own, and what is true of them. */
 export interface SimulatedEndpoints {
-  readonly client: ProbeClient;
+  readonly asker: Asker;
   truthOf(endpoint: string): InjectedTruth;
 }
 
@@ -56,10 +56,13 @@ const integer = (value: number): ReadonlyMap<string, RDF.Term> =>
     ["x", DataFactory.literal(String(value), DataFactory.namedNode("http://www.w3.org/2001/XMLSchema#integer"))],
   ]);
 
-const answer = (rows: readonly number[], more: Partial<ProbeAnswer> = {}): ProbeAnswer => ({
+const answer = (rows: readonly number[], more: Partial<WholeAnswer> = {}): WholeAnswer => ({
   rows: rows.map(integer),
+  variables: ["x"],
   quads: [],
-  format: "application/sparql-results+json",
+  httpStatus: 200,
+  mediaType: "application/sparql-results+json",
+  bytes: 100,
   durationMs: 20,
   requests: 1,
   ...more,
@@ -67,11 +70,11 @@ const answer = (rows: readonly number[], more: Partial<ProbeAnswer> = {}): Probe
 
 const rightAnswer = answer([1, 2, 3]);
 
-const failing = (code: ErrorCode, details: ErrorDetails) => (): Promise<ProbeAnswer> =>
+const failing = (code: ErrorCode, details: ErrorDetails) => (): Promise<WholeAnswer> =>
   Promise.reject(new FedwayError(code, `${code} was injected.`, details));
 
 /** Every way to fail, as the transport tells it; two of one kind where it has two codes. */
-const faulty: readonly (readonly [fault: FaultKind, give: () => Promise<ProbeAnswer>])[] = [
+const faulty: readonly (readonly [fault: FaultKind, give: () => Promise<WholeAnswer>])[] = [
   ["dns", failing("ENDPOINT_UNREACHABLE", { fault: "dns" })],
   ["connect", failing("ENDPOINT_UNREACHABLE", { fault: "connect" })],
   ["tls", failing("ENDPOINT_UNREACHABLE", { fault: "tls" })],
@@ -100,12 +103,12 @@ const silent = [
   failing("ENDPOINT_RATE_LIMITED", { fault: "http-429" }),
 ];
 
-const right = (): Promise<ProbeAnswer> => Promise.resolve(rightAnswer);
+const right = (): Promise<WholeAnswer> => Promise.resolve(rightAnswer);
 
 /** Faults that the probe asks about once more before it believes them. */
 const retried: ReadonlySet<FaultKind> = new Set(["dns", "connect", "tls", "timeout", "reset", "http-5xx"]);
 
-type Give = () => Promise<ProbeAnswer>;
+type Give = () => Promise<WholeAnswer>;
 
 /** One probe: what its tries get, and what it is then counted as. */
 interface Planned {
@@ -150,8 +153,9 @@ export function createSimulatedEndpoints(options: {
   };
   return {
     truthOf: (endpoint) => lifeOf(endpoint).truth,
-    client: {
-      probe({ endpoint: { id = "" } }) {
+    asker: {
+      fetchDocument: () => Promise.reject(new Error("There are no documents.")),
+      ask({ endpoint: { id = "" } }) {
         const life = lifeOf(id);
         const [again, ...others] = life.tries;
         if (again !== undefined) {

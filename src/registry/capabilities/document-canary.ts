@@ -1,12 +1,14 @@
+import type { Asker } from "../../outbound/whole-answer.ts";
+import type { RdfDocument } from "../../outbound/documents.ts";
 import type { Clock } from "../../clock.ts";
 import { toFedwayError } from "../../errors/fedway-error.ts";
-import type { Asker, FetchedDocument, CatalogEntry } from "../catalog/catalog.ts";
+import type { CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "./capabilities.ts";
 
 const hydraSearch = "http://www.w3.org/ns/hydra/core#search";
 
 /** Whether a document has the form (Hydra) by which a Triple Pattern Fragments interface is asked. */
-export const hasSearchForm = (quads: FetchedDocument["quads"]): boolean =>
+export const hasSearchForm = (quads: RdfDocument["quads"]): boolean =>
   quads.some(({ predicate }) => predicate.value === hydraSearch);
 
 const bounds = { tpf: { maxBytes: 4 * 1024 * 1024, maxQuads: 20_000 }, file: { maxBytes: 2 ** 26, maxQuads: 500_000 } };

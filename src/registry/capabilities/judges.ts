@@ -1,11 +1,11 @@
+import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FedwayError } from "../../errors/fedway-error.ts";
-import type { ProbeAnswer } from "../../outbound/whole-answer.ts";
 import type { ProbeOutcome } from "./capabilities.ts";
 import type { Asked } from "./session.ts";
 
 /** Undefined when an answer is the right one, else what came instead, in one line. */
-export type Judge = (answer: ProbeAnswer) => string | undefined;
+export type Judge = (answer: WholeAnswer) => string | undefined;
 
 const longest = 200;
 
@@ -43,7 +43,7 @@ function compared(got: readonly string[], expected: readonly string[]): string |
 
 const linesOf =
   (variables: readonly string[], cell: (term: RDF.Term | undefined) => string) =>
-  ({ rows }: ProbeAnswer): string[] =>
+  ({ rows }: WholeAnswer): string[] =>
     rows.map((row) => variables.map((name) => cell(row.get(name))).join(", "));
 
 /** These solutions in any order; a cell is a term's value, `-` where it is unbound. */

@@ -1,5 +1,5 @@
+import type { Asker } from "../../outbound/whole-answer.ts";
 import { type Clock, systemClock } from "../../clock.ts";
-import type { ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Capabilities, ProbedConstruct, ProbeOutcome } from "./capabilities.ts";
 import { type Asking, defaultBounds, type ProbeBounds, ProbeSession, StopProbing } from "./session.ts";
@@ -30,7 +30,7 @@ interface ProbeOptions {
 
 /** What a prober is built from. */
 export interface CapabilityProberOptions {
-  readonly client: ProbeClient;
+  readonly asker: Pick<Asker, "ask">;
   readonly clock?: Clock;
   readonly bounds?: Partial<ProbeBounds>;
 }
@@ -38,9 +38,9 @@ export interface CapabilityProberOptions {
 /** Finds out what endpoints can do. */
 export type CapabilityProber = ReturnType<typeof createCapabilityProber>;
 
-/** A prober over a probe client; `clock` is that client's own. */
+/** A prober; `clock` is the asker's own. */
 export function createCapabilityProber(options: CapabilityProberOptions) {
-  const { client, clock = systemClock } = options;
+  const { asker, clock = systemClock } = options;
   const bounds = { ...defaultBounds, ...options.bounds };
   return {
     /**
@@ -50,7 +50,7 @@ export function createCapabilityProber(options: CapabilityProberOptions) {
      */
     async probe(endpoint: AskedEndpoint, { signal, onProgress }: ProbeOptions): Promise<Capabilities> {
       const probedAt = new Date(clock.now()).toISOString();
-      const session = new ProbeSession({ client, clock, endpoint, signal, bounds });
+      const session = new ProbeSession({ asker, clock, endpoint, signal, bounds });
       const run = new Run(session, endpoint);
       const unfinished = !(await run.finish(onProgress));
       const constructs = Object.fromEntries(run.findings.constructs);
@@ -171,7 +171,7 @@ class Run {
     for (const probe of formatProbes) {
       const { mediaType } = probe;
       const judge: Probe["judge"] = (answer) =>
-        answer.format === mediaType ? probe.judge(answer) : `${answer.format} came`;
+        answer.mediaType === mediaType ? probe.judge(answer) : `${answer.mediaType} came`;
       if ((await this.#confirmed({ ...probe, judge }, { accept: mediaType })).verdict === "right") {
         this.findings.formats.push(mediaType);
       }

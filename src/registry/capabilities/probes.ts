@@ -1,10 +1,10 @@
-import type { ProbeRequest } from "../../outbound/whole-answer.ts";
+import type { AskRequest } from "../../outbound/whole-answer.ts";
 import type { ProbedConstruct } from "./capabilities.ts";
 import { blankNode, type Judge, solutions, terms, triples } from "./judges.ts";
 
 /** A question that touches no data, and its right answer. */
 export interface Probe {
-  readonly kind: ProbeRequest["kind"];
+  readonly kind: NonNullable<AskRequest["kind"]>;
   /** @param table how inline data are written for this endpoint */
   readonly query: (table: Table) => string;
   readonly judge: Judge;

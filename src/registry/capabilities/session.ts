@@ -1,6 +1,6 @@
+import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import { type Clock, sleep } from "../../clock.ts";
-import type { ProbeAnswer, ProbeClient } from "../../outbound/whole-answer.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import type { Probe, Table } from "./probes.ts";
 
@@ -21,7 +21,7 @@ export const defaultBounds: ProbeBounds = { questions: 80, totalMs: 300_000, que
 
 /** What came of one question. */
 export type Asked =
-  | { readonly answer: ProbeAnswer; readonly error?: undefined; readonly durationMs: number }
+  | { readonly answer: WholeAnswer; readonly error?: undefined; readonly durationMs: number }
   | { readonly answer?: undefined; readonly error: FedwayError; readonly durationMs: number };
 
 /** How a question is put. */
@@ -40,7 +40,7 @@ export class StopProbing extends Error {
 
 /** What a session works with. */
 interface ProbeSessionOptions {
-  readonly client: ProbeClient;
+  readonly asker: Pick<Asker, "ask">;
   readonly clock: Clock;
   readonly endpoint: AskedEndpoint;
   readonly signal: AbortSignal;
@@ -65,14 +65,14 @@ export class ProbeSession {
    * @throws StopProbing when the budget is spent, FedwayError `CANCELLED` when the signal is aborted
    */
   async ask(probe: Probe, { table, method, accept, maxRows = 1000 }: Asking): Promise<Asked> {
-    const { client, clock, endpoint, signal, bounds } = this.#options;
+    const { asker, clock, endpoint, signal, bounds } = this.#options;
     if (this.#questions > 0) await pause(this.#options);
     const leftMs = this.#endsMs - clock.now();
     if (this.#questions >= bounds.questions || leftMs <= 0) throw new StopProbing("The budget of the run is spent.");
     this.#questions += 1;
     const startedMs = clock.now();
     try {
-      const answer = await client.probe({
+      const answer = await asker.ask({
         endpoint: { ...endpoint, method: method ?? endpoint.method },
         query: probe.query(table),
         kind: probe.kind,

@@ -1,6 +1,4 @@
 import type * as RDF from "@rdfjs/types";
-import type { OutboundAsker, RowsRequest, WholeRows } from "../../outbound/whole-answer.ts";
-import type { RdfDocument } from "../../outbound/documents.ts";
 import type { EndpointTarget } from "../../outbound/sparql-client.ts";
 
 /** How an entry's data is reached: the SPARQL Protocol, Triple Pattern Fragments, or one RDF document. */
@@ -133,18 +131,3 @@ export interface EditableCatalog extends Catalog {
 
 /** An endpoint as the registry asks it. */
 export type AskedEndpoint = Pick<EndpointTarget, "id" | "url" | "method">;
-
-/** One SELECT or ASK for the registry's own purposes. */
-export type Asking = RowsRequest;
-
-/** A whole answer, kept in memory. */
-export type AskedAnswer = WholeRows;
-
-/** A document fetched for the registry, parsed to triples. */
-export type FetchedDocument = RdfDocument;
-
-/**
- * How the registry asks endpoints: through `outbound`, with its guard, deadlines, retries and politeness; parsed.
- * A FedwayError carries `details.fault` and `details.upstreamStatus`.
- */
-export type Asker = OutboundAsker;

@@ -1,7 +1,8 @@
+import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
+import type { RdfDocument } from "../../outbound/documents.ts";
 import { steadyClock } from "../../clock.ts";
 import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { AskedAnswer, Asker, FetchedDocument } from "../catalog/catalog.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { createVoidRetriever, type RetrievedVoid } from "../void/void-retriever.ts";
 import { createDescriber, type DescribeBudget, type DescribeTarget, targetOf } from "./describer.ts";
@@ -154,11 +155,11 @@ class Meter implements Asker {
     this.#mostRequests = mostRequests;
   }
 
-  fetchDocument(request: Parameters<Asker["fetchDocument"]>[0]): Promise<FetchedDocument> {
+  fetchDocument(request: Parameters<Asker["fetchDocument"]>[0]): Promise<RdfDocument> {
     return this.#counted(() => this.#asker.fetchDocument(request));
   }
 
-  async ask(asking: Parameters<Asker["ask"]>[0]): Promise<AskedAnswer> {
+  async ask(asking: Parameters<Asker["ask"]>[0]): Promise<WholeAnswer> {
     try {
       const answer = await this.#counted(() => this.#asker.ask(asking));
       this.answered += 1;
@@ -170,7 +171,7 @@ class Meter implements Asker {
     }
   }
 
-  async #counted<Answer extends AskedAnswer | FetchedDocument>(send: () => Promise<Answer>): Promise<Answer> {
+  async #counted<Answer extends WholeAnswer | RdfDocument>(send: () => Promise<Answer>): Promise<Answer> {
     if (this.spent.requests >= this.#mostRequests) {
       this.exhausted = true;
       throw new FedwayError("CANCELLED", "All requests that were allowed have been sent.");

@@ -1,5 +1,6 @@
+import type { Asker } from "../../outbound/whole-answer.ts";
 import type { JobProgress } from "../../jobs/job-queue.ts";
-import type { AskedEndpoint, Asker, CatalogEntry } from "../catalog/catalog.ts";
+import type { AskedEndpoint, CatalogEntry } from "../catalog/catalog.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";

@@ -1,5 +1,5 @@
+import type { WholeAnswer } from "../../outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
-import type { AskedAnswer } from "../catalog/catalog.ts";
 import type { FactKind } from "./fact-kinds.ts";
 import { iriOf } from "../void/values.ts";
 
@@ -53,7 +53,7 @@ export interface AnswerContext {
 }
 
 /** The groups in an answer; what may not be written into queries is left out and told in `flawed` and `skipped`. */
-export function readObservation(answer: AskedAnswer, context: AnswerContext): Observation {
+export function readObservation(answer: WholeAnswer, context: AnswerContext): Observation {
   const groups = new Map<string, Map<string, Group>>();
   const flawed = new Set<string>();
   let skipped = 0;

@@ -1,7 +1,8 @@
 import { type Clock, sleep } from "../../clock.ts";
 import type { ErrorCode } from "../../errors/codes.ts";
-import { type FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
-import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
+import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
+import { type Failed, RequestLog } from "../request-log.ts";
 import type { MeasurementRecord } from "../void/void-description.ts";
 
 /** One query of the description. */
@@ -12,9 +13,9 @@ interface Question {
 }
 
 /** A whole answer arrived, perhaps a partial one. */
-interface Answered {
+interface Complete {
   readonly ok: true;
-  readonly answer: AskedAnswer;
+  readonly answer: WholeAnswer;
   readonly record: number;
   /** Nothing speaks against it: not partial, and clearly faster than the endpoint's suspected time limit. */
   readonly sound: boolean;
@@ -23,14 +24,14 @@ interface Answered {
 /** No answer came to this query; others may be answered. */
 export interface Unanswered {
   readonly ok: false;
-  readonly why: "timeout" | "refused" | "failed";
+  readonly why: Failed["why"];
   /** Failed because the answer is larger than is taken in. */
   readonly tooLarge: boolean;
   readonly record: number;
 }
 
 /** What came of a question. */
-export type Outcome = Answered | Unanswered;
+export type Outcome = Complete | Unanswered;
 
 /** What a session works with. */
 export interface SessionOptions {
@@ -50,7 +51,6 @@ export interface SessionOptions {
 const mostRows = 200_000;
 const mostBytes = 64 * 1024 * 1024;
 const mostRecords = 5000;
-const longestQueryText = 2000;
 const timeoutsInARow = 5;
 const failuresInARow = 10;
 const longestWaitMs = 120_000;
@@ -67,19 +67,10 @@ interface Postponed {
   readonly record: number;
 }
 
-/** A question that was sent. */
-interface Sent {
-  readonly question: Question;
-  readonly startedMs: number;
-}
-
 /** Asks one endpoint, one request at a time, within the budget, every request on record. Its clock starts at once. */
 export class Session {
-  readonly records: MeasurementRecord[];
   readonly #options: SessionOptions;
-  readonly #startedMs: number;
-  #requests = 0;
-  #bytes = 0;
+  readonly #log: RequestLog;
   #timeouts = 0;
   #failures = 0;
   #asked = false;
@@ -87,17 +78,21 @@ export class Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.records = [...options.records];
-    this.#startedMs = options.clock.now();
+    const limits = { timeoutMs: options.queryTimeoutMs, maxRows: mostRows, maxBytes: mostBytes };
+    this.#log = new RequestLog({ ...options, maxRequests: options.budget.requests, limits, level: 1 });
+  }
+
+  get records(): readonly MeasurementRecord[] {
+    return this.#log.records;
   }
 
   /** Requests, decoded bytes and milliseconds of this run. */
   get spent() {
-    return { requests: this.#requests, bytes: this.#bytes, ms: this.#options.clock.now() - this.#startedMs };
+    return this.#log.cost;
   }
 
   get requestsLeft(): number {
-    return Math.max(0, this.#options.budget.requests - this.#requests);
+    return Math.max(0, this.#options.budget.requests - this.spent.requests);
   }
 
   get #msLeft(): number {
@@ -127,51 +122,37 @@ export class Session {
   async #ready(): Promise<void> {
     const { budget, signal, pauseMs } = this.#options;
     if (signal.aborted) throw new StopRun("cancelled");
-    const isSpent = this.requestsLeft === 0 || this.#bytes >= budget.bytes || this.#msLeft <= 0;
+    const isSpent = this.#log.isSpent || this.spent.bytes >= budget.bytes || this.#msLeft <= 0;
     if (isSpent || this.records.length >= mostRecords) throw new StopRun("budget");
     if (this.#timeouts >= timeoutsInARow || this.#failures >= failuresInARow) throw new StopRun("timeouts");
     if (this.#asked && pauseMs > 0) await this.#pause(pauseMs);
     this.#asked = true;
   }
 
-  async #askOnce(question: Question): Promise<Outcome | Postponed> {
-    const { clock, endpoint, signal, asker, queryTimeoutMs, budget } = this.#options;
-    const startedMs = clock.now();
-    try {
-      const answer = await asker.ask({
-        endpoint,
-        query: question.query,
-        signal,
-        timeoutMs: Math.max(1, Math.min(queryTimeoutMs, this.#msLeft)),
-        maxRows: question.maxRows ?? mostRows,
-        maxBytes: Math.max(1, Math.min(mostBytes, budget.bytes - this.#bytes)),
+  async #askOnce({ query, ...question }: Question): Promise<Outcome | Postponed> {
+    const { queryTimeoutMs, budget } = this.#options;
+    const timeoutMs = Math.max(1, Math.min(queryTimeoutMs, this.#msLeft));
+    const maxBytes = Math.max(1, Math.min(mostBytes, budget.bytes - this.spent.bytes));
+    const attempt = await this.#log
+      .ask(query, { maxRows: mostRows, ...question, timeoutMs, maxBytes })
+      .catch((thrown) => {
+        throw new StopRun("cancelled", thrown);
       });
-      return this.#answered({ question, startedMs }, answer);
-    } catch (thrown) {
-      const error = toFedwayError(thrown);
-      if (signal.aborted || error.code === "CANCELLED") throw new StopRun("cancelled", error);
-      if (error.code === "ADDRESS_REFUSED" || error.code === "INTERNAL") throw error;
-      return this.#unanswered({ question, startedMs }, error);
-    }
-  }
-
-  #answered(sent: Sent, answer: AskedAnswer): Answered {
-    const partial = answer.partial !== undefined || answer.httpStatus === 206;
-    this.#requests += Math.max(1, answer.requests);
-    this.#bytes += answer.bytes;
+    if (attempt === undefined) throw new StopRun("budget");
+    if (attempt.value === undefined) return this.#unanswered(attempt);
+    const { value: answer, record, durationMs } = attempt;
     this.#timeouts = 0;
     this.#failures = 0;
-    const { record, durationMs } = this.#note(sent, partial ? "partial" : "ok", answer.httpStatus);
+    const partial = answer.partial !== undefined;
     if (partial) this.#suspectLimit(durationMs);
     return { ok: true, answer, record, sound: !partial && durationMs < 0.8 * this.#suspectedLimitMs };
   }
 
-  #unanswered(sent: Sent, error: FedwayError): Unanswered | Postponed {
-    const { why, retry } = failures[error.code] ?? { why: "failed" };
-    const { upstreamStatus, retryAfterMs } = error.details;
-    this.#requests += 1;
-    const { record, durationMs } = this.#note(sent, why, upstreamStatus);
+  #unanswered({ error, why, record, durationMs }: Failed): Unanswered | Postponed {
+    if (error.code === "ADDRESS_REFUSED" || error.code === "INTERNAL") throw error;
+    const retry = retries[error.code];
     if (retry !== undefined) {
+      const { retryAfterMs } = error.details;
       const waitMs = retryAfterMs ?? Math.max(1000, this.#options.pauseMs);
       return { waitMs, told: retryAfterMs !== undefined, unreachable: retry === "unreachable", record };
     }
@@ -187,20 +168,6 @@ export class Session {
     if (durationMs >= shortestLimitMs) this.#suspectedLimitMs = Math.min(this.#suspectedLimitMs, durationMs);
   }
 
-  #note({ question, startedMs }: Sent, outcome: MeasurementRecord["outcome"], httpStatus: number | undefined) {
-    const durationMs = this.#options.clock.now() - startedMs;
-    const { query, level } = question;
-    this.records.push({
-      rung: level,
-      query: query.length > longestQueryText ? `${query.slice(0, longestQueryText)}…` : query,
-      durationMs: Math.round(durationMs),
-      at: new Date(startedMs).toISOString(),
-      outcome,
-      httpStatus,
-    });
-    return { record: this.records.length - 1, durationMs };
-  }
-
   /** @throws StopRun "cancelled" when the signal aborts meanwhile */
   async #pause(ms: number): Promise<void> {
     const { clock, signal } = this.#options;
@@ -209,25 +176,12 @@ export class Session {
   }
 }
 
-/** What an error means for the description; with `retry`, nothing is wrong with the query: it is asked again later. */
-interface Failure {
-  readonly why: Unanswered["why"];
-  readonly retry?: "busy" | "unreachable";
-}
-
-/** By code; other errors are failures of the endpoint. */
-export const failures: Partial<Record<ErrorCode, Failure>> = {
-  ENDPOINT_TIMEOUT: { why: "timeout" },
-  DEADLINE_EXCEEDED: { why: "timeout" },
-  ENDPOINT_REJECTED_QUERY: { why: "refused" },
-  ENDPOINT_REFUSED: { why: "refused" },
-  ENDPOINT_NOT_SPARQL: { why: "refused" },
-  ENDPOINT_REDIRECT: { why: "refused" },
-  ADDRESS_REFUSED: { why: "refused" },
-  ENDPOINT_RATE_LIMITED: { why: "failed", retry: "busy" },
-  ENDPOINT_BUSY: { why: "failed", retry: "busy" },
-  CIRCUIT_OPEN: { why: "failed", retry: "unreachable" },
-  ENDPOINT_UNREACHABLE: { why: "failed", retry: "unreachable" },
+/** Errors with which nothing is wrong with the query: it is asked again later. */
+const retries: Partial<Record<ErrorCode, "busy" | "unreachable">> = {
+  ENDPOINT_RATE_LIMITED: "busy",
+  ENDPOINT_BUSY: "busy",
+  CIRCUIT_OPEN: "unreachable",
+  ENDPOINT_UNREACHABLE: "unreachable",
 };
 
 /** Ends a run from any depth before everything is known; never leaves the describer. */

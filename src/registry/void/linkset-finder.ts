@@ -1,9 +1,10 @@
+import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
-import type { AskedAnswer, AskedEndpoint, Asker } from "../catalog/catalog.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
 import { iriOf, isWritable, namespaceOf, written, wholeNumberOf } from "./values.ts";
 import { type Dialect, from as fromGraphs, matched } from "../compute/queries.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
-import { type Logged, RequestLog } from "./request-log.ts";
+import { type Answered, RequestLog } from "../request-log.ts";
 import type {
   Linkset,
   MeasurementRecord,
@@ -67,7 +68,7 @@ export function createLinksetFinder(options: { readonly asker: Asker; readonly c
   };
 }
 
-const limits = { timeoutMs: 10_000, maxRows: 1000 };
+const limits = { timeoutMs: 10_000, maxRows: 1000, maxBytes: 2 * 1024 * 1024 };
 /** How searches for links are marked among the records. */
 const level = 6;
 
@@ -95,14 +96,14 @@ class Search {
 
   /** Undefined when the budget is spent or the endpoint failed, which is recorded. */
   async ask(endpoint: AskedEndpoint, query: string, what: string): Promise<Answer | undefined> {
-    const answer = await this.#log.ask(query, endpoint);
-    const { failure } = this.#log;
-    if (failure !== undefined) this.unknown.push({ what, ...failure });
-    return answer;
+    const answer = await this.#log.ask(query, { endpoint });
+    if (answer === undefined || answer.value !== undefined) return answer;
+    this.unknown.push({ what, why: answer.why, record: answer.record });
+    return undefined;
   }
 }
 
-type Answer = Logged<AskedAnswer>;
+type Answer = Answered<WholeAnswer>;
 
 /** The description with links to one endpoint put in the place of older ones to the same, and of what was unknown about them. */
 export function withLinksets(description: VoidDescription, targetId: string, found: FoundLinksets): VoidDescription {

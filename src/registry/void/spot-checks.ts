@@ -1,4 +1,4 @@
-import type { RequestLog } from "./request-log.ts";
+import type { RequestLog } from "../request-log.ts";
 import { written, wholeNumberOf } from "./values.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import type { VoidDescription } from "./void-description.ts";
@@ -59,10 +59,10 @@ export function verdictOf(checks: readonly SpotCheck[]): { readonly trusted: boo
 
 async function existence(log: RequestLog, claim: string, pattern: string): Promise<SpotCheck> {
   const answer = await log.ask(`ASK { ${anywhere(pattern)} }`);
-  const value = answer?.value.boolean;
+  const value = answer?.value?.boolean;
   if (value === true) return { claim, verdict: "confirmed" };
   // A time-out or row limit that the endpoint hides behind "false" is possible, but then its answers cannot be used either.
-  if (value === false && answer?.value.partial === undefined) return { claim, verdict: "contradicted", found: "none" };
+  if (value === false && answer?.value?.partial === undefined) return { claim, verdict: "contradicted", found: "none" };
   return { claim, verdict: "unchecked" };
 }
 
@@ -104,9 +104,9 @@ function allTriples({ classPartitions, propertyPartitions, triples }: Claims): r
 
 async function counted(log: RequestLog, { claim, value, query }: CountClaim): Promise<SpotCheck> {
   const answer = await log.ask(query);
-  const term = answer?.value.rows[0]?.get("n");
+  const term = answer?.value?.rows[0]?.get("n");
   const actual = term === undefined ? undefined : wholeNumberOf(term);
-  if (actual === undefined || answer?.value.partial !== undefined) return { claim, verdict: "unchecked" };
+  if (actual === undefined || answer?.value?.partial !== undefined) return { claim, verdict: "unchecked" };
   return isClose(value, actual)
     ? { claim, verdict: "confirmed" }
     : { claim, verdict: "contradicted", found: String(actual) };

@@ -1,7 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { voidExt, voidVocabulary as v, dcat, foaf, rdf } from "../../rdf/vocabularies.ts";
-import type { RequestLog } from "./request-log.ts";
+import type { RequestLog } from "../request-log.ts";
 import { iriOf, written } from "./values.ts";
 
 type Row = ReadonlyMap<string, RDF.Term>;
@@ -16,7 +16,7 @@ export async function findStoredVoid(
   where: "default" | "named",
 ): Promise<readonly StoredVoid[]> {
   const found = await log.ask(discoveryQuery(spellings, where));
-  const stored = (found?.value.rows ?? []).flatMap((row) => storedIn(row, where));
+  const stored = (found?.value?.rows ?? []).flatMap((row) => storedIn(row, where));
   return stored
     .toSorted((one, other) => Number(other.endpoint !== undefined) - Number(one.endpoint !== undefined))
     .slice(0, mostDatasets);
@@ -53,7 +53,7 @@ export async function readStoredVoid(log: RequestLog, stored: StoredVoid) {
     if (name !== "dataset" && !rebuilt.has(after)) continue;
     for (let page = 0; page < mostPages && !log.unreachable; page += 1) {
       const answer = await log.ask(queryFor(name, stored, page));
-      if (answer === undefined) break;
+      if (answer?.value === undefined) break;
       record ??= answer.record;
       for (const row of answer.value.rows) rebuilt.add(name, row);
       if (answer.value.rows.length < pageRows) break;

@@ -1,12 +1,13 @@
+import type { Asker } from "../../outbound/whole-answer.ts";
 import type { Clock } from "../../clock.ts";
 import type * as RDF from "@rdfjs/types";
-import type { AskedEndpoint, Asker } from "../catalog/catalog.ts";
+import type { AskedEndpoint } from "../catalog/catalog.ts";
 import { chooseDataset, linkedDescriptions, type OwnEndpoint, ownEndpoint } from "./choose-dataset.ts";
 import { indexNodes, isWritable } from "./values.ts";
 import { findStoredVoid, readStoredVoid } from "./stored-void.ts";
 import { claimed } from "./read-partitions.ts";
 import { readVoid, type VoidFacts } from "./read-void.ts";
-import { RequestLog } from "./request-log.ts";
+import { RequestLog } from "../request-log.ts";
 import { type SpotCheck, spotCheck, verdictOf } from "./spot-checks.ts";
 import type { MeasurementRecord, VoidDescription } from "./void-description.ts";
 
@@ -57,7 +58,7 @@ interface Found {
 const mostLinks = 4;
 /** Bounds of one cascade, and of each attempt in it (registry method, section 3). */
 const maxRequests = 60;
-const limits = { timeoutMs: 5_000, maxRows: 5_000 };
+const limits = { timeoutMs: 5_000, maxRows: 5_000, maxBytes: 2 * 1024 * 1024 };
 
 /** Finds the description that an endpoint's publisher has written. */
 export type VoidRetriever = ReturnType<typeof createVoidRetriever>;
@@ -143,7 +144,7 @@ class Cascade {
     if (this.#seen.has(url)) return;
     this.#seen.add(url);
     const fetched = await this.#log.document(url);
-    if (fetched === undefined) return;
+    if (fetched?.value === undefined) return;
     const { quads, url: from } = fetched.value;
     // The endpoint answers under the URL that its redirects lead to, too.
     if (step === "endpoint") this.#own = ownEndpoint(this.#url, from);

@@ -1,14 +1,13 @@
+import { createAsker } from "../../../src/outbound/whole-answer.ts";
+import { createDocumentClient } from "../../../src/outbound/documents.ts";
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FaultKind } from "../../../src/errors/fedway-error.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { createEndpointProbe, type Finding } from "../../../src/monitor/probe-endpoint.ts";
-import { createAsker } from "../../../src/outbound/whole-answer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { systemClock } from "../../../src/clock.ts";
 import type { ResolveHost } from "../../../src/outbound/address-guard.ts";
-import { createDocumentClient } from "../../../src/outbound/documents.ts";
-import { createProbeClient } from "../../../src/outbound/whole-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { type DocumentServer, startDocumentServer } from "../../support/document-server.ts";
 import { type HostileServer, startHostileServer } from "../../support/hostile-server.ts";
@@ -39,8 +38,7 @@ async function probe(entry: Partial<CatalogEntry>, timeoutMs = 2_000): Promise<F
     () => documents.close(),
   );
   const ask = createEndpointProbe({
-    client: createProbeClient({ client }),
-    documents: createAsker({ client, documents }),
+    asker: createAsker({ client, documents }),
     capabilities: { view: () => undefined },
     clock: systemClock,
     timeoutMs,

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Asker, Asking } from "../../../src/registry/catalog/catalog.ts";
-import { createAsker } from "../../../src/outbound/whole-answer.ts";
+import { createAsker, type AskRequest, type Asker } from "../../../src/outbound/whole-answer.ts";
 import { createDocumentClient } from "../../../src/outbound/documents.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { shouldRejectWith } from "../../support/document-server.ts";
 import { hostileSetting } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
@@ -18,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const asking = (query: string, more: Partial<Asking> = {}): Asking => ({
+const asking = (query: string, more: Partial<AskRequest> = {}): AskRequest => ({
   endpoint: { url: server.url },
   query,
   signal: new AbortController().signal,
@@ -54,7 +53,7 @@ describe("whole answers", () => {
     server.setFault({ kind: "body", body, headers: { "X-SPARQL-MaxRows": "1" } });
     const answer = await asker.ask(asking("SELECT ?x { ?x ?p ?o }"));
     expect(answer.rows).toHaveLength(1);
-    expect(answer.partial).toMatch(/1/u);
+    expect(answer.partial?.detail).toMatch(/1/u);
   });
   it("a query that asks for no more than the cap itself gets a whole answer", async () => {
     const body = '{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"urn:x"}}]}}';

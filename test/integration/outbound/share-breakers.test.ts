@@ -1,3 +1,4 @@
+import { sparqlAsker } from "../../support/sparql-asker.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyHealth } from "../../../src/monitor/apply-health.ts";
 import { shareBreakers } from "../../../src/outbound/share-breakers.ts";
@@ -7,7 +8,6 @@ import type { Store } from "../../../src/store/store.ts";
 import type { BreakerReport } from "../../../src/outbound/observer.ts";
 import { createSparqlClient } from "../../../src/outbound/client.ts";
 import { type Clock, systemClock } from "../../../src/clock.ts";
-import { createProbeClient } from "../../../src/outbound/whole-answer.ts";
 import { read, requestTo, shouldFail } from "../../support/hostile-client.ts";
 import { type SparqlTestServer, startSparqlTestServer } from "../../support/sparql-test-server.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -108,7 +108,7 @@ describe("an endpoint that the monitor has found down", () => {
   const connectFault = () =>
     ({ atMs: clock.now(), ok: false, ms: 1, fault: "connect", tries: 2, source: "turn" }) as const;
   const probeOf = (client: ReturnType<typeof openProcess>["client"], pastBreaker: boolean) =>
-    createProbeClient({ client, clock, pastBreaker }).probe({
+    sparqlAsker({ client, clock, pastBreaker }).ask({
       endpoint: { id: "alpha", url: server.url },
       query: "SELECT ?x WHERE { VALUES ?x { 1 2 3 } }",
       kind: "bindings",

@@ -1,3 +1,4 @@
+import type { AskRequest, WholeAnswer } from "../../../src/outbound/whole-answer.ts";
 import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
 import { type ErrorDetails, FedwayError } from "../../../src/errors/fedway-error.ts";
@@ -5,22 +6,24 @@ import type { ErrorCode } from "../../../src/errors/codes.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import type { EndpointView } from "../../../src/registry/capabilities/capabilities.ts";
 import { createEndpointProbe } from "../../../src/monitor/probe-endpoint.ts";
-import type { ProbeAnswer, ProbeRequest } from "../../../src/outbound/whole-answer.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createSimulatedClock } from "../../support/simulated-clock.ts";
 
 const rowsOf = (...values: readonly string[]) => values.map((value) => new Map([["x", DataFactory.literal(value)]]));
-const answer = (rows: ProbeAnswer["rows"], more: Partial<ProbeAnswer> = {}): ProbeAnswer => ({
+const answer = (rows: WholeAnswer["rows"], more: Partial<WholeAnswer> = {}): WholeAnswer => ({
   rows,
   quads: [],
-  format: "application/sparql-results+json",
+  variables: ["x"],
+  httpStatus: 200,
+  mediaType: "application/sparql-results+json",
+  bytes: 100,
   durationMs: 1,
   requests: 1,
   ...more,
 });
 const right = answer(rowsOf("3", "1", "2"));
 
-type Step = ProbeAnswer | FedwayError;
+type Step = WholeAnswer | FedwayError;
 const failed = (code: ErrorCode, details: ErrorDetails = {}) => new FedwayError(code, `${code}!`, details);
 
 function probing(
@@ -28,19 +31,19 @@ function probing(
   options: { entry?: Partial<CatalogEntry>; view?: Partial<EndpointView> } = {},
 ) {
   const clock = createSimulatedClock(1_000);
-  const asked: ProbeRequest[] = [];
+  const asked: AskRequest[] = [];
   const view = options.view && { lacks: new Set<never>(), formats: [], ...options.view };
   const probe = createEndpointProbe({
-    client: {
-      async probe(request) {
+    asker: {
+      async ask(request) {
         const step = steps[asked.length] ?? expect.fail("asked too often");
         asked.push(request);
         await new Promise<void>((resolve) => clock.setTimeout(resolve, 40));
         if (step instanceof FedwayError) throw step;
         return step;
       },
+      fetchDocument: () => expect.fail("no document is to be fetched"),
     },
-    documents: { fetchDocument: () => expect.fail("no document is to be fetched") },
     capabilities: { view: () => view },
     clock,
   });

@@ -1,3 +1,5 @@
+import { createDocumentClient } from "../../../../src/outbound/documents.ts";
+import { sparqlAsker } from "../../../support/sparql-asker.ts";
 import oxigraph from "oxigraph";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createComunicaEngine } from "../../../../src/engine/comunica/comunica-engine.ts";
@@ -8,8 +10,6 @@ import { type EndpointView, endpointView } from "../../../../src/registry/capabi
 import { createCapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
-import { createDocumentClient } from "../../../../src/outbound/documents.ts";
-import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";
 import {
   bindingsAnswer,
   canonicalRow,
@@ -36,7 +36,7 @@ const engine = createComunicaEngine({
   maxSolutions: 100_000,
   now,
 });
-const prober = createCapabilityProber({ client: createProbeClient({ client }), bounds: { pauseMs: 0, questions: 22 } });
+const prober = createCapabilityProber({ asker: sparqlAsker({ client }), bounds: { pauseMs: 0, questions: 22 } });
 
 const data = [
   ...Array.from(

@@ -1,8 +1,8 @@
+import { sparqlAsker } from "../../../support/sparql-asker.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ProbedConstruct, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
 import { createCapabilityProber, type CapabilityProberOptions } from "../../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
-import { createProbeClient } from "../../../../src/outbound/whole-answer.ts";
 import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
   type LimitedEndpoint,
@@ -30,7 +30,7 @@ async function probe(limits: LimitedEndpointOptions, setting: Setting = {}) {
   });
   opened.push(endpoint, client);
   const prober = createCapabilityProber({
-    client: createProbeClient({ client }),
+    asker: sparqlAsker({ client }),
     bounds: { pauseMs: 0, ...setting.bounds },
   });
   const { signal } = new AbortController();
@@ -283,7 +283,7 @@ describe("bounds", () => {
     const endpoint = await startLimitedEndpoint();
     const client = createSparqlClient({ version: "1", allowAddresses: ["127.0.0.0/8"] });
     opened.push(endpoint, client);
-    const prober = createCapabilityProber({ client: createProbeClient({ client }), bounds: { pauseMs: 5_000 } });
+    const prober = createCapabilityProber({ asker: sparqlAsker({ client }), bounds: { pauseMs: 5_000 } });
     const run = prober.probe({ url: endpoint.url }, { signal: AbortSignal.timeout(50) });
     await expect(run).rejects.toMatchObject({ code: "CANCELLED" });
     expect(endpoint.requests.length).toBeLessThan(3);

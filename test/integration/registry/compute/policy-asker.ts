@@ -1,8 +1,8 @@
+import type { AskRequest, Asker, WholeAnswer } from "../../../../src/outbound/whole-answer.ts";
 import type * as RDF from "@rdfjs/types";
 import oxigraph from "oxigraph";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { type DistinctFault, withDistinctFault } from "../../../support/distinct-faults.ts";
-import type { AskedAnswer, Asker, Asking } from "../../../../src/registry/catalog/catalog.ts";
 
 /** How an endpoint over Oxigraph misbehaves. Work is the number of solutions that a query groups or lists. */
 export interface Policy {
@@ -105,7 +105,7 @@ function dataOf(nTriples: readonly string[]): Loaded {
 
 const aggregate = /^SELECT (.*?) WHERE (\{.*\})( GROUP BY [^{}]*)?( LIMIT \d+)?$/u;
 
-function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
+function evaluate(engine: Engine, { query }: AskRequest): WholeAnswer {
   const { store, some, policy } = engine;
   refuse(policy, query);
   const beyond = isTooMuch(engine, query) ? policy.beyond : undefined;
@@ -118,7 +118,7 @@ function evaluate(engine: Engine, { query }: Asking): AskedAnswer {
   const all = answer.map((row) => (beyond === "scaled" ? scaled(row) : row));
   const rows = all.slice(0, policy.rowCap);
   const marked = beyond === "marked" || (policy.capMarked === true && rows.length < all.length);
-  return reply(rows, marked ? { partial: "on purpose" } : {});
+  return reply(rows, marked ? { partial: { how: "truncated", detail: "on purpose" } as const } : {});
 }
 
 function refuse(policy: Policy, query: string): void {
@@ -154,9 +154,10 @@ function scaled(row: Map<string, RDF.Term>): Map<string, RDF.Term> {
   );
 }
 
-function reply(rows: AskedAnswer["rows"], extra: Partial<AskedAnswer>): AskedAnswer {
+function reply(rows: WholeAnswer["rows"], extra: Partial<WholeAnswer>): WholeAnswer {
   const base = {
     variables: [],
+    quads: [],
     httpStatus: 200,
     mediaType: "application/sparql-results+json",
     durationMs: 1,

@@ -1,8 +1,9 @@
+import type { Asker } from "../../../../src/outbound/whole-answer.ts";
+import type { RdfDocument } from "../../../../src/outbound/documents.ts";
 import { DataFactory } from "n3";
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { createDocumentCanary } from "../../../../src/registry/capabilities/document-canary.ts";
-import type { Asker, FetchedDocument } from "../../../../src/registry/catalog/catalog.ts";
 
 const namedNode = (iri: string) => DataFactory.namedNode(iri);
 const url = "http://data.example/x";
@@ -14,7 +15,7 @@ const fact = link("http://data.example/p");
 const canaryOver = (fetchDocument: Asker["fetchDocument"]) =>
   createDocumentCanary({ asker: { fetchDocument }, clock: { now: () => Date.parse("2026-01-01T00:00:00Z") } });
 
-const shouldBe = (reachable: boolean, kind: "tpf" | "file", quads: FetchedDocument["quads"]): void =>
+const shouldBe = (reachable: boolean, kind: "tpf" | "file", quads: RdfDocument["quads"]): void =>
   it(`a ${kind} with ${quads.length} triples is ${reachable ? "" : "not "}reachable`, async () => {
     const document = { url, httpStatus: 200, mediaType: "text/turtle", quads, bytes: 10, durationMs: 1 };
     const found = await canaryOver(async () => document)({ id: "x", url, interface: kind }, AbortSignal.timeout(1000));

@@ -15,7 +15,7 @@ const context: AnswerContext = {
 };
 
 function read(rows: readonly Record<string, RDF.Term>[], options: Partial<AnswerContext> = {}) {
-  const base = { variables: [], httpStatus: 200, mediaType: "", bytes: 1, durationMs: 1, requests: 1 };
+  const base = { variables: [], quads: [], httpStatus: 200, mediaType: "", bytes: 1, durationMs: 1, requests: 1 };
   return readObservation(
     { ...base, rows: rows.map((row) => new Map(Object.entries(row))) },
     { ...context, ...options },

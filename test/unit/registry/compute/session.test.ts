@@ -1,13 +1,13 @@
+import type { WholeAnswer } from "../../../../src/outbound/whole-answer.ts";
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import type { AskedAnswer } from "../../../../src/registry/catalog/catalog.ts";
 import { Session, type SessionOptions } from "../../../../src/registry/compute/session.ts";
 import { type Clock, systemClock } from "../../../../src/clock.ts";
 
 /** What an endpoint does with one request: an answer, perhaps slow or partial, or an error. */
 type Step =
-  | { readonly takesMs?: number; readonly partial?: string; readonly bytes?: number }
+  | { readonly takesMs?: number; readonly partial?: WholeAnswer["partial"]; readonly bytes?: number }
   | {
       readonly code: ErrorCode;
       readonly retryAfterMs?: number;
@@ -58,8 +58,14 @@ function stage(steps: readonly Step[], options: Partial<SessionOptions> = {}): S
   return { session, waits, asked };
 }
 
-function answer({ partial, bytes = 10 }: { readonly partial?: string; readonly bytes?: number }): AskedAnswer {
-  const base = { rows: [], variables: [], httpStatus: 200, mediaType: "", durationMs: 1, requests: 1 };
+function answer({
+  partial,
+  bytes = 10,
+}: {
+  readonly partial?: WholeAnswer["partial"];
+  readonly bytes?: number;
+}): WholeAnswer {
+  const base = { rows: [], quads: [], variables: [], httpStatus: 200, mediaType: "", durationMs: 1, requests: 1 };
   return { ...base, bytes, ...(partial !== undefined && { partial }) };
 }
 
@@ -137,7 +143,7 @@ describe("a session", () => {
 
   it("does not take a partial answer, or one near the time limit, for sound", async () => {
     const steps: Step[] = [{ takesMs: 1900 }, { code: "ENDPOINT_TIMEOUT", takesMs: 2000 }, { takesMs: 1900 }, {}];
-    const { session } = stage([...steps, { partial: "cut" }]);
+    const { session } = stage([...steps, { partial: { how: "truncated", detail: "cut" } }]);
     const sound: unknown[] = [];
     for (let time = 0; time < 5; time++) {
       const outcome = await ask(session);

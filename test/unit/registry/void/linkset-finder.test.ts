@@ -1,6 +1,6 @@
+import type { Asker } from "../../../../src/outbound/whole-answer.ts";
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import type { Asker } from "../../../../src/registry/catalog/catalog.ts";
 import { createLinksetFinder, type FoundLinksets, withLinksets } from "../../../../src/registry/void/linkset-finder.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { withDistinctFault } from "../../../support/distinct-faults.ts";

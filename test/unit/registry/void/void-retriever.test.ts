@@ -248,7 +248,9 @@ describe("a description is held against the data", () => {
   });
   it("an answer that says it is partial contradicts nothing", async () => {
     const interfere: AskerScript["interfere"] = ({ query }) =>
-      query.includes("horn") ? { ...rowsAnswer([], false), partial: "cut" } : undefined;
+      query.includes("horn")
+        ? { ...rowsAnswer([], false), partial: { how: "truncated", detail: "cut" } as const }
+        : undefined;
     const script = described(
       "void:classPartition [ void:class ex:Thing ] ; void:propertyPartition [ void:property ex:horn ]",
     );
