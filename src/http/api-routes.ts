@@ -10,6 +10,7 @@ import {
   IdPath,
   NoParameters,
   PlanDescription,
+  Problem,
   type QueryBody,
   queryBody,
   RunRecord,
@@ -54,6 +55,11 @@ async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: Fas
   return table;
 }
 
+/** A failed run is the table that it has, with its problem as `diagnosis`; what is refused before is a problem. */
+const failedTable = {
+  content: { "application/problem+json": { schema: Problem }, "application/json": { schema: TabularAnswer } },
+};
+
 /** `POST /api/query`, `POST /api/explain`, `GET /api/runs/{id}`. */
 export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   const { queries, config } = shell;
@@ -61,9 +67,10 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   app.post("/api/query", {
     schema: {
       tags: ["Queries"],
+      operationId: "queryTable",
       summary: "Run a query and get rows as simple JSON",
       body: queryBody(config.limits.maxRows),
-      response: answers(TabularAnswer),
+      response: { ...answers(TabularAnswer), "4xx": failedTable, "5xx": failedTable },
     },
     handler: async (request, reply) => {
       const table = await tabulate(shell, request.body, request);
@@ -74,6 +81,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   app.post("/api/explain", {
     schema: {
       tags: ["Queries"],
+      operationId: "explain",
       summary: "Get the plan of a query without running it",
       body: ExplainBody,
       response: answers(PlanDescription),
@@ -97,6 +105,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
   app.get("/api/runs/:id", {
     schema: {
       tags: ["Queries"],
+      operationId: "getRun",
       summary: "Get the record of a run: what each endpoint contributed",
       params: IdPath,
       querystring: NoParameters,

@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { basename, isAbsolute } from "node:path";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import type { TSchema } from "typebox";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { documentUnknown } from "../registry/catalog/check-write.ts";
 import { serializeResult } from "../results/serialize.ts";
@@ -18,7 +19,7 @@ import {
 import { anyOriginHeaders, flat, sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { documentFormat, etagHeader, graphFormat, requestedFormat, sendDocument } from "./rdf-body.ts";
-import { answers, IdPath, NoParameters } from "./schemas.ts";
+import { answers, answersAs, graphTypes, IdPath, NoParameters } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const tags = ["Catalogue"];
@@ -29,13 +30,15 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   addEndpointList(app, shell);
   addDocument(app, shell, {
     kind: "endpoint",
+    operationId: "getEndpoint",
     summary: "Get one endpoint of the catalogue, as JSON or with its whole RDF",
-    response: answers(Endpoint),
+    view: Endpoint,
   });
   addExport(app, shell);
   app.get("/api/catalog/problems", {
     schema: {
       tags,
+      operationId: "listCatalogProblems",
       summary: "What is wrong with catalogue files, and where changes over the API differ from them",
       querystring: NoParameters,
       response: answers(CatalogProblems),
@@ -46,8 +49,9 @@ export function addCatalogRoutes(app: TypedApp, shell: HttpShell): void {
   addFederationList(app, shell);
   addDocument(app, shell, {
     kind: "federation",
+    operationId: "getFederation",
     summary: "Get one federation with its members, as JSON or with its whole RDF",
-    response: answers(Federation),
+    view: Federation,
   });
 }
 
@@ -59,6 +63,7 @@ function addEndpointList(app: TypedApp, { search, catalog, view }: HttpShell): v
   app.get("/api/endpoints", {
     schema: {
       tags,
+      operationId: "listEndpoints",
       summary: "List or search the endpoints of the catalogue",
       querystring: EndpointFilter,
       response: answers(EndpointList),
@@ -77,6 +82,7 @@ function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
   app.get("/api/federations", {
     schema: {
       tags,
+      operationId: "listFederations",
       summary: "List the federations of the catalogue",
       querystring: Paging,
       response: answers(FederationList),
@@ -93,14 +99,21 @@ function addFederationList(app: TypedApp, { catalog, view }: HttpShell): void {
 
 interface DocumentRoute {
   readonly kind: "endpoint" | "federation";
+  readonly operationId: string;
   readonly summary: string;
-  readonly response: unknown;
+  readonly view: TSchema;
 }
 
-function addDocument(app: TypedApp, shell: HttpShell, { kind, summary, response }: DocumentRoute): void {
+function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...named }: DocumentRoute): void {
   const { catalog, config, view } = shell;
   app.get(`/api/${kind}s/:id`, {
-    schema: { tags, summary, params: IdPath, querystring: FormatParameters, response },
+    schema: {
+      tags,
+      ...named,
+      params: IdPath,
+      querystring: FormatParameters,
+      response: answersAs(graphTypes, shown),
+    },
     handler: async (request, reply) => {
       const { id } = request.params;
       const document = catalog.document(kind, id);
@@ -117,8 +130,10 @@ function addExport(app: TypedApp, { catalog, sendProblem }: HttpShell): void {
   app.get("/api/catalog", {
     schema: {
       tags,
+      operationId: "exportCatalog",
       summary: "Get all documents of the catalogue as one RDF graph",
       querystring: FormatParameters,
+      response: answersAs(graphTypes),
     },
     handler: async (request, reply) => {
       const format = graphFormat(requestedFormat(request));

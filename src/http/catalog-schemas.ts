@@ -1,4 +1,5 @@
 import { type TSchema, Type } from "typebox";
+import { view } from "./schemas.ts";
 
 const strict = { additionalProperties: false } as const;
 const id = Type.String({ maxLength: 64, description: "Catalogue id." });
@@ -15,7 +16,7 @@ const origin = {
 };
 
 /** One endpoint of the catalogue; `query` is where it is asked through Fedway. */
-export const Endpoint = Type.Object({
+export const Endpoint = view("Endpoint", {
   id,
   title: Type.String(),
   description: Type.Optional(Type.String()),
@@ -44,7 +45,7 @@ const total = Type.Integer({ description: "How many match, on all pages." });
 const page = { total, limit: Type.Integer(), offset: Type.Integer() };
 
 /** Answer of `GET /api/endpoints`. */
-export const EndpointList = Type.Object({
+export const EndpointList = view("EndpointList", {
   ...page,
   undecided: Type.Integer({
     description: "Endpoints that may have the class or property, but whose description is missing or incomplete.",
@@ -79,7 +80,7 @@ export const EndpointFilter = Type.Object(
 export const Paging = Type.Object(paging, strict);
 
 /** One federation; `endpoints` are its members now. */
-export const Federation = Type.Object({
+export const Federation = view("Federation", {
   id,
   title: Type.String(),
   description: Type.Optional(Type.String()),
@@ -94,12 +95,12 @@ export const Federation = Type.Object({
 });
 
 /** Answer of `GET /api/federations`. */
-export const FederationList = Type.Object({ ...page, federations: Type.Array(Federation) });
+export const FederationList = view("FederationList", { ...page, federations: Type.Array(Federation) });
 
 const catalogKind = oneOf(["endpoint", "federation"], "What the document describes.");
 
 /** Answer of `GET /api/catalog/problems`. */
-export const CatalogProblems = Type.Object({
+export const CatalogProblems = view("CatalogProblems", {
   problems: Type.Array(
     Type.Object({ file: Type.String(), line: Type.Optional(Type.Integer()), reason: Type.String() }),
     { description: "Catalogue files and changes that could not be used." },

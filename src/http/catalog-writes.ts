@@ -10,7 +10,7 @@ import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendNothing } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { etagHeader, addDocumentBodies, bodyError, documentQuads, maxBodyBytes, RdfBody } from "./rdf-body.ts";
-import { answers, IdPath, Problem } from "./schemas.ts";
+import { IdPath, nothing } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 type Kind = CatalogDocument["kind"];
@@ -39,32 +39,46 @@ function addWrites(app: TypedApp, writing: Writing): void {
   const path = `/api/${kind}s`;
   const { whole, put, merge } = documentBodies[kind];
   const options = { ...guarded, bodyLimit: maxBodyBytes };
-  const shown = answers(kind === "endpoint" ? Endpoint : Federation);
-  const [tags, params] = [["Changes"], IdPath];
+  const view = kind === "endpoint" ? Endpoint : Federation;
+  const [tags, params, named] = [["Changes"], IdPath, kind === "endpoint" ? "Endpoint" : "Federation"];
   app.post<WriteRoute>(path, {
     ...options,
-    schema: { tags, summary: `Add one ${kind}, as JSON or RDF`, body: documentBody(whole), response: shown },
+    schema: {
+      tags,
+      operationId: `create${named}`,
+      summary: `Add one ${kind}, as JSON or RDF`,
+      body: documentBody(whole),
+      response: { 201: written(view) },
+    },
     handler: (request, reply) => create(writing, request, reply),
   });
   app.put<WriteRoute>(`${path}/:id`, {
     ...options,
     schema: {
       tags,
+      operationId: `put${named}`,
       summary: `Put one ${kind} in place, as JSON or RDF`,
       params,
       body: documentBody(put),
-      response: shown,
+      response: { 200: written(view), 201: written(view) },
     },
     handler: (request, reply) => replace(writing, request, reply),
   });
   app.patch<WriteRoute>(`${path}/:id`, {
     ...options,
-    schema: { tags, summary: `Change some fields of one ${kind}`, params, body: mergeBody(merge), response: shown },
+    schema: {
+      tags,
+      operationId: `change${named}`,
+      summary: `Change some fields of one ${kind}`,
+      params,
+      body: mergeBody(merge),
+      response: { 200: written(view) },
+    },
     handler: (request, reply) => change(writing, request, reply),
   });
   app.delete<WriteRoute>(`${path}/:id`, {
     ...options,
-    schema: { tags, summary: `Remove one ${kind}`, params, response: { "4xx": Problem, "5xx": Problem } },
+    schema: { tags, operationId: `remove${named}`, summary: `Remove one ${kind}`, params, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       await catalog.remove(kind, id, ifMatchOf(request, catalog.document(kind, id)));
@@ -73,6 +87,11 @@ function addWrites(app: TypedApp, writing: Writing): void {
   });
 }
 
+/** The document as it is now. */
+const written = (schema: TSchema): object => ({
+  content: { "application/json": { schema } },
+  headers: { ETag: { type: "string", description: "For If-Match." } },
+});
 const rdf = { schema: Type.Unknown({ description: "One dcat:DataService or fedway:Federation." }) };
 const documentBody = (schema: TSchema): object => ({
   content: { "application/json": { schema }, "text/turtle": rdf, "application/ld+json": rdf },

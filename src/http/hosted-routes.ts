@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { TSchema } from "typebox";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { answerKindOf } from "../hosting/query-form.ts";
 import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
@@ -8,6 +9,7 @@ import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import type { QueryOperation } from "./protocol-operation.ts";
 import { clientKey } from "./rate-limiter.ts";
+import { ShardPath } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 import { addSparqlRoute, idOf, pathPart, shardUnknown } from "./sparql-routes.ts";
 
@@ -16,6 +18,7 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
   const { hosted, catalog, shards } = shell;
   addHostedRoute(app, shell, {
     url: "/hosted/:id/sparql",
+    operationId: "queryHosted",
     summary: "Query an endpoint that this service hosts",
     endpointOf(request) {
       const endpoint = hosted(idOf(request));
@@ -28,6 +31,8 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
   });
   addHostedRoute(app, shell, {
     url: "/shards/:dataset/:shard/sparql",
+    operationId: "queryShard",
+    params: ShardPath,
     summary: "Query a shard that this service hosts",
     endpointOf(request) {
       const [dataset, shard] = [pathPart(request, "dataset"), pathPart(request, "shard")];
@@ -40,14 +45,16 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
 
 interface HostedRoute {
   readonly url: string;
+  readonly operationId: string;
   readonly summary: string;
+  readonly params?: TSchema;
   /** @throws FedwayError when the path names nothing */
   readonly endpointOf: (request: FastifyRequest) => HostedEndpoint;
 }
 
-function addHostedRoute(app: TypedApp, shell: HttpShell, { url, summary, endpointOf }: HostedRoute): void {
+function addHostedRoute(app: TypedApp, shell: HttpShell, { endpointOf, ...route }: HostedRoute): void {
   const answer = hostedAnswer(shell, endpointOf);
-  addSparqlRoute(app, shell, { url, summary, federated: false, check: endpointOf, answer });
+  addSparqlRoute(app, shell, { ...route, federated: false, check: endpointOf, answer });
 }
 
 const staticHeaders = flat({ ...anyOriginHeaders, Vary: "Accept, Accept-Encoding" });

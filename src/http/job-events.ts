@@ -4,7 +4,7 @@ import type { Job } from "../jobs/job-queue.ts";
 import { anyOriginHeaders, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { jobView } from "./job-view.ts";
-import { IdPath } from "./schemas.ts";
+import { answersAs, IdPath } from "./schemas.ts";
 
 /** Bounds of the event streams. */
 const limits = {
@@ -89,7 +89,13 @@ export function addJobEvents(app: TypedApp, { jobs, config }: HttpShell, unknown
     done();
   });
   app.get("/api/jobs/:id/events", {
-    schema: { tags: ["Jobs"], summary: "Follow a job as server-sent events", params: IdPath },
+    schema: {
+      tags: ["Jobs"],
+      operationId: "watchJob",
+      summary: "Follow a job as server-sent events",
+      params: IdPath,
+      response: answersAs(["text/event-stream"]),
+    },
     handler: async (request, reply) => {
       const { id } = request.params;
       if ((await jobs.get(id)) === undefined) throw unknownJob();

@@ -5,7 +5,7 @@ import { addJobEvents } from "./job-events.ts";
 import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { answers, IdPath } from "./schemas.ts";
+import { answers, IdPath, nothing } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Jobs"];
@@ -17,14 +17,26 @@ const unknownJob = (): FedwayError =>
 
 function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
   app.get("/api/jobs", {
-    schema: { tags, summary: "List jobs, newest first", querystring: JobFilter, response: answers(JobList) },
+    schema: {
+      tags,
+      operationId: "listJobs",
+      summary: "List jobs, newest first",
+      querystring: JobFilter,
+      response: answers(JobList),
+    },
     handler: async (request, reply) => {
       const found = await jobs.list(request.query);
       return sendJson(reply.headers(uncached), { jobs: found.map(jobView(request, config)) });
     },
   });
   app.get("/api/jobs/:id", {
-    schema: { tags, summary: "Get a job with its progress and result", params: IdPath, response: answers(Job) },
+    schema: {
+      tags,
+      operationId: "getJob",
+      summary: "Get a job with its progress and result",
+      params: IdPath,
+      response: answers(Job),
+    },
     handler: async (request, reply) => {
       const job = await jobs.get(request.params.id);
       if (job) return sendJson(reply.headers(uncached), jobView(request, config)(job));
@@ -39,6 +51,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
     ...guarded,
     schema: {
       tags,
+      operationId: "describeEndpoint",
       summary: "Have an endpoint described",
       params: IdPath,
       querystring: DescribeParameters,
@@ -52,7 +65,13 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   });
   app.post("/api/endpoints/:id/capabilities", {
     ...guarded,
-    schema: { tags, summary: "Have an endpoint's capabilities probed", params: IdPath, response: accepted },
+    schema: {
+      tags,
+      operationId: "probeCapabilities",
+      summary: "Have an endpoint's capabilities probed",
+      params: IdPath,
+      response: accepted,
+    },
     handler: async (request, reply) => {
       const { id } = request.params;
       knownEntry(shell, id);
@@ -63,6 +82,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
     ...guarded,
     schema: {
       tags,
+      operationId: "findLinksets",
       summary: "Look for links from an endpoint to another one",
       params: IdPath,
       querystring: LinksParameters,
@@ -76,7 +96,7 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
   });
   app.delete("/api/jobs/:id", {
     ...guarded,
-    schema: { tags, summary: "Cancel a job", params: IdPath },
+    schema: { tags, operationId: "cancelJob", summary: "Cancel a job", params: IdPath, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       if (await jobs.cancel(id)) return sendNothing(reply);

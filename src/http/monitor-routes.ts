@@ -23,7 +23,7 @@ import {
   StatusAnswer,
 } from "./monitor-schemas.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { answers, IdPath, Problem } from "./schemas.ts";
+import { answers, IdPath, nothing } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
@@ -33,7 +33,12 @@ const countOf = (all: readonly EndpointHealth[], wanted: HealthState): number =>
 
 function addStatus(app: TypedApp, { monitor }: HttpShell): void {
   app.get("/api/status", {
-    schema: { tags, summary: "The state of all endpoints, and of the monitor itself", response: answers(StatusAnswer) },
+    schema: {
+      tags,
+      operationId: "getStatus",
+      summary: "The state of all endpoints, and of the monitor itself",
+      response: answers(StatusAnswer),
+    },
     handler: (_request, reply) => {
       const all = monitor.all();
       return sendJson(reply.headers(uncached), {
@@ -50,6 +55,7 @@ function addAvailability(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/availability", {
     schema: {
       tags,
+      operationId: "getAvailability",
       summary: "How an endpoint is and was: state, uptime, percentiles of durations, score",
       params: IdPath,
       response: answers(AvailabilityRecord),
@@ -75,6 +81,7 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
   app.get("/api/incidents", {
     schema: {
       tags,
+      operationId: "listIncidents",
       summary: "List incidents, newest first",
       querystring: IncidentFilter,
       response: answers(IncidentList),
@@ -85,7 +92,13 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
     },
   });
   app.get("/api/endpoints/:id/incidents", {
-    schema: { tags, summary: "List an endpoint's incidents", params: IdPath, response: answers(IncidentList) },
+    schema: {
+      tags,
+      operationId: "listEndpointIncidents",
+      summary: "List an endpoint's incidents",
+      params: IdPath,
+      response: answers(IncidentList),
+    },
     handler: async (request, reply) => {
       const endpoint = knownEntry(shell, request.params.id).id;
       const incidents = await monitor.incidents({ endpoint });
@@ -93,7 +106,13 @@ function addIncidents(app: TypedApp, shell: HttpShell): void {
     },
   });
   app.get("/api/incidents/:id", {
-    schema: { tags, summary: "Get an incident with its evidence", params: IdPath, response: answers(IncidentRecord) },
+    schema: {
+      tags,
+      operationId: "getIncident",
+      summary: "Get an incident with its evidence",
+      params: IdPath,
+      response: answers(IncidentRecord),
+    },
     handler: async (request, reply) => {
       const incident = await monitor.incident(request.params.id);
       if (incident) return sendJson(reply.headers(uncached), incidentView(incident, true));
@@ -126,13 +145,19 @@ function momentOf(name: string, text: string): number {
 function addMaintenance(app: TypedApp, shell: HttpShell): void {
   const { monitor } = shell;
   app.get("/api/maintenance", {
-    schema: { tags, summary: "List maintenance windows that have not ended", response: answers(MaintenanceList) },
+    schema: {
+      tags,
+      operationId: "listMaintenance",
+      summary: "List maintenance windows that have not ended",
+      response: answers(MaintenanceList),
+    },
     handler: async (_request, reply) =>
       sendJson(reply.headers(uncached), { maintenance: (await monitor.maintenance()).map(maintenanceView) }),
   });
   app.get("/api/endpoints/:id/maintenance", {
     schema: {
       tags,
+      operationId: "listEndpointMaintenance",
       summary: "List an endpoint's maintenance windows that have not ended",
       params: IdPath,
       response: answers(MaintenanceList),
@@ -142,14 +167,19 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
       return sendJson(reply.headers(uncached), { maintenance: (await monitor.maintenance(id)).map(maintenanceView) });
     },
   });
+}
+
+function addMaintenanceChanges(app: TypedApp, shell: HttpShell): void {
+  const { monitor } = shell;
   app.post("/api/endpoints/:id/maintenance", {
     ...guarded,
     schema: {
       tags,
+      operationId: "announceMaintenance",
       summary: "Announce a time in which an endpoint's probes count nowhere",
       params: IdPath,
       body: MaintenanceBody,
-      response: { 201: MaintenanceRecord, "4xx": Problem, "5xx": Problem },
+      response: { 201: MaintenanceRecord },
     },
     handler: async (request, reply) => {
       const { from, to, reason } = request.body;
@@ -165,7 +195,13 @@ function addMaintenance(app: TypedApp, shell: HttpShell): void {
   });
   app.delete("/api/maintenance/:id", {
     ...guarded,
-    schema: { tags, summary: "Call a maintenance window off", params: IdPath },
+    schema: {
+      tags,
+      operationId: "removeMaintenance",
+      summary: "Call a maintenance window off",
+      params: IdPath,
+      response: nothing,
+    },
     handler: async (request, reply) => {
       if (await monitor.removeMaintenance(request.params.id)) return sendNothing(reply);
       throw new FedwayError("NOT_FOUND", "There is no such maintenance window.", {
@@ -181,6 +217,7 @@ export function addMonitorRoutes(app: TypedApp, shell: HttpShell): void {
   addAvailability(app, shell);
   addIncidents(app, shell);
   addMaintenance(app, shell);
+  addMaintenanceChanges(app, shell);
 }
 
 /** A moment in ISO 8601. */

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { view } from "./schemas.ts";
 
 const strict = { additionalProperties: false } as const;
 const moment = Type.String({ format: "date-time" });
@@ -8,7 +9,7 @@ const state = Type.Union(
 );
 const faults = Type.Any({ description: "Number of faults by kind." });
 
-const Observation = Type.Object({
+const Observation = view("Observation", {
   at: moment,
   ok: Type.Boolean(),
   ms: Type.Number(),
@@ -40,7 +41,7 @@ const span = Type.Object({
 });
 
 /** Answer of `GET /api/endpoints/{id}/availability`. */
-export const AvailabilityRecord = Type.Object({
+export const AvailabilityRecord = view("Availability", {
   ...healthFields,
   windows: Type.Array(
     Type.Object({
@@ -68,7 +69,7 @@ const heartbeat = Type.Object({
 });
 
 /** Answer of `GET /api/status`. */
-export const StatusAnswer = Type.Object({
+export const StatusAnswer = view("Status", {
   heartbeat,
   counts: Type.Object({ up: Type.Integer(), down: Type.Integer(), unknown: Type.Integer() }),
   endpoints: Type.Array(Type.Object(healthFields)),
@@ -85,7 +86,7 @@ export const IncidentFilter = Type.Object(
 );
 
 /** One incident. */
-export const IncidentRecord = Type.Object({
+export const IncidentRecord = view("Incident", {
   id: Type.String(),
   endpoint: Type.String(),
   url: Type.String(),
@@ -100,7 +101,7 @@ export const IncidentRecord = Type.Object({
 });
 
 /** Answer of `GET /api/incidents`. */
-export const IncidentList = Type.Object({ incidents: Type.Array(IncidentRecord) });
+export const IncidentList = view("IncidentList", { incidents: Type.Array(IncidentRecord) });
 
 /** Body of `POST /api/endpoints/{id}/maintenance`. */
 export const MaintenanceBody = Type.Object(
@@ -115,7 +116,7 @@ export const MaintenanceBody = Type.Object(
 );
 
 /** A maintenance window. */
-export const MaintenanceRecord = Type.Object({
+export const MaintenanceRecord = view("Maintenance", {
   id: Type.String(),
   endpoint: Type.String(),
   from: moment,
@@ -124,7 +125,7 @@ export const MaintenanceRecord = Type.Object({
 });
 
 /** Answer of the routes that list maintenance windows. */
-export const MaintenanceList = Type.Object({ maintenance: Type.Array(MaintenanceRecord) });
+export const MaintenanceList = view("MaintenanceList", { maintenance: Type.Array(MaintenanceRecord) });
 
 /** Parameters of `POST /api/snapshot`. */
 export const SnapshotParameters = Type.Object(

@@ -6,7 +6,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, IdPath } from "./schemas.ts";
+import { answers, answersAs, IdPath } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
@@ -16,7 +16,12 @@ const mostIncidents = 100;
 function addFeed(app: TypedApp, { monitor, catalog, publicUrl }: HttpShell): void {
   const begunMs = Date.now();
   app.get(feedPath, {
-    schema: { tags, summary: "Incidents as an Atom feed" },
+    schema: {
+      tags,
+      operationId: "getIncidentFeed",
+      summary: "Incidents as an Atom feed",
+      response: answersAs(["application/atom+xml"]),
+    },
     handler: async (_request, reply) => {
       const incidents = await monitor.incidents({ limit: mostIncidents });
       const { entries } = catalog;
@@ -34,6 +39,7 @@ function addSnapshot(app: TypedApp, { publishSnapshot }: HttpShell): void {
     ...guarded,
     schema: {
       tags,
+      operationId: "publishSnapshot",
       summary: "Publish a snapshot of all endpoints; one that has lost much since the last one is refused",
       querystring: SnapshotParameters,
       response: answers(Type.Any()),
@@ -49,13 +55,19 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
   // Who is told of incidents is the operator's business, so reading asks for the token too.
   app.get("/api/webhooks/dead", {
     ...guarded,
-    schema: { tags, summary: "List messages that no receiver took", response: answers(DeadLetters) },
+    schema: {
+      tags,
+      operationId: "listDeadMessages",
+      summary: "List messages that no receiver took",
+      response: answers(DeadLetters),
+    },
     handler: async (_request, reply) => sendJson(reply.headers(uncached), { dead: await webhooks.dead() }),
   });
   app.post("/api/webhooks/dead/:id", {
     ...guarded,
     schema: {
       tags,
+      operationId: "resendMessage",
       summary: "Send a message again that no receiver took",
       params: IdPath,
       response: accepted,

@@ -15,7 +15,7 @@ import {
   SearchParameters,
   VoidParameters,
 } from "./registry-schemas.ts";
-import { answers, IdPath } from "./schemas.ts";
+import { answers, answersAs, graphTypes, IdPath } from "./schemas.ts";
 import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
 const tags = ["Descriptions"];
@@ -44,9 +44,11 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/void", {
     schema: {
       tags,
+      operationId: "getVoid",
       summary: "What is known of an endpoint's data, as VoID",
       params: IdPath,
       querystring: VoidParameters,
+      response: answersAs(graphTypes),
     },
     handler: async (request, reply) => {
       const { id } = request.params;
@@ -59,7 +61,12 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
     },
   });
   app.get("/.well-known/void", {
-    schema: { tags, summary: "The datasets behind the endpoints of the catalogue, as VoID" },
+    schema: {
+      tags,
+      operationId: "listDatasets",
+      summary: "The datasets behind the endpoints of the catalogue, as VoID",
+      response: answersAs(graphTypes),
+    },
     handler: async (request, reply) => {
       const { entries } = catalog;
       // Told without counts: reading every stored description for one page would be work without bounds.
@@ -73,10 +80,11 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/schema", {
     schema: {
       tags,
+      operationId: "getSchema",
       summary: "The schema of an endpoint within a budget of tokens",
       params: IdPath,
       querystring: SchemaParameters,
-      response: answers(SchemaAnswer),
+      response: answersAs(["text/plain"], SchemaAnswer),
     },
     handler: async (request, reply) => {
       const { id } = request.params;
@@ -91,6 +99,7 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
   app.get("/api/endpoints/:id/capabilities", {
     schema: {
       tags,
+      operationId: "getCapabilities",
       summary: "What probes found an endpoint to be able to do",
       params: IdPath,
       response: answers(CapabilityRecord),
@@ -111,6 +120,7 @@ function addSearch(app: TypedApp, { search }: HttpShell): void {
   app.get("/api/search", {
     schema: {
       tags: ["Catalogue"],
+      operationId: "search",
       summary: "Search endpoints, classes and properties; each hit says why it was found",
       querystring: SearchParameters,
       response: answers(SearchAnswer),

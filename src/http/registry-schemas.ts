@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Problem } from "./schemas.ts";
+import { view } from "./schemas.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -55,7 +55,7 @@ export const SearchParameters = Type.Object(
 const match = Type.Object({ field: Type.String(), term: Type.String(), matched: Type.String() });
 
 /** Answer of `GET /api/search`. */
-export const SearchAnswer = Type.Object({
+export const SearchAnswer = view("SearchAnswer", {
   total: Type.Integer(),
   words: Type.Array(Type.String()),
   matched: Type.Union([Type.Literal("all"), Type.Literal("some")]),
@@ -75,7 +75,7 @@ export const SearchAnswer = Type.Object({
 });
 
 /** Answer of `GET /api/endpoints/{id}/schema`. */
-export const SchemaAnswer = Type.Object({
+export const SchemaAnswer = view("Schema", {
   text: Type.String(),
   json: Type.Any(),
   truncated: Type.Boolean(),
@@ -110,7 +110,7 @@ export const JobFilter = Type.Object(
 );
 
 /** A job, as the API shows it. */
-export const Job = Type.Object({
+export const Job = view("Job", {
   id: Type.String(),
   kind: Type.String(),
   state: Type.String(),
@@ -129,13 +129,13 @@ export const Job = Type.Object({
 });
 
 /** The answers of a route that has work done, for its documentation. */
-export const accepted: unknown = { 202: Job, "4xx": Problem, "5xx": Problem };
+export const accepted: Readonly<Record<number, object>> = { 202: Job };
 
 /** Answer of `GET /api/jobs`. */
-export const JobList = Type.Object({ jobs: Type.Array(Job) });
+export const JobList = view("JobList", { jobs: Type.Array(Job) });
 
 /** What probes found of an endpoint. */
-export const CapabilityRecord = Type.Object({
+export const CapabilityRecord = view("Capabilities", {
   endpoint: Type.String(),
   probedAt: Type.String(),
   reachable: Type.Boolean(),

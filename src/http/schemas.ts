@@ -4,6 +4,7 @@ import { Compile } from "typebox/compile";
 import { Value } from "typebox/value";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { nearest } from "../errors/nearest.ts";
+import { type ResultFormat, resultFormats } from "../results/formats.ts";
 
 const strict = { additionalProperties: false } as const;
 const note = Type.Object({ code: Type.String(), message: Type.String() });
@@ -12,6 +13,10 @@ const status = Type.Union(
   ["running", "ok", "empty", "partial", "failed", "cancelled"].map((name) => Type.Literal(name)),
   { description: "Outcome; ok, empty, partial and failed never look alike." },
 );
+
+/** An object that clients get, under a name of its own in the documentation. */
+export const view = <const Fields extends Record<string, TSchema>>(title: string, fields: Fields) =>
+  Type.Object(fields, { title });
 
 /** Problem document (RFC 9457) with Fedway's members. */
 export const Problem = Type.Object(
@@ -36,17 +41,42 @@ export const Problem = Type.Object(
     endpoints: Type.Optional(Type.Array(Type.String(), { description: "Catalogue ids that would fit." })),
     run: Type.Optional(Type.String()),
   },
-  { description: "What went wrong and what to do about it." },
+  { title: "Problem", description: "What went wrong and what to do about it." },
 );
 
-/** The answers of a route, for its documentation; what is sent is typed by the use case. */
-export const answers = (success: TSchema): unknown => ({ 200: success, "4xx": Problem, "5xx": Problem });
+/** Schemas by status; not by their types, which are those of the use cases. */
+type Answers = Readonly<Record<number, object>>;
+
+/** The answer of a route, for its documentation; what is sent is typed by the use case. Errors are added to every route. */
+export const answers = (success: TSchema): Answers => ({ 200: success });
+
+/** An answer in other formats than JSON, and as JSON where `json` is given, for its documentation. */
+export const answersAs = (mediaTypes: readonly string[], json?: TSchema): Answers => ({
+  200: {
+    content: {
+      ...(json && { "application/json": { schema: json } }),
+      ...Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: textOf(mediaType) }])),
+    },
+  },
+});
+
+const textOf = (mediaType: string): TSchema => (mediaType.endsWith("+json") ? Type.Unknown() : Type.String());
+
+const mediaTypesOf = (formats: readonly ResultFormat[]): readonly string[] => formats.map(({ mediaType }) => mediaType);
+
+/** Media types of results and graphs. */
+export const resultTypes = mediaTypesOf(resultFormats);
+/** Media types of graphs. */
+export const graphTypes = mediaTypesOf(resultFormats.filter(({ kinds }) => kinds.includes("quads")));
+
+/** The answer of a route that has nothing to say, for its documentation. */
+export const nothing: Answers = { 204: Type.Null() };
 
 /** No parameters are known. */
 export const NoParameters = Type.Object({}, strict);
 
 /** What one endpoint contributed to a run. */
-const SourceReport = Type.Object({
+const SourceReport = view("Source", {
   endpoint: Type.String(),
   requests: Type.Integer(),
   rows: Type.Optional(Type.Integer()),
@@ -59,7 +89,7 @@ const SourceReport = Type.Object({
 const planKind = Type.Union([Type.Literal("direct"), Type.Literal("federated"), Type.Literal("rejected")]);
 
 /** A plan as `/api/explain` returns it. */
-export const PlanDescription = Type.Object({
+export const PlanDescription = view("Plan", {
   kind: planKind,
   answer: Type.Optional(Type.String()),
   endpoints: Type.Array(
@@ -105,7 +135,7 @@ export type QueryBody = Static<ReturnType<typeof queryBody>>;
 export const ExplainBody = Type.Object({ query, endpoint, federation, strict: Type.Optional(Type.Boolean()) }, strict);
 
 /** Answer of `POST /api/query`. */
-export const TabularAnswer = Type.Object({
+export const TabularAnswer = view("Table", {
   run: Type.String(),
   status,
   plan: PlanDescription,
@@ -121,7 +151,7 @@ export const TabularAnswer = Type.Object({
 });
 
 /** The record of one run. */
-export const RunRecord = Type.Object({
+export const RunRecord = view("Run", {
   id: Type.String(),
   startedAt: Type.String(),
   plan: planKind,
@@ -137,28 +167,50 @@ export const RunRecord = Type.Object({
 });
 
 /** `{id}` in a path. */
-export const IdPath = Type.Object({ id: Type.String() });
+export const IdPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: "Its id." }) });
 
-/** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
-export const ProtocolParameters = Type.Object({
-  query: Type.Optional(
-    Type.String({ description: "SPARQL 1.1 query; without one, GET gives the service description." }),
-  ),
-  "default-graph-uri": Type.Optional(Type.Array(Type.String())),
-  "named-graph-uri": Type.Optional(Type.Array(Type.String())),
-  format: Type.Optional(
-    Type.String({
-      description:
-        "json, xml, csv, tsv, turtle, ntriples, jsonld, rdfxml, n3, trig, nquads or a media type; wins over Accept.",
-    }),
-  ),
-  timeout: Type.Optional(Type.Integer({ description: "Wanted time limit in milliseconds." })),
-  partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
-  strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+/** Path of a shard of a dataset. */
+export const ShardPath = Type.Object({
+  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
+  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
 });
 
+const graphs = (what: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100, description: `IRIs of ${what} graphs.` }),
+  );
+
+/** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
+export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: number }) {
+  const text = Type.String({ minLength: 1, maxLength: maxQueryBytes, description: "SPARQL 1.1 query." });
+  const others = {
+    "default-graph-uri": graphs("default"),
+    "named-graph-uri": graphs("named"),
+    format: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          "json, xml, csv, tsv, turtle, ntriples, jsonld, rdfxml, n3, trig, nquads or a media type; wins over Accept.",
+      }),
+    ),
+    timeout: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 999_999_999, description: "Wanted time limit in milliseconds; 0: none." }),
+    ),
+    partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
+    strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+  };
+  return {
+    /** Of GET; without a query it gives the service description. */
+    url: Type.Object({ query: Type.Optional(text), ...others }),
+    form: Type.Object({ query: text, ...others }),
+    direct: text,
+    /** Of a POST whose query is in its body. */
+    beside: Type.Object(others),
+  };
+}
+
 /** `/health/ready`. */
-export const Readiness = Type.Object({
+export const Readiness = view("Readiness", {
   ready: Type.Boolean(),
   checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
 });

@@ -1,4 +1,3 @@
-import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { randomBytes } from "node:crypto";
 import { fastify } from "fastify";
@@ -16,6 +15,7 @@ import { addHostedRoutes } from "./hosted-routes.ts";
 import type { HttpDeps, HttpSettings, HttpShell, TypedApp } from "./http-deps.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
+import { documentApi } from "./openapi.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
 import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
@@ -106,31 +106,6 @@ function rawProblem(code: string): string {
   const sent = Object.entries({ ...withoutLeave(headers), Connection: "close" });
   const lines = sent.map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Refused\r\n${lines.join("")}\r\n${body}`;
-}
-
-async function documentApi(app: TypedApp, { version, config }: HttpDeps): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: "3.1.0",
-      info: {
-        title: "Fedway",
-        version,
-        description: "Federated SPARQL proxy: one query in, the answer from the right endpoints out.",
-      },
-      components: {
-        securitySchemes: {
-          adminToken: {
-            type: "http",
-            scheme: "bearer",
-            description: "FEDWAY_ADMIN_TOKEN; when that is unset, what the file admin-token of the data folder holds.",
-          },
-        },
-      },
-      servers: [{ url: config.publicUrl.endsWith(":0") ? "/" : config.publicUrl }],
-    },
-    transform: ({ schema, url, route }) =>
-      route.config?.guarded === true ? { schema: { ...schema, security: [{ adminToken: [] }] }, url } : { schema, url },
-  });
 }
 
 /** JSON must be UTF-8, and may not smuggle prototypes in. */

@@ -6,7 +6,7 @@ import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
 import type { HttpShell, ShardService, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers } from "./schemas.ts";
+import { answers, answersAs, ShardPath, view } from "./schemas.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded } from "./write-access.ts";
 import { type Static, Type } from "typebox";
@@ -51,7 +51,12 @@ function shardsOf({ dataset, shards }: ShardDataset, { publicUrl }: Shell) {
 function addReading(app: TypedApp, shell: Shell): void {
   const { shards } = shell;
   app.get("/api/shards", {
-    schema: { tags, summary: "List the datasets that are hosted as shards", response: answers(DatasetList) },
+    schema: {
+      tags,
+      operationId: "listShards",
+      summary: "List the datasets that are hosted as shards",
+      response: answers(DatasetList),
+    },
     handler: async (_request, reply) =>
       sendJson(reply, {
         datasets: shards.datasets.map((each) => ({ ...summaryOf(each, shell), shards: each.shards.length })),
@@ -60,6 +65,7 @@ function addReading(app: TypedApp, shell: Shell): void {
   app.get("/api/shards/:dataset", {
     schema: {
       tags,
+      operationId: "getShards",
       summary: "Get a dataset: its shards and the report",
       params: DatasetPath,
       response: answers(Dataset),
@@ -71,7 +77,13 @@ function addReading(app: TypedApp, shell: Shell): void {
     },
   });
   app.get("/api/shards/:dataset/report", {
-    schema: { tags, summary: "Read the report of a dataset as a page", params: DatasetPath },
+    schema: {
+      tags,
+      operationId: "showShardReport",
+      summary: "Read the report of a dataset as a page",
+      params: DatasetPath,
+      response: answersAs(["text/html"]),
+    },
     handler: async (request, reply) => {
       const { dataset } = known(shell, request.params.dataset);
       return reply
@@ -86,8 +98,10 @@ function addRuleFile(app: TypedApp, shell: Shell): void {
   app.get("/api/shards/:dataset/rules.lp", {
     schema: {
       tags,
+      operationId: "downloadShardRules",
       summary: "Download the candidate rules, the queries and the chosen rules, for clingo to check",
       params: DatasetPath,
+      response: answersAs(["text/plain"]),
     },
     handler: async (request, reply) => {
       const { dataset } = known(shell, request.params.dataset);
@@ -113,7 +127,13 @@ async function opened(path: string, { dataset, shard }: Static<typeof ShardPath>
 
 function addDownload(app: TypedApp, shards: ShardService): void {
   app.get("/api/shards/:dataset/:shard", {
-    schema: { tags, summary: "Download the data of one shard", params: ShardPath },
+    schema: {
+      tags,
+      operationId: "downloadShard",
+      summary: "Download the data of one shard",
+      params: ShardPath,
+      response: answersAs(["application/n-triples", "application/n-quads", "application/gzip"]),
+    },
     handler: async (request, reply) => {
       const { dataset, shard } = request.params;
       const file = shards.download(dataset, shard);
@@ -138,6 +158,7 @@ function addBuilding(app: TypedApp, shards: ShardService): void {
     ...guarded,
     schema: {
       tags,
+      operationId: "buildShards",
       summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
       querystring: BuildParameters,
       response: accepted,
@@ -149,6 +170,7 @@ function addBuilding(app: TypedApp, shards: ShardService): void {
     ...guarded,
     schema: {
       tags,
+      operationId: "verifyShards",
       summary: "Have the shards of a dataset verified: files, no triple twice, union equal to the inputs, same answers",
       params: DatasetPath,
       querystring: VerifyParameters,
@@ -175,12 +197,6 @@ const DatasetPath = Type.Object({
   dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
 });
 
-/** Path of `/api/shards/{dataset}/{shard}`. */
-const ShardPath = Type.Object({
-  dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
-  shard: Type.String({ minLength: 1, maxLength: 64, description: "Id of one of its shards." }),
-});
-
 /** Parameters of `POST /api/shards`. */
 const BuildParameters = Type.Object(
   { dryRun: Type.Optional(Type.Boolean({ description: "Choose rules and predict sizes, write nothing." })) },
@@ -199,7 +215,7 @@ const VerifyParameters = Type.Object(
   strict,
 );
 
-const Shard = Type.Object({
+const Shard = view("Shard", {
   id: Type.String(),
   key: Type.String({ description: "h/<class>/<bucket>, c/<class>, v/<predicate> or base." }),
   triples: Type.Integer(),
@@ -220,12 +236,12 @@ const dataset = {
 };
 
 /** Answer of `GET /api/shards`. */
-const DatasetList = Type.Object({
+const DatasetList = view("DatasetList", {
   datasets: Type.Array(Type.Object({ ...dataset, shards: Type.Integer() })),
 });
 
 /** Answer of `GET /api/shards/{dataset}`. */
-const Dataset = Type.Object({
+const Dataset = view("Dataset", {
   ...dataset,
   shards: Type.Array(Shard),
   report: Type.Any({ description: "report.json" }),

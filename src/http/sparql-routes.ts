@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { TSchema } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { federationUnknown } from "../errors/federation-unknown.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
@@ -18,7 +19,7 @@ import {
 import { clientKey } from "./rate-limiter.ts";
 import { graphFormat, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
-import { IdPath, ProtocolParameters } from "./schemas.ts";
+import { answersAs, IdPath, protocolParameters, resultTypes } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** `/sparql`, `/endpoints/{id}/sparql` and `/federations/{id}/sparql`. */
@@ -27,12 +28,14 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
   addSparqlRoute(app, shell, {
     url: "/sparql",
     federated: true,
+    operationId: "query",
     summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
     answer: throughQueryService(shell, () => ({})),
   });
   addSparqlRoute(app, shell, {
     url: "/endpoints/:id/sparql",
     federated: true,
+    operationId: "queryEndpoint",
     summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
     check: (request) => knownEntry(shell, idOf(request)),
     dataset: (id) => datasetOf(shell, id),
@@ -41,6 +44,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
   addSparqlRoute(app, shell, {
     url: "/federations/:id/sparql",
     federated: true,
+    operationId: "queryFederation",
     summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
     check(request) {
       const id = idOf(request);
@@ -54,7 +58,9 @@ interface SparqlRoute {
   readonly url: string;
   /** SERVICE clauses are evaluated. */
   readonly federated: boolean;
+  readonly operationId: string;
   readonly summary: string;
+  readonly params?: TSchema;
   /** Throws when the path names nothing. */
   readonly check?: (request: FastifyRequest) => unknown;
   /** What is queried without SERVICE behind the route with this id, for the service description. */
@@ -64,20 +70,46 @@ interface SparqlRoute {
 
 /** Adds a route that speaks the SPARQL 1.1 Protocol. */
 export function addSparqlRoute(app: TypedApp, shell: HttpShell, route: SparqlRoute): void {
-  app.route<{ Body: ProtocolBody | undefined }>({
-    method: ["GET", "POST"],
-    url: route.url,
-    // The schema documents; the protocol's own reader checks.
-    validatorCompiler: () => () => true,
+  const { url, operationId, summary, params = url.includes(":id") ? IdPath : undefined } = route;
+  // The schemas document; the protocol's own reader checks.
+  const options = { validatorCompiler: () => () => true, handler: handling(shell, route) };
+  const schema = { tags: ["SPARQL"], summary, ...(params && { params }), response: sparqlAnswer };
+  const { form, direct, url: inUrl, beside } = protocolParameters(shell.config.limits);
+  app.get<SparqlMessage>(url, {
+    ...options,
+    schema: { ...schema, operationId: `${operationId}ByGet`, querystring: inUrl },
+  });
+  app.post<SparqlMessage>(url, {
+    ...options,
     schema: {
-      tags: ["SPARQL"],
-      summary: route.summary,
-      querystring: ProtocolParameters,
-      ...(route.url.includes(":id") && { params: IdPath }),
+      ...schema,
+      operationId,
+      querystring: beside,
+      body: {
+        content: {
+          "application/x-www-form-urlencoded": { schema: form },
+          "application/sparql-query": { schema: direct },
+        },
+      },
     },
-    handler: handling(shell, route),
   });
 }
+
+type SparqlMessage = { Body: ProtocolBody | undefined };
+
+/** Absent where a request without a query got the service description. */
+const runHeader = (description: string): object => ({ type: "string", description });
+const sparqlAnswer: unknown = {
+  200: {
+    ...answersAs(resultTypes)[200],
+    headers: {
+      "Fedway-Run": runHeader("Id for GET /api/runs/{id}."),
+      "Fedway-Plan": runHeader("direct, federated or rejected."),
+      "Fedway-Status": runHeader("What is known at the first byte: running, ok, empty or partial."),
+      "Fedway-Notes": runHeader("Codes of what the reader should know, separated by commas."),
+    },
+  },
+};
 
 function handling(shell: HttpShell, route: SparqlRoute) {
   const { limits, log } = shell.config;

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { anyOriginHeaders, plainHeaders, sendJson, uncached } from "./common-headers.ts";
 import type { HttpDeps, HttpShell, TypedApp } from "./http-deps.ts";
-import { Readiness } from "./schemas.ts";
+import { answers, answersAs, Readiness } from "./schemas.ts";
 
 const alive: unknown = { 200: Type.Object({ live: Type.Boolean() }) };
 const readyOrNot: unknown = { 200: Readiness, 503: Readiness };
@@ -11,6 +11,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   app.get("/health/live", {
     schema: {
       tags: ["Operation"],
+      operationId: "getLiveness",
       summary: "Whether the process answers at all",
       response: alive,
     },
@@ -19,6 +20,7 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   app.get("/health/ready", {
     schema: {
       tags: ["Operation"],
+      operationId: "getReadiness",
       summary: "Whether queries can be answered now, with reasons when not",
       response: readyOrNot,
     },
@@ -30,7 +32,12 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
   // Those who may see the metrics need not be those who may ask.
   if (config.metricsPort !== undefined) return;
   app.get("/metrics", {
-    schema: { tags: ["Operation"], summary: "Metrics for Prometheus" },
+    schema: {
+      tags: ["Operation"],
+      operationId: "getMetrics",
+      summary: "Metrics for Prometheus",
+      response: answersAs(["text/plain"]),
+    },
     handler: async (_request, reply) => {
       const text = await metrics.render();
       return reply
@@ -45,7 +52,12 @@ export function addHealth(app: TypedApp, { config, ready, metrics }: HttpDeps): 
 export function addSystemRoutes(app: TypedApp, shell: HttpShell): void {
   addHealth(app, shell);
   app.get("/openapi.json", {
-    schema: { tags: ["Operation"], summary: "This API as an OpenAPI 3.1 document" },
+    schema: {
+      tags: ["Operation"],
+      operationId: "getOpenApi",
+      summary: "This API as an OpenAPI 3.1 document",
+      response: answers(Type.Object({})),
+    },
     handler: (_request, reply) => sendJson(reply, app.swagger()),
   });
   // Browsers ask for it unbidden; an empty answer keeps the log clean.

@@ -120,7 +120,8 @@ export function docsPage(
 ): string {
   const info = nodeAt(document, "info");
   const operations = operationsOf(document);
-  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  const known = listOf(nodeAt(document)["tags"]).map((tag) => textOf(nodeAt(tag)["name"]));
+  const tags = [...new Set([...known, ...operations.map(({ tag }) => tag)])];
   const ofTag = (tag: string): readonly Operation[] => operations.filter((operation) => operation.tag === tag);
   return page({
     title: "API - Fedway",
@@ -130,7 +131,7 @@ export function docsPage(
 <p class="lead">${textOf(info["description"])}</p>
 <p>Version ${textOf(info["version"])} · <a href="/openapi.json">OpenAPI document</a></p>
 <nav class="card" aria-label="Operations"><ul class="anchors">
-${operations.map((operation) => html`<li><a href="#${anchor(operation)}">${operation.method} <code>${operation.path}</code></a></li>\n`)}</ul></nav>
-${tags.map((tag) => html`<h2>${tag}</h2>\n${ofTag(tag).map((operation) => section(operation, publicUrl))}`)}`,
+${tags.flatMap(ofTag).map((operation) => html`<li><a href="#${anchor(operation)}">${operation.method} <code>${operation.path}</code></a></li>\n`)}</ul></nav>
+${tags.filter((tag) => ofTag(tag).length > 0).map((tag) => html`<h2>${tag}</h2>\n${ofTag(tag).map((operation) => section(operation, publicUrl))}`)}`,
   });
 }

@@ -82,6 +82,16 @@ describe("observation", () => {
   });
 });
 
+interface OpenApi {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: object };
+}
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly content?: object; readonly headers?: object }>>;
+}
+
 describe("documents", () => {
   it("the OpenAPI document has every route", async () => {
     const app = await start();
@@ -138,6 +148,23 @@ describe("documents", () => {
       "/sparql",
       "/status",
     ]);
+  });
+
+  it("the OpenAPI document names every operation, and declares its errors as one component", async () => {
+    const app = await start();
+    const document: OpenApi = JSON.parse(await (await fetch(`${app.url}/openapi.json`)).text());
+    const operations = Object.values(document.paths).flatMap((each) => Object.values(each));
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z]+$/u.test(id))).toEqual([]);
+    const problem = { schema: { $ref: "#/components/schemas/Problem" } };
+    for (const { responses } of operations) {
+      expect(Object.keys(responses).some((status) => status.startsWith("2"))).toBe(true);
+      expect(responses["4XX"]?.content).toMatchObject({ "application/problem+json": problem });
+      expect(responses["405"]?.headers).toHaveProperty("Allow");
+    }
+    expect(document.components.schemas).toMatchObject({ Problem: { type: "object" }, Endpoint: { type: "object" } });
+    expect(document.tags.map(({ name }) => name).slice(0, 2)).toEqual(["SPARQL", "Queries"]);
   });
 
   it("a request that never ends its headers does not hold the others up", async () => {
