@@ -76,6 +76,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
       catalog: registry.catalog,
       capabilities: registry.capabilities,
       availability: monitoring.availability,
+      terms: registry.search,
       egress: config.egress,
       publicUrl: config.publicUrl,
     }),

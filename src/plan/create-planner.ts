@@ -9,6 +9,7 @@ import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { mayCallUnknown, unknownCall } from "../sparql/used-constructs.ts";
 import { withinCapabilities } from "./capability-split.ts";
 import { decidePlan } from "./decide-plan.ts";
+import { unknownTermNotes } from "./known-terms.ts";
 import type { KnownFederation, PlanContext, PlanRequest, PlanTask } from "./plan-request.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan, PlannedEndpoint, PlanNote } from "./query-plan.ts";
 import { plannedEndpoint, similarIds } from "./service-targets.ts";
@@ -74,12 +75,20 @@ const noVariants: PlanVariants = new Map();
 const mostVariants = 32;
 
 /** Whether nothing beneath the cache has changed since it was asked before. */
-function createVersionCheck({ catalog, capabilities, availability }: PlanContext): () => boolean {
-  const versions = (): readonly unknown[] => [catalog.version, capabilities?.version, availability?.version];
+function createVersionCheck({ catalog, capabilities, availability, terms }: PlanContext): () => boolean {
+  const versions = (): readonly unknown[] => [
+    catalog.version,
+    capabilities?.version,
+    availability?.version,
+    terms?.version,
+  ];
   let known = versions();
   return () => {
     const isSame =
-      catalog.version === known[0] && capabilities?.version === known[1] && availability?.version === known[2];
+      catalog.version === known[0] &&
+      capabilities?.version === known[1] &&
+      availability?.version === known[2] &&
+      terms?.version === known[3];
     if (!isSame) known = versions();
     return isSame;
   };
@@ -123,7 +132,7 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
       refuseLargeEvaluation(parsed.text, parsed.tokens);
       if (mayCallUnknown(parsed)) refuseUnknownFunctions(plan);
     }
-    return plan;
+    return plan.kind === "rejected" ? plan : { ...plan, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
   } catch (thrown) {
     if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
     throw thrown;

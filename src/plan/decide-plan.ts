@@ -18,7 +18,8 @@ import {
 } from "./build-plan.ts";
 import type { PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
-import { serviceTargets, type ServiceTargets, offeredEntries } from "./service-targets.ts";
+import { offeredEndpoints } from "./known-terms.ts";
+import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
 
 /** A query on its way to a plan; each rewriting step gives a new one. */
 export interface Draft {
@@ -129,15 +130,24 @@ function withoutService(
 }
 
 function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsidePattern | undefined): FedwayError {
-  const offered = offeredEntries(task.context);
-  const endpoints = offered.map(({ id }) => id);
-  const example = offered[0]?.id ?? "http://example.org/sparql";
+  const offered = offeredEndpoints(query.parsed, task.context);
+  const endpoints = offered.map(({ entry }) => entry.id);
+  const having = offered.filter(({ has }) => has.length > 0).slice(0, 3);
+  const who = having.map(({ entry, has }) => `${entry.id} has ${has.slice(0, 5).join(", ")}`);
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(pattern && { where: placeOf(query, pattern) }),
-    next: `Wrap the patterns: SERVICE <${example}> { ... }, or send the query to /endpoints/{id}/sparql.`,
+    next:
+      endpoints[0] === undefined
+        ? findOut
+        : `${wrapIn(endpoints[0])}${who.length > 0 ? ` By their descriptions, ${who.join("; ")}.` : ""}`,
     ...(endpoints.length > 0 && { endpoints }),
   });
 }
+
+const wrapIn = (id: string): string =>
+  `Wrap the patterns: SERVICE <${id}> { ... }, or send the query to /endpoints/{id}/sparql.`;
+const findOut =
+  "Wrap the patterns: SERVICE <id> { ... }, or send the query to /endpoints/{id}/sparql; /api/endpoints?property=IRI says who has what.";
 
 const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
   whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);

@@ -1,4 +1,5 @@
 import type { Catalog, CatalogEntry, Federation } from "../registry/catalog/catalog.ts";
+import type { UsedTerm } from "../sparql/used-terms.ts";
 import type { PlannedEndpoint } from "./query-plan.ts";
 
 /** A query to be planned. */
@@ -25,6 +26,19 @@ export interface PlanContext {
   readonly capabilities?: KnownCapabilities;
   /** Which endpoints are up; absent: nothing is known. It never keeps a plan from using an endpoint. */
   readonly availability?: KnownAvailability;
+  /** Which classes and properties endpoints have; absent: nothing is known. */
+  readonly terms?: KnownTerms;
+}
+
+/** What descriptions say of classes and properties; the registry's search index fits. */
+export interface KnownTerms {
+  /** Grows with every change; no plan outlives the version that it was made with. */
+  readonly version: number;
+  /** "no" only where the description of the endpoint has all of them. */
+  hasTerm(id: string, term: UsedTerm): "yes" | "no" | "unknown";
+  endpointsWith(term: UsedTerm): Iterable<string>;
+  /** Ids of the endpoints whose text or terms have words of `q`, best first. */
+  endpointsFound(q: string): Iterable<string>;
 }
 
 /** What watching found, by catalogue id. */

@@ -35,7 +35,8 @@ export interface PlanNote {
     | "RAW_QUERY"
     | "EVALUATED_HERE"
     | "CONSTRUCT_DOUBTFUL"
-    | "ENDPOINT_DOWN";
+    | "ENDPOINT_DOWN"
+    | "TERM_UNKNOWN";
   readonly message: string;
 }
 
@@ -53,6 +54,8 @@ export interface DirectPlan {
   readonly defaultGraphs: readonly string[];
   readonly namedGraphs: readonly string[];
   readonly notes: readonly PlanNote[];
+  /** What the reader of an empty answer should know too. */
+  readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
 /** What a silenced endpoint failure is answered with: `query` evaluated here, with the SERVICE replaced by the empty group. */
@@ -95,6 +98,8 @@ export interface FederatedPlan {
   /** Every endpoint that takes part, those of `over` included. */
   readonly members: readonly FederationMember[];
   readonly notes: readonly PlanNote[];
+  /** What the reader of an empty answer should know too. */
+  readonly notesIfEmpty?: readonly PlanNote[] | undefined;
 }
 
 /** The query is legal SPARQL but is not executed; the reason is data. */

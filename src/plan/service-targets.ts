@@ -140,10 +140,8 @@ function refused(iri: string, { place, why, context }: Refusal): FedwayError {
 /** What suggestions are made from. */
 type Known = Pick<PlanContext, "catalog" | "availability">;
 
-const shownAtMost = 10;
-
 /** The same endpoints, those that are down last. */
-function downLast(entries: readonly CatalogEntry[], { availability }: Known): readonly CatalogEntry[] {
+export function downLast(entries: readonly CatalogEntry[], { availability }: Known): readonly CatalogEntry[] {
   if (availability === undefined) return entries;
   const isDown = ({ id }: CatalogEntry): boolean => availability.state(id) === "down";
   return [...entries.filter((entry) => !isDown(entry)), ...entries.filter((entry) => isDown(entry))];
@@ -193,9 +191,4 @@ function nearMisses(known: Known, iri: string): readonly CatalogEntry[] {
   const entries = downLast(known.catalog.entries, known);
   const found = tests.flatMap((test) => entries.filter((entry) => test(entry)));
   return [...new Set(found)].slice(0, 5);
-}
-
-/** What to offer when a query names no endpoint: those that are down only when there are few others. */
-export function offeredEntries(known: Known): readonly CatalogEntry[] {
-  return downLast(known.catalog.entries, known).slice(0, shownAtMost);
 }

@@ -11,7 +11,7 @@ import type { Tracer } from "../telemetry/tracing.ts";
 import { createAdmission } from "./admission.ts";
 import { toPlanDescription } from "./explain.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "./query-service.ts";
-import { completed, createRunLog, firstByteStatus } from "./run-log.ts";
+import { completed, createRunLog, firstByteStatus, notesOf } from "./run-log.ts";
 import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
 import { noTable, tabulate, toTabularAnswer } from "./table.ts";
@@ -84,7 +84,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
   const run = await startRun(request, context);
   const { id: runId, plan, planMs, cached: planCached, bounds } = run;
   try {
-    const { answer: kind, notes } = executable(plan);
+    const { answer: kind } = executable(plan);
     const format = wantedFormat(kind, request);
     const accepted = { format, acceptEncoding: request.acceptEncoding };
     const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
@@ -94,6 +94,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     else end.then(complete, (error: unknown) => run.fail(error));
     const status = firstByteStatus(bounds.sources.values(), isWhole(body), rows);
     const timings = { planMs, firstByteMs: context.now() - run.executedAt, planCached };
+    const notes = notesOf(plan, status);
     return { runId, plan, kind, contentType: format.contentType, contentEncoding, body, status, notes, timings };
   } catch (error) {
     throw run.fail(error);

@@ -1,6 +1,7 @@
 import { type Problem, toProblem } from "../errors/fedway-error.ts";
 import { describePlan } from "../plan/print-plan.ts";
 import type { DirectPlan, FederatedPlan, PlannedEndpoint, PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import { notesOf } from "./run-log.ts";
 import type { AnswerKind } from "../results/model.ts";
 
 /** A plan as `/api/explain` returns it. */
@@ -29,8 +30,8 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   if (plan.kind === "rejected") {
     return { kind: plan.kind, endpoints: [], notes: [], problem: toProblem(plan.reason), text };
   }
-  const { kind, answer, query, notes } = plan;
-  return { kind, answer, endpoints: endpointsOf(plan), query, notes, text };
+  const { kind, answer, query } = plan;
+  return { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
 }
 
 function endpointsOf(plan: DirectPlan | FederatedPlan): PlanDescription["endpoints"] {

@@ -132,8 +132,14 @@ function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: 
     sources: reports,
     code: end?.error?.code,
     detail: end?.error?.message,
-    notes: plan.kind === "rejected" ? [] : plan.notes,
+    notes: notesOf(plan, end?.status),
   };
+}
+
+/** What the reader of an answer with this status should know. */
+export function notesOf(plan: QueryPlan, status: RunStatus | undefined): readonly PlanNote[] {
+  if (plan.kind === "rejected") return [];
+  return status === "empty" && plan.notesIfEmpty ? [...plan.notes, ...plan.notesIfEmpty] : plan.notes;
 }
 
 /** How a run that delivered its whole answer ended; `rows` undefined is unknown, which is not empty. */

@@ -5,7 +5,7 @@ import type { PlanNote } from "../plan/query-plan.ts";
 import type { QueryResult } from "../results/model.ts";
 import { termToText } from "../results/terms.ts";
 import { type PlanDescription, toPlanDescription } from "./explain.ts";
-import { brokenOff, completed, lacksRows, type RunEnd, type RunStatus } from "./run-log.ts";
+import { brokenOff, completed, lacksRows, notesOf, type RunEnd, type RunStatus } from "./run-log.ts";
 import type { StartedRun } from "./start-run.ts";
 
 /** Rows for `POST /api/query`: simple JSON values for programs that want no SPARQL results parser. */
@@ -44,7 +44,7 @@ export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown =
     boolean: kept.boolean,
     truncated: kept.truncated,
     sources: [...bounds.sources.values()],
-    notes: plan.kind === "rejected" ? [] : plan.notes,
+    notes: notesOf(plan, end.status),
     diagnosis: diagnose(run, end),
   };
 }

@@ -112,7 +112,11 @@ function plainReasons(entry: CatalogEntry, status: EndpointStatus, filter: Entry
 }
 
 /** "unknown": there is no description, or one that does not prove its list complete. */
-function hasTerm({ table, endpoints }: IndexState, id: string, { kind, iri }: WantedTerm): "yes" | "no" | "unknown" {
+export function hasTerm(
+  { table, endpoints }: IndexState,
+  id: string,
+  { kind, iri }: Pick<Term, "kind"> & { readonly iri?: string | undefined },
+): "yes" | "no" | "unknown" {
   if (iri !== undefined && table.usedBy(termKey(kind, iri), id)) return "yes";
   const described = endpoints.get(id)?.described;
   const complete = kind === "class" ? described?.classesComplete : described?.propertiesComplete;

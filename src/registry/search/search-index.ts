@@ -1,9 +1,10 @@
 import type { Catalog, CatalogEntry, EndpointInterface } from "../catalog/catalog.ts";
 import type { FactStatus, VoidDescription } from "../void/void-description.ts";
-import { filterEntries } from "./filter-entries.ts";
+import { filterEntries, hasTerm } from "./filter-entries.ts";
 import { createState, dropDescription, type IndexState, ownFields, putDescription, putEntry } from "./index-state.ts";
-import { runSearch } from "./run-search.ts";
+import { rankedEndpoints, runSearch } from "./run-search.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { type Term, termKey } from "./term-table.ts";
 import { hasAllWords, queryWords } from "./text-index.ts";
 
 /** What can be found. */
@@ -156,6 +157,7 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
   const limits: SearchLimits = { ...defaults, ...options.limits };
   const statusOf = options.statusOf ?? (() => "unknown" as const);
   let state = createState(limits);
+  let version = 0;
   /** Removes the entry and its description. */
   const removeEndpoint = (id: string): void => {
     dropDescription(state, id);
@@ -171,9 +173,27 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
       for (const entry of entries) putEntry(state, entry.id, entry);
     },
     removeEndpoint,
-    setDescription: (id: string, description: VoidDescription, notes: DescriptionNotes = {}): void =>
-      putDescription(state, description, { id, ...notes }),
-    removeDescription: (id: string): void => dropDescription(state, id),
+    setDescription(id: string, description: VoidDescription, notes: DescriptionNotes = {}): void {
+      version++;
+      putDescription(state, description, { id, ...notes });
+    },
+    removeDescription(id: string): void {
+      version++;
+      dropDescription(state, id);
+    },
+    /** Grows with every change of a description. */
+    get version(): number {
+      return version;
+    },
+    /** Whether an endpoint has a class or property, by its description; "no" only where that has all of them. */
+    hasTerm: (id: string, term: Pick<Term, "kind" | "iri">): "yes" | "no" | "unknown" => hasTerm(state, id, term),
+    /** Ids of the endpoints that are known to have a class or property. */
+    endpointsWith: ({ kind, iri }: Pick<Term, "kind" | "iri">): Iterable<string> =>
+      state.table.endpointsOf(termKey(kind, iri)).keys(),
+    /** Ids of the endpoints whose text, or whose terms' names, have words of `q`, best first. */
+    endpointsFound: (q: string): Iterable<string> => rankedEndpoints(state, q).keys(),
+    /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
+    termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
     /** Version of the indexed description; undefined when there is none. */
     descriptionVersion: (id: string): string | undefined => state.endpoints.get(id)?.described?.version,
     search: (request: SearchRequest): SearchAnswer => runSearch(state, request),
@@ -188,12 +208,28 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
     restore(text: string, current: CurrentState): Restored {
       const read = readSnapshot(text, current, limits);
       state = read.state;
+      version++;
       return read.restored;
     },
     get size() {
       return sizeOf(state);
     },
   };
+}
+
+/** Numbers of known terms; without `complete` there may be more. */
+export interface TermCounts {
+  readonly classes: number;
+  readonly properties: number;
+  readonly complete: boolean;
+}
+
+function termCounts({ endpoints }: IndexState, id: string): TermCounts | undefined {
+  const described = endpoints.get(id)?.described;
+  if (described === undefined) return undefined;
+  const { keys, classesComplete, propertiesComplete } = described;
+  const classes = keys.filter((key) => key.startsWith(termKey("class", ""))).length;
+  return { classes, properties: keys.length - classes, complete: classesComplete && propertiesComplete };
 }
 
 function wholeWordMatches(state: IndexState, q: string): readonly string[] {

@@ -26,6 +26,12 @@ function plannerWith(down: Record<string, number | undefined>, entries?: readonl
       state: (id) => (id in known.down ? "down" : id === "c" ? "unknown" : "up"),
       sinceMs: (id) => known.down[id],
     },
+    terms: {
+      version: 1,
+      hasTerm: () => "unknown",
+      endpointsWith: () => [],
+      endpointsFound: () => catalog.entries.map(({ id }) => id),
+    },
   });
   const ask = (text: string, more: Partial<PlanRequest> = {}) =>
     planner.plan({ text: inFull(text), strict: false, defaultGraphs: [], namedGraphs: [], ...more });

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
+import type { PlanNote } from "../../../src/plan/query-plan.ts";
+import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
+import { classPartition, descriptionOf, propertyPartition } from "../../support/synthetic-catalog.ts";
+import { toCatalog, toEntry } from "./plan-cases.ts";
+
+const foaf = "http://xmlns.com/foaf/0.1/";
+const ex = "http://vocabulary.example/";
+const others = Array.from({ length: 12 }, (_, at) => toEntry(`aa${at}`, { title: "Something else" }));
+const people = toEntry("people", { title: "Persons" });
+const works = toEntry("works", { title: "Paintings" });
+const catalog = toCatalog(
+  [...others, people, works],
+  [{ id: "both", title: "both", members: ["people", "works"], memberKeywords: [] }],
+);
+
+const known = () => {
+  const index = createSearchIndex();
+  index.setEndpoints(catalog.entries);
+  const named = propertyPartition(`${foaf}name`, { triples: 20 });
+  index.setDescription(
+    "people",
+    descriptionOf({
+      classPartitions: [classPartition(`${foaf}Person`, 10, [named])],
+      propertyPartitions: [named, propertyPartition(`${ex}born`, { triples: 9 })],
+      classesComplete: true,
+      propertiesComplete: true,
+    }),
+  );
+  index.setDescription(
+    "works",
+    descriptionOf({ propertyPartitions: [named], classesComplete: false, propertiesComplete: true }),
+  );
+  const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: index });
+  const plan = (text: string, more: Partial<PlanRequest> = {}) =>
+    planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [], ...more }).plan;
+  return { index, plan };
+};
+
+const prefixes = `PREFIX foaf: <${foaf}> PREFIX ex: <${ex}> `;
+
+describe("a query without an endpoint is offered those that fit", () => {
+  const refusal = (text: string) => {
+    const plan = known().plan(prefixes + text);
+    return plan.kind === "rejected" ? plan.reason.details : undefined;
+  };
+  it("those with most of its terms first, and says which", () => {
+    const details = refusal("SELECT * { ?s foaf:name ?n ; ex:born ?b ; a foaf:Person ; ex:nothing ?x }");
+    expect(details?.endpoints).toEqual(["people", "works"]);
+    expect(details?.next).toContain("SERVICE <people> { ... }");
+    expect(details?.next).toContain("people has foaf:name, ex:born, foaf:Person; works has foaf:name.");
+  });
+  it("by the names of its terms where no description has them", () => {
+    expect(refusal("SELECT * { ?s ex:paintings ?o }")?.endpoints).toEqual(["works"]);
+  });
+  it("none of many where nothing fits", () => {
+    const details = refusal("SELECT * { ?s ex:zzz ?o }");
+    expect(details?.endpoints).toBeUndefined();
+    expect(details?.next).toContain("/api/endpoints?property=");
+  });
+  it("anew when an endpoint has been described", () => {
+    const { index, plan } = known();
+    const text = `SELECT * { ?s <${ex}zzz> ?o }`;
+    const offered = () => {
+      const made = plan(text);
+      return made.kind === "rejected" ? made.reason.details.endpoints : undefined;
+    };
+    expect(offered()).toBeUndefined();
+    index.setDescription("aa3", descriptionOf({ propertyPartitions: [propertyPartition(`${ex}zzz`, { triples: 1 })] }));
+    expect(offered()).toEqual(["aa3"]);
+  });
+});
+
+describe("terms that an endpoint is known not to have", () => {
+  const lacks = (text: string, more: Partial<PlanRequest> = {}): readonly PlanNote["message"][] => {
+    const plan = known().plan(prefixes + text, more);
+    if (plan.kind === "rejected") throw plan.reason;
+    expect(plan.notes.map(({ code }) => code)).not.toContain("TERM_UNKNOWN");
+    return (plan.notesIfEmpty ?? []).map(({ message }) => message);
+  };
+  it("are named for an empty answer", () => {
+    expect(lacks("SELECT * { SERVICE <people> { ?s foaf:nme ?n ; a foaf:Persn } }")).toEqual([
+      "By its description, people has no property foaf:nme.",
+      "By its description, people has no class foaf:Persn.",
+    ]);
+  });
+  it("are looked for in paths, but not in negated ones, and not with a variable", () => {
+    const text =
+      "SELECT * { ?s foaf:name/^ex:x ?n ; !(ex:y) ?o ; a/ex:z* ?c ; ?p ?v . SERVICE ?e { ?s ex:w ?w } VALUES ?e { <people> } }";
+    expect(lacks(text.replace(/ SERVICE.*/, " }"), { endpointId: "people" })).toEqual([
+      "By its description, people has no property ex:x.",
+      "By its description, people has no property ex:z.",
+    ]);
+  });
+  it("are not named where the description may lack them", () => {
+    expect(lacks("SELECT * { SERVICE <works> { ?s a foaf:Person } SERVICE <aa1> { ?s ex:x ?y } }")).toEqual([]);
+  });
+  it("are those of each endpoint, and of all members of a federation", () => {
+    expect(lacks("SELECT * { SERVICE <people> { ?s ex:x ?n } SERVICE <works> { ?s ex:born ?n } }")).toEqual([
+      "By its description, people has no property ex:x.",
+      "By its description, works has no property ex:born.",
+    ]);
+    expect(lacks("SELECT * { ?s ex:x ?n ; ex:born ?b }", { federationId: "both" })).toEqual([
+      "By their descriptions, none of the 2 endpoints has the property ex:x.",
+    ]);
+  });
+});
