@@ -1,10 +1,10 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import type * as RDF from "@rdfjs/types";
 import { basename, isAbsolute } from "node:path";
 import { Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { TSchema } from "typebox";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
-import { documentUnknown } from "../registry/catalog/check-write.ts";
 import { serializeResult } from "../results/serialize.ts";
 import {
   CatalogProblems,
@@ -117,7 +117,7 @@ function addDocument(app: TypedApp, shell: HttpShell, { kind, view: shown, ...na
     handler: async (request, reply) => {
       const { id } = request.params;
       const document = catalog.document(kind, id);
-      if (document === undefined) throw documentUnknown(kind, id, catalog);
+      if (document === undefined) throw unknownId(kind, id, catalog);
       const format = documentFormat(requestedFormat(request));
       if (format !== "fields") return sendDocument(reply, document, { format, baseUrl: config.publicUrl });
       void reply.headers({ ETag: etagHeader(document.etag), Vary: "Accept" });

@@ -1,3 +1,4 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import type * as RDF from "@rdfjs/types";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
@@ -5,7 +6,6 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogDocument } from "../registry/catalog/catalog.ts";
 import { type DocumentFields, documentOf, withFields } from "../registry/catalog/document-fields.ts";
 import { identifyDocument } from "../registry/catalog/document.ts";
-import { documentUnknown } from "../registry/catalog/check-write.ts";
 import { documentBodies, Endpoint, Federation } from "./catalog-schemas.ts";
 import { plainHeaders, sendNothing } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -158,7 +158,7 @@ async function change(writing: Writing, request: WriteRequest, reply: FastifyRep
   const fields = fieldsOf(body);
   for (let attempt = 1; ; attempt += 1) {
     const existing = catalog.document(kind, id);
-    if (existing === undefined) throw documentUnknown(kind, id, catalog);
+    if (existing === undefined) throw unknownId(kind, id, catalog);
     const quads = withFields(kind, existing.quads, fields);
     const given = ifMatchOf(request, existing);
     const isAny = given === undefined || given === "*";

@@ -1,8 +1,8 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { answerKindOf } from "../hosting/query-form.ts";
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import { resultFormats } from "../results/formats.ts";
 import { anyOriginHeaders, flat } from "./common-headers.ts";
 import { clientSignal } from "./exchange.ts";
@@ -23,10 +23,7 @@ export function addHostedRoutes(app: TypedApp, shell: HttpShell): void {
     endpointOf(request) {
       const endpoint = hosted(idOf(request));
       if (endpoint) return endpoint;
-      throw endpointUnknown(
-        idOf(request),
-        catalog.entries.map(({ id }) => id).filter((id) => hosted(id)),
-      );
+      throw unknownId("endpoint", idOf(request), { entries: catalog.entries.filter(({ id }) => hosted(id)) });
     },
   });
   addHostedRoute(app, shell, {

@@ -1,8 +1,13 @@
 import type * as RDF from "@rdfjs/types";
 import type { FastifyInstance, FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { turtleSyntaxError } from "../rdf/turtle.ts";
-import { maxDocumentBytes, maxDocumentQuads, reasonOf, writeDocument } from "../registry/catalog/document.ts";
+import {
+  maxDocumentBytes,
+  maxDocumentQuads,
+  parseDocument,
+  reasonOf,
+  writeDocument,
+} from "../registry/catalog/document.ts";
 import { parseAnswer } from "../results/parse.ts";
 import { utf8Text } from "./protocol-operation.ts";
 import { Readable } from "node:stream";
@@ -71,21 +76,24 @@ export function bodyError(error: unknown): unknown {
  * @throws FedwayError `ENTRY_INVALID`, for syntax errors in Turtle with `where.line`
  */
 export async function documentQuads({ mediaType, text }: RdfBody, baseUrl: string): Promise<readonly RDF.Quad[]> {
-  const quads: RDF.Quad[] = [];
-  const baseIri = `${baseUrl}/`;
   try {
-    const result = await parseAnswer(oneChunk(text), { mediaType, kind: "quads", baseIri, check: parseDeadline() });
-    for await (const quad of result.kind === "quads" ? result.quads : []) {
-      quads.push(quad);
-      // One more than allowed is enough to be refused for it.
-      if (quads.length > maxDocumentQuads) break;
-    }
+    return mediaType === "text/turtle" ? parseDocument(text, baseUrl) : await jsonLdQuads(text, `${baseUrl}/`);
   } catch (error) {
     if (!(error instanceof FedwayError)) throw error;
-    const isTurtleSyntax = mediaType === "text/turtle" && error.cause !== undefined;
-    const problem = isTurtleSyntax ? turtleSyntaxError(error.cause) : error;
-    const { where } = problem.details;
-    throw new FedwayError("ENTRY_INVALID", inOurWords(reasonOf(problem)), { where });
+    // The reader of answers thinks that an endpoint sent the document.
+    const reason = reasonOf(error).replace(/^.*The endpoint's JSON-LD answer/, "The JSON-LD document");
+    throw new FedwayError("ENTRY_INVALID", reason, { where: error.details.where });
+  }
+}
+
+async function jsonLdQuads(text: string, baseIri: string): Promise<readonly RDF.Quad[]> {
+  const quads: RDF.Quad[] = [];
+  const options = { mediaType: "application/ld+json", kind: "quads", baseIri, check: parseDeadline() } as const;
+  const result = await parseAnswer(oneChunk(text), options);
+  for await (const quad of result.kind === "quads" ? result.quads : []) {
+    quads.push(quad);
+    // One more than allowed is enough to be refused for it.
+    if (quads.length > maxDocumentQuads) break;
   }
   return quads;
 }
@@ -102,13 +110,6 @@ function parseDeadline(): () => void {
 
 async function* oneChunk(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
-}
-
-/** The reader of answers thinks that an endpoint sent the document. */
-function inOurWords(reason: string): string {
-  const context = /answer needs the remote context (.*)$/.exec(reason)?.[1];
-  if (context !== undefined) return `The JSON-LD document needs the remote context ${context}`;
-  return reason.replace(/^The endpoint's (JSON-LD|Turtle) answer/, "The $1 document");
 }
 
 /** What a client gets of a document: its fields as JSON, or its RDF. */

@@ -1,3 +1,4 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
@@ -16,7 +17,6 @@ import {
   VoidParameters,
 } from "./registry-schemas.ts";
 import { answers, answersAs, graphTypes, IdPath } from "./schemas.ts";
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 
 const tags = ["Descriptions"];
 
@@ -24,10 +24,7 @@ const tags = ["Descriptions"];
 export function knownEntry({ catalog }: Pick<HttpShell, "catalog">, id: string): CatalogEntry {
   const entry = catalog.byId(id);
   if (entry) return entry;
-  throw endpointUnknown(
-    id,
-    catalog.entries.map((known) => known.id),
-  );
+  throw unknownId("endpoint", id, catalog);
 }
 
 async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescription> {

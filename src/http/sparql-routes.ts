@@ -1,8 +1,8 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { federationUnknown } from "../errors/federation-unknown.ts";
 import type { QueryAnswer, QueryTimings } from "../query/query-service.ts";
 import { type DescribedService, descriptionUrl, serviceDescription } from "../registry/void/published-documents.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -48,7 +48,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     summary: "Query the members of a federation as one dataset (SPARQL 1.1 Protocol)",
     check(request) {
       const id = idOf(request);
-      if (catalog.federation(id) === undefined) throw federationUnknown(id, catalog.federations);
+      if (catalog.federation(id) === undefined) throw unknownId("federation", id, catalog);
     },
     answer: throughQueryService(shell, (request) => ({ federationId: idOf(request) })),
   });

@@ -1,8 +1,8 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import { randomUUID } from "node:crypto";
 import { type Clock, every } from "../clock.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog, EditableCatalog } from "../registry/catalog/catalog.ts";
-import { endpointUnknown } from "../registry/catalog/endpoint-unknown.ts";
 import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
 import { createHealthReader } from "./health-reader.ts";
@@ -93,7 +93,7 @@ export function createMonitor(options: MonitorOptions): Monitor {
       if (settings.enabled && !closing.signal.aborted) traffic.report(report);
     },
     async addMaintenance(window) {
-      if (catalog.byId(window.endpoint) === undefined) throw endpointUnknown(window.endpoint);
+      if (catalog.byId(window.endpoint) === undefined) throw unknownId("endpoint", window.endpoint, catalog);
       return maintenance.add(window, clock.now());
     },
     removeMaintenance: (id) => maintenance.remove(id),

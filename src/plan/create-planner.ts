@@ -1,6 +1,6 @@
+import { unknownId } from "../errors/unknown-id.ts";
 import { LRUCache } from "lru-cache";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { federationUnknown } from "../errors/federation-unknown.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
@@ -170,7 +170,7 @@ function placeOf({ endpointId, federationId }: PlanRequest, context: PlanContext
 
 function knownFederation(id: string, { catalog }: PlanContext): KnownFederation {
   const federation = catalog.federation(id);
-  if (!federation) throw federationUnknown(id, catalog.federations);
+  if (!federation) throw unknownId("federation", id, catalog);
   const members = catalog.membersOf(federation);
   if (members.length > 0) return { federation, members };
   throw new FedwayError("REQUEST_INVALID", `The federation ${id} has no member in the catalogue.`, {
@@ -181,11 +181,7 @@ function knownFederation(id: string, { catalog }: PlanContext): KnownFederation 
 function knownEntry(id: string, context: PlanContext): CatalogEntry {
   const entry = context.catalog.byId(id);
   if (entry) return entry;
-  const endpoints = similarIds(context, id);
-  throw new FedwayError("ENDPOINT_UNKNOWN", `The catalogue has no endpoint "${id.slice(0, 64)}".`, {
-    next: endpoints.length > 0 ? `Did you mean ${endpoints.join(", ")}?` : "GET /api/endpoints lists all endpoints.",
-    ...(endpoints.length > 0 && { endpoints }),
-  });
+  throw unknownId("endpoint", id, { alike: similarIds(context, id) });
 }
 
 interface Lookup {

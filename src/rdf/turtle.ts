@@ -15,12 +15,12 @@ interface TurtleLimits {
 const maxReasonLength = 200;
 
 /**
- * Parses one Turtle 1.1 document that is held in memory.
- * @throws FedwayError `ENDPOINT_MALFORMED` with a one-line reason and, for syntax errors, `where.line`
+ * Parses one Turtle 1.1 document that an operator has written; answers of endpoints are read by `results/`.
+ * @throws FedwayError `CATALOG_INVALID` with a one-line reason and, for syntax errors, `where.line`
  */
 export function parseTurtle(text: string, limits: TurtleLimits): Quad[] {
   if (Buffer.byteLength(text) > limits.maxBytes) {
-    throw new FedwayError("ENDPOINT_MALFORMED", `The document is larger than ${limits.maxBytes} bytes.`);
+    throw new FedwayError("CATALOG_INVALID", `The document is larger than ${limits.maxBytes} bytes.`);
   }
   const parser = new Parser({
     baseIRI: limits.baseIri,
@@ -42,7 +42,7 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
   const quad = (...terms: Parameters<RDF.DataFactory["quad"]>): Quad => {
     quads += 1;
     if (quads > maxQuads) {
-      throw new FedwayError("ENDPOINT_MALFORMED", `The document has more than ${maxQuads} triples.`);
+      throw new FedwayError("CATALOG_INVALID", `The document has more than ${maxQuads} triples.`);
     }
     return DataFactory.quad(...terms);
   };
@@ -50,12 +50,12 @@ function countingFactory(maxQuads: number, bytes: number): RDF.DataFactory {
 }
 
 /** What the parser of Turtle has thrown. It says "... on line 3." and, for most errors, also has the number in `context`. */
-export function turtleSyntaxError(cause: unknown): FedwayError {
+function turtleSyntaxError(cause: unknown): FedwayError {
   const message = libraryMessage(cause) ?? "it cannot be read";
   const named = /^(.*?) on line (\d{1,9})\.?$/s.exec(message);
   const reason = (named?.[1] ?? message).slice(0, maxReasonLength);
   const line = named === null ? undefined : Number(named[2]);
-  return new FedwayError("ENDPOINT_MALFORMED", `The document is not valid Turtle: ${reason}.`, {
+  return new FedwayError("CATALOG_INVALID", `The document is not valid Turtle: ${reason}.`, {
     ...(line !== undefined && { where: { line } }),
     cause,
   });

@@ -1,9 +1,9 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
 import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
-import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type Capabilities, type EndpointView, endpointView } from "./capabilities.ts";
 import type { Collection } from "../../store/collection.ts";
@@ -143,7 +143,7 @@ export class CapabilityService {
 
   #entry(id: string): CatalogEntry {
     const entry = this.#options.catalog.byId(id);
-    if (entry === undefined) throw endpointUnknown(id);
+    if (entry === undefined) throw unknownId("endpoint", id, this.#options.catalog);
     return entry;
   }
 

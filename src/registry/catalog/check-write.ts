@@ -1,3 +1,4 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import type * as RDF from "@rdfjs/types";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { CatalogWrite, Catalog, CatalogDocument, CatalogEntry } from "./catalog.ts";
@@ -6,8 +7,6 @@ import { type UrlKey, looseKey } from "./index-catalog.ts";
 import { type CatalogItem, readItem } from "./parse-entry.ts";
 import type { ShapeCheck } from "./check-catalog.ts";
 import { EntryProblem, quote } from "./statements.ts";
-import { federationUnknown } from "../../errors/federation-unknown.ts";
-import { endpointUnknown } from "./endpoint-unknown.ts";
 
 /** What a document has to pass before it is written. */
 export interface DocumentRules {
@@ -132,17 +131,8 @@ export function checkCondition(change: CatalogWrite, existing: CatalogDocument |
       next: "Replace it, or choose another identifier.",
     });
   }
-  if (mode === "replace" && existing === undefined) throw documentUnknown(kind, id, catalog);
+  if (mode === "replace" && existing === undefined) throw unknownId(kind, id, catalog);
   checkMatch(change.ifMatch, existing);
-}
-
-/** The error of a document that is not there. */
-export function documentUnknown(kind: CatalogDocument["kind"], id: string, catalog: Catalog): FedwayError {
-  if (kind === "federation") return federationUnknown(id, catalog.federations);
-  return endpointUnknown(
-    id,
-    catalog.entries.map((entry) => entry.id),
-  );
 }
 
 /** Which entries have which URLs. */

@@ -15,7 +15,7 @@ export const maxDocumentBytes = 1_000_000;
 /** Triples of one catalogue document. */
 export const maxDocumentQuads = 10_000;
 
-/** The triples of a catalogue document in Turtle. @throws FedwayError `ENDPOINT_MALFORMED` */
+/** The triples of a catalogue document in Turtle. @throws FedwayError `CATALOG_INVALID` */
 export function parseDocument(turtle: string, baseUrl: string): RDF.Quad[] {
   return parseTurtle(turtle, { baseIri: `${baseUrl}/`, maxBytes: maxDocumentBytes, maxQuads: maxDocumentQuads });
 }

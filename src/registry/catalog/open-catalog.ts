@@ -1,3 +1,4 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Store } from "../../store/store.ts";
 import type {
@@ -10,14 +11,7 @@ import type {
   Federation,
 } from "./catalog.ts";
 import { createShapeCheck } from "./check-catalog.ts";
-import {
-  checkCondition,
-  checkDocument,
-  checkMatch,
-  documentUnknown,
-  refuseTakenUrl,
-  type DocumentRules,
-} from "./check-write.ts";
+import { checkCondition, checkDocument, checkMatch, refuseTakenUrl, type DocumentRules } from "./check-write.ts";
 import { documentKey, etagOf, parseDocument } from "./document.ts";
 import { indexCatalog, looseKey, urlKeys } from "./index-catalog.ts";
 import { createOverlayStore, type Overlay, type StoredOverlay } from "./overlays.ts";
@@ -174,7 +168,7 @@ class OpenCatalog implements EditableCatalog {
     await this.#untilStored(async () => {
       const key = documentKey(name.kind, name.id);
       const isThere = this.#resolved.shown.has(key) || this.#overlays.get(key)?.deleted === false;
-      if (!isThere) throw documentUnknown(name.kind, name.id, this);
+      if (!isThere) throw unknownId(name.kind, name.id, this);
       checkMatch(ifMatch, this.document(name.kind, name.id));
       const isStored = this.#resolved.fileOf.has(key)
         ? await this.#put(name, {})

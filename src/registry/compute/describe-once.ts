@@ -1,3 +1,4 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import type { Asker, WholeAnswer } from "../../outbound/whole-answer.ts";
 import type { RdfDocument } from "../../outbound/documents.ts";
 import { steadyClock } from "../../clock.ts";
@@ -210,8 +211,6 @@ export async function findTarget(named: string, options: LoadCatalogOptions) {
   const catalog = await loadCatalog(options);
   const entry = catalog.byId(named);
   if (entry !== undefined) return targetOf(entry, options.baseUrl);
-  throw new FedwayError("ENDPOINT_UNKNOWN", `The files of the catalogue have no endpoint "${named}".`, {
-    endpoints: catalog.entries.slice(0, 20).map(({ id }) => id),
-    next: "Give its URL; entries that were added to a running service are known to that service only.",
-  });
+  const next = "Give its URL; entries that were added to a running service are known to that service only.";
+  throw unknownId("endpoint", named, { entries: catalog.entries, next });
 }

@@ -1,3 +1,4 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../../clock.ts";
@@ -5,7 +6,6 @@ import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
 import type { EnqueueOptions, Job, JobContext, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import { catalogId } from "../catalog/statements.ts";
 import { type DescribeBudget, type Describer, type DescribeTarget, targetOf } from "../compute/describer.ts";
 import { emptyDescription } from "../compute/todo.ts";
@@ -24,7 +24,7 @@ export interface Freshness {
 
 /** What the service works with. */
 export interface DescriptionServiceOptions {
-  readonly catalog: Pick<Catalog, "byId">;
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly retriever: VoidRetriever;
   readonly describer: Describer;
   readonly descriptions: DescriptionStore;
@@ -77,7 +77,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   const target = (id: string): Target => {
     const entry = catalog.byId(id);
-    if (entry === undefined) throw endpointUnknown(id);
+    if (entry === undefined) throw unknownId("endpoint", id, catalog);
     return targetOf(entry, publicUrl);
   };
   const run: JobKind["run"] = (payload, context) => {

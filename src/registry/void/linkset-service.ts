@@ -1,16 +1,16 @@
+import { unknownId } from "../../errors/unknown-id.ts";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { endpointUnknown } from "../catalog/endpoint-unknown.ts";
 import { catalogId } from "../catalog/statements.ts";
 import type { DescriptionService } from "./description-service.ts";
 import { type LinkSide, type LinksetFinder, withLinksets } from "./linkset-finder.ts";
 
 /** What the service works with. */
 interface LinksetServiceOptions {
-  readonly catalog: Pick<Catalog, "byId">;
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly finder: LinksetFinder;
   readonly descriptions: Pick<DescriptionService, "get" | "put">;
   readonly jobs: Pick<JobQueue, "enqueue">;
@@ -27,7 +27,7 @@ function payloadOf(payload: unknown) {
 
 async function sideOf({ catalog, descriptions }: LinksetServiceOptions, id: string): Promise<LinkSide> {
   const entry = catalog.byId(id);
-  if (!entry) throw endpointUnknown(id);
+  if (!entry) throw unknownId("endpoint", id, catalog);
   const description = await descriptions.get(id);
   if (description) {
     const { url, method } = entry;

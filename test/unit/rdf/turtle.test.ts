@@ -17,7 +17,7 @@ function errorOf(text: string, overrides: Partial<typeof limits> = {}): FedwayEr
 
 const shouldFail = (text: string, line: number | undefined, reason: RegExp) => () => {
   const error = errorOf(text);
-  expect(error.code).toBe("ENDPOINT_MALFORMED");
+  expect(error.code).toBe("CATALOG_INVALID");
   expect(error.details.where?.line).toBe(line);
   expect(error.message).toMatch(reason);
 };

@@ -34,7 +34,7 @@ const setUp = (describeIt: Describe, more: Partial<DescriptionServiceOptions> = 
   let retrievals = 0;
   const clock = { nowMs: Date.parse("2026-01-03T00:00:00Z"), now: () => clock.nowMs };
   const service = createDescriptionService({
-    catalog: { byId: (id) => entries.get(id) },
+    catalog: { byId: (id) => entries.get(id), entries: [...entries.values()] },
     retriever: {
       async retrieve() {
         retrievals += 1;
