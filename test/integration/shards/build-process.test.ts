@@ -52,7 +52,7 @@ async function ended(id: string): Promise<Job> {
 
 describe("the process of a build over the API", () => {
   it("is not the service, and when it is killed the job is run again and done", async () => {
-    await writeLines("large.nt", 100_000, (at) =>
+    await writeLines("large.nt", 40_000, (at) =>
       at % 10 === 0
         ? `<urn:x:s${at % 50_000}> ${type} <urn:x:C${at % 3}> .\n`
         : `<urn:x:s${at % 50_000}> <urn:x:p${at % 4}> "${at}" .\n`,

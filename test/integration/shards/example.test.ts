@@ -8,7 +8,13 @@ import { fromTurtle, selectFrom } from "../../support/rdf-text.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import { createClingoSolver } from "../../../src/shards/solver/clingo-solver.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
-import { type ExampleQuery, exampleQueries, openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import {
+  type ExampleQuery,
+  exampleQueries,
+  openBuiltWorkspace,
+  openWorkspace,
+  type ShardWorkspace,
+} from "./shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let folder: string;
@@ -238,8 +244,7 @@ describe("the service over it", () => {
 
 describe("shards that were damaged", () => {
   it("are never served, and verification says what is wrong", async () => {
-    const damaged = await openWorkspace();
-    const { folder: target = "" } = await damaged.build();
+    const { folder: target, ...damaged } = await openBuiltWorkspace();
     const [file = ""] = await readdir(join(target, "shards"));
     await appendFile(join(target, "shards", file), "<urn:x:1> <urn:x:p> <urn:x:2> .\n");
     const running = await startService({}, { FEDWAY_DATA_DIR: damaged.dataDir });

@@ -1,21 +1,19 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { openBuiltWorkspace } from "./shard-workspace.ts";
 
-let workspace: ShardWorkspace;
 let service: RunningService;
 let shards: readonly { readonly id: string }[];
 
 beforeAll(async () => {
-  workspace = await openWorkspace();
-  const { folder = "" } = await workspace.build();
+  const workspace = await openBuiltWorkspace();
   await workspace.describe({ dataset: "lake" });
   await workspace.build();
   // One hosted endpoint at a time has room.
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir, FEDWAY_HOSTED_TOTAL_MB: "128" });
   ({ shards } = (await get("/api/shards/harbour")) as { shards: { id: string }[] });
-  await rm(folder, { recursive: true });
+  await rm(workspace.folder, { recursive: true });
   // What the service has read to describe it would still answer: another endpoint takes its place.
   const { shards: others } = (await get("/api/shards/lake")) as { shards: { id: string }[] };
   expect((await service.query(all, { path: `/shards/lake/${others[0]?.id}/sparql` })).status).toBe(200);

@@ -2,15 +2,15 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { problemOf, type RunningService, startService } from "../../support/running-service.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { openBuiltWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 let workspace: ShardWorkspace;
 let service: RunningService;
 let file: string;
 
 beforeAll(async () => {
-  workspace = await openWorkspace();
-  const { folder = "" } = await workspace.build();
+  const { folder, ...opened } = await openBuiltWorkspace();
+  workspace = opened;
   file = join(folder, "rules.lp");
   service = await startService({}, { FEDWAY_DATA_DIR: workspace.dataDir });
 });

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { Manifest } from "../../../src/shards/materialise/manifest.ts";
 import type { ShardReport } from "../../../src/shards/report/shard-report.ts";
 import type { CheckName } from "../../../src/shards/verify/verification.ts";
-import { openWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
+import { openBuiltWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 // Whoever tampers with shards mends the manifest, so that checksums and counts are right again. What is wrong with files and
 // with triples that are missing, foreign or repeated is tested without a build (unit/shards/verify).
@@ -20,8 +20,7 @@ type Mutable<Value> = Value extends string | number | boolean
   : { -readonly [Key in keyof Value]: Mutable<Value[Key]> };
 
 beforeAll(async () => {
-  workspace = await openWorkspace();
-  folder = (await workspace.build()).folder ?? "";
+  ({ folder, ...workspace } = await openBuiltWorkspace());
   await cp(folder, `${folder}.kept`, { recursive: true });
 });
 beforeEach(async () => {

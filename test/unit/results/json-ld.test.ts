@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { JsonLdDecoder } from "../../../src/results/parse-json-ld.ts";
 import { termToText } from "../../../src/results/terms.ts";
 
+const wide = "x".repeat(500);
 const node = (index: number): string =>
-  `{"@id":"e:${index}","@type":["e:T"],"p":[{"@id":"_:b${index % 7}"},"a,]}\\"[{"]}`;
+  `{"@id":"e:${index}","@type":["e:T"],"p":[{"@id":"_:b${index % 7}"},"a,]}\\"[{${wide}"]}`;
 const nodes = (count: number): string => Array.from({ length: count }, (_, index) => node(index)).join(" ,\n");
 const context = '{"p":"http://e/p"}';
 
@@ -23,12 +24,13 @@ async function read(text: string, pieceBytes = 5_000): Promise<{ lines: readonly
   return { lines: lines.toSorted(), early };
 }
 
-const many = 22_000;
+/** More than what is read as a whole, 1 MiB. */
+const many = 2_600;
 const whole = async (): Promise<readonly string[]> => {
   const expected = Array.from({ length: many }, (_, index) => [
     `<e:${index}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <e:T>`,
     `<e:${index}> <http://e/p> _:b${index % 7}`,
-    `<e:${index}> <http://e/p> "a,]}\\"[{"`,
+    `<e:${index}> <http://e/p> "a,]}\\"[{${wide}"`,
   ]);
   return expected.flat().toSorted();
 };

@@ -171,7 +171,7 @@ const anyPrecedence = fc
 
 describe("materialise, of any dataset and rules", () => {
   it("is disjoint and complete, follows the placement, and does not depend on order, parts or memory", async () => {
-    const dataset = fc.array(anyLine, { minLength: 1, maxLength: 300, size: "max" });
+    const dataset = fc.array(anyLine, { minLength: 1, maxLength: 120, size: "max" });
     const repeated = dataset.chain((lines) =>
       fc.tuple(fc.constant(lines), fc.shuffledSubarray([...lines, ...lines], { minLength: lines.length * 2 })),
     );
