@@ -93,12 +93,11 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     catalog,
     retriever: createVoidRetriever({ asker, clock }),
     describer: { describe: (target, options) => describerOf(target.endpoint.url).describe(target, options) },
-    descriptions: createDescriptionStore({ store }),
+    descriptions: createDescriptionStore({ store, onDropped }),
     jobs,
     clock,
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
-    onDropped,
   });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();

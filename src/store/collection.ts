@@ -22,8 +22,11 @@ export interface Change<Document> {
  */
 export interface Collection<Document> {
   get(id: string): Promise<Document | undefined>;
-  /** Also tells of a document that cannot be read, so that it can be written over. */
-  getVersioned(id: string): Promise<Versioned<Document> | undefined>;
+  /**
+   * Also tells of a document that cannot be read, so that it can be written over; `known` saves reading again what has
+   * not changed.
+   */
+  getVersioned(id: string, known?: Versioned<Document>): Promise<Versioned<Document> | undefined>;
   /** Resolves to the new version, or to undefined when `ifVersion` did not hold. */
   put(id: string, document: Document, options?: PutOptions): Promise<number | undefined>;
   /** False when there was no such document, or `ifVersion` did not hold. */
@@ -139,10 +142,10 @@ class StoredCollection implements Collection<unknown> {
     return (await this.getVersioned(id))?.document;
   }
 
-  async getVersioned(id: string): Promise<Versioned<unknown> | undefined> {
+  async getVersioned(id: string, known?: Versioned<unknown>): Promise<Versioned<unknown> | undefined> {
     const { store, prefix } = this.#options;
     const found = await store.get(prefix + id);
-    return found && this.#read(id, found);
+    return known !== undefined && known.version === found?.version ? known : found && this.#read(id, found);
   }
 
   put(id: string, document: unknown, options?: PutOptions): Promise<number | undefined> {

@@ -38,8 +38,6 @@ export interface DescriptionServiceOptions {
   /** Endpoints described at once; default 2. */
   readonly concurrency?: number;
   readonly capabilities?: ((id: string) => Promise<Capabilities | undefined>) | undefined;
-  /** Hears of stored descriptions that were damaged and dropped. */
-  readonly onDropped?: (id: string, reason: string) => void;
 }
 
 const kindName = "describe-endpoint";
@@ -65,8 +63,7 @@ export function createDescriptionService(options: DescriptionServiceOptions) {
   };
   /** The description as far as it is known; undefined when there is none. @throws FedwayError `STORE_FAILED` */
   const get = async (id: string): Promise<VoidDescription | undefined> => {
-    const { description, dropped } = await descriptions.load(id);
-    if (dropped !== undefined) options.onDropped?.(id, dropped);
+    const description = await descriptions.load(id);
     const entry = catalog.byId(id);
     // An entry that has got another URL since is another endpoint.
     return entry?.interface !== "sparql" || description?.endpoint === entry.url ? description : undefined;
@@ -140,7 +137,7 @@ async function describeEndpoint(
   const { signal } = context;
   // A later attempt goes on with the work of the one before.
   if (again && context.attempt === 1) await descriptions.removeWork(id);
-  const { description: work } = await descriptions.loadWork(id);
+  const work = await descriptions.loadWork(id);
   const earlier = work?.endpoint === target.endpoint.url ? work : undefined;
   const { known, retrieved } = earlier === undefined ? await retrieve(options, context) : { known: earlier };
   const capabilities = await options.capabilities?.(id);

@@ -9,25 +9,24 @@ describe("descriptions are kept", () => {
     const descriptions = createDescriptionStore({ store });
     await descriptions.save("people", sampleDescription);
     await descriptions.saveWork("people", { ...sampleDescription, title: "work" });
-    expect((await descriptions.load("people")).description).toEqual(sampleDescription);
-    expect((await descriptions.loadWork("people")).description?.title).toBe("work");
+    expect(await descriptions.load("people")).toEqual(sampleDescription);
+    expect((await descriptions.loadWork("people"))?.title).toBe("work");
     expect((await store.list("description")).map(({ key }) => key)).toEqual([
       "description-work/people",
       "description/people",
     ]);
     await descriptions.removeWork("people");
-    expect(await descriptions.loadWork("people")).toEqual({});
-    expect((await descriptions.load("people")).version).toBe(1);
+    expect(await descriptions.loadWork("people")).toBeUndefined();
     await descriptions.remove("people");
-    expect(await descriptions.load("people")).toEqual({});
+    expect(await descriptions.load("people")).toBeUndefined();
   });
   it("what another process stored is seen", async () => {
     const store = createMemoryStore();
     const [one, other] = [createDescriptionStore({ store }), createDescriptionStore({ store })];
     await one.save("people", sampleDescription);
-    expect((await other.load("people")).description?.title).toBe('People & "friends"');
+    expect((await other.load("people"))?.title).toBe('People & "friends"');
     await one.save("people", { ...sampleDescription, title: "new" });
-    expect((await other.load("people")).description?.title).toBe("new");
+    expect((await other.load("people"))?.title).toBe("new");
   });
   it("an unchanged one is not parsed again, as long as it fits into the cache", async () => {
     const store = createMemoryStore();
@@ -37,7 +36,7 @@ describe("descriptions are kept", () => {
       await descriptions.save("places", sampleDescription);
       const first = await descriptions.load("people");
       await descriptions.load("places");
-      return (await descriptions.load("people")).description === first.description;
+      return (await descriptions.load("people")) === first;
     };
     const { length } = JSON.stringify(sampleDescription);
     expect(await load(3 * length)).toBe(true);
@@ -47,16 +46,18 @@ describe("descriptions are kept", () => {
   it("too large ones are refused", async () => {
     const descriptions = createDescriptionStore({ store: createMemoryStore(), maxLength: 1000 });
     await expect(descriptions.save("people", sampleDescription)).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
-    expect(await descriptions.load("people")).toEqual({});
+    expect(await descriptions.load("people")).toBeUndefined();
   });
 });
 
 describe("a damaged one is dropped, with the reason", () => {
   const shouldDrop = async (value: string, reason: RegExp): Promise<void> => {
     const store = createMemoryStore();
-    const descriptions = createDescriptionStore({ store });
+    const dropped: unknown[] = [];
+    const descriptions = createDescriptionStore({ store, onDropped: (...told) => dropped.push(told) });
     await store.put("description/people", value);
-    expect(await descriptions.load("people")).toEqual({ dropped: expect.stringMatching(reason) });
+    expect(await descriptions.load("people")).toBeUndefined();
+    expect(dropped).toEqual([["people", expect.stringMatching(reason)]]);
     expect(await store.get("description/people")).toBeUndefined();
   };
   const stored = (description: unknown): string => JSON.stringify({ format: 1, description });
@@ -65,9 +66,9 @@ describe("a damaged one is dropped, with the reason", () => {
   const [person] = sampleDescription.classPartitions;
   it.each([
     ["half of it", '{"format":1,"descr', /not JSON/u],
-    ["a number", "5", /no stored description/u],
-    ["null", "null", /no stored description/u],
-    ["another format", '{"format":2,"description":{}}', /another version/u],
+    ["a number", "5", /must be object/u],
+    ["null", "null", /must be object/u],
+    ["another format", '{"format":2,"description":{}}', /^format must be equal to/u],
     ["an array", stored([]), /must be object/u],
     ["no endpoint", but({ endpoint: undefined }), /required properties endpoint/u],
     ["no lists", but({ classPartitions: undefined }), /required properties classPartitions/u],
