@@ -11,6 +11,7 @@ const pages: Readonly<Record<string, string>> = {
   endpoint: "/endpoints/people",
   "endpoint-hostile": "/endpoints/hostile",
   "endpoint-unknown-state": "/endpoints/dark",
+  federation: "/federations/north",
   status: "/status",
   "status-by-latency": "/status?sort=latency&order=desc",
   incident: `/incidents/gone-${fakeNowMs - 5 * 3_600_000}`,

@@ -1,6 +1,6 @@
 import type { HttpDeps } from "../../src/http/http-deps.ts";
 import type { Capabilities } from "../../src/registry/capabilities/capabilities.ts";
-import type { CatalogEntry, EditableCatalog } from "../../src/registry/catalog/catalog.ts";
+import type { CatalogEntry, EditableCatalog, Federation } from "../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import { createSearchIndex } from "../../src/registry/search/search-index.ts";
 import { catalogEntry } from "./catalog-entry.ts";
@@ -11,10 +11,13 @@ import { sampleDescription } from "./sample-description.ts";
 import { syntheticEntries } from "./synthetic-catalog.ts";
 
 /** A catalogue in memory that nobody changes. */
-export function readOnlyCatalog(entries: readonly CatalogEntry[]): EditableCatalog {
+export function readOnlyCatalog(
+  entries: readonly CatalogEntry[],
+  federations: readonly Federation[] = [],
+): EditableCatalog {
   const refused = async () => Promise.reject(new Error("this catalogue is not changed"));
   return {
-    ...createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl }),
+    ...createCatalog(entries, [], { publicUrl: fakeSettings.publicUrl, federations }),
     document: () => undefined,
     documents: () => [],
     drift: [],
@@ -74,12 +77,23 @@ export const pageEntries = (count: number): readonly CatalogEntry[] => [
   ...syntheticEntries(count),
 ];
 
+const pageFederations: readonly Federation[] = [
+  {
+    id: "north",
+    title: "The <b>north</b> and what is said of it",
+    description: `</p><script>alert("description")</script> ${"endless".repeat(30)}`,
+    members: ["people", "dark", "gone", "hostile", "nowhere"],
+    memberKeywords: ["proteins", `"><script>alert("keyword")</script>`],
+    memberQuery: "<img src=//evil.example/x>",
+  },
+];
+
 /** What the page tests of the HTTP shell look at; `count` made-up endpoints stand beside the five special ones. */
 export function pageDeps(
   options: { readonly count?: number } & Pick<Partial<FakeMonitorOptions>, "heartbeat"> = {},
 ): Partial<HttpDeps> {
   const { count = 60, heartbeat } = options;
-  const catalog = readOnlyCatalog(pageEntries(count));
+  const catalog = readOnlyCatalog(pageEntries(count), pageFederations);
   const byName: Readonly<Record<string, (typeof fates)[number]>> = {
     people: "recovered",
     gone: "down",

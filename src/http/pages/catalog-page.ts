@@ -1,4 +1,4 @@
-import type { EndpointInterface } from "../../registry/catalog/catalog.ts";
+import type { EndpointInterface, Federation } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import {
@@ -20,6 +20,7 @@ interface ShownCatalog {
   readonly descriptions: ReadonlyMap<string, EntryDescription>;
   /** How many endpoints the catalogue has in all. */
   readonly all: number;
+  readonly federations: readonly (Federation & { readonly total: number })[];
   readonly publicUrl: string;
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
@@ -152,6 +153,23 @@ ${hits.map((hit) => hitItem(hit, descriptions.get(hit.entry.id)))}</ol>
 `;
 }
 
+const mostFederations = 20;
+
+function federationList({ federations }: ShownCatalog): Html {
+  if (federations.length === 0) return html``;
+  return html`<section class="card" aria-labelledby="federations"><h2 id="federations">Federations</h2>
+<p class="small muted">Each answers a query without <code>SERVICE</code> from all of its members.</p>
+<ul class="plain">
+${federations
+  .slice(0, mostFederations)
+  .map(
+    ({ id, title, total }) =>
+      html`<li><a href="/federations/${id}">${title}</a>, ${amountText(total, "endpoint")}</li>\n`,
+  )}</ul>
+${federations.length > mostFederations ? html`<p><a href="/api/federations">All ${numberText(federations.length)} as JSON</a></p>` : ""}</section>
+`;
+}
+
 const pointers = (
   publicUrl: string,
 ): Html => html`<section class="card" aria-labelledby="more"><h2 id="more">For programs</h2>
@@ -177,7 +195,7 @@ export function catalogPage(shown: ShownCatalog): string {
 ${searchForm(shown)}<div class="columns"><div>
 ${results(shown)}</div>
 <div>
-${tryIt(shown)}${pointers(publicUrl)}</div></div>`,
+${tryIt(shown)}${federationList(shown)}${pointers(publicUrl)}</div></div>`,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
@@ -15,6 +16,7 @@ import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { docsPage } from "./docs-page.ts";
 import { endpointPage, readingOf } from "./endpoint-page.ts";
+import { federationPage } from "./federation-page.ts";
 import { incidentPage } from "./incident-page.ts";
 import { pageHeaders, sendPage, refusalPage } from "./page-reply.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
@@ -25,6 +27,8 @@ const queryOf = ({ originalUrl }: FastifyRequest): URLSearchParams => {
   const at = originalUrl.indexOf("?");
   return new URLSearchParams(at === -1 ? "" : originalUrl.slice(at + 1));
 };
+
+const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.every((id) => hosted(id) !== undefined);
 
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
@@ -44,8 +48,9 @@ function addCatalog(app: TypedApp, { search, catalog, hosted, view, publicUrl, v
         found,
         descriptions,
         all: catalog.entries.length,
+        federations: catalog.federations.map((each) => ({ ...each, total: catalog.membersOf(each).length })),
         publicUrl: publicUrl(),
-        hasExamples: exampleEndpoints.every((id) => hosted(id) !== undefined),
+        hasExamples: hasExamples(hosted),
         version,
       });
       return sendPage(request, reply, text);
@@ -95,6 +100,28 @@ function addEndpoint(app: TypedApp, shell: HttpShell): void {
       const entry = knownEntry(shell, request.params.id);
       const mayAsk = hasAccess(request, shell.config);
       return sendPage(request, reply, await endpointText(shell, entry, mayAsk));
+    },
+  });
+}
+
+function addFederation(app: TypedApp, { catalog, search, hosted, publicUrl, version }: HttpShell): void {
+  app.get("/federations/:id", {
+    schema: { tags, summary: "One federation as a page to read", params: IdPath },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const federation = catalog.federation(id);
+      if (federation === undefined) throw unknownId("federation", id, catalog);
+      const entries = catalog.membersOf(federation);
+      const { hits } = search.filterEntries({ entries }, { limit: entries.length, offset: 0 });
+      const text = federationPage({
+        federation,
+        members: hits.map(({ entry, status }) => ({ entry, status, terms: search.termCounts(entry.id) })),
+        missing: federation.members.filter((each) => catalog.byId(each) === undefined),
+        isExample: id === "examples" && hasExamples(hosted),
+        publicUrl: publicUrl(),
+        version,
+      });
+      return sendPage(request, reply, text);
     },
   });
 }
@@ -157,6 +184,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     addAssets(app);
     addCatalog(app, shell);
     addEndpoint(app, shell);
+    addFederation(app, shell);
     addStatus(app, shell);
     addIncident(app, shell);
     addLogin(app, shell);

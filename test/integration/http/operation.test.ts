@@ -135,6 +135,7 @@ describe("documents", () => {
       "/endpoints/{id}/capabilities",
       "/endpoints/{id}/describe",
       "/endpoints/{id}/sparql",
+      "/federations/{id}",
       "/federations/{id}/sparql",
       "/health/live",
       "/health/ready",

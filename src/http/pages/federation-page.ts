@@ -1,0 +1,143 @@
+import type { CatalogEntry, Federation } from "../../registry/catalog/catalog.ts";
+import type { EndpointStatus, TermCounts } from "../../registry/search/search-index.ts";
+import { type Html, html } from "../../html.ts";
+import { catalogPathBy } from "./catalog-filter.ts";
+import { amountText, numberText } from "./figures.ts";
+import { badge, fact, page, section, table, toCopy } from "./layout.ts";
+
+/** What the page of a federation shows. */
+interface ShownFederation {
+  readonly federation: Federation;
+  readonly members: readonly ShownMember[];
+  /** Ids that the federation names and the catalogue does not have. */
+  readonly missing: readonly string[];
+  /** It is the federation of the example endpoints, which are hosted here. */
+  readonly isExample: boolean;
+  readonly publicUrl: string;
+  readonly version: string;
+}
+
+/** A member, and what is known of it. */
+interface ShownMember {
+  readonly entry: CatalogEntry;
+  readonly status: EndpointStatus;
+  /** Undefined when it has not been described. */
+  readonly terms: TermCounts | undefined;
+}
+
+const countCells = (terms: TermCounts | undefined): Html => {
+  if (terms === undefined) return html`<td class="n muted">unknown</td><td class="n muted">unknown</td>`;
+  const shown = (count: number): string => `${terms.complete ? "" : "≥ "}${numberText(count)}`;
+  return html`<td class="n">${shown(terms.classes)}</td><td class="n">${shown(terms.properties)}</td>`;
+};
+
+const memberRow = ({ entry, status, terms }: ShownMember): Html =>
+  html`<tr><th scope="row"><a href="/endpoints/${entry.id}">${entry.title}</a></th><td>${badge(status)}</td>${countCells(terms)}</tr>
+`;
+
+function membersBody({ members, missing }: ShownFederation): Html {
+  const unknown = members.filter(({ terms }) => terms === undefined).length;
+  return html`${
+    members.length === 0
+      ? html`<p>It has no member in the catalogue.</p>`
+      : table({
+          name: "Members",
+          heads: ["Endpoint", "State", "#Classes", "#Properties"],
+          rows: members.map(memberRow),
+        })
+  }${
+    unknown === 0
+      ? ""
+      : html`<p class="muted">${amountText(unknown, "member")} of ${numberText(members.length)} ${unknown === 1 ? "has" : "have"} not been described.</p>
+`
+  }${missing.length === 0 ? "" : html`<p class="muted">Named, but not in the catalogue: ${missing.join(", ")}.</p>\n`}`;
+}
+
+interface ReadyQuery {
+  readonly title: string;
+  readonly query: string;
+}
+
+const prefixes = `PREFIX dcterms: <http://purl.org/dc/terms/>
+PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+`;
+
+const general: readonly ReadyQuery[] = [
+  { title: "Which classes are there?", query: "SELECT DISTINCT ?class WHERE { ?thing a ?class } LIMIT 50" },
+  {
+    title: "Things and their names",
+    query: `${prefixes}
+SELECT ?thing ?name WHERE { ?thing rdfs:label|foaf:name|dcterms:title ?name } LIMIT 20`,
+  },
+];
+
+/** The second query of the README. */
+const examples: ReadyQuery = {
+  title: "Artists from Iceland, and how many of their works are in museums",
+  query: `${prefixes}PREFIX schema: <https://schema.org/>
+
+SELECT ?name ?born ?city (COUNT(?work) AS ?works) WHERE {
+  ?place schema:containedInPlace ?country ; rdfs:label ?city .
+  ?country dcterms:identifier "IS" .
+  FILTER(LANG(?city) = "is")
+  ?person schema:birthPlace ?place ; foaf:name ?name ; schema:birthDate ?born ; dcterms:identifier ?number .
+  ?artist schema:identifier ?number .
+  ?work dcterms:creator ?artist .
+}
+GROUP BY ?name ?born ?city
+ORDER BY DESC(?works) ?born
+LIMIT 12`,
+};
+
+function askBody({ federation: { id }, isExample, publicUrl }: ShownFederation): Html {
+  const command = ({ query }: ReadyQuery): string =>
+    `curl -s '${publicUrl}/federations/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=${query}'`;
+  const queries = isExample ? [examples, ...general] : general;
+  return html`<p>Its SPARQL route here is <a href="/federations/${id}/sparql"><code>/federations/${id}/sparql</code></a>. No <code>SERVICE</code> is needed: each pattern is asked at every member, and their answers are one graph.</p>
+${queries.map(
+  (each) => html`<h3>${each.title}</h3>
+${toCopy(each.title, command(each))}
+`,
+)}`;
+}
+
+function howFound({ memberKeywords, memberQuery }: Federation): Html | undefined {
+  const ways = [
+    ...memberKeywords.map((each) => html`keyword <a href="${catalogPathBy("keyword", each)}">${each}</a>`),
+    ...(memberQuery === undefined ? [] : [html`search for "${memberQuery}"`]),
+  ];
+  return ways.length === 0 ? undefined : html`${ways.map((each, at) => html`${at === 0 ? "" : ", "}${each}`)}`;
+}
+
+/** The page of one federation: who belongs to it, what is known of them, and how it is asked. */
+export function federationPage(shown: ShownFederation): string {
+  const { federation, members, version } = shown;
+  const { id, title, description } = federation;
+  return page({
+    title: `${title} - Fedway`,
+    version,
+    main: html`<p class="crumbs"><a href="/">Catalogue</a> / <code>${id}</code></p>
+<h1>${title}</h1>
+<p class="lead">${description ?? html`<span class="muted">No description was given.</span>`}</p>
+<div class="columns"><div>
+${section("members", amountText(members.length, "member"), membersBody(shown))}
+${section("ask", "Ask it", askBody(shown))}
+</div>
+<div>
+${section(
+  "facts",
+  "About",
+  html`<dl class="facts">
+${fact("Id", html`<code>${id}</code>`)}${fact("Members by", howFound(federation), true)}</dl>`,
+)}
+${section(
+  "documents",
+  "For programs",
+  html`<ul class="plain">
+<li><a href="/api/federations/${id}">Federation as JSON</a>, <a href="/api/federations/${id}?format=turtle">as Turtle</a></li>
+</ul>`,
+)}
+</div></div>`,
+  });
+}
