@@ -10,6 +10,7 @@ import type {
   MaintenanceWindow,
   Observation,
 } from "../monitor/monitor.ts";
+import { subjectOf } from "../monitor/subjects.ts";
 import { sendJson, sendNothing, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
@@ -252,9 +253,14 @@ const availabilityView = ({ health, windows, days }: Availability): object => ({
 
 /** An incident; with its evidence when it is shown alone. */
 function incidentView(incident: Incident, whole: boolean): object {
-  const { startedMs, openedMs, closedMs, evidence, ...rest } = incident;
+  const { startedMs, openedMs, closedMs, evidence, endpoint, url, ...rest } = incident;
+  const { kind, ...subject } = subjectOf(incident);
   return {
     ...rest,
+    subject: kind,
+    ...subject,
+    endpoint: kind === "endpoint" ? endpoint : undefined,
+    url: kind === "network" ? undefined : url,
     state: closedMs === undefined ? "open" : "closed",
     started: iso(startedMs),
     opened: iso(openedMs),
@@ -270,9 +276,10 @@ const maintenanceView = ({ fromMs, toMs, ...rest }: MaintenanceWindow): object =
 });
 
 /** Whether the monitor runs. */
-const heartbeatView = ({ enabled, alive, lastMs, gaps }: Heartbeat): object => ({
+const heartbeatView = ({ enabled, alive, lastMs, gaps, offline }: Heartbeat): object => ({
   enabled,
   alive,
   last: isoIf(lastMs),
   gaps: gaps.map(({ fromMs, toMs }) => ({ from: iso(fromMs), to: iso(toMs) })),
+  offline: offline && { since: iso(offline.sinceMs), incident: offline.incident },
 });

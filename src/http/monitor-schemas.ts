@@ -5,7 +5,7 @@ const strict = { additionalProperties: false } as const;
 const moment = Type.String({ format: "date-time" });
 const state = Type.Union(
   ["up", "down", "unknown"].map((name) => Type.Literal(name)),
-  { description: "unknown: never probed, or not for three intervals." },
+  { description: "unknown: never probed, not for three intervals, or only while the service had no network." },
 );
 const faults = Type.Any({ description: "Number of faults by kind." });
 
@@ -19,6 +19,7 @@ const Observation = view("Observation", {
   tries: Type.Integer(),
   source: Type.String({ description: "turn (counts in uptime), early, traffic." }),
   maintenance: Type.Optional(Type.Boolean()),
+  offline: Type.Optional(Type.Boolean({ description: "Made while this service could not reach the network." })),
 });
 
 const healthFields = {
@@ -66,6 +67,12 @@ const heartbeat = Type.Object({
   alive: Type.Boolean(),
   last: Type.Optional(moment),
   gaps: Type.Array(Type.Object({ from: moment, to: moment })),
+  offline: Type.Optional(
+    Type.Object(
+      { since: moment, incident: Type.String() },
+      { description: "This service cannot reach the network; probes of endpoints beyond it say nothing." },
+    ),
+  ),
 });
 
 /** Answer of `GET /api/status`. */
@@ -88,8 +95,11 @@ export const IncidentFilter = Type.Object(
 /** One incident. */
 export const IncidentRecord = view("Incident", {
   id: Type.String(),
-  endpoint: Type.String(),
-  url: Type.String(),
+  subject: Type.Union(["endpoint", "host", "network"].map((name) => Type.Literal(name))),
+  endpoint: Type.Optional(Type.String({ description: "Of an incident of one endpoint: its id." })),
+  host: Type.Optional(Type.String({ description: "Of an incident of a host: its name." })),
+  endpoints: Type.Optional(Type.Array(Type.String(), { description: "Of an incident of a host: who failed alike." })),
+  url: Type.Optional(Type.String()),
   state: Type.String(),
   started: moment,
   opened: moment,

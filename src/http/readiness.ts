@@ -29,7 +29,7 @@ export interface Readiness {
 
 /**
  * Whether queries can be answered now. A store that fails does not stop them, neither does a monitor that is silent, nor a
- * data folder in which shards cannot be built: all are told and change nothing.
+ * data folder in which shards cannot be built, nor a network that cannot be reached: all are told and change nothing.
  */
 export function readiness({ catalog, examples, closing, stateWatch, shards, monitor }: ReadinessParts): Readiness {
   const checks = {
@@ -44,6 +44,7 @@ export function readiness({ catalog, examples, closing, stateWatch, shards, moni
       },
     }),
     monitor: monitorCheck(monitor),
+    network: networkCheck(monitor),
   };
   return { ready: !closing, checks };
 }
@@ -67,4 +68,15 @@ function monitorCheck(monitor: ReadinessParts["monitor"]): Check {
   if (!enabled) return { ok: true, detail: "off" };
   const last = lastMs === undefined ? "has not probed yet" : `last probed at ${iso(lastMs)}`;
   return { ok: alive || lastMs === undefined, detail: last };
+}
+
+/** All replicas share the network: were they not ready without it, hosted endpoints could not be asked either. */
+function networkCheck(monitor: ReadinessParts["monitor"]): Check {
+  const { enabled, offline } = monitor.heartbeat();
+  if (offline === undefined) return { ok: true, detail: enabled ? "no loss seen" : "not watched" };
+  const since = iso(offline.sinceMs);
+  return {
+    ok: false,
+    detail: `cannot be reached since ${since}; hosted endpoints are answered, others most likely not`,
+  };
 }

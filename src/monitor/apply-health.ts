@@ -1,6 +1,7 @@
 import type { FaultKind } from "../errors/fedway-error.ts";
 import type { EndpointHealth, Monitor, MonitorEvent } from "./monitor.ts";
 import type { Breakers } from "../outbound/endpoint-states.ts";
+import { isShared } from "./subjects.ts";
 import { type Clock, every } from "../clock.ts";
 
 /** What the monitor's findings are applied to, and how often it probes. */
@@ -74,6 +75,8 @@ class HealthApplication {
 
   #hear(event: MonitorEvent): void {
     const { monitor, breakers } = this.#options;
+    // Shared incidents are felt by the endpoints, as those have them open.
+    if (event.kind !== "probed" && isShared(event.incident.endpoint)) return;
     if (event.kind === "incident-closed") breakers.close(event.incident.url);
     const id = event.kind === "probed" ? event.endpoint : event.incident.endpoint;
     const health = monitor.health(id);

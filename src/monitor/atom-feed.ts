@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import { subjectOf } from "./subjects.ts";
 import type { Incident } from "./monitor.ts";
 
 /** What a feed is made from. */
@@ -75,22 +76,38 @@ const endings: Readonly<Record<NonNullable<Incident["closedBy"]>, string>> = {
   maintenance: "Its maintenance has begun.",
 };
 
+/** How the feed speaks of what an incident is of. */
+function wordsOf(incident: Incident, titleOf: (id: string) => string) {
+  const subject = subjectOf(incident);
+  const again = { down: "is down", up: "is up again" };
+  if (subject.kind === "network") {
+    const what = "Most hosts have given no answer, and nothing is known of endpoints beyond the network,";
+    return { name: "This service", down: "cannot reach the network", up: "reaches the network again", what };
+  }
+  if (subject.kind === "endpoint") {
+    return { ...again, name: titleOf(incident.endpoint), what: `${incident.url} has failed` };
+  }
+  const names = (incident.endpoints ?? []).map(titleOf).join(", ");
+  return { ...again, name: `The host ${subject.host}`, what: `Its endpoints (${names}) have failed` };
+}
+
 /** The entry of its opening, and that of its closing when it is closed. */
-function entriesOf(incident: Incident, title: string, publicUrl: string): readonly FeedEntry[] {
-  const { closedBy = "recovered", closedMs, endpoint, fault, faults, id, openedMs, startedMs, url } = incident;
+function entriesOf(incident: Incident, titleOf: (id: string) => string, publicUrl: string): readonly FeedEntry[] {
+  const { closedBy = "recovered", closedMs, endpoint, fault, faults, id, openedMs, startedMs } = incident;
+  const { name, down, up, what } = wordsOf(incident, titleOf);
   const link = `${publicUrl}/incidents/${encodeURIComponent(id)}`;
   const opening: FeedEntry = {
     id: uuidOf("incident", id, endpoint, "opened"),
-    title: `${title} is down (${fault})`,
+    title: `${name} ${down} (${fault})`,
     atMs: openedMs,
-    summary: `${url} has failed since ${iso(startedMs)}. The first fault was: ${fault}.`,
+    summary: `${what} since ${iso(startedMs)}. The first fault was: ${fault}.`,
     link,
   };
   if (closedMs === undefined) return [opening];
   const counts = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   const closing: FeedEntry = {
     id: uuidOf("incident", id, endpoint, "closed"),
-    title: closedBy === "recovered" ? `${title} is up again` : `${title}: the incident is closed`,
+    title: closedBy === "recovered" ? `${name} ${up}` : `${name}: the incident is closed`,
     atMs: closedMs,
     summary: `${endings[closedBy]} It was down for ${durationText(closedMs - startedMs)}; faults: ${counts.join(", ") || "none kept"}.`,
     link,
@@ -112,7 +129,7 @@ const entryText = ({ atMs, id, link, summary, title }: FeedEntry): string => `  
 export function incidentFeed({ entries, incidents, path, publicUrl, updatedMs }: IncidentFeedInput): string {
   const titles = new Map(entries.map(({ id, title }) => [id, title]));
   const all = incidents
-    .flatMap((incident) => entriesOf(incident, titles.get(incident.endpoint) ?? incident.endpoint, publicUrl))
+    .flatMap((incident) => entriesOf(incident, (id) => titles.get(id) ?? id, publicUrl))
     .toSorted((left, right) => right.atMs - left.atMs)
     .slice(0, mostEntries);
   return `<?xml version="1.0" encoding="utf-8"?>

@@ -17,6 +17,8 @@ import type { Monitor, MonitorEvent, Score } from "./monitor.ts";
 import type { EndpointProbe } from "./probe-endpoint.ts";
 import { createProbeQueue, createProber, type Prober } from "./prober.ts";
 import { createAnnouncer, createRecorder } from "./recorder.ts";
+import { createSharedIncidents } from "./shared-incidents.ts";
+import { domainOf } from "./subjects.ts";
 import { createTrafficObserver } from "./traffic-observer.ts";
 import { createTurnClaims, createTurnTable } from "./turns.ts";
 
@@ -67,8 +69,8 @@ export interface MonitorOptions {
 const settleEveryMs = 30_000;
 /** A probe with its retry takes about one minute; what is silent for less says nothing. */
 const leastStaleMs = 120_000;
-/** New endpoints that are probed at once; more have their turn within an interval. */
-const mostNew = 20;
+/** New endpoints out in the network that are probed at once; more of them wait for their turns, within an interval. */
+const mostNew = 10;
 const newEveryMs = 5_000;
 
 /** A monitor that does nothing before it is started. */
@@ -122,7 +124,13 @@ function createParts(options: MonitorOptions) {
   const { records, emit, maintenance, heartbeat, now, onFault, settings, store } = core;
   const { everyMs } = settings;
   const announcer = createAnnouncer({ ...core, tell: options.tell });
-  const recorder = createRecorder({ ...core, announcer, emit });
+  const shared = createSharedIncidents({
+    ...core,
+    announcer,
+    roundMs: Math.max(everyMs * (1 + 2 * settings.jitter), leastStaleMs),
+    callForProbe: (endpoint) => callForProbe(endpoint),
+  });
+  const recorder = createRecorder({ ...core, announcer, shared, emit });
   const queue = createProbeQueue({ ...options, now });
   const prober = createProber({
     ...core,
@@ -133,11 +141,12 @@ function createParts(options: MonitorOptions) {
     probes: options.work,
     signal: core.closing.signal,
   });
+  const callForProbe = (endpoint: string): void => void prober.early(endpoint).catch(onFault);
   const reader = createHealthReader({ ...core, score: options.score });
   const traffic = createTrafficObserver({
     now,
     stateOf: (endpoint) => reader.health(endpoint)?.state,
-    callForProbe: (endpoint) => void prober.early(endpoint).catch(onFault),
+    callForProbe,
     keep: (endpoint, observation) => recorder.keep(endpoint, observation),
   });
   const mirrors = [records, maintenance.mirror, heartbeat.mirror] as const;
@@ -146,7 +155,20 @@ function createParts(options: MonitorOptions) {
   };
   const housekeeping = createHousekeeping({ ...core, announcer });
   const probeNew = createNewcomers(core, prober);
-  return { ...core, announcer, reader, recorder, queue, prober, housekeeping, traffic, mirrors, refresh, probeNew };
+  return {
+    ...core,
+    announcer,
+    shared,
+    reader,
+    recorder,
+    queue,
+    prober,
+    housekeeping,
+    traffic,
+    mirrors,
+    refresh,
+    probeNew,
+  };
 }
 
 function createCore(options: MonitorOptions) {
@@ -182,6 +204,7 @@ function beginLoops(parts: ReturnType<typeof createParts>): () => Promise<void> 
     ...(work ? [loop(settleEveryMs, () => housekeeping.closeGone())] : []),
     ...(probes ? [loop(tickMs, () => prober.tick()), loop(newEveryMs, async () => parts.probeNew())] : []),
     ...(work ? [loop(settleEveryMs, () => announcer.settleOld())] : []),
+    ...(probes ? [loop(settleEveryMs, () => parts.shared.sweep())] : []),
     ...(soleOwner ? [] : followOthers(parts, probes)),
   ];
   return async () => {
@@ -196,19 +219,18 @@ function followOthers({ mirrors, prober, clock, onFault, refreshMs }: ReturnType
 }
 
 /**
- * Calls for probes of endpoints that nothing is known of yet, which need not wait for their turn: once each, and a few
- * at a time, as a catalogue may be large and new.
+ * Calls for probes of endpoints that are new, once each: they need not wait for their turn. Where many are, as at the first
+ * start, only those on the operator's own machines are: the others' first probes are spread over the interval, as a
+ * laptop may have no network yet, and a resolver or a firewall may take dozens of new names at once amiss.
  */
 function createNewcomers({ catalog, records, onFault }: ReturnType<typeof createCore>, prober: Prober): () => void {
-  let called = new Set<string>();
+  let seen = new Set<string>();
   return () => {
     const unknown = catalog.entries.filter(({ id, url }) => records.get(id)?.url !== url);
-    called = called.intersection(new Set(unknown.map(({ id, url }) => `${id} ${url}`)));
-    const next = unknown.filter(({ id, url }) => !called.has(`${id} ${url}`)).slice(0, mostNew);
-    for (const { id, url } of next) {
-      called.add(`${id} ${url}`);
-      prober.early(id).catch(onFault);
-    }
+    const added = unknown.filter(({ id, url }) => !seen.has(`${id} ${url}`));
+    seen = new Set(unknown.map(({ id, url }) => `${id} ${url}`));
+    const own = added.filter((entry) => domainOf(entry) === undefined);
+    for (const { id } of added.length - own.length > mostNew ? own : added) prober.early(id).catch(onFault);
   };
 }
 

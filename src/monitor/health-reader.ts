@@ -6,6 +6,7 @@ import type { History } from "./history.ts";
 import { hourSummaries } from "./hour-buckets.ts";
 import { type IncidentRepository, createIncidentReader } from "./incident-repository.ts";
 import type { MaintenanceRepository } from "./maintenance.ts";
+import { networkSubject } from "./subjects.ts";
 import type { EndpointHealth, HourSummary, MonitorReader, Score } from "./monitor.ts";
 
 /** What a reader reads from. */
@@ -50,7 +51,10 @@ export function createHealthReader(options: HealthReaderOptions): MonitorReader 
     ...createIncidentReader(records, incidents),
     health,
     all: () => catalog.entries.map(healthOf),
-    heartbeat: () => heartbeat.view(now()),
+    heartbeat() {
+      const open = options.settings.enabled ? records.get(networkSubject)?.open : undefined;
+      return { ...heartbeat.view(now()), offline: open && { sinceMs: open.startedMs, incident: open.id } };
+    },
     async availability(endpoint) {
       const found = health(endpoint);
       if (found === undefined) return undefined;

@@ -1,11 +1,12 @@
 import type { FaultCounts, HealthState, Incident, MonitorEvent, Observation } from "./monitor.ts";
-import { type Hours, withTurn } from "./hour-buckets.ts";
+import { type Hours, withoutFault, withTurn } from "./hour-buckets.ts";
 import type { FaultKind } from "../errors/fedway-error.ts";
+import { isSilent } from "./network.ts";
 
 /** An incident that has opened or closed. */
 export type IncidentNotice = Extract<MonitorEvent, { readonly incident: Incident }>;
 
-/** Everything that is known of an endpoint now; one document of the store, changed by compare-and-set only. */
+/** Everything that is known of an endpoint now, or of a host or the network that has an incident; one document of the store, changed by compare-and-set only. */
 export interface HealthRecord extends Hours {
   /** The URL that was probed. */
   readonly url: string;
@@ -31,6 +32,17 @@ export interface HealthRules {
   readonly recoveredAfter: number;
   /** Milliseconds without a probe after which nothing is known any more. */
   readonly staleMs: number;
+  /** Whether anybody else has answered since a moment; else no incident opens because of silence. Absent: yes. */
+  readonly isReachable?: ((sinceMs: number) => boolean) | undefined;
+  /** The open incident of a host that an incident that opens is part of. */
+  readonly shared?: SharedIncident | undefined;
+}
+
+/** The open incident of a host. */
+export interface SharedIncident {
+  readonly id: string;
+  /** What stands for the host in the place of an endpoint's id. */
+  readonly subject: string;
 }
 
 /** More changes than can wait while they cannot be told: the oldest go. */
@@ -57,10 +69,32 @@ export function probedRecord(
   rules: HealthRules,
 ): HealthRecord {
   if (observation.maintenance) return { ...record, last: observation };
+  if (observation.offline) return offlineRecord(record, observation);
   const hours = observation.source === "turn" ? withTurn(record, observation) : {};
   const known = { ...forgotten(record, observation.atMs, rules), ...hours, last: observation };
   if (observation.ok) return known.open ? afterGoodProbe(endpoint, known, rules) : reachable(known, observation);
   return known.open ? stillDown(known, known.open) : afterFault(endpoint, known, rules);
+}
+
+/** What was down stays down; of anything else nothing is known while the network is lost, and it begins anew after that. */
+function offlineRecord(record: HealthRecord, last: Observation): HealthRecord {
+  if (record.open) return { ...record, last };
+  const sinceMs = record.state === "unknown" ? record.sinceMs : last.atMs;
+  return { ...record, state: "unknown", sinceMs, streak: 0, trail: [], faults: undefined, last };
+}
+
+/** Faults of the streak that came after the network had been lost. */
+export const faultsSince = ({ open, trail }: HealthRecord, lostMs: number): readonly Observation[] =>
+  open ? [] : trail.filter(({ atMs }) => atMs >= lostMs);
+
+/** The record as if those faults had been known to be made offline. */
+export function withdrawnFaults(record: HealthRecord, lostMs: number): HealthRecord {
+  const faults = faultsSince(record, lostMs);
+  const latest = faults.at(-1);
+  if (latest === undefined || record.last === undefined) return record;
+  const hours = faults.filter(({ source }) => source === "turn").reduce<Hours>(withoutFault, record);
+  const last = record.last.ok ? record.last : { ...record.last, offline: true as const };
+  return { ...offlineRecord({ ...record, past: hours.past, running: hours.running }, latest), last };
 }
 
 /** A record whose latest probe is long ago says that it was up once, which is nothing to go on from. */
@@ -77,16 +111,35 @@ function reachable(record: Probed, { atMs }: Observation): HealthRecord {
 
 type Probed = HealthRecord & { readonly last: Observation };
 
-function afterFault(endpoint: string, record: Probed, { incidentAfter }: HealthRules): HealthRecord {
+function afterFault(endpoint: string, record: Probed, rules: HealthRules): HealthRecord {
+  const { incidentAfter, isReachable, shared } = rules;
   const { last } = record;
   const streak = record.streak + 1;
   const trail = trailed(record.trail, last);
   const faults = counted(record.faults ?? {}, last.fault);
-  if (streak < incidentAfter) return { ...record, streak, trail, faults };
+  const isOwnFault = !isSilent(last) || isReachable?.(trail[0]?.atMs ?? last.atMs) !== false;
+  if (streak < incidentAfter || !isOwnFault) return { ...record, streak, trail, faults };
   const open = openedIncident(endpoint, trail, faults);
-  const incident = incidentOf(open, { endpoint, url: record.url }, []);
-  const down = { ...record, state: "down", sinceMs: last.atMs, streak: 0, trail: [], faults: undefined, open } as const;
-  return noticed(down, "incident-opened", incident);
+  const down = { ...record, state: "down", sinceMs: last.atMs, streak: 0, trail: [], faults: undefined } as const;
+  if (shared) return { ...down, open: { ...open, ...shared } };
+  return noticed({ ...down, open }, "incident-opened", incidentOf(open, { endpoint, url: record.url }, []));
+}
+
+/** The record of a host or the network with these faults, oldest first, as its incident; an open one goes on. */
+export function sharedRecord(
+  subject: string,
+  record: HealthRecord,
+  { faults, endpoints }: { readonly faults: readonly Observation[]; readonly endpoints?: readonly string[] },
+): HealthRecord {
+  if (record.open) {
+    const named = [...new Set([...(record.open.endpoints ?? []), ...(endpoints ?? [])])];
+    if (named.length === (record.open.endpoints?.length ?? 0)) return record;
+    return { ...record, open: { ...record.open, endpoints: named } };
+  }
+  const counts = faults.reduce<FaultCounts>((sum, { fault }) => counted(sum, fault), {});
+  const open = { ...openedIncident(subject, faults.reduce(trailed, [] as readonly Observation[]), counts), endpoints };
+  const down = { ...record, state: "down", sinceMs: open.openedMs, last: faults.at(-1), open } as const;
+  return noticed(down, "incident-opened", incidentOf(open, { endpoint: subject, url: record.url }, []));
 }
 
 function stillDown(record: Probed, open: OpenIncident): HealthRecord {
@@ -102,8 +155,8 @@ function afterGoodProbe(endpoint: string, record: Probed, { recoveredAfter }: He
   return closedRecord(endpoint, { ...waiting, state: "up", sinceMs: last.atMs }, { atMs: last.atMs, by: "recovered" });
 }
 
-/** The record without its open incident, which is closed; unchanged when there is none. */
-function closedRecord(
+/** The record without its open incident, which is closed; unchanged when there is none. A shared one goes on without it. */
+export function closedRecord(
   endpoint: string,
   record: HealthRecord,
   { atMs, by }: { readonly atMs: number; readonly by: NonNullable<Incident["closedBy"]> },
@@ -111,6 +164,7 @@ function closedRecord(
   if (record.open === undefined) return record;
   const incident = incidentOf(record.open, { endpoint, url: record.url }, record.trail);
   const closed = { ...record, open: undefined, streak: 0, trail: [] };
+  if (record.open.subject !== undefined) return closed;
   return noticed(closed, "incident-closed", { ...incident, closedMs: atMs, closedBy: by });
 }
 
@@ -134,7 +188,7 @@ function noticed(record: HealthRecord, kind: IncidentNotice["kind"], incident: I
 }
 
 /** An incident that goes on, as it is kept beside an endpoint's state. */
-interface OpenIncident {
+export interface OpenIncident {
   readonly id: string;
   readonly startedMs: number;
   readonly openedMs: number;
@@ -147,6 +201,10 @@ interface OpenIncident {
   readonly stride: number;
   /** Observations since. */
   readonly seen: number;
+  /** What stands for the host whose incident it is, not the endpoint's own. */
+  readonly subject?: string | undefined;
+  /** Of a host: ids of the endpoints that failed alike. */
+  readonly endpoints?: readonly string[] | undefined;
 }
 
 /** Observations of each of the three parts of the evidence: together no more than 20. */
@@ -209,11 +267,7 @@ export function incidentOf(
   { endpoint, url }: Pick<Incident, "endpoint" | "url">,
   trail: readonly Observation[],
 ): Incident {
-  const { id, startedMs, openedMs, fault, faults, led, between } = open;
-  return { id, endpoint, url, startedMs, openedMs, fault, faults, evidence: [...led, ...between, ...trail] };
-}
-
-/** The endpoint that an id names; undefined when it is no id of an incident. */
-export function endpointOfIncident(id: string): string | undefined {
-  return /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63})$/u.exec(id)?.[1];
+  const { id, startedMs, openedMs, fault, faults, led, between, endpoints } = open;
+  const named = endpoints && { endpoints };
+  return { id, endpoint, url, ...named, startedMs, openedMs, fault, faults, evidence: [...led, ...between, ...trail] };
 }

@@ -66,11 +66,12 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions) 
     async observations(endpoint: string, range: TimeRange): Promise<readonly Observation[]> {
       if (range.fromMs >= range.toMs) return [];
       const points = await store.range(keyOf("raw", endpoint), range);
-      return points.flatMap(({ atMs, value }) => {
+      const found = points.flatMap(({ atMs, value }) => {
         const observation = decodeObservation(atMs, value);
         if (observation === undefined) onDropped?.(endpoint, "an observation cannot be read");
         return observation ?? [];
       });
+      return withoutWithdrawn(found);
     },
     /** Adds tallies by their beginnings; one that is there already is replaced only by one of more turns. */
     async appendTallies(endpoint: string, grain: Grain, given: ReadonlyMap<number, Tally>): Promise<void> {
@@ -94,6 +95,14 @@ export function createHistorySeries({ store, onDropped }: HistorySeriesOptions) 
   };
 }
 
+const nameOf = ({ atMs, source }: Observation): string => `${atMs} ${source}`;
+
+/** A probe that is found to have been made offline is kept a second time, marked so: then that is the one that holds. */
+function withoutWithdrawn(found: readonly Observation[]): readonly Observation[] {
+  const withdrawn = new Set(found.filter(({ offline }) => offline).map(nameOf));
+  return withdrawn.size === 0 ? found : found.filter((one) => one.offline || !withdrawn.has(nameOf(one)));
+}
+
 const mostDetail = 300;
 
 /** To a hundredth of a millisecond: more digits are noise and take room. */
@@ -104,10 +113,10 @@ const bounded = (detail: string): string => detail.slice(0, mostDetail).toWellFo
 
 /**
  * An observation as JSON text, without its moment. Whatever is as usual is left out, so that most are `{"m":12.3}`:
- * milliseconds, 0 for not ok, fault, HTTP status, detail, tries, source, 1 for in maintenance.
+ * milliseconds, 0 for not ok, fault, HTTP status, detail, tries, source, 1 for in maintenance, 1 for offline.
  */
 function encodeObservation(observation: Observation): string {
-  const { ms, ok, fault, status, detail, tries, source, maintenance } = observation;
+  const { ms, ok, fault, status, detail, tries, source, maintenance, offline } = observation;
   return JSON.stringify({
     m: rounded(ms),
     k: ok ? undefined : 0,
@@ -117,6 +126,7 @@ function encodeObservation(observation: Observation): string {
     t: tries === 1 ? undefined : tries,
     o: source === "turn" ? undefined : source,
     w: maintenance ? 1 : undefined,
+    x: offline ? 1 : undefined,
   });
 }
 
@@ -124,7 +134,7 @@ function encodeObservation(observation: Observation): string {
 function decodeObservation(atMs: number, text: string): Observation | undefined {
   const kept = parseRecord(text);
   if (kept === undefined) return undefined;
-  const { m, k, f, s, d, t = 1, o = "turn", w } = kept;
+  const { m, k, f, s, d, t = 1, o = "turn", w, x } = kept;
   if (typeof m !== "number" || typeof t !== "number" || !isSource(o)) return undefined;
   return {
     atMs,
@@ -136,6 +146,7 @@ function decodeObservation(atMs: number, text: string): Observation | undefined 
     tries: t,
     source: o,
     maintenance: w === 1 ? true : undefined,
+    offline: x === 1 ? true : undefined,
   };
 }
 

@@ -43,6 +43,17 @@ export function withTurn({ past, running }: Hours, observation: Observation): Ho
   return { past: [...past.filter(({ h }) => h !== hour), ended(late)].toSorted((a, b) => a.h - b.h), running };
 }
 
+/** The hours without a faulty turn that is to count no more. */
+export function withoutFault({ past, running }: Hours, { atMs, fault }: Observation): Hours {
+  const hour = hourOf(atMs);
+  const without = (bucket: HourBucket): HourBucket => {
+    if (bucket.h !== hour || fault === undefined || bucket.n <= bucket.good) return bucket;
+    const { [fault]: count = 0, ...others } = bucket.faults ?? {};
+    return { ...bucket, n: bucket.n - 1, faults: count > 1 ? { ...others, [fault]: count - 1 } : others };
+  };
+  return { past: past.map(without).filter(({ n }) => n > 0), running: running && without(running) };
+}
+
 function added(bucket: HourBucket, { ok, ms, fault }: Observation): HourBucket {
   const { n, good, faults, bins, p50 } = bucket;
   if (ok) {

@@ -3,6 +3,7 @@ import type { Catalog } from "../registry/catalog/catalog.ts";
 import type { Announcer } from "./recorder.ts";
 import { type HealthRepository, newNotices } from "./health-repository.ts";
 import { isBlank, leftRecord, withdrawnRecord } from "./health-record.ts";
+import { isShared } from "./subjects.ts";
 import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { History } from "./history.ts";
 import type { IncidentRepository } from "./incident-repository.ts";
@@ -44,7 +45,8 @@ export function createHousekeeping(options: HousekeepingOptions) {
     await history.rollUp(ids, now(), signal);
     progress({ stage: "removing", done: ids.length, total: ids.length });
     const gone = [...records.entries()]
-      .filter(([id, { last }]) => catalog.byId(id) === undefined && now() - (last?.atMs ?? 0) > goneAfterMs)
+      .filter(([id, { open }]) => catalog.byId(id) === undefined && !(isShared(id) && open))
+      .filter(([, { last }]) => now() - (last?.atMs ?? 0) > goneAfterMs)
       .map(([id]) => id);
     for (const id of gone) {
       signal.throwIfAborted();
@@ -100,7 +102,7 @@ function openAndGone(options: HousekeepingOptions): readonly string[] {
   const alone = isAlone(options);
   const gone: string[] = [];
   for (const [id, { open, last }] of records.entries()) {
-    if (open === undefined || catalog.byId(id) !== undefined) continue;
+    if (open === undefined || isShared(id) || catalog.byId(id) !== undefined) continue;
     if (alone || Math.abs(now() - (last?.atMs ?? 0)) > staleMs) gone.push(id);
   }
   return gone;

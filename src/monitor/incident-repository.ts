@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { createCollection, documentsUnder } from "../store/collection.ts";
 import type { Store } from "../store/store.ts";
-import { endpointOfIncident, incidentOf } from "./health-record.ts";
+import { type HealthRecord, incidentOf } from "./health-record.ts";
+import { endpointOfIncident } from "./subjects.ts";
 import type { HealthRepository } from "./health-repository.ts";
 import type { Incident, MonitorReader } from "./monitor.ts";
 
@@ -51,10 +52,12 @@ export function createIncidentRepository(options: IncidentRepositoryOptions) {
       endpointOfIncident(id) === undefined ? undefined : all.get(id),
     /** Writes an incident; one that is closed stays closed. */
     async write(incident: Incident): Promise<void> {
-      const { id, endpoint, closedMs } = incident;
+      const { id, endpoint, endpoints, closedMs } = incident;
       const leftMs = (closedMs ?? now()) + keptMs - now();
       const ttlMs = closedMs === undefined ? undefined : Math.min(Math.max(1, leftMs), keptMs);
-      await store.put(pointerPrefix(endpoint) + id, id, ttlMs === undefined ? {} : { ttlMs });
+      for (const each of [endpoint, ...(endpoints ?? [])]) {
+        await store.put(pointerPrefix(each) + id, id, ttlMs === undefined ? {} : { ttlMs });
+      }
       const isFinal = (found: Incident | undefined): boolean => found?.closedMs !== undefined && closedMs === undefined;
       await all.change(id, (found) => (isFinal(found) ? found : incident), { ttlMs: () => ttlMs });
     },
@@ -76,7 +79,9 @@ export function createIncidentRepository(options: IncidentRepositoryOptions) {
         seen += 1;
         // One that is open is written again when it closes.
         if (seen <= mostKept || document?.closedMs === undefined) continue;
-        await store.delete(`${pointerPrefix(endpointOfIncident(id) ?? "")}${id}`);
+        for (const each of [endpointOfIncident(id) ?? "", ...(document.endpoints ?? [])]) {
+          await store.delete(pointerPrefix(each) + id);
+        }
         await all.delete(id);
         removed += 1;
       }
@@ -124,15 +129,25 @@ export function createIncidentReader(
   };
 }
 
+/** All records, or those of an endpoint and of what it shares an incident with. */
+function recordsOf(records: HealthRepository, endpoint: string | undefined): Iterable<readonly [string, HealthRecord]> {
+  if (endpoint === undefined) return records.entries();
+  const subject = records.get(endpoint)?.open?.subject;
+  return [endpoint, subject].flatMap((id) => {
+    const record = id === undefined ? undefined : records.get(id);
+    return id === undefined || record === undefined ? [] : [[id, record] as const];
+  });
+}
+
 /** Incidents that are open or not stored yet, by id; of all endpoints, or of one. */
 function unstoredIncidents(records: HealthRepository, endpoint: string | undefined): ReadonlyMap<string, Incident> {
   const told = new Map<string, Incident>();
-  const found = endpoint === undefined ? records.entries() : [[endpoint, records.get(endpoint)] as const];
-  for (const [id, record] of found) {
+  for (const [id, record] of recordsOf(records, endpoint)) {
     // The later notice of an incident is the one that holds, and an open one has seen more than its notice.
-    for (const { incident } of record?.outbox ?? []) told.set(incident.id, incident);
-    if (record?.open)
-      told.set(record.open.id, incidentOf(record.open, { endpoint: id, url: record.url }, record.trail));
+    for (const { incident } of record.outbox) told.set(incident.id, incident);
+    const { open, trail, url } = record;
+    // One that is shared stands in the record of its host.
+    if (open && open.subject === undefined) told.set(open.id, incidentOf(open, { endpoint: id, url }, trail));
   }
   return told;
 }

@@ -26,9 +26,14 @@ export interface Observation {
   readonly source: "turn" | "early" | "traffic";
   /** Made inside a maintenance window: counts nowhere. */
   readonly maintenance?: true | undefined;
+  /** Made while this service could not reach the network: counts nowhere. */
+  readonly offline?: true | undefined;
 }
 
-/** `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one). */
+/**
+ * `unknown`: never probed, or not for three intervals (two minutes at least, as a probe may take one), or only while this
+ * service could not reach the network.
+ */
 export type HealthState = "up" | "down" | "unknown";
 
 /** Turns of one hour. */
@@ -92,11 +97,15 @@ export interface Availability {
   readonly days: readonly DaySummary[];
 }
 
-/** A time during which an endpoint was down. */
+/** A time during which an endpoint, several endpoints of one host, or the network of this service was down. */
 export interface Incident {
   readonly id: string;
+  /** Id of the endpoint, or what stands for a host or the network in its place: `subjectOf` tells. */
   readonly endpoint: string;
+  /** Of a host: its origin. Of the network: empty. */
   readonly url: string;
+  /** Of a host: the ids of the endpoints that failed alike. */
+  readonly endpoints?: readonly string[] | undefined;
   /** The first fault. */
   readonly startedMs: number;
   /** The fault after which it counted as down. */
@@ -151,6 +160,8 @@ export interface Heartbeat {
   readonly gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
   /** It beat within three intervals, or is switched off. */
   readonly alive: boolean;
+  /** This service cannot reach the network, so that probes say nothing of endpoints beyond it. */
+  readonly offline?: { readonly sinceMs: number; readonly incident: string } | undefined;
 }
 
 /** What proxied traffic tells of an endpoint; `ExchangeReport` of `outbound` fits. */

@@ -1,13 +1,13 @@
 import { every } from "../clock.ts";
 import type { FollowOptions } from "../store/mirror.ts";
 import type { Store } from "../store/store.ts";
-import { isOwnHost } from "../outbound/address-guard.ts";
 import type { Catalog, CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { HeartbeatRepository } from "./heartbeat.ts";
 import type { MaintenanceRepository } from "./maintenance.ts";
 import type { Observation } from "./monitor.ts";
 import type { EndpointProbe, Finding } from "./probe-endpoint.ts";
 import type { Recorder } from "./recorder.ts";
+import { hostOf } from "./subjects.ts";
 import type { TurnClaims } from "./turns.ts";
 
 /** Makes the probes whose turn it is, and those that are called for. */
@@ -50,7 +50,7 @@ export function createProber(options: ProberOptions) {
     queue.add({
       endpoint,
       key: `${source} ${endpoint}`,
-      host: hostOf(entry),
+      host: turnOf(entry),
       beforeMs: now() + everyMs,
       run: () => probeNow(options, endpoint, source),
     });
@@ -119,16 +119,10 @@ async function found({ probe, signal, onFault }: ProberOptions, entry: CatalogEn
   }
 }
 
-const knownHosts = new WeakMap<CatalogEntry, string>();
-
 /** Endpoints of one host take turns; those of the operator's own machines do not disturb each other. */
-function hostOf(entry: CatalogEntry): string {
-  const known = knownHosts.get(entry);
-  if (known !== undefined) return known;
-  const hostname = URL.parse(entry.url)?.hostname;
-  const host = hostname === undefined || isOwnHost(hostname) ? `endpoint ${entry.id}` : `host ${hostname}`;
-  knownHosts.set(entry, host);
-  return host;
+function turnOf(entry: CatalogEntry): string {
+  const host = hostOf(entry);
+  return host === undefined ? `endpoint ${entry.id}` : `host ${host}`;
 }
 
 /** The latest result, while the argument is the same value. */

@@ -14,6 +14,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { History } from "./history.ts";
 import type { MonitorEvent, Observation } from "./monitor.ts";
 import type { Store } from "../store/store.ts";
+import type { SharedIncidents } from "./shared-incidents.ts";
 import type { IncidentRepository } from "./incident-repository.ts";
 
 /** Takes in observations: state, incidents, history. */
@@ -26,6 +27,7 @@ interface RecorderOptions {
   readonly records: HealthRepository;
   readonly history: Pick<History, "record" | "remove">;
   readonly announcer: Announcer;
+  readonly shared: SharedIncidents;
   readonly rules: HealthRules;
   readonly clock: Clock;
   readonly emit: (event: MonitorEvent) => void;
@@ -99,21 +101,25 @@ export function createRecorder(options: RecorderOptions) {
 function stepsOf(options: RecorderOptions, target: ProbedEndpoint, observation: Observation): () => Promise<void> {
   const { history, announcer, emit, onFault } = options;
   const { id } = target;
+  const seen = options.shared.marked(target, observation);
   const state: Applied = { moved: false };
   let recorded = false;
   return async () => {
-    state.change ??= await apply(options, { target, observation, state });
+    state.change ??= await apply(options, { target, observation: seen, state });
     if (state.moved) await history.remove(id);
     state.moved = false;
     const notices = newNotices(state.change);
     if (!recorded) {
-      await history.record(id, observation);
+      await history.record(id, seen);
       recorded = true;
-      emit({ kind: "probed", endpoint: id, observation });
+      emit({ kind: "probed", endpoint: id, observation: seen });
       for (const notice of notices) emit(notice);
     }
     // What fails here waits in the outbox and is made up for.
     if (notices.length > 0) await announcer.settle(id).catch(onFault);
+    const { before, after } = state.change;
+    const left = after?.open === undefined ? before?.open?.subject : undefined;
+    await options.shared.after(target, seen, left).catch(onFault);
   };
 }
 
@@ -129,17 +135,18 @@ interface Applying {
   readonly state: Applied;
 }
 
-function apply(
-  { records, rules }: RecorderOptions,
+async function apply(
+  { records, rules, shared }: RecorderOptions,
   { target, observation, state }: Applying,
 ): Promise<Change<HealthRecord>> {
   const { id, url } = target;
   const { atMs, source } = observation;
+  const known = await shared.rulesFor(target, observation, rules);
   return records.change(id, (record) => {
     // The store had taken it all the same, though it said otherwise.
     if (record?.last?.atMs === atMs && record.last.source === source && record.url === url) return undefined;
     state.moved = record !== undefined && record.url !== url;
-    return probedRecord(id, { record: recordFor(id, record, { url, atMs }), observation }, rules);
+    return probedRecord(id, { record: recordFor(id, record, { url, atMs }), observation }, known);
   });
 }
 

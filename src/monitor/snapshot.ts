@@ -53,7 +53,13 @@ export interface Snapshot {
   readonly generated: string;
   /** Without a trailing slash. */
   readonly publicUrl: string;
-  readonly heartbeat: { readonly enabled: boolean; readonly alive: boolean; readonly last?: string | undefined };
+  readonly heartbeat: {
+    readonly enabled: boolean;
+    readonly alive: boolean;
+    readonly last?: string | undefined;
+    /** Since when the service cannot reach the network. */
+    readonly offline?: string | undefined;
+  };
   readonly counts: Readonly<Record<HealthState, number>>;
   /** By id. */
   readonly endpoints: readonly SnapshotEndpoint[];
@@ -90,7 +96,7 @@ export function buildSnapshot({ heartbeat, nowMs, publicUrl, records, version }:
     version,
     generated: iso(nowMs),
     publicUrl,
-    heartbeat: { enabled, alive, last: isoOf(lastMs) },
+    heartbeat: { enabled, alive, last: isoOf(lastMs), offline: isoOf(heartbeat.offline?.sinceMs) },
     counts: { up: count("up"), down: count("down"), unknown: count("unknown") },
     endpoints,
   };
@@ -155,6 +161,7 @@ export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefi
   else if (!heartbeat.alive) {
     reasons.push(`The monitor does not run; it last did at ${heartbeat.last ?? "no known time"}.`);
   }
+  if (heartbeat.offline) reasons.push(`The service cannot reach the network since ${heartbeat.offline}.`);
   if (endpoints.length === 0) reasons.push("It has no endpoint.");
   else if (endpoints.every(({ last, windows }) => last === undefined && windows.every(({ probes }) => probes === 0))) {
     reasons.push("No endpoint has been probed.");

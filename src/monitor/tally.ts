@@ -18,9 +18,9 @@ export class Tally {
     this.durations = durations;
   }
 
-  /** Counts an observation; only turns outside maintenance count. */
-  add({ atMs, ms, ok, fault, source, maintenance }: Observation): void {
-    if (source !== "turn" || maintenance) return;
+  /** Counts an observation; only turns outside maintenance and with a network count. */
+  add({ atMs, ms, ok, fault, source, maintenance, offline }: Observation): void {
+    if (source !== "turn" || maintenance || offline) return;
     this.probes += 1;
     this.beginAt(atMs);
     if (ok) {

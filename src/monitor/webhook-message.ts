@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { createHash, createHmac } from "node:crypto";
 import type { FaultCounts, Incident, MonitorEvent, Observation } from "./monitor.ts";
+import { subjectOf } from "./subjects.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 
 /** What is told to webhooks. */
@@ -19,7 +20,12 @@ interface WebhookMessage {
   readonly data: {
     readonly id: string;
     readonly state: "open" | "closed";
-    readonly endpoint: { readonly id: string; readonly title: string; readonly url: string };
+    readonly subject: "endpoint" | "host" | "network";
+    /** Of an incident of one endpoint. */
+    readonly endpoint?: NamedEndpoint | undefined;
+    /** Of an incident of a host: its name, and its endpoints that failed alike. */
+    readonly host?: string | undefined;
+    readonly endpoints?: readonly NamedEndpoint[] | undefined;
     readonly started: string;
     readonly opened: string;
     readonly closed?: string | undefined;
@@ -28,14 +34,20 @@ interface WebhookMessage {
     readonly fault: Incident["fault"];
     readonly faults: FaultCounts;
     readonly evidence: readonly WebhookObservation[];
-    readonly links: { readonly incident: string; readonly endpoint: string; readonly status: string };
+    readonly links: { readonly incident: string; readonly endpoint?: string | undefined; readonly status: string };
   };
+}
+
+interface NamedEndpoint {
+  readonly id: string;
+  readonly title: string;
+  readonly url?: string | undefined;
 }
 
 /** What a message is made from. */
 interface MessageContext {
-  /** Title of the endpoint; its id when it is no longer in the catalogue. */
-  readonly title: string;
+  /** The catalogue's entry of an endpoint; undefined when it is no longer there. */
+  readonly entryOf: (id: string) => { readonly title: string; readonly url: string } | undefined;
   /** Without a trailing slash. */
   readonly publicUrl: string;
 }
@@ -49,16 +61,17 @@ const momentOf = ({ kind, incident }: IncidentEvent): number =>
   kind === "incident-closed" ? (incident.closedMs ?? incident.openedMs) : incident.openedMs;
 
 /** The message of an event; the same for every receiver and every delivery. */
-export function webhookMessage(event: IncidentEvent, { title, publicUrl }: MessageContext): WebhookMessage {
+export function webhookMessage(event: IncidentEvent, { entryOf, publicUrl }: MessageContext): WebhookMessage {
   const { incident, kind } = event;
-  const { id, endpoint, url, closedMs, closedBy, fault, faults, evidence } = incident;
+  const { id, closedMs, closedBy, fault, faults, evidence } = incident;
+  const about = aboutOf(incident, entryOf);
   return {
     type: kind === "incident-opened" ? "incident.opened" : "incident.closed",
     timestamp: iso(momentOf(event)),
     data: {
       id,
       state: kind === "incident-opened" ? "open" : "closed",
-      endpoint: { id: endpoint, title, url },
+      ...about,
       started: iso(incident.startedMs),
       opened: iso(incident.openedMs),
       closed: closedMs === undefined ? undefined : iso(closedMs),
@@ -68,11 +81,23 @@ export function webhookMessage(event: IncidentEvent, { title, publicUrl }: Messa
       evidence: evidence.map(evidenceOf),
       links: {
         incident: `${publicUrl}/api/incidents/${encodeURIComponent(id)}`,
-        endpoint: `${publicUrl}/endpoints/${encodeURIComponent(endpoint)}`,
+        endpoint: about.endpoint && `${publicUrl}/endpoints/${encodeURIComponent(about.endpoint.id)}`,
         status: `${publicUrl}/status`,
       },
     },
   };
+}
+
+/** What the incident is of. */
+function aboutOf(incident: Incident, entryOf: MessageContext["entryOf"]) {
+  const subject = subjectOf(incident);
+  const { endpoint: id, endpoints = [], url } = incident;
+  if (subject.kind === "endpoint") {
+    return { subject: subject.kind, endpoint: { id, title: entryOf(id)?.title ?? id, url } };
+  }
+  if (subject.kind === "network") return { subject: subject.kind };
+  const named = endpoints.map((each) => ({ id: each, title: entryOf(each)?.title ?? each, url: entryOf(each)?.url }));
+  return { subject: subject.kind, host: subject.host, endpoints: named };
 }
 
 /** Names a receiver without its URL, which may hold a key. */
@@ -93,7 +118,7 @@ const messageSchema = Type.Unsafe<WebhookMessage>(
   Type.Object({
     type: Type.String(),
     timestamp: Type.String(),
-    data: Type.Object({ id: Type.String(), endpoint: Type.Object({ id: Type.String() }) }),
+    data: Type.Object({ id: Type.String(), endpoint: Type.Optional(Type.Object({ id: Type.String() })) }),
   }),
 );
 

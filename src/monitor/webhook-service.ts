@@ -23,9 +23,10 @@ export interface DeadLetter {
   /** Id of the delivery. */
   readonly id: string;
   readonly type: string;
-  /** Id of the incident, and of its endpoint. */
+  /** Id of the incident. */
   readonly incident: string;
-  readonly endpoint: string;
+  /** Id of its endpoint; absent where it is of a host or the network. */
+  readonly endpoint?: string | undefined;
   /** Names the receiver without its URL. */
   readonly receiver: string;
   /** ISO 8601. */
@@ -112,8 +113,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
       },
     ],
     async tell(event) {
-      const { endpoint } = event.incident;
-      const message = webhookMessage(event, { title: catalog.byId(endpoint)?.title ?? endpoint, publicUrl });
+      const message = webhookMessage(event, { entryOf: (id) => catalog.byId(id), publicUrl });
       for (const receiver of urlsByReceiver.keys()) {
         await enqueue({ id: deliveryId(event, receiver), receiver, message });
       }
@@ -241,7 +241,7 @@ function createDeadLetters({ store, clock }: Pick<WebhookServiceOptions, "store"
     for await (const [, { payload, ...end }] of letters.entries()) {
       const { id, receiver, message } = payload;
       const { type, data } = message;
-      found.push({ id, type, incident: data.id, endpoint: data.endpoint.id, receiver, ...end });
+      found.push({ id, type, incident: data.id, endpoint: data.endpoint?.id, receiver, ...end });
     }
     return found.toSorted((left, right) => Date.parse(right.givenUpAt) - Date.parse(left.givenUpAt));
   };

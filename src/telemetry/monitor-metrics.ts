@@ -12,6 +12,7 @@ interface ObservedProbe {
   readonly fault?: string | undefined;
   readonly source: "turn" | "early" | "traffic";
   readonly maintenance?: true | undefined;
+  readonly offline?: true | undefined;
 }
 
 /** What is known of the endpoints now; the registry's `MonitorReader` fits. */
@@ -21,7 +22,7 @@ interface WatchedMonitor {
     readonly state: "up" | "down" | "unknown";
     readonly incident?: string | undefined;
   }[];
-  heartbeat(): { readonly enabled: boolean; readonly lastMs?: number | undefined };
+  heartbeat(): { readonly enabled: boolean; readonly lastMs?: number | undefined; readonly offline?: unknown };
 }
 
 const states = ["up", "down", "unknown"] as const;
@@ -42,9 +43,9 @@ export function createMonitorMetrics(instruments: Instruments) {
         incidents.of(event.kind === "incident-opened" ? "opened" : "closed").inc();
         return;
       }
-      const { ok, ms, fault, source, maintenance } = event.observation;
+      const { ok, ms, fault, source, maintenance, offline } = event.observation;
       if (source === "traffic") return;
-      const outcome = maintenance ? "maintenance" : ok ? "ok" : (fault ?? "unknown");
+      const outcome = maintenance ? "maintenance" : offline ? "offline" : ok ? "ok" : (fault ?? "unknown");
       probes.of(outcome).inc();
       durations.of(ok ? "ok" : "fault").observe(ms / 1000);
     },
@@ -66,11 +67,10 @@ function watch({ reading, readings }: Instruments, monitor: WatchedMonitor, ever
     const all = monitor.all();
     return states.map((name) => ({ labels: [name], value: all.filter(({ state }) => state === name).length }));
   });
-  reading(
-    "fedway_incidents_open",
-    "Incidents that are open",
-    () => monitor.all().filter(({ incident }) => incident !== undefined).length,
-  );
+  reading("fedway_incidents_open", "Incidents that are open", () => {
+    const open = new Set(monitor.all().flatMap(({ incident }) => incident ?? []));
+    return open.size + (monitor.heartbeat().offline === undefined ? 0 : 1);
+  });
   reading("fedway_monitor_enabled", "1 when endpoints are to be probed", () => (monitor.heartbeat().enabled ? 1 : 0));
   reading(
     "fedway_monitor_beat_timestamp_seconds",

@@ -78,13 +78,17 @@ export function day(ms: number): Html {
 export const momentOf = (text: string): Html => moment(Date.parse(text));
 
 /** Said loudly where states are shown that nobody keeps up to date; nothing while the monitor runs. */
-export function heartbeatBanner({ enabled, alive, lastMs }: Heartbeat): Html {
+export function heartbeatBanner({ enabled, alive, lastMs, offline }: Heartbeat): Html {
   if (!enabled) {
     return html`<div class="banner"><p><strong>Monitoring is switched off.</strong> ${
       lastMs === undefined
         ? "Nothing is known of the endpoints' state."
         : html`The last probe was started at ${moment(lastMs)}; what is shown is as old as that.`
     }</p></div>
+`;
+  }
+  if (alive && offline) {
+    return html`<div class="banner down"><p><strong>This service cannot reach the network since <a href="/incidents/${offline.incident}">${moment(offline.sinceMs)}</a>.</strong> What was up before is unknown until its host answers again.</p></div>
 `;
   }
   if (alive) return html``;

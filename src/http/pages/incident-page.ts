@@ -1,4 +1,5 @@
 import type { Incident, Observation } from "../../monitor/monitor.ts";
+import { subjectOf } from "../../monitor/subjects.ts";
 import { faultList, faultText, amountText, moment, faultWords, durationText, latencyText } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { badge, fact, page, section, table } from "./layout.ts";
@@ -6,34 +7,60 @@ import { badge, fact, page, section, table } from "./layout.ts";
 /** What the page of an incident shows. */
 interface ShownIncident {
   readonly incident: Incident;
-  /** Title of its endpoint; undefined when that has left the catalogue. */
-  readonly title: string | undefined;
+  /** Title of an endpoint; undefined when that has left the catalogue. */
+  readonly titleOf: (endpoint: string) => string | undefined;
   readonly nowMs: number;
   readonly version: string;
 }
 
-function factsOf({ incident, nowMs }: ShownIncident): Html {
+function factsOf(shown: ShownIncident): Html {
+  const { incident, nowMs } = shown;
   const { startedMs, openedMs, fault, faults, url } = incident;
   return html`<dl class="facts">
-${fact("Started", moment(startedMs))}${fact("Counted as down from", moment(openedMs))}${fact("Ended", endOf(incident))}${fact("Length", lengthOf(incident, nowMs))}${fact("First fault", faultText(fault))}${fact("Faults", faultList(faults))}${fact("Probed", link(url, url), true)}</dl>`;
+${fact("Started", moment(startedMs))}${fact("Counted as down from", moment(openedMs))}${fact("Ended", endOf(incident))}${fact("Length", lengthOf(incident, nowMs))}${fact("First fault", faultText(fault))}${fact("Faults", faultList(faults))}${url === "" ? "" : fact("Probed", link(url, url), true)}${endpointsFact(shown)}</dl>`;
+}
+
+const endpointsFact = ({ incident, titleOf }: ShownIncident): Html => {
+  const named = (incident.endpoints ?? []).map((id) => html`<a href="/endpoints/${id}">${titleOf(id) ?? id}</a> `);
+  return named.length === 0 ? html`` : fact("Endpoints", html`${named}`, true);
+};
+
+function wordsOf({ incident, titleOf }: ShownIncident): {
+  readonly name: string;
+  readonly lead: string;
+  readonly crumb: Html;
+} {
+  const subject = subjectOf(incident);
+  if (subject.kind === "network") {
+    const lead =
+      "A time during which this service could not reach the network: most hosts gave no answer. Probes of that time count nowhere.";
+    return { name: "the network", lead, crumb: html`The network of this service` };
+  }
+  if (subject.kind === "host") {
+    const lead = "A time during which probes of several endpoints of this host failed alike.";
+    return { name: `the host ${subject.host}`, lead, crumb: html`${subject.host}` };
+  }
+  const title = titleOf(incident.endpoint);
+  const name = title ?? incident.endpoint;
+  const crumb =
+    title === undefined
+      ? html`${name} (no longer in the catalogue)`
+      : html`<a href="/endpoints/${incident.endpoint}">${name}</a>`;
+  return { name, lead: "A time during which probes of this endpoint failed.", crumb };
 }
 
 /** The page of one incident, with its evidence. */
 export function incidentPage(shown: ShownIncident): string {
-  const { incident, title, version } = shown;
-  const name = title ?? incident.endpoint;
+  const { incident, version } = shown;
+  const { name, lead, crumb } = wordsOf(shown);
   const isOpen = incident.closedMs === undefined;
   const { evidence } = incident;
-  const endpoint =
-    title === undefined
-      ? html`${name} (no longer in the catalogue)`
-      : html`<a href="/endpoints/${incident.endpoint}">${name}</a>`;
   return page({
     title: `Incident of ${name} - Fedway`,
     version,
-    main: html`<p class="crumbs"><a href="/status">Status</a> / ${endpoint}</p>
+    main: html`<p class="crumbs"><a href="/status">Status</a> / ${crumb}</p>
 <div class="titled"><h1>Incident of ${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
-<p class="lead">A time during which probes of this endpoint failed.</p>
+<p class="lead">${lead}</p>
 ${section("facts", "What happened", factsOf(shown))}
 ${section(
   "evidence",
@@ -53,9 +80,9 @@ const sources: Readonly<Record<Observation["source"], string>> = {
   traffic: "proxied query",
 };
 
-function evidenceRow({ atMs, ok, ms, fault, status, detail, tries, source, maintenance }: Observation): Html {
+function evidenceRow({ atMs, ok, ms, fault, status, detail, tries, source, maintenance, offline }: Observation): Html {
   const found = ok ? badge("up", "good") : badge("down", fault === undefined ? "failed" : faultWords[fault]);
-  return html`<tr><th scope="row">${moment(atMs, false)}</th><td>${found}${maintenance ? html` <span class="small muted">in maintenance</span>` : ""}${
+  return html`<tr><th scope="row">${moment(atMs, false)}</th><td>${found}${maintenance ? html` <span class="small muted">in maintenance</span>` : offline ? html` <span class="small muted">without a network</span>` : ""}${
     detail === undefined ? "" : html`<br><span class="small muted">${detail}</span>`
   }</td><td class="n">${status === undefined ? html`<span class="muted">none</span>` : status}</td><td class="n">${latencyText(ms)}</td><td class="n">${tries}</td><td>${sources[source]}</td></tr>
 `;
@@ -99,16 +126,26 @@ export function incidentTable(incidents: readonly Incident[], nowMs: number): Ht
   return table({ name: "Incidents", heads: ["Started", "Ended", "Length", "First fault"], rows: incidents.map(row) });
 }
 
+/** What an incident is of. */
+function subjectLink(incident: Incident, titleOf: (endpoint: string) => string): Html {
+  const subject = subjectOf(incident);
+  if (subject.kind === "network") return html`This service cannot reach the network`;
+  if (subject.kind === "host") return html`The host ${subject.host}`;
+  return html`<a href="/endpoints/${incident.endpoint}">${titleOf(incident.endpoint)}</a>`;
+}
+
+/** The endpoints of a host that failed alike, each with a link. */
+const membersOf = ({ endpoints = [] }: Incident, titleOf: (endpoint: string) => string): Html =>
+  html`${endpoints.map((id) => html`<a href="/endpoints/${id}">${titleOf(id)}</a>, `)}`;
+
 /** Open incidents of several endpoints. */
 export const openIncidentList = (
   incidents: readonly Incident[],
   { nowMs, titleOf }: { readonly nowMs: number; readonly titleOf: (endpoint: string) => string },
 ): Html => html`<ul class="happening">
 ${incidents.map(
-  (
-    incident,
-  ) => html`<li><a href="/endpoints/${incident.endpoint}">${titleOf(incident.endpoint)}</a> ${badge("down", "open")}
-<div class="small">${faultText(incident.fault)}, <a href="${incidentPath(incident)}">since ${moment(incident.startedMs)}</a> (${lengthOf(incident, nowMs)})</div></li>
+  (incident) => html`<li>${subjectLink(incident, titleOf)} ${badge("down", "open")}
+<div class="small">${membersOf(incident, titleOf)}${faultText(incident.fault)}, <a href="${incidentPath(incident)}">since ${moment(incident.startedMs)}</a> (${lengthOf(incident, nowMs)})</div></li>
 `,
 )}</ul>
 `;

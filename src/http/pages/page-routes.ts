@@ -150,6 +150,7 @@ function addStatus(app: TypedApp, shell: HttpShell): void {
 
 function addIncident(app: TypedApp, shell: HttpShell): void {
   const { monitor, catalog, version } = shell;
+  const titleOf = (id: string): string | undefined => catalog.byId(id)?.title;
   app.get("/incidents/:id", {
     schema: { tags, summary: "One incident with its evidence as a page to read", params: IdPath },
     handler: async (request, reply) => {
@@ -157,8 +158,7 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
       if (incident === undefined) {
         throw new FedwayError("INCIDENT_UNKNOWN", "The incident is not known; old ones are removed.");
       }
-      const title = catalog.byId(incident.endpoint)?.title;
-      return sendPage(request, reply, incidentPage({ incident, title, nowMs: nowOf(shell), version }));
+      return sendPage(request, reply, incidentPage({ incident, titleOf, nowMs: nowOf(shell), version }));
     },
   });
 }

@@ -60,7 +60,7 @@ function openIncidents(shown: ShownStatus): Html {
     return html`<div class="banner down"><p><strong>Incidents cannot be read now.</strong> There may be open ones.</p></div>
 `;
   }
-  const total = Math.max(incidents.length, all.filter(({ incident }) => incident !== undefined).length);
+  const total = Math.max(incidents.length, new Set(all.flatMap(({ incident }) => incident ?? [])).size);
   if (total === 0)
     return html`<p>There is no open incident. <a href="/incidents.atom">Follow the feed</a></p>
 `;

@@ -25,13 +25,11 @@ async function claimUpTo(claims: readonly TurnClaims[], fromMs: number, toMs: nu
 const momentsBetween = (fromMs: number, toMs: number): number[] =>
   turnsBetween(ids, rules, { fromMs, toMs }).map(({ atMs }) => atMs);
 
-it("a new service begins with the turns of the interval that is over", async () => {
-  const turns = await claimsOver(createMemoryStore()).claim(ids, startMs);
-  const span = { fromMs: startMs - rules.everyMs, toMs: startMs };
-  const latest = new Map(turnsBetween(ids, rules, span).map(({ endpoint, atMs }) => [endpoint, atMs]));
-  expect(new Map(turns.map(({ endpoint, atMs }) => [endpoint, atMs]))).toEqual(latest);
-  expect(turns.length).toBeGreaterThan(ids.length * 0.8);
-  expect(new Set(turns.map(({ endpoint }) => endpoint)).size).toBe(turns.length);
+it("a new service begins with the turns of the interval that follows, at their places in it", async () => {
+  const claims = claimsOver(createMemoryStore());
+  expect(await claims.claim(ids, startMs)).toEqual([]);
+  const won = await claimUpTo([claims], startMs + 10_000, startMs + rules.everyMs);
+  expect(won).toEqual(momentsBetween(startMs, startMs + rules.everyMs));
 });
 
 describe("several processes over one store", () => {
@@ -96,7 +94,7 @@ describe("time that was lost", () => {
     await claims.claim(ids, startMs);
     await store.delete("monitor/turns");
     const won = await claimUpTo([claims], startMs + 10_000, startMs + rules.everyMs);
-    expect(won.length).toBeGreaterThanOrEqual(ids.length);
+    expect(won.length).toBeGreaterThan(ids.length * 0.9);
   });
 });
 

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { deliveryId, receiverOf, webhookMessage, createWebhookSigner } from "../../../src/monitor/webhook-message.ts";
 import { incident } from "../../support/monitor-records.ts";
 
-const context = { title: 'People & "friends"', publicUrl: "https://fedway.example/base" };
+const titles = new Map([["people", 'People & "friends"']]);
+const entryOf = (id: string) => ({ title: titles.get(id) ?? id, url: `http://${id}.example/sparql` });
+const context = { entryOf, publicUrl: "https://fedway.example/base" };
 
 describe("a message", () => {
   it("tells that an incident was opened", () => {
@@ -13,6 +15,7 @@ describe("a message", () => {
       data: {
         id: "people-1",
         state: "open",
+        subject: "endpoint",
         endpoint: { id: "people", title: 'People & "friends"', url: "http://people.example/sparql" },
         started: "2026-03-01T10:00:00.000Z",
         opened: "2026-03-01T10:30:00.000Z",

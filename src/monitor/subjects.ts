@@ -1,0 +1,74 @@
+import { bareHost, isOwnHost } from "../outbound/address-guard.ts";
+import type { CatalogEntry } from "../registry/catalog/catalog.ts";
+import type { Incident } from "./monitor.ts";
+
+/** What an incident is of: one endpoint, several endpoints of one host, or the network that this service is in. */
+export type IncidentSubject =
+  | { readonly kind: "endpoint" }
+  | { readonly kind: "network" }
+  | { readonly kind: "host"; readonly host: string };
+
+/** Stands for the network in the place of an endpoint's id, which begins with a letter or a digit. */
+export const networkSubject = "_network";
+
+const hostPrefix = "_host.";
+
+/** Stands for a host in the place of an endpoint's id. */
+export const hostSubject = (host: string): string => hostPrefix + host;
+
+/** The id is that of a host or of the network, not of an endpoint. */
+export const isShared = (id: string): boolean => id.startsWith("_");
+
+/** What an incident is of. */
+export function subjectOf({ endpoint }: Pick<Incident, "endpoint">): IncidentSubject {
+  if (endpoint === networkSubject) return { kind: "network" };
+  if (!endpoint.startsWith(hostPrefix)) return { kind: "endpoint" };
+  return { kind: "host", host: endpoint.slice(hostPrefix.length) };
+}
+
+const idForm = /^[0-9a-z]{9}\.([a-z0-9][a-z0-9._-]{0,63}|_network|_host\.[a-z0-9.-]{1,253})$/u;
+
+/** The endpoint, host or network that the id of an incident names; undefined when it is no such id. */
+export const endpointOfIncident = (id: string): string | undefined => idForm.exec(id)?.[1];
+
+type Placed = Pick<CatalogEntry, "url">;
+
+interface Place {
+  readonly host: string;
+  readonly domain: string;
+}
+
+const known = new WeakMap<Placed, Place | "own">();
+
+/** The host of an endpoint; undefined for the operator's own machines, where a host says nothing of what runs on it. */
+export const hostOf = (entry: Placed): string | undefined => placeOf(entry)?.host;
+
+/**
+ * The domain that an endpoint's host was registered under: hosts of one domain often fail together, those of two are
+ * unrelated. Undefined for the operator's own machines, which are reached without a network.
+ */
+export const domainOf = (entry: Placed): string | undefined => placeOf(entry)?.domain;
+
+function placeOf(entry: Placed): Place | undefined {
+  const found = known.get(entry) ?? placeIn(entry.url);
+  known.set(entry, found);
+  return found === "own" ? undefined : found;
+}
+
+function placeIn(url: string): Place | "own" {
+  const hostname = URL.parse(url)?.hostname ?? "";
+  if (hostname === "" || isOwnHost(hostname)) return "own";
+  const host = bareHost(hostname).replaceAll(/[^a-z0-9.-]/gu, "-");
+  const isAddress = /^[\d.]+$/u.test(host) || hostname.startsWith("[");
+  return { host, domain: isAddress ? host : registered(host) };
+}
+
+/**
+ * The last two labels, or three where the second one is short as in `gov.uk` and `go.jp`. A guess without the list of public
+ * suffixes: what it gets wrong makes two domains of one, or one of two, and a verdict takes several.
+ */
+function registered(host: string): string {
+  const labels = host.split(".");
+  const [second = "", top = ""] = labels.slice(-2);
+  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join(".");
+}
