@@ -25,7 +25,7 @@ export interface ClauseExecutor {
 }
 
 /** What an executor works with. */
-export interface ClauseExecutorOptions {
+interface ClauseExecutorOptions {
   readonly client: SparqlClient;
   readonly bounds: ExecutionBounds;
   readonly sizes: BlockSizes;

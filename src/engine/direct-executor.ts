@@ -8,9 +8,8 @@ import { type ParseOptions, parseAnswer } from "../results/parse.ts";
 import { serializeResult, transcode } from "../results/serialize.ts";
 import { parseCheck } from "../outbound/whole-answer.ts";
 import type { AnswerEnd, SparqlAnswer, SparqlClient, SparqlRequest } from "../outbound/sparql-client.ts";
-import { counted } from "./in-process-executor.ts";
+import { counted, type Executor, noteStatus, readBy, sourceReport } from "./executor.ts";
 import { decodedBody } from "../outbound/content-coding.ts";
-import { type Executor, noteStatus, readBy, sourceReport } from "./executor.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
 
 /**

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import type { HostedSource } from "./store-thread.ts";
 
 /** A file of N-Triples or N-Quads, `.gz` where compressed. */
-export interface DataFile {
+interface DataFile {
   readonly path: string;
   /** Hexadecimal; the file is refused when it has another one. Absent: taken as it is. */
   readonly sha256?: string;

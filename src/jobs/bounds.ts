@@ -43,7 +43,7 @@ export function checkEnqueueOptions({ id, priority }: EnqueueOptions): void {
 }
 
 /** @throws FedwayError `REQUEST_INVALID` */
-export function checkChildren(parentId: string, children: readonly ChildJob[]): void {
+function checkChildren(parentId: string, children: readonly ChildJob[]): void {
   if (children.length < 1 || children.length > mostChildren) refuse("A job's children are not 1 to 1,000.");
   const names = new Set<string>();
   for (const { name } of children) {
@@ -113,7 +113,7 @@ export function checkKinds(kinds: readonly JobKind[]): void {
 }
 
 /** A payload as JSON text. @throws FedwayError `REQUEST_INVALID` when it has none, or more than 256 KiB */
-export function payloadText(payload: unknown): string {
+function payloadText(payload: unknown): string {
   const text = jsonText(payload, mostPayloadBytes);
   return text ?? refuse("A job's payload is not a JSON value of at most 256 KiB.");
 }

@@ -6,7 +6,7 @@ import type { PlanNote, QueryPlan } from "./query-plan.ts";
 import { downLast } from "./service-targets.ts";
 
 /** An endpoint to offer for a query that names none, and those of the query's terms that it has, as the query writes them. */
-export interface OfferedEndpoint {
+interface OfferedEndpoint {
   readonly entry: CatalogEntry;
   readonly has: readonly string[];
 }

@@ -42,7 +42,7 @@ export interface KnownTerms {
 }
 
 /** What watching found, by catalogue id. */
-export interface KnownAvailability {
+interface KnownAvailability {
   /** Grows when an endpoint goes down or comes back; no plan outlives the version that it was made with. */
   readonly version: number;
   state(id: string): "up" | "down" | "unknown";
@@ -58,7 +58,7 @@ export interface KnownCapabilities {
 }
 
 /** What planning goes by; the registry's `EndpointView` fits. What is absent is not known, and forbids nothing. */
-export interface KnownEndpoint {
+interface KnownEndpoint {
   /** The first request form that worked. */
   readonly method?: PlannedEndpoint["method"] | undefined;
   /** Media types that came right when asked for; empty when none was found. */

@@ -6,7 +6,6 @@ import type { Span } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { startDeadline } from "./deadline.ts";
 import { type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
 
 /** What all runs of one service share. */
@@ -114,4 +113,27 @@ function hashOf(plan: QueryPlan, text: string): string {
     hashes.set(plan, hash);
   }
   return hash;
+}
+
+/** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
+function startDeadline(client: AbortSignal, timeoutMs: number): { readonly signal: AbortSignal; stop(): void } {
+  const controller = new AbortController();
+  const leave = () => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
+  const timer = setTimeout(() => {
+    controller.abort(
+      new FedwayError("DEADLINE_EXCEEDED", `The query did not finish within ${timeoutMs} ms.`, {
+        fault: "timeout",
+        next: "Narrow the query, raise the timeout (up to the service's limit), or ask with partial=true.",
+      }),
+    );
+  }, timeoutMs);
+  if (client.aborted) leave();
+  else client.addEventListener("abort", leave, { once: true });
+  return {
+    signal: controller.signal,
+    stop() {
+      clearTimeout(timer);
+      client.removeEventListener("abort", leave);
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { tokenAt } from "./tokens.ts";
  * A subselect inside EXISTS or NOT EXISTS that has the same solutions for every solution that is tested, so that it
  * needs to be evaluated only once.
  */
-export interface ClosedSubselect {
+interface ClosedSubselect {
   /** The subselect with its braces. */
   readonly group: Group;
   /** Those that it projects, without `?`. */

@@ -2,7 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { offsetAt, whereAt } from "./tokens.ts";
 
 /** A text without the escapes that stand before the grammar. */
-export interface DecodedText {
+interface DecodedText {
   readonly text: string;
   /** The same error, at its place in the text as it was written. */
   relocated(error: unknown): unknown;

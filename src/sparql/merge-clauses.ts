@@ -4,7 +4,7 @@ import type { Element, Group, ServiceElement, TokenRange } from "./outline.ts";
 import { groupsOfSelect, groupsWithin, mentionedVariables, shareName } from "./scope.ts";
 
 /** A text in which every member clause names its endpoint in full, and how many clauses were merged away. */
-export interface MergedText {
+interface MergedText {
   readonly text: string;
   readonly merged: number;
 }

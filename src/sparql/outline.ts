@@ -14,7 +14,7 @@ export interface Group extends TokenRange {
 }
 
 /** Triples block: everything between two other elements, final dot included. */
-export interface TriplesElement extends TokenRange {
+interface TriplesElement extends TokenRange {
   readonly kind: "triples";
 }
 /** FILTER or BIND; `exists` are the groups of EXISTS and NOT EXISTS in its expression. */
@@ -35,7 +35,7 @@ export interface ValuesElement extends TokenRange {
   readonly rows: readonly (readonly number[])[];
 }
 /** OPTIONAL and MINUS. */
-export interface NestedElement extends TokenRange {
+interface NestedElement extends TokenRange {
   readonly kind: "optional" | "minus";
   readonly group: Group;
 }
@@ -53,7 +53,7 @@ export interface ServiceElement extends TokenRange {
   readonly group: Group;
 }
 /** A group, or several joined by UNION. */
-export interface UnionElement extends TokenRange {
+interface UnionElement extends TokenRange {
   readonly kind: "union";
   readonly branches: readonly Group[];
 }

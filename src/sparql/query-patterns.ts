@@ -12,7 +12,7 @@ export interface PlacedPattern extends QueryPattern {
 }
 
 /** `named`: any of the named graphs; `none`: a graph that the query's dataset clauses leave out (section 13.2). */
-export type PatternGraph = "named" | "none" | { readonly iri: string };
+type PatternGraph = "named" | "none" | { readonly iri: string };
 
 /**
  * The triple patterns of a query in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,

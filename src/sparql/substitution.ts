@@ -11,7 +11,7 @@ export interface Substitution {
 }
 
 /** A group into which values are written. */
-export interface SubstitutionSite {
+interface SubstitutionSite {
   /** Position in the clause's pattern, just behind the group's opening brace. */
   readonly at: number;
   /** Variables that the group mentions and does not assign. */

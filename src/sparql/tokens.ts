@@ -1,7 +1,7 @@
 import { FedwayError, type ErrorWhere } from "../errors/fedway-error.ts";
 
 /** What a token is; `invalid` is a character that starts no SPARQL 1.1 token. */
-export type TokenKind = "iri" | "pname" | "blank" | "var" | "string" | "number" | "lang" | "word" | "punct" | "invalid";
+type TokenKind = "iri" | "pname" | "blank" | "var" | "string" | "number" | "lang" | "word" | "punct" | "invalid";
 
 /** A token of a query text; offsets are UTF-16 code units, `end` is exclusive. */
 export interface Token {

@@ -10,7 +10,7 @@ export interface UsedTerm {
 }
 
 /** The terms of the patterns that one endpoint is asked. */
-export interface UsedTerms {
+interface UsedTerms {
   /** The IRI that SERVICE names; undefined for the patterns outside of every SERVICE. */
   readonly service: string | undefined;
   readonly terms: readonly UsedTerm[];

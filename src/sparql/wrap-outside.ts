@@ -7,7 +7,7 @@ import { elementsWithin, groupsOf, groupsOfSelect, hasScopedFilter, mentionedVar
 import { tokenAt, whereAt } from "./tokens.ts";
 
 /** What is written around a member clause. */
-export interface WrapOptions {
+interface WrapOptions {
   readonly isMember: IsMember;
   /** Absolute URL of the endpoint that a member clause names. */
   readonly urlOf: (service: ServiceElement) => string;

@@ -1,5 +1,5 @@
 import { createDirectExecutor } from "../../src/engine/direct-executor.ts";
-import { createInProcessExecutor } from "../../src/engine/in-process-executor.ts";
+import { createInProcessExecutor } from "../../src/engine/executor.ts";
 import { createComunicaEngine } from "../../src/engine/comunica/comunica-engine.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { createPlanner } from "../../src/plan/create-planner.ts";

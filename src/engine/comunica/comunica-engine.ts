@@ -31,7 +31,7 @@ const KEPT_SKELETON_CHARACTERS = 262_144;
 const MADE_FOR_EACH_TAKEN = 4;
 
 /** What the engine works with. */
-export interface ComunicaEngineOptions {
+interface ComunicaEngineOptions {
   readonly client: SparqlClient;
   /** Opens endpoints whose interface is "tpf" or "file"; without it they are refused. */
   readonly openSource?: OpenPatternSource;

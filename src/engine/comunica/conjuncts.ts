@@ -25,7 +25,7 @@ export type Conjunct =
   | { readonly kind: "union"; readonly branches: readonly (readonly Conjunct[])[] };
 
 /** Makes a variable that no query has. */
-export type FreshVariable = () => RDF.Variable;
+type FreshVariable = () => RDF.Variable;
 
 /** The conjuncts of a basic graph pattern; undefined inside GRAPH: a merged graph has no named graphs. */
 export function bgpConjuncts(bgp: Algebra.Bgp): readonly Conjunct[] | undefined {

@@ -42,7 +42,7 @@ export interface ParsedSkeleton {
 }
 
 /** Comunica reduced to what Fedway uses of it. */
-export interface EngineInstance {
+interface EngineInstance {
   parse(query: string): Promise<ParsedSkeleton>;
   evaluate(query: ParsedSkeleton, context: Readonly<Record<string, unknown>>): Promise<QueryType>;
 }

@@ -6,7 +6,7 @@ import { equalityJoinType, equatedParts } from "./equality-join.ts";
 import { preparedType, inputsOf, reachedVariables } from "./prepared-input.ts";
 
 /** Keys that a pattern is asked for, whose terms stand for variables in it. */
-export interface SubstitutedKeys {
+interface SubstitutedKeys {
   readonly variables: readonly string[];
   readonly rows: readonly (readonly RDF.Term[])[];
 }

@@ -42,7 +42,7 @@ export class EvaluatorEnded extends Error {
 }
 
 /** A run, as its process needs it. */
-export interface ProcessRun {
+interface ProcessRun {
   readonly params: Omit<RunParams, "run">;
   readonly bounds: ExecutionBounds;
   /** The process has done with the run; after a cancellation that is later than the run's end here. */

@@ -6,7 +6,7 @@ import { bytesOf } from "../../results/gathered-body.ts";
 import { channelToParent, startChild } from "../../workers/child-process.ts";
 import { createPeer, type Handled, type HandlerContext } from "../../workers/peer.ts";
 import type { ExecutionBounds } from "../federation-engine.ts";
-import { createInProcessExecutor } from "../in-process-executor.ts";
+import { createInProcessExecutor } from "../executor.ts";
 import {
   type EvaluatorLimits,
   type Pong,

@@ -13,7 +13,7 @@ import type { MatchBounds, PatternSource } from "./pattern-source.ts";
 import { matchTriple, patternText, patternVariable, substitute, type TriplePattern } from "./triple-pattern.ts";
 
 /** What a member that does not speak SPARQL is matched with. */
-export interface MatchedMemberOptions {
+interface MatchedMemberOptions {
   readonly endpoint: PlannedEndpoint;
   readonly source: PatternSource;
   readonly bounds: ExecutionBounds;

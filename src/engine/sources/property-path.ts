@@ -22,7 +22,7 @@ export interface NodePair {
 }
 
 /** The nodes that pairs may start or end with; undefined: any. */
-export interface PathEnds {
+interface PathEnds {
   readonly starts?: readonly RDF.Term[] | undefined;
   readonly ends?: readonly RDF.Term[] | undefined;
 }
@@ -31,7 +31,7 @@ export interface PathEnds {
 export const pathVariables = { start: "fedway_start", predicate: "fedway_predicate", end: "fedway_end" } as const;
 
 /** The pattern of a path's single step, from `fedway_start` to `fedway_end`. */
-export function stepPattern(path: PropertyPath & { readonly kind: "link" | "not" }): TriplePattern {
+function stepPattern(path: PropertyPath & { readonly kind: "link" | "not" }): TriplePattern {
   const [subject, object] = [variable(pathVariables.start), variable(pathVariables.end)];
   if (path.kind === "link") return { subject, predicate: path.iri, object };
   return { subject, predicate: variable(pathVariables.predicate), object, not: path.iris };

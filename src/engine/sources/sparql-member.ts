@@ -18,7 +18,7 @@ import {
 } from "./triple-pattern.ts";
 
 /** What a SPARQL member is asked with. */
-export interface SparqlMemberOptions {
+interface SparqlMemberOptions {
   readonly endpoint: PlannedEndpoint;
   readonly executor: ClauseExecutor;
   readonly needs: QueryNeeds;

@@ -15,7 +15,7 @@ export interface TpfSourcesOptions {
 }
 
 /** Triple Pattern Fragments servers by the URL of any of their fragments. */
-export type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
+type TpfSources = (url: string, bounds: MatchBounds) => PatternSource;
 
 const FORM_FRESH_MS = 600_000;
 // First pages that one execution keeps: joins and paths come back to the same patterns.

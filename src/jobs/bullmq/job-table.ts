@@ -16,7 +16,7 @@ import {
 import { forAll, type RedisLink } from "./redis-link.ts";
 
 /** What the table needs beside the link. */
-export interface JobTableOptions {
+interface JobTableOptions {
   readonly link: RedisLink;
   readonly kinds: ReadonlyMap<string, unknown>;
   readonly keepFinishedMs: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { describePlan } from "../../../src/plan/print-plan.ts";
+import { describePlan } from "../../../src/query/explain.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { CatalogEntry } from "../../../src/registry/catalog/catalog.ts";
 import { inFull, toCatalog, toEntry } from "./plan-cases.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
-import { describePlan } from "../../../src/plan/print-plan.ts";
+import { describePlan } from "../../../src/query/explain.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { Catalog, Federation } from "../../../src/registry/catalog/catalog.ts";
 import { summary, toCatalog, toEntry } from "./plan-cases.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describePlan } from "../../../src/plan/print-plan.ts";
+import { describePlan } from "../../../src/query/explain.ts";
 import { planFor } from "./plan-cases.ts";
 
 it("prints a direct plan", () => {

@@ -1,7 +1,7 @@
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { createDirectExecutor } from "../../../src/engine/direct-executor.ts";
-import { createInProcessExecutor } from "../../../src/engine/in-process-executor.ts";
+import { createInProcessExecutor } from "../../../src/engine/executor.ts";
 import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engine.ts";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";

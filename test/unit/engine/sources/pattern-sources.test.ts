@@ -5,9 +5,9 @@ import {
   type SourceDocuments,
   createPatternSources,
   type MatchBounds,
+  createFileSources,
 } from "../../../../src/engine/sources/pattern-source.ts";
 import { createHeldBytes } from "../../../../src/engine/held-bytes.ts";
-import { createFileSources } from "../../../../src/engine/sources/file-source.ts";
 import { MergedGraph } from "../../../../src/engine/sources/merged-graph.ts";
 import { createTpfSources } from "../../../../src/engine/sources/tpf-source.ts";
 import { patternVariable } from "../../../../src/engine/sources/triple-pattern.ts";
