@@ -218,7 +218,7 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
 }
 
 /** Numbers of known terms; without `complete` there may be more. */
-interface TermCounts {
+export interface TermCounts {
   readonly classes: number;
   readonly properties: number;
   readonly complete: boolean;
