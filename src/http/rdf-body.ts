@@ -147,6 +147,15 @@ export function graphFormat({ format = "", accept }: FormatParameters): ResultFo
   return found;
 }
 
+/** Whether a page for people is wanted more than any RDF format, as browsers do. */
+export function prefersPage(accept: string | undefined): boolean {
+  const ranges = acceptedRanges(accept ?? "");
+  const first = ranges.find((range) => isPage(range) || negotiateFormat("quads", { accept: range }) !== undefined);
+  return first !== undefined && isPage(first);
+}
+
+const isPage = (range: string): boolean => /^(?:text\/html|application\/xhtml\+xml)$/i.test(range);
+
 const notAcceptable = (): FedwayError =>
   new FedwayError("NOT_ACCEPTABLE", "None of the wanted formats is written here.", {
     next: "Use application/json, text/turtle, application/n-triples, application/ld+json or application/rdf+xml.",

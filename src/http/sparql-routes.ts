@@ -17,7 +17,8 @@ import {
   searchOf,
 } from "./protocol-operation.ts";
 import { clientKey } from "./rate-limiter.ts";
-import { graphFormat, sendQuads } from "./rdf-body.ts";
+import { consolePath } from "./pages/layout.ts";
+import { graphFormat, prefersPage, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { answersAs, IdPath, protocolParameters, resultTypes } from "./schemas.ts";
 import { sendAnswer } from "./send-answer.ts";
@@ -30,6 +31,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     federated: true,
     operationId: "query",
     summary: "Query the endpoints that the SERVICE clauses name (SPARQL 1.1 Protocol)",
+    target: () => ({}),
     answer: throughQueryService(shell, () => ({})),
   });
   addSparqlRoute(app, shell, {
@@ -39,6 +41,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
     summary: "Query one endpoint of the catalogue (SPARQL 1.1 Protocol)",
     check: (request) => knownEntry(shell, idOf(request)),
     dataset: (id) => datasetOf(shell, id),
+    target: (id) => ({ endpoint: id }),
     answer: throughQueryService(shell, (request) => ({ endpointId: idOf(request) })),
   });
   addSparqlRoute(app, shell, {
@@ -50,6 +53,7 @@ export function addQueryRoutes(app: TypedApp, shell: HttpShell): void {
       const id = idOf(request);
       if (catalog.federation(id) === undefined) throw unknownId("federation", id, catalog);
     },
+    target: (id) => ({ federation: id }),
     answer: throughQueryService(shell, (request) => ({ federationId: idOf(request) })),
   });
 }
@@ -65,6 +69,8 @@ interface SparqlRoute {
   readonly check?: (request: FastifyRequest) => unknown;
   /** What is queried without SERVICE behind the route with this id, for the service description. */
   readonly dataset?: (id: string) => Promise<DescribedService["dataset"]>;
+  /** What the query console has chosen for those who open the route with this id in a browser; absent: it is not for them. */
+  readonly target?: (id: string) => Parameters<typeof consolePath>[1];
   readonly answer: (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation) => Promise<void>;
 }
 
@@ -195,12 +201,21 @@ interface Described {
   readonly operation: DescriptionOperation;
 }
 
-/** Answers a request without a query with the route's service description (SPARQL 1.1 Service Description). */
+/**
+ * Answers a request without a query with the route's service description (SPARQL 1.1 Service Description), and sends
+ * people to the query console.
+ */
 async function sendDescription(
   { publicUrl }: HttpShell,
-  { federated, dataset }: SparqlRoute,
+  { federated, dataset, target }: SparqlRoute,
   { request, reply, operation }: Described,
 ): Promise<void> {
+  if (target !== undefined && operation.format === undefined && prefersPage(request.headers.accept)) {
+    await reply
+      .headers({ ...anyOriginHeaders, Vary: "Accept" })
+      .redirect(consolePath(undefined, target(idOf(request))), 303);
+    return;
+  }
   const format = graphFormat({ accept: request.headers.accept, format: operation.format });
   const described = await dataset?.(idOf(request));
   const quads = serviceDescription({

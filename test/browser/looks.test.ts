@@ -8,6 +8,7 @@ const pages: Readonly<Record<string, string>> = {
   catalogue: "/",
   search: "/?q=proteins+ancient&class=foaf:Person",
   "no-hits": "/?q=xyzzy",
+  query: "/query",
   endpoint: "/endpoints/people",
   "endpoint-hostile": "/endpoints/hostile",
   "endpoint-unknown-state": "/endpoints/dark",

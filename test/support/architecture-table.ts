@@ -146,6 +146,15 @@ export const modules: readonly Module[] = [
     packages: ["fastify", "@fastify/*", "typebox"],
   },
   {
+    // Runs in browsers: of the service it knows what its answers look like, and no more.
+    name: "http/pages/browser",
+    imports: [
+      { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
+      { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
+    ],
+    packages: ["@zazuko/yasqe", "@zazuko/yasr"],
+  },
+  {
     name: "cli",
     imports: [
       ...whole("html.ts", "query", "registry", "rdf", "shards", "results"),
@@ -171,6 +180,7 @@ export const typePackages: readonly string[] = ["@rdfjs/types"];
 export const outsideFiles: readonly string[] = [
   "../package.json",
   "../catalog/examples/",
+  "../dist/console/",
   "../catalog/shapes/entry-shapes.ttl",
   "../shards/",
 ];

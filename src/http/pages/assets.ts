@@ -1,59 +1,104 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { baseStyle, partsStyle } from "./style.ts";
 import { plainHeaders } from "../common-headers.ts";
+import { chooseCoding, compressWhole, type ContentCoding, smallestCompressedBytes } from "../compression.ts";
 import type { TypedApp } from "../http-deps.ts";
 
 /** A file that pages load, under a name that changes with what is in it. */
 interface Asset {
   readonly stem: string;
-  readonly extension: string;
-  readonly contentType: string;
-  readonly text: string;
+  readonly extension: keyof typeof contentTypes;
+  readonly body: Buffer;
   readonly hash: string;
+  /** Compressed when first asked for: it never changes. */
+  readonly compressed: Map<ContentCoding, Promise<Buffer>>;
 }
 
-function asset(stem: string, extension: string, { contentType, text }: Pick<Asset, "contentType" | "text">): Asset {
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  return { stem, extension, contentType, text, hash };
+const contentTypes = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+} as const;
+
+function asset(stem: string, extension: Asset["extension"], content: string | Buffer): Asset {
+  const body = Buffer.from(content);
+  const hash = createHash("sha256").update(body).digest("hex").slice(0, 16);
+  return { stem, extension, body, hash, compressed: new Map() };
 }
 
 const pathOf = ({ stem, hash, extension }: Asset): string => `/assets/${stem}.${hash}.${extension}`;
 
-const stylesheet = asset("fedway", "css", {
-  contentType: "text/css; charset=utf-8",
-  text: `${baseStyle.trim()}\n${partsStyle.trim()}\n`,
-});
+const stylesheet = asset("fedway", "css", `${baseStyle.trim()}\n${partsStyle.trim()}\n`);
 
 /** One node that reaches three others. */
 export const emblem = `<path d="M8 16L24 6M8 16h16M8 16l16 10" fill="none" stroke="#2f86d0" stroke-width="2.5"/><circle cx="8" cy="16" r="5.5" fill="#2f86d0"/><circle cx="24.5" cy="6" r="3.5" fill="#2f9e69"/><circle cx="25" cy="16" r="3.5" fill="#2f9e69"/><circle cx="24.5" cy="26" r="3.5" fill="#2f9e69"/>`;
 
-const icon = asset("icon", "svg", {
-  contentType: "image/svg+xml",
-  text: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${emblem}</svg>\n`,
-});
+const icon = asset("icon", "svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${emblem}</svg>\n`);
 
 /** Paths of what pages load. */
 export const assetPaths = { stylesheet: pathOf(stylesheet), icon: pathOf(icon) } as const;
 
+let bundle: Readonly<Record<"js" | "css", Asset>> | undefined;
+
+const bundled = (name: string, extension: "js" | "css"): Asset =>
+  asset("console", extension, readFileSync(new URL(`../../../dist/console/${name}`, import.meta.url)));
+
+/** What `deploy/build-console.mjs` made, read when it is first wanted: nothing else needs it. */
+function consoleBundle(): NonNullable<typeof bundle> {
+  try {
+    bundle ??= { js: bundled("console.js", "js"), css: bundled("console.css", "css") };
+    return bundle;
+  } catch (cause) {
+    throw new FedwayError("NOT_FOUND", "The query console has not been built.", {
+      cause,
+      next: "Build it with npm run build:engine.",
+    });
+  }
+}
+
+/** Paths of what the query console loads. @throws FedwayError `NOT_FOUND` when it has not been built */
+export function consoleAssets(): { readonly script: string; readonly stylesheet: string } {
+  const { js, css } = consoleBundle();
+  return { script: pathOf(js), stylesheet: pathOf(css) };
+}
+
 const named = /^([a-z]+)\.([0-9a-f]{16})\.([a-z]+)$/;
+
+function assetOf(stem: string | undefined, extension: string | undefined): Asset | undefined {
+  if (stem === "console" && (extension === "js" || extension === "css")) return consoleBundle()[extension];
+  return [stylesheet, icon].find((each) => each.stem === stem && each.extension === extension);
+}
+
+async function bodyIn({ body, compressed }: Asset, coding: ContentCoding): Promise<Buffer> {
+  const known = compressed.get(coding) ?? compressWhole(body, coding);
+  compressed.set(coding, known);
+  return known;
+}
 
 /**
  * Serves the assets. One asked for by another hash is what a page of another version wants, while a deployment replaces
  * processes one by one: it gets the one that is here, not to be kept.
  */
 export function addAssets(app: TypedApp): void {
-  app.get<{ Params: { file: string } }>("/assets/:file", { schema: { hide: true } }, (request, reply) => {
+  app.get<{ Params: { file: string } }>("/assets/:file", { schema: { hide: true } }, async (request, reply) => {
     const [, stem, hash, extension] = named.exec(request.params.file) ?? [];
-    const found = [stylesheet, icon].find((each) => each.stem === stem && each.extension === extension);
+    const found = assetOf(stem, extension);
     if (found === undefined) throw new FedwayError("NOT_FOUND", "There is no such file.");
-    const etag = `"${found.hash}"`;
+    // Weak: it stands for the compressed bodies, too.
+    const etag = `W/"${found.hash}"`;
     void reply.headers({
       ...plainHeaders,
       ETag: etag,
       "Cache-Control": hash === found.hash ? "public, max-age=31536000, immutable" : "no-cache",
+      Vary: "Accept-Encoding",
     });
     if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-    return reply.type(found.contentType).send(found.text);
+    void reply.type(contentTypes[found.extension]);
+    const isLarge = found.body.length > smallestCompressedBytes;
+    const coding = isLarge ? chooseCoding(request.headers["accept-encoding"]) : undefined;
+    if (coding === undefined) return reply.send(found.body);
+    return reply.header("Content-Encoding", coding).send(await bodyIn(found, coding));
   });
 }

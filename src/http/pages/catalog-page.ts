@@ -10,7 +10,7 @@ import {
 } from "./catalog-filter.ts";
 import { amountText, numberText } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
-import { badge, option, page, toCopy } from "./layout.ts";
+import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 
 /** What the page of the catalogue shows. */
 interface ShownCatalog {
@@ -238,6 +238,7 @@ function tryIt({ publicUrl, hasExamples }: { readonly publicUrl: string; readonl
       ? "Artists from Iceland, the cities they were born in, and how many of their works are in museums: one query over three endpoints."
       : "A query that needs no endpoint shows that the service answers."
   }</p>
+<p><a href="${consolePath(query)}">Open this query in the console</a></p>
 ${toCopy("Command to copy", command(publicUrl, query))}
 <p class="small muted">One click selects the whole command. <a href="/docs">How to use the API</a></p>
 </section>

@@ -9,7 +9,7 @@ import { availabilityBody, maintenanceBody, scoreBody } from "./endpoint-health.
 import { moment, numberText, heartbeatBanner } from "./figures.ts";
 import { type Html, html, link } from "../../html.ts";
 import { evidenceTable, incidentTable } from "./incident-page.ts";
-import { badge, fact, page, section, toCopy } from "./layout.ts";
+import { badge, consolePath, fact, page, section, toCopy } from "./layout.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 
 /** What the page of an endpoint shows. */
@@ -46,13 +46,16 @@ ${notes.map((note) => html`<li>${note}</li>\n`)}</ul>`
 }`;
 }
 
+const query = "SELECT ?type (COUNT(*) AS ?n) WHERE { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) LIMIT 10";
+
 const command = (publicUrl: string, id: string): string =>
-  `curl -s '${publicUrl}/endpoints/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=SELECT ?type (COUNT(*) AS ?n) WHERE { ?s a ?type } GROUP BY ?type ORDER BY DESC(?n) LIMIT 10'`;
+  `curl -s '${publicUrl}/endpoints/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=${query}'`;
 
 const howToAsk = ({
   entry,
   publicUrl,
 }: ShownEndpoint): Html => html`<p>Its SPARQL route here is <a href="/endpoints/${entry.id}/sparql"><code>/endpoints/${entry.id}/sparql</code></a>; no <code>SERVICE</code> is needed.</p>
+<p><a href="${consolePath(undefined, { endpoint: entry.id })}">Ask it in the console</a>, where its terms are completed, or <a href="${consolePath(query, { endpoint: entry.id })}">start with its classes</a>.</p>
 ${toCopy("Command to copy", command(publicUrl, entry.id))}`;
 
 function stateLine({ availability }: ShownEndpoint): Html {

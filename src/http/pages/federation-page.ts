@@ -3,7 +3,7 @@ import type { EndpointStatus, TermCounts } from "../../registry/search/search-in
 import { type Html, html } from "../../html.ts";
 import { catalogPathBy } from "./catalog-filter.ts";
 import { amountText, numberText } from "./figures.ts";
-import { badge, fact, page, section, table, toCopy } from "./layout.ts";
+import { badge, consolePath, fact, page, section, table, toCopy } from "./layout.ts";
 
 /** What the page of a federation shows. */
 interface ShownFederation {
@@ -97,6 +97,7 @@ function askBody({ federation: { id }, isExample, publicUrl }: ShownFederation):
   return html`<p>Its SPARQL route here is <a href="/federations/${id}/sparql"><code>/federations/${id}/sparql</code></a>. No <code>SERVICE</code> is needed: each pattern is asked at every member, and their answers are one graph.</p>
 ${queries.map(
   (each) => html`<h3>${each.title}</h3>
+<p><a href="${consolePath(each.query, { federation: id })}">Open this query in the console</a></p>
 ${toCopy(each.title, command(each))}
 `,
 )}`;

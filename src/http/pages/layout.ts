@@ -2,7 +2,7 @@ import { assetPaths, emblem } from "./assets.ts";
 import { type Html, html } from "../../html.ts";
 
 /** Parts of the site that the navigation leads to. */
-type SitePart = "catalogue" | "status" | "docs";
+type SitePart = "catalogue" | "query" | "status" | "docs";
 
 /** What is put into the frame that all pages share. */
 interface PageContent {
@@ -10,11 +10,14 @@ interface PageContent {
   /** The part of the site that this page is the top of. */
   readonly part?: SitePart;
   readonly version: string;
+  /** More that the page loads. */
+  readonly head?: Html;
   readonly main: Html;
 }
 
 const parts: readonly { readonly part: SitePart; readonly path: string; readonly text: string }[] = [
   { part: "catalogue", path: "/", text: "Catalogue" },
+  { part: "query", path: "/query", text: "Query" },
   { part: "status", path: "/status", text: "Status" },
   { part: "docs", path: "/docs", text: "API" },
 ];
@@ -28,7 +31,7 @@ ${parts.map(
 )}</ul></nav>`;
 
 /** A whole page. */
-export function page({ title, part, version, main }: PageContent): string {
+export function page({ title, part, version, head: more, main }: PageContent): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +40,7 @@ export function page({ title, part, version, main }: PageContent): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="stylesheet" href="${assetPaths.stylesheet}">
-<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
+${more}<link rel="icon" type="image/svg+xml" href="${assetPaths.icon}">
 <link rel="alternate" type="application/atom+xml" title="Incidents" href="/incidents.atom">
 </head>
 <body>
@@ -61,6 +64,15 @@ ${main}
 </body>
 </html>
 `.html;
+}
+
+/** Where a query opens in the console; `target` is as in `/api/query`. */
+export function consolePath(
+  query: string | undefined,
+  target: { readonly endpoint?: string; readonly federation?: string } = {},
+): string {
+  const parameters = new URLSearchParams({ ...target, ...(query !== undefined && { query }) });
+  return parameters.size === 0 ? "/query" : `/query#${parameters.toString()}`;
 }
 
 /** What one state looks like; the text carries the meaning, mark and colour repeat it. */

@@ -14,6 +14,7 @@ import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
 import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
+import { consolePage, consolePolicy } from "./console-page.ts";
 import { docsPage } from "./docs-page.ts";
 import { endpointPage, readingOf } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
@@ -32,7 +33,8 @@ const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.e
 
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
-function addCatalog(app: TypedApp, { search, catalog, hosted, view, publicUrl, version }: HttpShell): void {
+function addCatalog(app: TypedApp, shell: HttpShell): void {
+  const { search, catalog, hosted, view, publicUrl, version } = shell;
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
@@ -54,6 +56,18 @@ function addCatalog(app: TypedApp, { search, catalog, hosted, view, publicUrl, v
         version,
       });
       return sendPage(request, reply, text);
+    },
+  });
+}
+
+function addConsole(app: TypedApp, shell: HttpShell): void {
+  const { catalog, hosted, version } = shell;
+  app.get("/query", {
+    schema: { tags, summary: "A console for queries, as a page with a script" },
+    handler: async (request, reply) => {
+      const { entries, federations } = catalog;
+      const text = consolePage({ entries, federations, hasExamples: hasExamples(hosted), version });
+      return sendPage(request, reply, { text, policy: consolePolicy });
     },
   });
 }
@@ -183,6 +197,7 @@ export function addPageRoutes(parent: TypedApp, shell: HttpShell): void {
     answerWithPages(app, shell);
     addAssets(app);
     addCatalog(app, shell);
+    addConsole(app, shell);
     addEndpoint(app, shell);
     addFederation(app, shell);
     addStatus(app, shell);

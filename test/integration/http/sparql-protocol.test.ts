@@ -209,6 +209,28 @@ const shouldDescribe = (path: string, url: string): void =>
     expect(await response.text()).toContain(`sd:endpoint <${app.url}${url}>`);
   });
 
+describe("a SPARQL route without a query", () => {
+  const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+  it.each([
+    ["/sparql", browser, 303],
+    ["/sparql/", browser, 303],
+    ["/sparql?format=turtle", browser, 200],
+    ["/sparql", "text/turtle, text/html", 200],
+    ["/sparql", "text/html;q=0.4, application/rdf+xml;q=0.5", 200],
+    ["/sparql", "*/*", 200],
+    ["/sparql", "text/html;q=0, */*", 200],
+    ["/endpoints/alpha/sparql", browser, 303],
+    ["/hosted/alpha/sparql", browser, 404],
+  ])("%s for %s is %i", async (path, accept, status) => {
+    const app = await start();
+    const response = await fetch(app.url + path, { headers: { Accept: accept }, redirect: "manual" });
+    expect(response.status).toBe(status);
+    const target = path.startsWith("/endpoints") ? "/query#endpoint=alpha" : "/query";
+    if (status === 303) expect(response.headers.get("location")).toBe(target);
+    if (status !== 404) expect(response.headers.get("vary")).toContain("Accept");
+  });
+});
+
 describe("service descriptions", () => {
   shouldDescribe("/sparql", "/sparql");
   shouldDescribe("/endpoints/alpha/sparql?x=y", "/endpoints/alpha/sparql");

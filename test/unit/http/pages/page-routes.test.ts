@@ -126,6 +126,36 @@ describe("assets", () => {
   });
 });
 
+describe("/query", () => {
+  it("runs the console's own script and may ask this service only", async () => {
+    const { statusCode, headers, payload } = await get("/query");
+    expect(statusCode).toBe(200);
+    const allowed = String(headers["content-security-policy"]).split("; ");
+    expect(allowed).toContain("default-src 'none'");
+    expect(allowed).toContain("script-src 'self'");
+    expect(allowed).toContain("connect-src 'self'");
+    expect(payload.match(/<script/g)).toHaveLength(1);
+    expect(payload).not.toMatch(/<style|<img|<iframe|<[^>]* style=|<[^>]* on[a-z]+=/);
+    const [script = "", sheet = ""] = [/src="([^"]+)"/, /href="(\/assets\/console[^"]+)"/].map(
+      (pattern) => pattern.exec(payload)?.[1],
+    );
+    const loaded = await get(script, { headers: { "accept-encoding": "gzip" } });
+    expect(loaded.headers).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      "content-encoding": "gzip",
+    });
+    expect(gunzipSync(loaded.rawPayload).equals((await get(script)).rawPayload)).toBe(true);
+    expect((await get(sheet)).payload).not.toMatch(/url\((?!["']?data:)|@import|https?:/);
+  });
+
+  it("offers what the catalogue has, as text", async () => {
+    const text = await textOf("/query");
+    expect(text).toContain('<option value="endpoint:people">People of the north (people)</option>');
+    expect(text).toContain('<option value="endpoint:hostile">&lt;script&gt;');
+  });
+});
+
 const shouldRefuse = (path: string, status: number, ...texts: readonly string[]): void =>
   it(`${path} is refused with a page`, async () => {
     const { statusCode, headers, payload } = await get(path);

@@ -1,0 +1,140 @@
+import { Yasqe } from "@zazuko/yasqe";
+import type { SchemaClass, SchemaJson } from "../../../registry/schema/schema-view.ts";
+
+/** A query to start from. */
+export interface Example {
+  readonly title: string;
+  readonly query: string;
+}
+
+/** What is known of the chosen endpoint's terms; empty where nothing is. */
+let schema: SchemaJson | undefined;
+
+/** Tokens of schema that are read: some thousand terms, the most frequent first. */
+const budget = 50_000;
+
+/**
+ * Reads the schema of an endpoint, for completion and examples; undefined forgets the last one.
+ * @returns false when the endpoint has not been described
+ */
+export async function useVocabulary(endpoint: string | undefined, signal: AbortSignal): Promise<boolean> {
+  schema = undefined;
+  if (endpoint === undefined) return false;
+  const path = `/api/endpoints/${encodeURIComponent(endpoint)}/schema?detail=lines&maxTokens=${budget}`;
+  const response = await fetch(path, { signal });
+  if (!response.ok) return false;
+  const { json }: { readonly json: SchemaJson } = await response.json();
+  schema = json;
+  return true;
+}
+
+const classIris = (): readonly string[] => (schema?.classes ?? []).map(({ iri }) => iri);
+
+const propertyIris = (): readonly string[] => [
+  ...new Set([
+    ...(schema?.classes ?? []).flatMap(({ properties = [] }) => properties.map(({ iri }) => iri)),
+    ...(schema?.properties ?? []).map(({ iri }) => iri),
+  ]),
+];
+
+const mostSuggested = 100;
+
+const localName = (iri: string): string => iri.slice(Math.max(iri.lastIndexOf("#"), iri.lastIndexOf("/")) + 1);
+
+/** IRIs that begin with what was typed come first, then those that have it in their name. */
+function fitting(iris: readonly string[], typed: string): string[] {
+  const text = typed.toLowerCase();
+  const first = iris.filter((iri) => iri.toLowerCase().startsWith(text));
+  const inside = iris.filter((iri) => !first.includes(iri) && localName(iri).toLowerCase().includes(text));
+  return [...first, ...inside].slice(0, mostSuggested);
+}
+
+/** Prefixes that stand in most queries, for where nothing is described. */
+const wellKnown: Readonly<Record<string, string>> = {
+  dcterms: "http://purl.org/dc/terms/",
+  foaf: "http://xmlns.com/foaf/0.1/",
+  owl: "http://www.w3.org/2002/07/owl#",
+  rdf: "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+  rdfs: "http://www.w3.org/2000/01/rdf-schema#",
+  schema: "https://schema.org/",
+  skos: "http://www.w3.org/2004/02/skos/core#",
+  xsd: "http://www.w3.org/2001/XMLSchema#",
+};
+
+/** Prefixes of the chosen endpoint's description, the well-known ones beside them. */
+export const knownPrefixes = (): Readonly<Record<string, string>> => ({ ...wellKnown, ...schema?.prefixes });
+
+/** Completion from the description of the chosen endpoint, in place of the editor's own, which asks other hosts. */
+export function registerCompletion(): void {
+  const { classes, properties, prefixes } = completers;
+  for (const name of Object.keys(Yasqe.Autocompleters)) {
+    if (name !== "variables")
+      Yasqe.defaults.autocompleters = Yasqe.defaults.autocompleters.filter((one) => one !== name);
+  }
+  Yasqe.forkAutocompleter("class", { name: classes, get: (_, token) => fitting(classIris(), wordOf(token)) });
+  Yasqe.forkAutocompleter("property", { name: properties, get: (_, token) => fitting(propertyIris(), wordOf(token)) });
+  Yasqe.forkAutocompleter("prefixes", {
+    name: prefixes,
+    bulk: false,
+    persistenceId: null,
+    get: (_, token) =>
+      Object.entries(knownPrefixes())
+        .map(([prefix, iri]) => `${prefix}: <${iri}>`)
+        .filter((line) => line.startsWith(wordOf(token)))
+        .toSorted(),
+  });
+  Yasqe.defaults.autocompleters = ["variables", ...Object.values(completers)];
+}
+
+const completers = { classes: "described-classes", properties: "described-properties", prefixes: "described-prefixes" };
+
+const wordOf = (token: { readonly autocompletionString?: string; readonly string?: string } | undefined): string =>
+  (token?.autocompletionString ?? token?.string ?? "").trim();
+
+const general: readonly Example[] = [
+  {
+    title: "Classes",
+    query: `SELECT ?class (COUNT(?thing) AS ?things) WHERE {
+  ?thing a ?class .
+}
+GROUP BY ?class
+ORDER BY DESC(?things)
+LIMIT 50`,
+  },
+  { title: "Ten triples", query: "SELECT * WHERE {\n  ?subject ?property ?value .\n}\nLIMIT 10" },
+];
+
+const mostClasses = 4;
+const mostProperties = 4;
+const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/** Queries for an endpoint or a federation: general ones, and one for each of the largest classes that are known. */
+export const examplesFor = (hasTarget: boolean): readonly Example[] =>
+  hasTarget ? [...general, ...(schema?.classes ?? []).slice(0, mostClasses).map(classExample)] : [];
+
+function classExample({ iri, properties = [] }: SchemaClass): Example {
+  const used = new Set<string>();
+  const short = (term: string): string => {
+    const found = Object.entries(knownPrefixes()).find(([, namespace]) => term.startsWith(namespace));
+    const local = term.slice(found?.[1].length);
+    if (found === undefined || !/^[A-Za-z]\w*$/.test(local)) return `<${term}>`;
+    used.add(`PREFIX ${found[0]}: <${found[1]}>`);
+    return `${found[0]}:${local}`;
+  };
+  const shown = properties.filter((property) => property.iri !== rdfType).slice(0, mostProperties);
+  const type = short(iri);
+  const names = new Set(["thing"]);
+  const lines = shown.map(
+    (property) => `  OPTIONAL { ?thing ${short(property.iri)} ?${variableFor(property.iri, names)} . }\n`,
+  );
+  const body = `SELECT * WHERE {\n  ?thing a ${type} .\n${lines.join("")}}\nLIMIT 20`;
+  return { title: type, query: used.size === 0 ? body : `${[...used].toSorted().join("\n")}\n\n${body}` };
+}
+
+function variableFor(iri: string, taken: Set<string>): string {
+  const local = /([A-Za-z]\w*)\W*$/.exec(iri)?.[1] ?? "value";
+  let name = local;
+  for (let at = 2; taken.has(name); at++) name = `${local}${at}`;
+  taken.add(name);
+  return name;
+}
