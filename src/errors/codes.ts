@@ -47,6 +47,7 @@ export const errorCatalog = {
   DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
   INCIDENT_UNKNOWN: request(404, "The incident is not known"),
   JOB_UNKNOWN: request(404, "The job is not known"),
+  JOB_FINISHED: request(409, "The job is finished already"),
   ENTRY_INVALID: request(422, "The catalogue entry is not valid"),
   ENTRY_CONFLICT: request(409, "The catalogue has such an entry already"),
   PRECONDITION_FAILED: request(412, "The document has changed since it was read"),

@@ -118,15 +118,20 @@ export const CatalogProblems = view("CatalogProblems", {
 
 type Fields = Readonly<Record<string, TSchema>>;
 
-const given = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 4096, description });
-const list = (description: string): TSchema =>
-  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 1000, description });
-const title = given("A few words.");
+const given = (description: string, example?: string): TSchema =>
+  Type.String({ minLength: 1, maxLength: 4096, description, ...(example !== undefined && { examples: [example] }) });
+const list = (description: string, example?: readonly string[]): TSchema =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), {
+    maxItems: 1000,
+    description,
+    ...(example && { examples: [example] }),
+  });
+const title = given("A few words.", "Lighthouses");
 const description = given("One sentence in plain words.");
 const endpointFields: Fields = {
   title,
   description,
-  url: given("URL of the endpoint, or of the file; http or https."),
+  url: given("URL of the endpoint, or of the file; http or https.", "http://127.0.0.1:8890/sparql"),
   interface: endpointInterface,
   homepage: given("URL of a page for people."),
   license: given("IRI of the license."),
@@ -143,7 +148,7 @@ const endpointFields: Fields = {
 const federationFields: Fields = {
   title,
   description,
-  members: list("Ids of endpoints."),
+  members: list("Ids of endpoints.", ["people", "places"]),
   memberKeywords: list("Endpoints with one of these keywords belong to it."),
   memberQuery: given("Endpoints that a search for this finds belong to it."),
 };
@@ -158,13 +163,15 @@ interface DocumentBodies {
   readonly merge: TSchema;
 }
 
+const newId = Type.String({ ...id, examples: ["lighthouses"] });
+
 /** Bodies from fields, of which some are required in a whole document. */
 function bodiesOf(fields: Fields, required: readonly string[]): DocumentBodies {
   const map = (change: (name: string, schema: TSchema) => TSchema): Fields =>
     Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, change(name, schema)]));
   const whole = map((name, schema) => (required.includes(name) ? schema : Type.Optional(schema)));
   return {
-    whole: Type.Object({ id, ...whole }, strict),
+    whole: Type.Object({ id: newId, ...whole }, strict),
     put: Type.Object({ id: Type.Optional(id), ...whole }, strict),
     merge: Type.Object(
       map((_name, schema) => Type.Optional(Type.Union([schema, Type.Null()]))),

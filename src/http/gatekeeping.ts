@@ -10,6 +10,8 @@ import { BlockList } from "node:net";
 
 interface PathMethods {
   readonly pattern: RegExp;
+  /** How many. */
+  readonly parameters: number;
   readonly methods: Set<string>;
   /** Those that change something. */
   readonly guarded: Set<string>;
@@ -22,14 +24,24 @@ function createRouteTable() {
     add(url: string, methods: readonly string[], isGuarded: boolean): void {
       const source = url.replaceAll(".", String.raw`\.`).replaceAll(/:[a-z]+/gi, "[^/]+");
       const known = routes.get(url);
-      const route = known ?? { pattern: new RegExp(`^${source}/?$`), methods: new Set(), guarded: new Set() };
+      const parameters = url.split(":").length - 1;
+      const route = known ?? {
+        pattern: new RegExp(`^${source}/?$`),
+        parameters,
+        methods: new Set(),
+        guarded: new Set(),
+      };
       for (const method of methods) {
         route.methods.add(method);
         if (isGuarded) route.guarded.add(method);
       }
       routes.set(url, route);
     },
-    at: (path: string): PathMethods | undefined => routes.values().find(({ pattern }) => pattern.test(path)),
+    /** Of several routes the one that names more of the path: it hides what a parameter of another would take. */
+    at: (path: string): PathMethods | undefined =>
+      [...routes.values()]
+        .filter(({ pattern }) => pattern.test(path))
+        .toSorted((left, right) => left.parameters - right.parameters)[0],
   };
 }
 

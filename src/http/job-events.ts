@@ -1,10 +1,24 @@
 import type { FastifyReply } from "fastify";
+import { Type } from "typebox";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { Job } from "../jobs/job-queue.ts";
 import { anyOriginHeaders, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { jobView } from "./job-view.ts";
-import { answersAs, IdPath } from "./schemas.ts";
+import { JobPath } from "./schemas.ts";
+
+const events: Readonly<Record<number, object>> = {
+  200: {
+    content: {
+      "text/event-stream": {
+        schema: Type.Object({
+          event: Type.Enum(["progress", "end"]),
+          data: Type.String({ contentMediaType: "application/json", description: "The job." }),
+        }),
+      },
+    },
+  },
+};
 
 /** Bounds of the event streams. */
 const limits = {
@@ -93,8 +107,8 @@ export function addJobEvents(app: TypedApp, { jobs, config }: HttpShell, unknown
       tags: ["Jobs"],
       operationId: "watchJob",
       summary: "Follow a job as server-sent events",
-      params: IdPath,
-      response: answersAs(["text/event-stream"]),
+      params: JobPath,
+      response: events,
     },
     handler: async (request, reply) => {
       const { id } = request.params;

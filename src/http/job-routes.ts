@@ -5,7 +5,7 @@ import { addJobEvents } from "./job-events.ts";
 import { jobView, sendAccepted } from "./job-view.ts";
 import { knownEntry } from "./registry-routes.ts";
 import { accepted, DescribeParameters, Job, JobFilter, JobList, LinksParameters } from "./registry-schemas.ts";
-import { answers, IdPath, nothing } from "./schemas.ts";
+import { answers, IdPath, JobPath, nothing } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Jobs"];
@@ -34,7 +34,7 @@ function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
       tags,
       operationId: "getJob",
       summary: "Get a job with its progress and result",
-      params: IdPath,
+      params: JobPath,
       response: answers(Job),
     },
     handler: async (request, reply) => {
@@ -46,7 +46,7 @@ function addReading(app: TypedApp, { jobs, config }: HttpShell): void {
 }
 
 function addAsking(app: TypedApp, shell: HttpShell): void {
-  const { jobs, descriptions, capabilities, linksets } = shell;
+  const { descriptions, capabilities, linksets } = shell;
   app.post("/api/endpoints/:id/describe", {
     ...guarded,
     schema: {
@@ -94,14 +94,19 @@ function addAsking(app: TypedApp, shell: HttpShell): void {
       return sendAccepted(reply, await linksets.request(request.params.id, request.query.to));
     },
   });
+}
+
+function addCancelling(app: TypedApp, { jobs }: HttpShell): void {
   app.delete("/api/jobs/:id", {
     ...guarded,
-    schema: { tags, operationId: "cancelJob", summary: "Cancel a job", params: IdPath, response: nothing },
+    schema: { tags, operationId: "cancelJob", summary: "Cancel a job", params: JobPath, response: nothing },
     handler: async (request, reply) => {
       const { id } = request.params;
       if (await jobs.cancel(id)) return sendNothing(reply);
       if ((await jobs.get(id)) === undefined) throw unknownJob();
-      throw new FedwayError("REQUEST_INVALID", "The job is finished already.");
+      throw new FedwayError("JOB_FINISHED", "Only a job that waits or runs can be cancelled.", {
+        next: `GET /api/jobs/${id} gives what came of it.`,
+      });
     },
   });
 }
@@ -111,4 +116,5 @@ export function addJobRoutes(app: TypedApp, shell: HttpShell): void {
   addReading(app, shell);
   addJobEvents(app, shell, unknownJob);
   addAsking(app, shell);
+  addCancelling(app, shell);
 }

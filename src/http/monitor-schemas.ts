@@ -85,7 +85,7 @@ export const StatusAnswer = view("Status", {
 /** Parameters of `GET /api/incidents`. */
 export const IncidentFilter = Type.Object(
   {
-    endpoint: Type.Optional(Type.String({ maxLength: 64 })),
+    endpoint: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "Catalogue id." })),
     open: Type.Optional(Type.Boolean({ description: "Only those that are open, or only those that are not." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
   },

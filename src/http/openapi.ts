@@ -61,9 +61,9 @@ export async function documentApi(app: TypedApp, { version, config }: HttpDeps):
 function documented(schema: Documented, route: Route): FastifySchema {
   const isGuarded = route.config?.guarded === true;
   const isPage = schema.tags?.includes("Pages") === true;
-  const declared = { ...(isPage && { 200: page }), ...errors(schema, isGuarded, isPage), ...responsesOf(schema) };
+  const declared = { ...(isPage && pageAnswers), ...errors(schema, isGuarded, isPage), ...responsesOf(schema) };
   const response = Object.fromEntries(
-    Object.entries(declared).map(([status, answer]) => [status, { ...answer, ...describing(status, answer) }]),
+    Object.entries(declared).map(([status, answer]) => [status, worded(status, answer)]),
   );
   return {
     ...schema,
@@ -83,7 +83,7 @@ const responsesOf = ({ response }: Documented): Record<string, object> =>
   );
 
 const html = { "text/html": { schema: { type: "string" } } };
-const page = { description: "A page.", content: html };
+const pageAnswers = { 200: { content: html }, "3xx": { type: "null" } };
 const problem = { "application/problem+json": { schema: Problem } };
 
 /** Errors that any route of this form may answer with; the ranges are for those that depend on the request. */
@@ -100,12 +100,16 @@ function errors({ params, body }: Documented, isGuarded: boolean, isPage: boolea
   };
 }
 
-/** The words of HTTP, where the answer has none of its own; not those of its schema, which are about what is in it. */
-const describing = (status: string, answer: object): object => ({
-  "x-response-description":
-    "content" in answer && "description" in answer
-      ? answer.description
-      : (STATUS_CODES[status] ?? (status === "4xx" ? "The request is refused." : "The request failed.")),
+const ranges: Readonly<Record<string, string>> = {
+  "3xx": "Unchanged, or elsewhere.",
+  "4xx": "The request is refused.",
+  "5xx": "The request failed.",
+};
+
+/** An answer in the words of HTTP, not in those of its schema, which are about what is in it. */
+const worded = (status: string, answer: object): object => ({
+  ...answer,
+  "x-response-description": STATUS_CODES[status] ?? ranges[status],
 });
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

@@ -59,19 +59,21 @@ const parameterNames = new Set([
 
 const none: readonly string[] = [];
 
-function flag(values: readonly string[] | undefined, name: string): boolean {
-  const value = values?.at(-1);
-  if (value === undefined || value === "false" || value === "0") return false;
-  if (value === "true" || value === "1" || value === "") return true;
-  throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false.`);
+/** The last of several values counts; the others have to be valid too. */
+function flag(values: readonly string[] = none, name: string): boolean {
+  if (!values.every((value) => /^(?:true|1|false|0)?$/.test(value))) {
+    throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is neither true nor false.`);
+  }
+  const value = values.at(-1);
+  return value === "true" || value === "1" || value === "";
 }
 
-function milliseconds(values: readonly string[] | undefined): number | undefined {
-  const value = values?.at(-1);
+function milliseconds(values: readonly string[] = none): number | undefined {
+  if (!values.every((value) => /^\d{0,9}$/.test(value))) {
+    throw new FedwayError("REQUEST_INVALID", 'The parameter "timeout" is not a whole number of milliseconds.');
+  }
   // Virtuoso's clients send `timeout=0` for "no timeout".
-  if (value === undefined || value === "" || value === "0") return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new FedwayError("REQUEST_INVALID", 'The parameter "timeout" is not a whole number of milliseconds.');
+  return Number(values.at(-1)) || undefined;
 }
 
 function refuseUpdate(): never {
@@ -111,8 +113,20 @@ function onlyQuery(texts: readonly string[], message: ProtocolMessage): string {
 const wantedFormat = (parameters: ReadonlyMap<string, string[]>): string | undefined =>
   ["format", "output", "results"].flatMap((name) => parameters.get(name) ?? none).find(isFormatName);
 
-/** SPARQL 1.1 Protocol, section 2.1.4; an empty field of a form is no graph. */
-const graphsOf = (uris: readonly string[] = none): readonly string[] => uris.filter((uri) => uri !== "");
+/** An absolute IRI, or nothing: an empty field of a form is no graph. */
+export const graphPattern = String.raw`^(?:[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^\x60\\]*)?$`;
+const graph = new RegExp(graphPattern);
+/** Characters of the IRI of a graph. */
+export const longestGraph = 2_048;
+
+/** SPARQL 1.1 Protocol, section 2.1.4. */
+function graphsOf(parameters: ReadonlyMap<string, readonly string[]>, name: string): readonly string[] {
+  const uris = parameters.get(name) ?? none;
+  if (uris.every((uri) => uri.length <= longestGraph && graph.test(uri))) return uris.filter((uri) => uri !== "");
+  throw new FedwayError("REQUEST_INVALID", `The parameter "${name}" is not an absolute IRI.`, {
+    next: `Send the IRI of one graph, or leave "${name}" out; several graphs are several parameters.`,
+  });
+}
 
 /** Parameters of the URL and of a form body, in this order. */
 function parametersOf({ search, body }: ProtocolMessage): Map<string, string[]> {
@@ -133,20 +147,20 @@ export function readOperation(message: ProtocolMessage): Operation {
   const { method, body } = message;
   const parameters = parametersOf(message);
   if (parameters.has("update")) refuseUpdate();
-  const format = wantedFormat(parameters);
-  const texts = [...(parameters.get("query") ?? none)];
-  if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));
-  if (method !== "POST" && texts.length === 0) return { kind: "description", format };
-  return {
-    kind: "query",
-    text: onlyQuery(texts, message),
-    defaultGraphs: graphsOf(parameters.get("default-graph-uri")),
-    namedGraphs: graphsOf(parameters.get("named-graph-uri")),
-    format,
+  const others = {
+    defaultGraphs: graphsOf(parameters, "default-graph-uri"),
+    namedGraphs: graphsOf(parameters, "named-graph-uri"),
+    format: wantedFormat(parameters),
     timeoutMs: milliseconds(parameters.get("timeout")),
     strict: flag(parameters.get("strict"), "strict"),
     partial: flag(parameters.get("partial"), "partial"),
   };
+  const texts = [...(parameters.get("query") ?? none)];
+  if (body?.form === "direct") texts.push(utf8Text(body.bytes, "The query"));
+  if (method !== "POST" && texts.length === 0) {
+    return { kind: "description", format: others.format };
+  }
+  return { kind: "query", text: onlyQuery(texts, message), ...others };
 }
 
 /** Room in a form for everything beside the query. */

@@ -6,7 +6,7 @@ import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { DeadLetters, SnapshotParameters } from "./monitor-schemas.ts";
 import { accepted } from "./registry-schemas.ts";
-import { answers, answersAs, IdPath } from "./schemas.ts";
+import { answers, answersAs, JobPath } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
 const tags = ["Availability"];
@@ -69,7 +69,7 @@ function addDeadLetters(app: TypedApp, { webhooks }: HttpShell): void {
       tags,
       operationId: "resendMessage",
       summary: "Send a message again that no receiver took",
-      params: IdPath,
+      params: JobPath,
       response: accepted,
     },
     handler: async (request, reply) => {

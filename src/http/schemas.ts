@@ -1,9 +1,5 @@
 import { type Static, Type, type TSchema } from "typebox";
-import type { FastifySchemaCompiler } from "fastify";
-import { Compile } from "typebox/compile";
-import { Value } from "typebox/value";
-import { FedwayError } from "../errors/fedway-error.ts";
-import { nearest } from "../errors/nearest.ts";
+import { graphPattern, longestGraph } from "./protocol-operation.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -167,7 +163,17 @@ export const RunRecord = view("Run", {
 });
 
 /** `{id}` in a path. */
-export const IdPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: "Its id." }) });
+export const IdPath = Type.Object({
+  id: Type.String({
+    pattern: String.raw`^[^\x00-\x1f\x7f-\x9f]{1,200}$`,
+    description: "Its id, without control characters.",
+  }),
+});
+
+/** `{id}` of a job in a path. */
+export const JobPath = Type.Object({
+  id: Type.String({ pattern: "^[A-Za-z0-9._-]{1,128}$", description: "Letters, digits, dots, hyphens, underscores." }),
+});
 
 /** Path of a shard of a dataset. */
 export const ShardPath = Type.Object({
@@ -177,8 +183,12 @@ export const ShardPath = Type.Object({
 
 const graphs = (what: string) =>
   Type.Optional(
-    Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100, description: `IRIs of ${what} graphs.` }),
+    Type.Array(Type.String({ pattern: graphPattern, maxLength: longestGraph }), {
+      description: `IRIs of ${what} graphs.`,
+    }),
   );
+const flag = (description: string) =>
+  Type.Optional(Type.Union([Type.Boolean(), Type.Enum(["1", "0", ""])], { description }));
 
 /** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
 export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: number }) {
@@ -188,16 +198,17 @@ export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: 
     "named-graph-uri": graphs("named"),
     format: Type.Optional(
       Type.String({
-        maxLength: 100,
         description:
-          "json, xml, csv, tsv, turtle, ntriples, jsonld, rdfxml, n3, trig, nquads or a media type; wins over Accept.",
+          "json, xml, csv, tsv, turtle, ntriples, jsonld, rdfxml, n3, trig, nquads or a media type; wins over Accept. Others do not count.",
       }),
     ),
     timeout: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 999_999_999, description: "Wanted time limit in milliseconds; 0: none." }),
+      Type.Union([Type.Integer({ minimum: 0, maximum: 999_999_999 }), Type.Literal("")], {
+        description: "Wanted time limit in milliseconds; 0: that of the service.",
+      }),
     ),
-    partial: Type.Optional(Type.Boolean({ description: "Take what can be had when an endpoint fails." })),
-    strict: Type.Optional(Type.Boolean({ description: "Refuse patterns outside SERVICE instead of sending them on." })),
+    partial: flag("Take what can be had when an endpoint fails."),
+    strict: flag("Refuse patterns outside SERVICE instead of sending them on."),
   };
   return {
     /** Of GET; without a query it gives the service description. */
@@ -214,61 +225,3 @@ export const Readiness = view("Readiness", {
   ready: Type.Boolean(),
   checks: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.Optional(Type.String()) })),
 });
-
-interface Violation {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly message: string;
-  readonly params: object;
-}
-
-const list = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-
-const namesIn = (params: object, key: string): readonly string[] => {
-  const value: unknown = Object.entries(params).find(([name]) => name === key)?.[1];
-  return Array.isArray(value) ? value.map(String) : [];
-};
-
-const clipped = (name: string): string => (name.length > 64 ? `${name.slice(0, 64)}…` : name);
-
-function unknownFields(unknown: readonly string[], known: readonly string[]): FedwayError {
-  const shown = unknown.slice(0, 5).map(clipped);
-  const likes = shown.flatMap((name) => nearest(name, known, 1));
-  const hint = likes.length > 0 ? ` Did you mean ${list(likes)}?` : "";
-  return new FedwayError("REQUEST_INVALID", `Unknown: ${list(shown)}.${hint}`, {
-    next: `Known are ${list(known)}.`,
-  });
-}
-
-/** The first violation in words; unknown fields first, because they are most often misspelt names of missing ones. */
-function violationError(violations: readonly Violation[], known: readonly string[], part: string): FedwayError {
-  const unknown = violations
-    .filter(({ keyword }) => keyword === "additionalProperties")
-    .flatMap(({ params }) => namesIn(params, "additionalProperties"));
-  if (unknown.length > 0) return unknownFields(unknown, known);
-  const [first] = violations;
-  const missing = first?.keyword === "required" ? namesIn(first.params, "requiredProperties") : [];
-  if (missing.length > 0) {
-    return new FedwayError("REQUEST_INVALID", `Missing: ${list(missing)}.`, { next: `Known are ${list(known)}.` });
-  }
-  const field = first?.instancePath.slice(1) ?? "";
-  const what = field === "" ? `The ${part}` : `"${clipped(field)}"`;
-  return new FedwayError("REQUEST_INVALID", `${what} ${first?.message ?? "is not valid"}.`);
-}
-
-const knownFields = (schema: TSchema): readonly string[] => {
-  const properties: unknown = "properties" in schema ? schema.properties : undefined;
-  return typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
-};
-
-/** Query parameters and path parts are text, so they are converted first; JSON bodies are taken as they are. */
-export const requestValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validator = Compile(schema);
-  const known = knownFields(schema);
-  const part = httpPart === "body" ? "body" : "request";
-  return (input: unknown) => {
-    const value = httpPart === "body" ? input : Value.Convert(schema, input);
-    if (validator.Check(value)) return { value };
-    return { error: violationError(validator.Errors(value), known, part) };
-  };
-};

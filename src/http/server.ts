@@ -20,7 +20,7 @@ import { addPublicationRoutes } from "./publication-routes.ts";
 import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
-import { requestValidator } from "./schemas.ts";
+import { requestValidator } from "./request-validator.ts";
 import { addShardRoutes } from "./shard-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";

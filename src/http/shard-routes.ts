@@ -2,11 +2,13 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { ShardDataset } from "../shards/finished-folder.ts";
+import { shardModes } from "../shards/spec.ts";
 import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
 import type { HttpShell, ShardService, TypedApp } from "./http-deps.ts";
 import { sendAccepted } from "./job-view.ts";
 import { accepted } from "./registry-schemas.ts";
 import { answers, answersAs, ShardPath, view } from "./schemas.ts";
+import { requestValidator } from "./request-validator.ts";
 import { shardUnknown } from "./sparql-routes.ts";
 import { guarded } from "./write-access.ts";
 import { type Static, Type } from "typebox";
@@ -156,9 +158,13 @@ function addDownload(app: TypedApp, shards: ShardService): void {
 function addBuilding(app: TypedApp, shards: ShardService): void {
   app.post("/api/shards", {
     ...guarded,
+    // The schema documents; the reader of descriptions checks, as it does for files.
+    validatorCompiler: ({ schema, ...rest }) =>
+      rest.httpPart === "body" ? () => true : requestValidator({ schema, ...rest }),
     schema: {
       tags,
       operationId: "buildShards",
+      body: BuildBody,
       summary: "Have shards built: from a description, or {file} naming one below shards-input/ of the data folder",
       querystring: BuildParameters,
       response: accepted,
@@ -196,6 +202,23 @@ const strict = { additionalProperties: false } as const;
 const DatasetPath = Type.Object({
   dataset: Type.String({ minLength: 1, maxLength: 32, description: "Id of a dataset." }),
 });
+
+/** Body of `POST /api/shards`; shards/README.md says what the other fields of a description are. */
+const BuildBody = Type.Union([
+  Type.Object(
+    { file: Type.String({ minLength: 1, description: "Name of a description below shards-input/." }) },
+    strict,
+  ),
+  Type.Object({
+    dataset: Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,31}$" }),
+    inputs: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, description: "RDF files below shards-input/." }),
+    queries: Type.String({ minLength: 1, description: "A JSON or CSV file, or a folder of .rq files." }),
+    licence: Type.String({ description: "IRI of the licence of the source." }),
+    title: Type.Optional(Type.String({ minLength: 1 })),
+    mode: Type.Optional(Type.Enum([...shardModes])),
+    gzip: Type.Optional(Type.Boolean()),
+  }),
+]);
 
 /** Parameters of `POST /api/shards`. */
 const BuildParameters = Type.Object(

@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { Type } from "typebox";
 import { html, type Html } from "../../html.ts";
 import { uncached } from "../common-headers.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
@@ -7,6 +8,8 @@ import { page, toCopy } from "./layout.ts";
 import { pageHeaders } from "./page-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
 import { IdPath } from "../schemas.ts";
+
+const tokenForm = Type.Object({ token: Type.String({ maxLength: 512 }) });
 
 /** Headers of pages that differ from reader to reader. */
 const privateHeaders = { ...pageHeaders, ...uncached };
@@ -52,7 +55,14 @@ export function addLogin(app: TypedApp, { config, version }: HttpShell): void {
     },
   });
   app.post("/login", {
-    schema: { hide: true },
+    // The schema documents; of a form only the field is read.
+    validatorCompiler: () => () => true,
+    schema: {
+      tags: ["Pages"],
+      operationId: "signIn",
+      summary: "Sign in with the form of that page",
+      body: { content: { "application/x-www-form-urlencoded": { schema: tokenForm } } },
+    },
     handler: ({ body }, reply) =>
       signIn(reply, (typeof body === "string" ? new URLSearchParams(body).get("token") : null) ?? ""),
   });

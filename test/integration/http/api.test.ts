@@ -38,6 +38,11 @@ describe("the JSON API refuses", () => {
   shouldRefuse("/api/query", { detail: "The body is empty; a JSON object is expected." }, { ...json(""), body: null });
   shouldRefuse("/api/explain", { detail: 'Unknown: "maxRows".' }, json({ query: "ASK {}", maxRows: 5 }));
   shouldRefuse("/api/endpoints?limit=0", { detail: '"limit" must be >= 1.' });
+  shouldRefuse("/api/endpoints?offset=true", { detail: '"offset" must be integer.' });
+  shouldRefuse("/api/endpoints?offset=", { detail: '"offset" must be integer.' });
+  shouldRefuse("/api/incidents?open=1", { detail: '"open" must be boolean.' });
+  shouldRefuse("/api/incidents?endpoint=%01", { detail: '"endpoint" is malformed. Expected: Catalogue id.' });
+  shouldRefuse("/api/endpoints/a%01b", { detail: '"id" is malformed. Expected: Its id, without control characters.' });
   shouldRefuse("/api/endpoints?query=x", { detail: 'Unknown: "query".' });
   const large = (length: number): RequestInit => json({ query: "x".repeat(length) });
   shouldAnswer("/api/query", [413, Problem, { code: "QUERY_TOO_LARGE" }], large(5_000));

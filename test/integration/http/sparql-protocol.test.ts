@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
+import type { ShardService } from "../../../src/http/http-deps.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
 import { fakeAnswer, smallBody } from "../../support/fake-query-service.ts";
 import { askQuery, raw, type Started, start } from "./http-fixture.ts";
@@ -153,6 +154,12 @@ describe("refusals", () => {
     const app = await start();
     const response = await fetch(`${app.url}/sparql`, { method: "PATCH" });
     expect(response.headers.get("Allow")).toBe("GET, HEAD, OPTIONS, POST");
+  });
+
+  it("say those of the route that names most of the path", async () => {
+    const app = await start({ shards: { datasets: [] } as unknown as ShardService });
+    const response = await fetch(`${app.url}/api/shards/planets/verify`, { method: "OPTIONS" });
+    expect(response.headers.get("Allow")).toBe("OPTIONS, POST");
   });
 });
 

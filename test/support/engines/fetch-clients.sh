@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Fetches the foreign clients of test/interop/clients into the user's cache folder, where clients.test.ts looks for them: a
-# Python environment (PyPI) and the jars of pom.xml (Maven Central). Prints the folder. Does nothing when they are there.
+# Fetches the foreign clients of test/interop/clients into the user's cache folder, where clients.test.ts and openapi.test.ts
+# look for them: a Python environment (PyPI), the jars of pom.xml (Maven Central) and the packages of package.json (npm).
+# Prints the folder. Does nothing when they are there.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clients="$here/../../interop/clients"
-# What is fetched is told by these two files: another content, another folder.
-version=$(cat "$clients/requirements.txt" "$clients/pom.xml" | sha256sum | cut -c1-12)
+# What is fetched is told by these files: another content, another folder.
+version=$(cat "$clients/requirements.txt" "$clients/pom.xml" "$clients/package.json" | sha256sum | cut -c1-12)
 folder="${XDG_CACHE_HOME:-$HOME/.cache}/fedway/clients-$version"
 # need PROGRAM PACKAGE
 need() {
@@ -26,6 +27,9 @@ if [ ! -e "$folder/complete" ]; then
   "$folder/python/bin/pip" install --quiet --requirement "$clients/requirements.txt" >&2
   mvn --batch-mode --quiet --strict-checksums --file "$clients/pom.xml" dependency:copy-dependencies \
     -DoutputDirectory="$folder/jars" >&2
+  mkdir "$folder/npm"
+  cp "$clients/package.json" "$folder/npm/"
+  npm install --prefix "$folder/npm" --ignore-scripts --no-audit --no-fund --no-package-lock --silent >&2
   touch "$folder/complete"
 fi
 echo "$folder"

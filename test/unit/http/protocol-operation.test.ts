@@ -49,6 +49,9 @@ describe("datasets", () => {
   shouldRead("in the URL of a direct query", direct("x", search), dataset);
   shouldRead("in both places", form("query=x&named-graph-uri=urn:d", search), { namedGraphs: ["urn:c", "urn:d"] });
   shouldRead("none", get("query=x"), { defaultGraphs: [], namedGraphs: [] });
+  shouldRefuse("what is no IRI", get("query=x&default-graph-uri=a%20graph"), "REQUEST_INVALID");
+  shouldRefuse("an IRI with control characters", form("query=x", "named-graph-uri=urn:%00"), "REQUEST_INVALID");
+  shouldRefuse("an endless IRI", get(`query=x&named-graph-uri=urn:${"x".repeat(2048)}`), "REQUEST_INVALID");
 });
 
 describe("parameters of the answer", () => {
@@ -74,6 +77,8 @@ describe("parameters of the answer", () => {
   shouldRead("others are ignored", get("query=x&debug=%FF&callback=f&__proto__=1"), { text: "x" });
   shouldRefuse("a timeout that is no number", get("query=x&timeout=1s"), "REQUEST_INVALID");
   shouldRefuse("a flag that is none", get("query=x&strict=maybe"), "REQUEST_INVALID");
+  shouldRefuse("one of several that is none", form("query=x&timeout=5", "timeout=soon"), "REQUEST_INVALID");
+  shouldRefuse("one beside no query", get("timeout=soon"), "REQUEST_INVALID");
 });
 
 describe("no query", () => {
