@@ -1,32 +1,23 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askForTheOtherKind, askWithComunica, askWithFetcher, named, type Outcome } from "./clients/clients.ts";
 import { type Fedway, startFedway } from "./fedway.ts";
 
 const run = promisify(execFile);
 const here = (path: string): string => new URL(path, import.meta.url).pathname;
 
-/** What a foreign client made of an answer: rows, triples, a boolean, or its error. */
-interface Outcome {
-  readonly client: string;
-  readonly form: string;
-  readonly format: string;
-  readonly outcome: number | boolean | string;
-}
-
 let fedway: Fedway;
-let endpoint: string;
 let folder: string;
 
 beforeAll(async () => {
   folder = (await run(here("../support/engines/fetch-clients.sh"))).stdout.trim();
   fedway = await startFedway({}, { FEDWAY_EXAMPLES: "on" });
-  endpoint = `${fedway.url}/endpoints/people/sparql`;
 }, 600_000);
 afterAll(() => fedway?.close());
 
 async function outcomes(program: string, ...words: readonly string[]): Promise<readonly Outcome[]> {
-  const { stdout } = await run(program, [...words, endpoint], { timeout: 300_000, maxBuffer: 1e7 });
+  const { stdout } = await run(program, words, { timeout: 300_000, maxBuffer: 1e7 });
   return stdout
     .trim()
     .split("\n")
@@ -48,15 +39,31 @@ function check(found: readonly Outcome[]): void {
   for (const refused of found.filter(cannotBe)) expect(refused.outcome).toMatch(/406|ValueError/u);
 }
 
-describe("foreign clients read every form in every format that they offer:", () => {
-  it("SPARQLWrapper, rdflib, pandas", async () => {
-    const found = await outcomes(`${folder}/python/bin/python`, here("clients/clients.py"));
-    expect(found).toHaveLength(100);
-    check(found);
-  });
-  it("Jena, RDF4J", async () => {
-    const found = await outcomes("java", "-cp", `${folder}/jars/*`, here("clients/Clients.java"));
-    expect(found).toHaveLength(31);
-    check(found);
-  });
-});
+describe.each(["/endpoints/people/sparql", "/federations/examples/sparql"])(
+  "foreign clients read every form in every format that they offer from %s:",
+  (route) => {
+    it("SPARQLWrapper, rdflib, pandas", async () => {
+      const found = await outcomes(`${folder}/python/bin/python`, here("clients/clients.py"), fedway.url + route);
+      expect(found).toHaveLength(100);
+      check(found);
+    });
+    it("Jena, RDF4J", async () => {
+      const words = ["-cp", `${folder}/jars/*`, here("clients/Clients.java"), fedway.url + route];
+      const found = await outcomes("java", ...words);
+      expect(found).toHaveLength(31);
+      check(found);
+    });
+    it("Comunica, fetch-sparql-endpoint", () => javascript({ url: fedway.url + route, where: named }));
+  },
+);
+
+it("Comunica and fetch-sparql-endpoint hand on a SERVICE clause with a catalogue id to /sparql", () =>
+  javascript({ url: `${fedway.url}/sparql`, where: `SERVICE <people> { ${named} }` }));
+
+async function javascript(asked: Parameters<typeof askWithComunica>[0]): Promise<void> {
+  const found = [...(await askWithComunica(asked)), ...(await askWithFetcher(asked))];
+  expect(found).toHaveLength(34);
+  check(found);
+  const refused = await askForTheOtherKind(asked);
+  expect(refused.filter(({ outcome }) => !String(outcome).includes("NOT_ACCEPTABLE"))).toEqual([]);
+}
