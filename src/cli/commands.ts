@@ -4,7 +4,9 @@ import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { openRunner, type QueryArguments, type QueryOutput, chooseService } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
 import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
+import { tableLines } from "./answer-table.ts";
 import { readFile } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { isUtf8 } from "node:buffer";
 
 /** Options that `query` and `explain` share. */
@@ -31,15 +33,30 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
     endpoint: options.endpoint,
     federation: options.federation,
     format: options.format,
+    accept: options.format === undefined ? (isTerminal(io) ? forTerminal : forPipe) : undefined,
     timeoutMs: options.timeout,
     partial: options.partial ?? false,
     strict: options.strict ?? false,
   };
 }
 
-async function deliver(io: CliIo, { body, notes }: QueryOutput): Promise<void> {
+const forTerminal = "text/tab-separated-values, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
+const forPipe = "text/csv, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
+
+const isTerminal = ({ stdout }: CliIo): boolean => "isTTY" in stdout && stdout.isTTY === true;
+
+/** To a terminal rows go as a table, and JSON and XML with a line end behind them; to a pipe all goes as it is. */
+async function deliver(
+  io: CliIo,
+  { body, contentType, notes }: QueryOutput,
+  format: string | undefined,
+): Promise<void> {
   for (const note of notes) await write(io.stderr, `note: ${oneLine(note)}\n`);
+  if (!isTerminal(io)) return pour(body, io.stdout);
+  const isTable = format === undefined && contentType.startsWith("text/tab-separated-values");
+  if (isTable) return pour(Readable.from(tableLines(body)), io.stdout);
   await pour(body, io.stdout);
+  if (!contentType.startsWith("text/")) await write(io.stdout, "\n");
 }
 
 /** A partial answer is a success only for those who asked for what can be had. */
@@ -56,7 +73,7 @@ export async function runQuery(io: CliIo, argument: string, options: QueryOption
   const runner = await openRunner(io, options.url);
   try {
     const delivery = await runner.run(asked, io.interrupted);
-    await deliver(io, delivery);
+    await deliver(io, delivery, options.format);
     return await closing(io, delivery, asked.partial);
   } catch (error) {
     return await report(io, error, asked.text);

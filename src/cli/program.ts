@@ -50,7 +50,10 @@ function addServe(program: Command, io: CliIo, running: Running): void {
 
 function addQuery(program: Command, running: Running): void {
   withQueryOptions(program.command("query").description("run a query and write its answer to standard output"))
-    .option("-f, --format <format>", "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type")
+    .option(
+      "-f, --format <format>",
+      "json, xml, csv, tsv, turtle, ntriples, jsonld or a media type; by default a table, or CSV and Turtle to a pipe",
+    )
     .option("-t, --timeout <ms>", "time limit in milliseconds", milliseconds)
     .option("--partial", "take what can be had when an endpoint fails")
     .addHelpText("after", () =>

@@ -77,7 +77,10 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
     );
   return {
     run: async (asked, signal) => {
-      const headers = { "Content-Type": "application/sparql-query" };
+      const headers = {
+        "Content-Type": "application/sparql-query",
+        ...(asked.accept !== undefined && { Accept: asked.accept }),
+      };
       const response = await post(`${routeOf(asked)}?${parametersOf(asked).toString()}`, {
         headers,
         body: asked.text,
@@ -87,6 +90,7 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
       const run = response.headers.get("Fedway-Run");
       return {
         body: response.body ? Readable.fromWeb(response.body) : Buffer.alloc(0),
+        contentType: response.headers.get("Content-Type") ?? "",
         notes: notes === null ? [] : notes.split(","),
         finalStatus: async () => finalStatusOf(ask, root, run),
       };

@@ -12,6 +12,8 @@ export interface QueryArguments {
   readonly endpoint: string | undefined;
   readonly federation: string | undefined;
   readonly format: string | undefined;
+  /** Accept header, where no format is named. */
+  readonly accept: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly partial: boolean;
   readonly strict: boolean;
@@ -20,6 +22,7 @@ export interface QueryArguments {
 /** An answer on its way. */
 export interface QueryOutput {
   readonly body: Buffer | Readable;
+  readonly contentType: string;
   readonly notes: readonly string[];
   /** QueryArguments once the body has ended; undefined when the final status is not known. */
   finalStatus(): Promise<RunStatus | undefined>;
@@ -78,6 +81,7 @@ function createLocalRunner(app: CliApp): Runner {
         endpointId: asked.endpoint,
         federationId: asked.federation,
         format: asked.format,
+        accept: asked.accept,
         timeoutMs: asked.timeoutMs,
         defaultGraphs: [],
         namedGraphs: [],
@@ -87,6 +91,7 @@ function createLocalRunner(app: CliApp): Runner {
       });
       return {
         body: answer.body,
+        contentType: answer.contentType,
         notes: answer.notes.map(({ message }) => message),
         finalStatus: async () => {
           const status = (await queries.runRecord(answer.runId))?.status;

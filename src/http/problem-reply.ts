@@ -63,7 +63,8 @@ export function problemReply(
   error: FedwayError,
   run?: string,
 ): { readonly status: number; readonly headers: Record<string, string>; readonly body: string } {
-  const body = JSON.stringify(toProblem(error, run));
+  // For people, who meet it in a terminal or a browser; programs do not mind.
+  const body = `${JSON.stringify(toProblem(error, run), undefined, 2)}\n`;
   const headers = problemHeaders(error, run);
   return {
     status: error.kind.status,

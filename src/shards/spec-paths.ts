@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { type FileFault, readBoundedFile } from "./bounded-file.ts";
 import type { ShardSpec } from "./spec.ts";
@@ -23,22 +23,25 @@ const maxSpecBytes = 200_000;
 
 /** The JSON of a description's file. @throws FedwayError `REQUEST_INVALID` */
 export async function readSpecFile(path: string): Promise<unknown> {
-  const bytes = await readBoundedFile(path, maxSpecBytes, (fault, cause) => unreadable(faults[fault], cause));
+  const bytes = await readBoundedFile(path, maxSpecBytes, (fault, cause) => unreadable(path, faults[fault], cause));
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch (cause) {
-    throw unreadable("is not JSON", cause);
+    throw unreadable(path, "is not JSON", cause);
   }
 }
 
 const faults = {
-  missing: "cannot be read",
+  missing: "is not there",
   "not a file": "is no file",
   "too large": `is larger than ${maxSpecBytes} bytes`,
 } as const satisfies Readonly<Record<FileFault, string>>;
 
-const unreadable = (how: string, cause: unknown): FedwayError =>
-  new FedwayError("REQUEST_INVALID", `The description of the shards ${how}.`, { cause });
+const unreadable = (path: string, how: string, cause: unknown): FedwayError =>
+  new FedwayError("REQUEST_INVALID", `The description of the shards, ${basename(path).slice(0, 200)}, ${how}.`, {
+    cause,
+    next: "shards/README.md says what it looks like; shards/example has one.",
+  });
 
 /**
  * Finds the files of a specification.

@@ -53,7 +53,7 @@ function change(
         let text = "";
         answer.on("data", (chunk: Buffer) => (text += chunk.toString()));
         answer.on("error", reject);
-        answer.on("end", () => resolve({ status: answer.statusCode, code: /"code":"(\w+)"/.exec(text)?.[1] }));
+        answer.on("end", () => resolve({ status: answer.statusCode, code: /"code": "(\w+)"/.exec(text)?.[1] }));
       },
     );
     asked.on("error", reject);

@@ -18,6 +18,8 @@ export interface Outcome {
 /** The world around a command. */
 export interface Setup {
   readonly stdin?: string | Buffer;
+  /** Standard output is a terminal. */
+  readonly isTerminal?: boolean;
   readonly prepare?: (queries: FakeQueryService) => void;
   readonly fetch?: (url: string) => Response;
   readonly openApp?: () => Promise<CliApp>;
@@ -60,7 +62,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
   };
   const io: CliIo = {
     stdin: Readable.from([Buffer.from(setup.stdin ?? "")]),
-    stdout: sink(out),
+    stdout: Object.assign(sink(out), { isTTY: setup.isTerminal ?? false }),
     stderr: sink(err),
     fetch: async (input, init) => {
       const url = input instanceof Request ? input.url : input.toString();

@@ -158,7 +158,7 @@ export function statusPage(shown: ShownStatus): string {
     part: "status",
     version,
     main: html`<h1>Status</h1>
-${heartbeatBanner(heartbeat)}${openIncidents(shown)}${tiles(shown)}${sortForm(shown)}${stripKey("hour")}
+${heartbeatBanner(heartbeat)}${tiles(shown)}${openIncidents(shown)}${sortForm(shown)}${stripKey("hour")}
 <section aria-label="Endpoints">
 ${fleet(shown)}</section>
 ${section("monitor", "The monitor itself", heartbeatFacts(heartbeat))}

@@ -195,14 +195,14 @@ describe("POST /api/endpoints", () => {
     const head = `POST /api/endpoints HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${json}\r\n`;
     const connection = raw(app, `${head}Content-Length: 100000000\r\n\r\n{`);
     await connection.ended;
-    expect(connection.received()).toMatch(/^HTTP\/1\.1 413 [^]*"code":"REQUEST_TOO_LARGE"/);
+    expect(connection.received()).toMatch(/^HTTP\/1\.1 413 [^]*"code": "REQUEST_TOO_LARGE"/);
   });
 
   it("reads no body of those who may not write", async () => {
     const app = await start({ config: { ...fakeSettings, adminToken: "0123456789abcdefghij" } });
     const head = `POST /api/endpoints HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${json}\r\n`;
     const connection = raw(app, `${head}Content-Length: 900000\r\n\r\n{`);
-    await connection.until('"code":"TOKEN_REQUIRED"');
+    await connection.until('"code": "TOKEN_REQUIRED"');
     expect(connection.received()).toMatch(/^HTTP\/1\.1 401 [^]*connection: close/i);
   });
 });

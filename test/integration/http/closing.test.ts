@@ -42,7 +42,7 @@ it("a connection whose answer was under way is closed after it, and does not hol
   const closed = app.server.close(graceMs);
   await refused(app.url);
   found();
-  await client.until('"code":"JOB_UNKNOWN"');
+  await client.until('"code": "JOB_UNKNOWN"');
   await closed;
   expect(await client.ended).toBe("closed");
 });

@@ -47,7 +47,7 @@ describe("metrics on a port of their own", () => {
       "GET /metrics HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n",
     );
     await rebound.ended;
-    expect(rebound.received()).toMatch(/^HTTP\/1\.1 421 [^]*"code":"HOST_REFUSED"/);
+    expect(rebound.received()).toMatch(/^HTTP\/1\.1 421 [^]*"code": "HOST_REFUSED"/);
     for (const path of ["/metrics", "/nowhere"]) {
       const { headers } = await fetch(metrics + path);
       expect(headers.get("content-security-policy")).toBe("sandbox; default-src 'none'");

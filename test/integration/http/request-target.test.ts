@@ -24,7 +24,7 @@ describe("requests that are not for this service are refused", () => {
   ] as const) {
     it(`with ${name}`, async () => {
       const app = await serve();
-      expect(await answerTo(app, target, head)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"REQUEST_INVALID"/);
+      expect(await answerTo(app, target, head)).toMatch(/^HTTP\/1\.1 400 [^]*"code": "REQUEST_INVALID"/);
       expect(app.queries.requests).toEqual([]);
     });
   }
@@ -71,7 +71,7 @@ describe("a service that listens on loopback", () => {
     for (const host of hosts) expect([host, await statusOf(app, host)]).toEqual([host, "421"]);
     for (const path of ["/", `/sparql?${askQuery}`, "/metrics", "/nowhere"]) {
       const answer = await answerTo(app, path, "Host: rebound.example\r\n");
-      expect(answer).toMatch(/^HTTP\/1\.1 421 [^]*"code":"HOST_REFUSED"[^]*FEDWAY_PUBLIC_URL/);
+      expect(answer).toMatch(/^HTTP\/1\.1 421 [^]*"code": "HOST_REFUSED"[^]*FEDWAY_PUBLIC_URL/);
     }
     expect(app.queries.requests).toEqual([]);
   });

@@ -325,14 +325,14 @@ describe("bytes that are no good HTTP", () => {
     const connection = raw(app, `GET /sparql?query=${"x".repeat(100_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await connection.ended;
     expect(connection.received()).toContain("HTTP/1.1 413");
-    expect(connection.received()).toContain('"code":"REQUEST_TOO_LARGE"');
+    expect(connection.received()).toContain('"code": "REQUEST_TOO_LARGE"');
   });
 
   it("nonsense is a problem", async () => {
     const app = await start();
     const connection = raw(app, "HELLO\r\n\r\n");
     await connection.ended;
-    expect(connection.received()).toContain('"code":"REQUEST_INVALID"');
+    expect(connection.received()).toContain('"code": "REQUEST_INVALID"');
   });
 
   it("a body shorter than announced is the client's end", async () => {

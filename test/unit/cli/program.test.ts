@@ -87,6 +87,29 @@ describe("query", () => {
     expect(calls.map(({ url }) => url)).toStrictEqual(["http://127.0.0.1:1/federations/all/sparql?"]);
   });
 
+  it("asks for CSV in a pipe and prints a table in a terminal", async () => {
+    const answering = (contentType: string, text: string) => (queries: FakeQueryService) => {
+      queries.answer = async () => fakeAnswer(Buffer.from(text), { contentType });
+    };
+    const tsv = `?name\t?n\n"Zo\u00eb \\"Z\\""@en\t12\n<http://a.example/${"x".repeat(80)}>\t\n`;
+    const prepare = answering("text/tab-separated-values; charset=utf-8", tsv);
+    const { out, queries } = await cli(["query", "ASK {}"], { prepare, isTerminal: true });
+    expect(queries.requests[0]?.accept).toMatch(/^text\/tab-separated-values, text\/turtle/);
+    const cut = `http://a.example/${"x".repeat(42)}\u2026`;
+    expect(out).toBe(
+      `name${" ".repeat(58)}n\n${"-".repeat(60)}  --\nZo\u00eb "Z"${" ".repeat(53)}  12\n${cut}\n`.replace(
+        "    n",
+        "    n",
+      ),
+    );
+    expect((await cli(["query", "ASK {}"], { prepare })).out).toBe(tsv);
+    expect((await cli(["query", "ASK {}"])).queries.requests[0]?.accept).toMatch(/^text\/csv, text\/turtle/);
+    const boolean = answering("application/sparql-results+json", "{}");
+    expect((await cli(["query", "ASK {}"], { prepare: boolean, isTerminal: true })).out).toBe("{}\n");
+    const named = await cli(["query", "ASK {}", "-f", "tsv"], { prepare, isTerminal: true });
+    expect([named.out, named.queries.requests[0]?.accept]).toEqual([tsv, undefined]);
+  });
+
   it("keeps the log off standard output", async () =>
     expect((await cli(["query", "ASK {}"])).overrides).toStrictEqual([{ FEDWAY_LOG_LEVEL: "silent" }]));
 });
