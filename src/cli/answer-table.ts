@@ -45,7 +45,7 @@ async function* linesOf(body: Buffer | Readable): AsyncGenerator<string> {
 
 function shown(cell: string): string {
   if (cell === "") return "";
-  const characters = [...oneLine(valueOf(cell))];
+  const characters = Array.from(oneLine(valueOf(cell)));
   return characters.length > widestCell ? `${characters.slice(0, widestCell - 1).join("")}…` : characters.join("");
 }
 
@@ -62,7 +62,7 @@ const widthsOf = (rows: readonly (readonly string[])[]): readonly number[] =>
   (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))));
 
 /** In characters, not UTF-16 code units. */
-const lengthOf = (text: string): number => [...text].length;
+const lengthOf = (text: string): number => Array.from(text).length;
 
 const aligned = (cells: readonly string[], widths: readonly number[]): string =>
   `${cells
