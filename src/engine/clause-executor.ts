@@ -10,7 +10,7 @@ import { decodedBody } from "../outbound/content-coding.ts";
 import { type ClauseRequest, createClauseEvaluator, type EvaluateHere, isEvaluatedHere } from "./evaluated-clause.ts";
 import type { ExecutionAccount } from "./execution-account.ts";
 import type { ExecutionBounds, SourceReport } from "./federation-engine.ts";
-import { createSharedAnswers, type SharedAnswers } from "./shared-answers.ts";
+import { SharedAnswers } from "./shared-answers.ts";
 import { noteStatus, sourceReport } from "./executor.ts";
 
 /** Asks endpoints for the solutions of clauses within one execution. */
@@ -39,7 +39,7 @@ interface ClauseExecutorOptions {
 export function createClauseExecutor(options: ClauseExecutorOptions): ClauseExecutor {
   const { bounds, account, evaluateHere } = options;
   const evaluated = createClauseEvaluator({ bounds, account, evaluateHere });
-  const asking: AskOptions = { ...options, answers: createSharedAnswers(account.held) };
+  const asking: AskOptions = { ...options, answers: new SharedAnswers(account.held) };
   /** What came first of SILENT clauses, whose blocks are asked side by side. */
   const firsts = new Map<string, "answer" | "failure">();
 

@@ -6,42 +6,40 @@ import { type HeldBytes, keyBytes, rowBytes } from "./held-bytes.ts";
 const LARGEST_BYTES = 256 * 1024;
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** The answers of one execution by request. */
-export interface SharedAnswers {
-  /** The rows of the request's answer. It is sent when it has not been, or when its answer was not kept. */
-  rows(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<Bindings>;
-}
-
-/** Equal requests of one execution are sent once, also while the first one is under way. What is kept is counted. */
-export function createSharedAnswers(held: HeldBytes): SharedAnswers {
-  const open = new Map<string, SharedRows>();
-  const kept = new LRUCache<string, SharedRows>({
+/** The answers of one execution: equal requests are sent once, also while the first one is under way. What is kept is counted. */
+export class SharedAnswers {
+  readonly #held: HeldBytes;
+  readonly #open = new Map<string, SharedRows>();
+  readonly #kept = new LRUCache<string, SharedRows>({
     maxSize: MOST_BYTES,
     sizeCalculation: (rows, request) => keyBytes(request) + rows.bytes,
     dispose: (rows) => rows.letGo(),
   });
 
-  function start(request: string, source: AsyncIterable<Bindings>): SharedRows {
-    const rows = new SharedRows(source, held);
-    open.set(request, rows);
-    return rows;
+  constructor(held: HeldBytes) {
+    this.#held = held;
   }
 
-  return {
-    async *rows(request, send) {
-      const known = kept.get(request) ?? open.get(request);
-      const rows = known?.isShared ? known : start(request, send());
-      try {
-        yield* rows.read();
-      } finally {
-        const isOver = rows.isDone || !rows.isRead;
-        if (open.get(request) === rows && isOver) {
-          open.delete(request);
-          if (rows.isDone && rows.isShared) kept.set(request, rows);
-        }
+  /** The rows of the request's answer. It is sent when it has not been, or when its answer was not kept. */
+  async *rows(request: string, send: () => AsyncIterable<Bindings>): AsyncIterable<Bindings> {
+    const known = this.#kept.get(request) ?? this.#open.get(request);
+    const rows = known?.isShared ? known : this.#start(request, send());
+    try {
+      yield* rows.read();
+    } finally {
+      const isOver = rows.isDone || !rows.isRead;
+      if (this.#open.get(request) === rows && isOver) {
+        this.#open.delete(request);
+        if (rows.isDone && rows.isShared) this.#kept.set(request, rows);
       }
-    },
-  };
+    }
+  }
+
+  #start(request: string, source: AsyncIterable<Bindings>): SharedRows {
+    const rows = new SharedRows(source, this.#held);
+    this.#open.set(request, rows);
+    return rows;
+  }
 }
 
 /** Rows for several readers. Whoever needs the next one pulls it, so that none waits for another to go on. */

@@ -17,7 +17,7 @@ import { plannedEndpoint, similarIds } from "./service-targets.ts";
 export type { PlanRequest } from "./plan-request.ts";
 
 /** What a planner is made of; cache sizes have defaults (1,000 query texts, 32 MiB). */
-export interface PlannerOptions extends PlanContext {
+interface PlannerOptions extends PlanContext {
   readonly cacheEntries?: number;
   readonly cacheBytes?: number;
 }
@@ -29,17 +29,10 @@ interface PlannedQuery {
 }
 
 /** Turns requests into plans; pure but for its cache, which is bounded in entries, bytes and entry size. */
-export interface Planner {
-  /**
-   * The plan of a legal query; what is not executed is a `RejectedPlan`.
-   * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
-   *   `FEDERATION_UNKNOWN`, `REQUEST_INVALID` when it names both an endpoint and a federation
-   */
-  plan(request: PlanRequest): PlannedQuery;
-}
+export type Planner = ReturnType<typeof createPlanner>;
 
 /** A planner over a live catalogue: no plan outlives the version of the catalogue that it was made with. */
-export function createPlanner(options: PlannerOptions): Planner {
+export function createPlanner(options: PlannerOptions) {
   const maxSize = options.cacheBytes ?? 32 * 1024 * 1024;
   const maxEntrySize = Math.max(1, Math.floor(maxSize / 16));
   // By the text first: one that comes again is often the same value, whose hash is known; a key made of it has none.
@@ -51,7 +44,12 @@ export function createPlanner(options: PlannerOptions): Planner {
   });
   const isCurrent = createVersionCheck(options);
   return {
-    plan(request) {
+    /**
+     * The plan of a legal query; what is not executed is a `RejectedPlan`.
+     * @throws FedwayError `QUERY_SYNTAX`, `QUERY_MISSING`, `QUERY_TOO_LARGE`, `UPDATE_REFUSED`, `ENDPOINT_UNKNOWN`,
+     *   `FEDERATION_UNKNOWN`, `REQUEST_INVALID` when it names both an endpoint and a federation
+     */
+    plan(request: PlanRequest): PlannedQuery {
       if (!isCurrent()) cache.clear();
       const { text } = request;
       const key = variantKey(request);

@@ -15,16 +15,13 @@ export const typed = (value: string, type: string): TermText => `${stringText(va
 type Statement = readonly [predicate: string, ...objects: readonly TermText[]];
 
 /** Collects triples as N-Triples text. */
-export interface TripleWriter {
-  add(subject: TermText, ...statements: readonly Statement[]): void;
-  text(): string;
-}
+export type TripleWriter = ReturnType<typeof createTripleWriter>;
 
 /** Writes predicates given as IRIs. */
-export function createTripleWriter(): TripleWriter {
+export function createTripleWriter() {
   const lines: string[] = [];
   return {
-    add(subject, ...statements) {
+    add(subject: TermText, ...statements: readonly Statement[]): void {
       for (const [predicate, ...objects] of statements) {
         for (const object of objects) lines.push(`${subject} <${predicate}> ${object} .`);
       }

@@ -22,7 +22,7 @@ interface ProbeSummary {
 }
 
 /** What the service works with. */
-export interface CapabilityServiceOptions {
+interface CapabilityServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly prober: CapabilityProber;
   /** Looks at endpoints that do not speak SPARQL. */

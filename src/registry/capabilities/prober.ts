@@ -29,7 +29,7 @@ interface ProbeOptions {
 }
 
 /** What a prober is built from. */
-export interface CapabilityProberOptions {
+interface CapabilityProberOptions {
   readonly asker: Pick<Asker, "ask">;
   readonly clock?: Clock;
   readonly bounds?: Partial<ProbeBounds>;

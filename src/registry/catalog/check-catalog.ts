@@ -13,7 +13,7 @@ import { parseTurtle } from "../../rdf/turtle.ts";
 import { shacl } from "../../rdf/vocabularies.ts";
 
 /** What `catalog check` looks at. */
-export interface CheckCatalogOptions extends LoadCatalogOptions {
+interface CheckCatalogOptions extends LoadCatalogOptions {
   /** SHACL shapes, in Turtle. */
   readonly shapesFile: string;
   /** Why requests to a URL would be refused; a warning here, because the operator's settings may differ. */

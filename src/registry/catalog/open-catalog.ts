@@ -19,7 +19,7 @@ import { type LoadCatalogOptions, readCatalogFiles } from "./read-files.ts";
 import { type CatalogFiles, resolveCatalog } from "./resolve-catalog.ts";
 
 /** How a catalogue that can change is opened. */
-export interface OpenCatalogOptions extends LoadCatalogOptions {
+interface OpenCatalogOptions extends LoadCatalogOptions {
   /** Where changes live. */
   readonly store: Store;
   /** Milliseconds since the epoch. */

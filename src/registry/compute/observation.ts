@@ -41,7 +41,7 @@ export interface KeyObservation {
 }
 
 /** Where an answer came from and what it was asked for. */
-export interface AnswerContext {
+interface AnswerContext {
   readonly kind: FactKind;
   /** The key of a query that named only one. */
   readonly only?: string | undefined;

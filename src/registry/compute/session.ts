@@ -34,7 +34,7 @@ export interface Unanswered {
 export type Outcome = Complete | Unanswered;
 
 /** What a session works with. */
-export interface SessionOptions {
+interface SessionOptions {
   readonly asker: Asker;
   readonly clock: Clock;
   readonly endpoint: AskedEndpoint;

@@ -14,7 +14,7 @@ import { iriParts, plainText } from "./text.ts";
 export type SchemaDetail = "summary" | "classes" | "lines" | "paths";
 
 /** What to show of a description. */
-export interface SchemaRequest {
+interface SchemaRequest {
   readonly detail: SchemaDetail;
   /** Only these classes: IRIs, `prefix:local` or local names; at most 50 are looked at. Paths lead from or to them. */
   readonly classes?: readonly string[];

@@ -23,7 +23,7 @@ export interface Freshness {
 }
 
 /** What the service works with. */
-export interface DescriptionServiceOptions {
+interface DescriptionServiceOptions {
   readonly catalog: Pick<Catalog, "byId" | "entries">;
   readonly retriever: VoidRetriever;
   readonly describer: Describer;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHeldBytes } from "../../../src/engine/held-bytes.ts";
-import { createSharedAnswers } from "../../../src/engine/shared-answers.ts";
+import { SharedAnswers } from "../../../src/engine/shared-answers.ts";
 import { literalFromParts } from "../../../src/results/terms.ts";
 import type { Bindings } from "../../../src/results/model.ts";
 
@@ -10,7 +10,7 @@ const textOf = (found: Bindings | undefined): string | undefined => found?.get("
 function setUp(count: number, length = 1) {
   let sent = 0;
   let left = 0;
-  const answers = createSharedAnswers(createHeldBytes(2 ** 27));
+  const answers = new SharedAnswers(createHeldBytes(2 ** 27));
   async function* send(): AsyncIterable<Bindings> {
     sent++;
     try {

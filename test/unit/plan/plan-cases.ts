@@ -1,11 +1,13 @@
 import { expect, it } from "vitest";
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import type { ErrorCode } from "../../../src/errors/codes.ts";
-import { createPlanner, type PlannerOptions, type PlanRequest } from "../../../src/plan/create-planner.ts";
+import { createPlanner, type PlanRequest } from "../../../src/plan/create-planner.ts";
 import type { QueryPlan } from "../../../src/plan/query-plan.ts";
 import type { Catalog, CatalogEntry, Federation } from "../../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
+
+type PlannerOptions = Parameters<typeof createPlanner>[0];
 
 export const toEntry = catalogEntry;
 

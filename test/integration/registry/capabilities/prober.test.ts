@@ -1,7 +1,7 @@
 import { sparqlAsker } from "../../../support/sparql-asker.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ProbedConstruct, endpointView } from "../../../../src/registry/capabilities/capabilities.ts";
-import { createCapabilityProber, type CapabilityProberOptions } from "../../../../src/registry/capabilities/prober.ts";
+import { createCapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
 import { createSparqlClient } from "../../../../src/outbound/client.ts";
 import type { SparqlClient } from "../../../../src/outbound/sparql-client.ts";
 import {
@@ -11,6 +11,8 @@ import {
   refuse,
   startLimitedEndpoint,
 } from "../../../support/limited-endpoint.ts";
+
+type CapabilityProberOptions = Parameters<typeof createCapabilityProber>[0];
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

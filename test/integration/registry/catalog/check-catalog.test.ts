@@ -1,9 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  type CatalogReport,
-  checkCatalog,
-  type CheckCatalogOptions,
-} from "../../../../src/registry/catalog/check-catalog.ts";
+import { type CatalogReport, checkCatalog } from "../../../../src/registry/catalog/check-catalog.ts";
 import {
   type CatalogFolder,
   createCatalogFolder,
@@ -11,6 +7,8 @@ import {
   federationTurtle,
   shapesFile,
 } from "../../../support/catalog-folder.ts";
+
+type CheckCatalogOptions = Parameters<typeof checkCatalog>[0];
 
 let folder: CatalogFolder;
 beforeEach(async () => {

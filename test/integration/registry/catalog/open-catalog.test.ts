@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import { parseTurtle } from "../../../../src/rdf/turtle.ts";
 import type { CatalogWrite, EditableCatalog } from "../../../../src/registry/catalog/catalog.ts";
-import { openCatalog, type OpenCatalogOptions } from "../../../../src/registry/catalog/open-catalog.ts";
+import { openCatalog } from "../../../../src/registry/catalog/open-catalog.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../../src/store/store.ts";
 import {
@@ -15,6 +15,8 @@ import {
   shapesFile,
 } from "../../../support/catalog-folder.ts";
 import { isIsomorphic } from "../../../support/graph-generator.ts";
+
+type OpenCatalogOptions = Parameters<typeof openCatalog>[0];
 
 const baseUrl = "http://127.0.0.1:4000";
 let folder: CatalogFolder;

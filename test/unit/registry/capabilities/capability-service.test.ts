@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { Capabilities } from "../../../../src/registry/capabilities/capabilities.ts";
-import {
-  type CapabilityServiceOptions,
-  CapabilityService,
-} from "../../../../src/registry/capabilities/capability-service.ts";
+import { CapabilityService } from "../../../../src/registry/capabilities/capability-service.ts";
 import { createCapabilityStore } from "../../../../src/registry/capabilities/capabilities.ts";
 import type { CapabilityProber } from "../../../../src/registry/capabilities/prober.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
+
+type CapabilityServiceOptions = ConstructorParameters<typeof CapabilityService>[0];
 
 const entry = catalogEntry;
 

@@ -3,7 +3,9 @@ import { DataFactory } from "rdf-data-factory";
 import { describe, expect, it } from "vitest";
 import { factKinds } from "../../../../src/registry/compute/fact-kinds.ts";
 import { isWritable, namespaceOf } from "../../../../src/registry/void/values.ts";
-import { countOf, type AnswerContext, readObservation } from "../../../../src/registry/compute/observation.ts";
+import { countOf, readObservation } from "../../../../src/registry/compute/observation.ts";
+
+type AnswerContext = Parameters<typeof readObservation>[1];
 
 const factory = new DataFactory();
 const context: AnswerContext = {

@@ -2,8 +2,10 @@ import type { WholeAnswer } from "../../../../src/outbound/whole-answer.ts";
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../../../src/errors/codes.ts";
 import { FedwayError } from "../../../../src/errors/fedway-error.ts";
-import { Session, type SessionOptions } from "../../../../src/registry/compute/session.ts";
+import { Session } from "../../../../src/registry/compute/session.ts";
 import { type Clock, systemClock } from "../../../../src/clock.ts";
+
+type SessionOptions = ConstructorParameters<typeof Session>[0];
 
 /** What an endpoint does with one request: an answer, perhaps slow or partial, or an error. */
 type Step =

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type SchemaDetail, type SchemaRequest, schemaView } from "../../../../src/registry/schema/schema-view.ts";
+import { type SchemaDetail, schemaView } from "../../../../src/registry/schema/schema-view.ts";
 import { estimateTokens } from "../../../../src/registry/schema/compose-view.ts";
 import type { Count, FactStatus, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import {
@@ -10,6 +10,8 @@ import {
   syntheticDescription,
 } from "../../../support/synthetic-catalog.ts";
 import { anyText } from "../../../support/any-text.ts";
+
+type SchemaRequest = Parameters<typeof schemaView>[1];
 
 const core = "http://purl.uniprot.org/core/";
 const count = (value: number, status: FactStatus = "exact"): Count => ({ value, status, record: 0 });

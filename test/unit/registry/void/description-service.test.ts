@@ -3,15 +3,14 @@ import { FedwayError } from "../../../../src/errors/fedway-error.ts";
 import type { JobContext, JobProgress } from "../../../../src/jobs/job-queue.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { Describer, DescribeOptions, DescribeTarget } from "../../../../src/registry/compute/describer.ts";
-import {
-  createDescriptionService,
-  type DescriptionServiceOptions,
-} from "../../../../src/registry/void/description-service.ts";
+import { createDescriptionService } from "../../../../src/registry/void/description-service.ts";
 import { createDescriptionStore } from "../../../../src/registry/void/description-store.ts";
 import { createMemoryStore } from "../../../../src/store/memory/memory-store.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { jobContext, notedJobs } from "../../../support/job-fakes.ts";
+
+type DescriptionServiceOptions = Parameters<typeof createDescriptionService>[0];
 
 const entry = (id: string, more: Partial<CatalogEntry> = {}): CatalogEntry =>
   catalogEntry(id, { url: "http://data.example/sparql", ...more });
