@@ -1,6 +1,7 @@
 import { unknownId } from "../errors/unknown-id.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
+import { FedwayError } from "../errors/fedway-error.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { answerKindOf } from "../hosting/query-form.ts";
 import { resultFormats } from "../results/formats.ts";
@@ -64,13 +65,13 @@ function acceptOf(request: FastifyRequest, format: string | undefined): string {
   return resultFormats.find(({ name }) => name === format)?.mediaType ?? format;
 }
 
-/** Asks a hosted endpoint and sends its answer. */
+/** Asks a hosted endpoint and sends its answer. A query that is none is refused for that, whatever format is wanted. */
 const hostedAnswer =
-  ({ config, sendProblem }: HttpShell, endpointOf: HostedRoute["endpointOf"]) =>
+  ({ config, queries, sendProblem }: HttpShell, endpointOf: HostedRoute["endpointOf"]) =>
   async (request: FastifyRequest, reply: FastifyReply, operation: QueryOperation): Promise<void> => {
     const mostMs = config.limits.timeoutMs;
     const kind = answerKindOf(operation.text);
-    const { mediaType, body, stream } = await endpointOf(request).query({
+    const asked = endpointOf(request).query({
       query: operation.text,
       kind: kind ?? "bindings",
       // The store's refusal of what is no query is not to be hidden behind a format.
@@ -81,6 +82,11 @@ const hostedAnswer =
       signal: clientSignal(request.exchange),
       // Waiting for others included.
       timeoutMs: Math.min(mostMs, operation.timeoutMs ?? mostMs),
+    });
+    const { mediaType, body, stream } = await asked.catch((error: unknown) => {
+      const isFormat = error instanceof FedwayError && error.code === "NOT_ACCEPTABLE";
+      if (isFormat) queries.explain({ text: operation.text, strict: false, defaultGraphs: [], namedGraphs: [] });
+      throw error;
     });
     const headers = [...staticHeaders, "Content-Type", contentTypes.get(mediaType) ?? mediaType];
     await sendAnswer(reply, { headers, contentEncoding: "identity", body: stream ?? body }, (error) =>
