@@ -245,9 +245,19 @@ function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): vo
   });
 }
 
+/** The first query of the README; it works in the folder of the repository. */
+const firstExample = "catalog/examples/queries/1-three-endpoints.rq";
+
 function startMessage(url: string, { registry, token, config }: ServedParts): string {
-  const { length } = registry.catalog.entries;
-  return `Fedway listens at ${url} with ${length} endpoints; see ${url}/docs\n${howToChange(url, token, config)}\n`;
+  const { entries, federations } = registry.catalog;
+  return `Fedway listens at ${url} with ${entries.length} endpoints and ${federations.length} federations.
+
+  Home page      ${url}/
+  Query console  ${url}/query
+  API            ${url}/docs${config.examples ? `\n  Example        npm run --silent fedway -- query ${firstExample}` : ""}
+
+${howToChange(url, token, config)}
+`;
 }
 
 function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Config): string {

@@ -107,7 +107,7 @@ it.each([
   const quiet = { FEDWAY_EXAMPLES: "off", FEDWAY_MONITOR: "off", FEDWAY_LOG_LEVEL: "silent" };
   const app = await createApp(loadConfig({ FEDWAY_DATA_DIR: dataDir, ...quiet, ...env }));
   expect(app.startMessage("http://here")).toMatch(
-    /^Fedway listens at http:\/\/here with \d+ endpoints; see http:\/\/here\/docs\n/,
+    /^Fedway listens at http:\/\/here with \d+ endpoints and \d+ federations\.\n/,
   );
   expect(app.startMessage("http://here")).toMatch(text);
   await app.close();
