@@ -83,7 +83,12 @@ export function addSparqlRoute(app: TypedApp, shell: HttpShell, route: SparqlRou
   const { form, direct, url: inUrl, beside } = protocolParameters(shell.config.limits);
   app.get<SparqlMessage>(url, {
     ...options,
-    schema: { ...schema, operationId: `${operationId}ByGet`, querystring: inUrl },
+    schema: {
+      ...schema,
+      operationId: `${operationId}ByGet`,
+      querystring: inUrl,
+      response: { ...sparqlAnswer, ...(route.target && consoleAnswer) },
+    },
   });
   app.post<SparqlMessage>(url, {
     ...options,
@@ -105,7 +110,13 @@ type SparqlMessage = { Body: ProtocolBody | undefined };
 
 /** Absent where a request without a query got the service description. */
 const runHeader = (description: string): object => ({ type: "string", description });
-const sparqlAnswer: unknown = {
+const consoleAnswer = {
+  303: {
+    description: "Without a query, where HTML is preferred to RDF: to the query console.",
+    headers: { Location: { type: "string" } },
+  },
+};
+const sparqlAnswer: object = {
   200: {
     ...answersAs(resultTypes)[200],
     headers: {

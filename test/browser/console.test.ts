@@ -1,12 +1,17 @@
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { listening } from "../support/listening.ts";
 import { startService } from "../support/running-service.ts";
 import { accessibilityFaults, keepPicture, looks, useStageOf, type Visit } from "./browser-fixture.ts";
 
 // The real service with its examples, and an endpoint that nobody answers for.
 const stage = useStageOf(async () => {
-  const service = await startService({ gone: "http://127.0.0.1:9/sparql" }, { FEDWAY_EXAMPLES: "on" });
+  const service = await startService(
+    { gone: "http://127.0.0.1:9/sparql", slow: await slow.listen() },
+    { FEDWAY_EXAMPLES: "on" },
+  );
   const asked = await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
   const { id } = (await asked.json()) as { id: string };
   const state = async (): Promise<unknown> =>
@@ -14,6 +19,32 @@ const stage = useStageOf(async () => {
   await vi.waitFor(async () => expect(await state()).toBe("done"), { timeout: 120_000 });
   return service;
 });
+
+/** An endpoint that gives its one answer when it is told to. */
+const slow = createSlowEndpoint();
+afterAll(() => slow.close());
+
+function createSlowEndpoint() {
+  const waiting: (() => void)[] = [];
+  const server = createServer((_request, response) => {
+    waiting.push(() => {
+      response.setHeader("Content-Type", "application/sparql-results+json");
+      response.end('{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","value":"urn:x:slow"}}]}}');
+    });
+  });
+  let stop = async (): Promise<void> => undefined;
+  return {
+    async listen(): Promise<string> {
+      const { origin, close } = await listening(server);
+      stop = close;
+      return `${origin}/sparql`;
+    },
+    answer: (): void => {
+      for (const give of waiting.splice(0)) give();
+    },
+    close: () => stop(),
+  };
+}
 
 /** Opens the console with this fragment and waits for its script. */
 async function open(fragment = "", options?: BrowserContextOptions): Promise<Visit> {
@@ -95,7 +126,7 @@ describe.each(Object.keys(looks) as readonly (keyof typeof looks)[])("%s", (look
     const problem = page.getByRole("alert");
     expect(await problem.innerText()).toMatch(/QUERY_SYNTAX/);
     expect(await problem.innerText()).toContain('The prefix "foaf:" is not declared.');
-    expect(await problem.innerText()).toContain("Add PREFIX foaf:");
+    expect(await problem.innerText()).toContain("PREFIX foaf: <http://xmlns.com/foaf/0.1/>");
     const marked = page.locator("#editor .CodeMirror-code > div", { has: page.locator(".faulty") });
     expect(await marked.innerText()).toContain("?person foaf:name ?name .");
     expect(await page.locator("#answer").isVisible()).toBe(false);
@@ -130,6 +161,41 @@ describe("the state of an answer", () => {
       await shouldBeFlawless(visit, `console-${name}`);
       await visit.page.context().close();
     }
+  });
+
+  it("shows what each endpoint does while the query runs, and can be stopped", async () => {
+    const query = "SELECT ?s { { SERVICE <people> { ?s a ?type } } UNION { SERVICE <slow> { ?s a ?type } } }";
+    const { page, complaints } = await open(fragmentOf({ query }));
+    const states = async (): Promise<readonly string[]> => page.locator("#plan tbody .badge").allInnerTexts();
+    await page.getByRole("button", { name: "Run" }).click();
+    // The rows of one are here while the other has not answered yet.
+    await expect.poll(states).toStrictEqual(["ok", "asking"]);
+    expect(await page.locator("#state .badge").innerText()).toBe("running");
+    slow.answer();
+    expect(await endOf(page)).toBe("ok");
+    expect(await states()).toStrictEqual(["ok", "ok"]);
+    expect(await page.locator("#state").innerText()).toContain("621 rows");
+    await page.getByRole("button", { name: "Run" }).click();
+    await expect.poll(states).toStrictEqual(["ok", "asking"]);
+    await page.getByRole("button", { name: "Stop" }).click();
+    expect(await endOf(page)).toBe("cancelled");
+    expect(await states()).toStrictEqual(["ok", "not finished"]);
+    expect(await page.getByRole("button", { name: "Stop" }).isVisible()).toBe(false);
+    expect(complaints).toStrictEqual([]);
+    await page.context().close();
+  });
+
+  it("is that of a federation, too, whose members the plan shows", async () => {
+    const visit = await stage.visit("/federations/examples");
+    const { page } = visit;
+    await page.getByRole("link", { name: "Open this query in the console" }).first().click();
+    await page.locator("html[data-console=ready]").waitFor();
+    expect(await page.locator("#target").inputValue()).toBe("federation:examples");
+    expect(await run(page)).toBe("ok");
+    expect(await rowTexts(page)).toHaveLength(12);
+    expect((await planRows(page)).length).toBeGreaterThanOrEqual(3);
+    await shouldBeFlawless(visit, "console-federation");
+    await page.context().close();
   });
 
   it("answers ASK with a word and CONSTRUCT with triples", async () => {

@@ -72,9 +72,11 @@ async function fault({ url }: Pick<Started, "url">, { path, init }: Sent): Promi
   const { headers, status } = response;
   leaving.abort();
   const policy = headers.get("content-security-policy") ?? "none";
+  // The query console is the one page with a script, which is this service's own.
+  const rest = path === "/query" ? policy.replace("script-src 'self'", "") : policy;
   const isPage = headers.get("content-type")?.startsWith("text/html") === true || headers.has("location");
   const isTight = isPage
-    ? /^(default-src 'none'|sandbox)/.test(policy) && !/script|https?:/.test(policy)
+    ? /^(default-src 'none'|sandbox)/.test(policy) && !/script|https?:/.test(rest)
     : policy === dataPolicy;
   if (isTight && headers.get("x-content-type-options") === "nosniff") return undefined;
   return `${init?.method ?? "GET"} ${path}: ${status}, ${policy}, ${headers.get("x-content-type-options")}`;
@@ -98,7 +100,7 @@ const faultsOf = async (app: Started, sent: readonly Sent[]): Promise<readonly s
     (found) => found !== undefined,
   );
 
-describe("every answer has a policy under which nothing runs, and is what it says", () => {
+describe("every answer has a policy under which nothing foreign runs, and is what it says", () => {
   it("of every route, where it finds what it is asked for", async () => {
     const app = await start(generousDeps());
     const routes = await routesOf(app);

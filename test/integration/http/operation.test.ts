@@ -145,6 +145,7 @@ describe("documents", () => {
       "/login",
       "/metrics",
       "/openapi.json",
+      "/query",
       "/shards/{dataset}/{shard}/sparql",
       "/sparql",
       "/status",

@@ -195,7 +195,9 @@ async function run(): Promise<void> {
     if (outcome.record !== undefined) display.show({ sources: outcome.record.sources, isRunning: false });
     showOutcome(outcome, tookMs);
   } catch (error) {
-    if (running === controller) say(...failure(error, signal));
+    if (running !== controller) return;
+    say(...failure(error, signal));
+    display.show({ isRunning: false });
   } finally {
     if (running === controller) parts.stop.hidden = true;
   }

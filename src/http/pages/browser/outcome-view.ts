@@ -22,13 +22,19 @@ const recordStates: Readonly<Record<RunRecord["status"], (record: RunRecord, too
   empty: (_, took) => ["empty", `Nothing fits the query. ${took}.`],
   partial: (record, took) => [
     "partial",
-    `${rowsText(record)}${took}. Something is missing: ${record.detail ?? "see the endpoints."}`,
+    `${rowsText(record)}${took}. Something is missing: ${missingText(record)}`,
     "work",
   ],
   failed: ({ detail }, took) => ["failed", `${detail ?? "The answer was not finished."} ${took}.`, "down"],
   cancelled: (_, took) => ["cancelled", `The answer was not finished. ${took}.`, "down"],
   running: (_, took) => unknown(took),
 };
+
+function missingText({ sources, detail }: RunRecord): string {
+  const lacking = sources.filter(({ status }) => status !== "ok" && status !== "pending");
+  const names = lacking.map(({ endpoint, reason }) => (reason === undefined ? endpoint : `${endpoint} (${reason})`));
+  return names.length === 0 ? (detail ?? "what, the service did not say.") : `${names.join(", ")}.`;
+}
 
 const unknown = (took: string): State => [
   "unknown",

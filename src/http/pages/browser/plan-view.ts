@@ -69,7 +69,8 @@ const marks: Readonly<Record<string, string>> = {
 
 const stateOf = ({ source }: Member, isRunning: boolean): string => {
   if (source === undefined) return isRunning ? "waiting" : "not asked";
-  return source.status === "pending" ? "asking" : source.status;
+  if (source.status !== "pending") return source.status;
+  return isRunning ? "asking" : "not finished";
 };
 
 const rowsText = ({ source }: Member): string => (source?.rows === undefined ? "" : source.rows.toLocaleString("en"));
@@ -77,15 +78,15 @@ const rowsText = ({ source }: Member): string => (source?.rows === undefined ? "
 function memberRow(member: Member, isRunning: boolean): HTMLElement {
   const { name, source } = member;
   const state = stateOf(member, isRunning);
+  const stateCell = element("td", {}, element("span", { class: `badge ${marks[state] ?? ""}` }, state));
+  if (source?.reason !== undefined) stateCell.append(element("span", { class: "reason" }, source.reason));
   const cells = [
-    element("td", {}, element("span", { class: `badge ${marks[state] ?? ""}` }, state)),
+    stateCell,
     element("td", { class: "n" }, source === undefined ? "" : String(source.requests)),
     element("td", { class: "n" }, rowsText(member)),
     element("td", { class: "n" }, source === undefined ? "" : `${Math.round(source.ms).toLocaleString("en")} ms`),
   ];
-  const title = element("th", { scope: "row" }, name);
-  if (source?.reason !== undefined) title.append(element("span", { class: "reason" }, source.reason));
-  return element("tr", {}, title, ...cells);
+  return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
 }
 
 function memberTable(members: readonly Member[], isRunning: boolean): HTMLElement {
