@@ -101,13 +101,15 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
   }
 }
 
+const contents = { bindings: "rows", boolean: "a boolean", quads: "triples" } as const;
+
 /** The format the client gets. @throws FedwayError `NOT_ACCEPTABLE` */
 function wantedFormat(kind: AnswerKind, { accept, format = "" }: QueryRequest): ResultFormat {
   const wanted = negotiateFormat(kind, { accept, format });
   if (wanted) return wanted;
   const offered = resultFormats.filter(({ kinds }) => kinds.includes(kind));
   const asked = format === "" ? "None of the formats in Accept" : `No format "${format.slice(0, 50)}"`;
-  throw new FedwayError("NOT_ACCEPTABLE", `${asked} can carry ${kind}.`, {
+  throw new FedwayError("NOT_ACCEPTABLE", `${asked} can hold ${contents[kind]}.`, {
     next: `Ask for one of ${offered.map(({ name, mediaType }) => `${mediaType} (${name})`).join(", ")}.`,
   });
 }

@@ -18,7 +18,7 @@ interface Asked {
 /** The names of people. */
 export const named = "?s <http://xmlns.com/foaf/0.1/name> ?name";
 
-const queriesOf = ({ where }: Asked) => ({
+export const queriesOf = ({ where }: Asked) => ({
   SELECT: `SELECT ?s ?name { ${where} } ORDER BY ?name LIMIT 3`,
   ASK: `ASK { ${where} }`,
   CONSTRUCT: `CONSTRUCT { ${named} } WHERE { { SELECT * { ${where} } ORDER BY ?name LIMIT 3 } }`,
