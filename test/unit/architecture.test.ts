@@ -193,6 +193,14 @@ test("the files that the overview names exist", () => {
   expect(named.filter((file) => !file.startsWith("test/") && !files.includes(file))).toEqual([]);
 });
 
+test("unit tests open no socket, write no file and start no process or thread", () => {
+  const unit = new URL("../unit", import.meta.url).pathname;
+  const outside =
+    /^import (?!type ).*"(?:node:(?:net|https?|http2|dns|child_process|worker_threads)|.*\/(?:scratch-folder|listening|running-service|built-program|shard-build|sparql-test-server)\.ts)"/mu;
+  const tests = readdirSync(unit, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  expect(tests.filter((name) => outside.test(readFileSync(join(unit, name), "utf8")))).toEqual([]);
+});
+
 test("the size of the house is printed", () => {
   const texts = [...sources.values()];
   const lines = texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0);

@@ -137,9 +137,13 @@ const allBroken = (format: Format, coding: Coding, headFirst = false): readonly 
   }));
 
 describe.each(["/sparql", "/endpoints/broken/sparql", "/federations/all/sparql"])("%s", (route) => {
+  // Every pair of codings by one of the direct routes, every coding on either side by the others.
+  const clientCodings = (at: number): readonly Coding[] =>
+    route === "/sparql" ? codings : codings.filter((_, other) => (other - at + codings.length) % codings.length < 2);
+
   it.each(formats)("%s in every coding, for clients of every coding", async (format) => {
-    for (const coding of codings) {
-      for (const acceptCoding of codings) {
+    for (const [at, coding] of codings.entries()) {
+      for (const acceptCoding of clientCodings(at)) {
         const found = await outcomes({ route, accept: format, acceptCoding }, allBroken(format, coding));
         expect(found.length).toBeGreaterThan(0);
         expect(

@@ -8,7 +8,7 @@ import type { CheckName } from "../../../src/shards/verify/verification.ts";
 import { openBuiltWorkspace, type ShardWorkspace } from "./shard-workspace.ts";
 
 // Whoever tampers with shards mends the manifest, so that checksums and counts are right again. What is wrong with files and
-// with triples that are missing, foreign or repeated is tested without a build (unit/shards/verify).
+// with triples that are missing, foreign or repeated is tested without a build (integration/shards/verify).
 
 let workspace: ShardWorkspace;
 let folder: string;
