@@ -16,7 +16,7 @@ const inputs = [
   "deploy/comunica/engine.json",
   ...globSync("deploy/build*.mjs", { cwd: root }),
   ...globSync("src/**/*", { cwd: root }).filter((path) => statSync(inRoot(path)).isFile()),
-].toSorted();
+].toSorted((one, other) => (one < other ? -1 : 1));
 const hash = createHash("sha256");
 for (const path of inputs) hash.update(`${path}\n`).update(readFileSync(inRoot(path)));
 const digest = hash.digest("hex");

@@ -68,7 +68,7 @@ describe("the Dockerfile", () => {
   it("starts what `npm run serve` starts, without a shell, and is stopped as the service expects", () => {
     const { serve, start } = packageJson["scripts"] as { serve: string; start: string };
     expect(`exec ${execForm(only(runtime, "CMD").text)?.join(" ")}`).toBe(serve);
-    expect(start).toBe(`npm run --silent build && ${serve}`);
+    expect(start).toBe(`node deploy/build.mjs --start && ${serve}`);
     expect(only(runtime, "STOPSIGNAL").text).toBe("SIGTERM");
     expect(only(runtime, "WORKDIR").text).toBe("/app");
   });
