@@ -3,7 +3,9 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import { plainHeaders, preflightHeaders } from "./common-headers.ts";
 import type { HttpDeps, HttpSettings } from "./http-deps.ts";
 import type { SendProblem } from "./problem-reply.ts";
+import { sendRefusalPage } from "./pages/page-reply.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
+import { prefersPage } from "./rdf-body.ts";
 import { guardRoutes } from "./write-access.ts";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { BlockList } from "node:net";
@@ -125,7 +127,10 @@ export function addGatekeeping(app: FastifyInstance, deps: HttpDeps, sendProblem
     }
     const found = table.at(pathOf(request));
     if (found === undefined) {
-      sendProblem(reply, new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(settings.role) }));
+      const unknown = new FedwayError("NOT_FOUND", "No route has this path.", { next: elsewhere(settings.role) });
+      if (prefersPage(request.headers.accept))
+        void sendRefusalPage(request, reply, { error: unknown, version: deps.version });
+      else sendProblem(reply, unknown);
     } else if (request.method === "OPTIONS") {
       reply.hijack();
       const answer = preflightAnswer(found, request.headers["access-control-request-method"]);

@@ -19,11 +19,14 @@ const pages: Readonly<Record<string, string>> = {
   docs: "/docs",
   login: "/login",
   missing: "/endpoints/peple",
+  "unknown-path": "/nothing/here",
 };
 
 /** The browser itself tells of every answer that is no success. */
 const expected = (path: string): readonly string[] =>
-  path === pages["missing"] ? ["Failed to load resource: the server responded with a status of 404 (Not Found)"] : [];
+  [pages["missing"], pages["unknown-path"]].includes(path)
+    ? ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
+    : [];
 
 describe.each(Object.entries(pages))("%s", (name, path) => {
   it.each(Object.keys(looks) as readonly (keyof typeof looks)[])("%s", async (look) => {

@@ -96,6 +96,13 @@ describe("with the mouse", () => {
     expect(await heading(page)).toBe("People of the north");
   });
 
+  it("a path that is not known leads to the catalogue", async () => {
+    const { page } = await stage.visit("/nothing/here");
+    expect(await heading(page)).toBe("There is nothing here");
+    await page.getByRole("link", { name: "Go to the catalogue" }).click();
+    expect(pathOf(page)).toBe("/");
+  });
+
   it("an id that is not known leads to the one that was meant", async () => {
     const { page } = await stage.visit("/endpoints/peple");
     await page.getByRole("link", { name: "people" }).click();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { plainHeaders } from "../common-headers.ts";
+import { plainHeaders, uncached } from "../common-headers.ts";
 import { chooseCoding, compressWhole, smallestCompressedBytes } from "../compression.ts";
 import type { FedwayError } from "../../errors/fedway-error.ts";
 import { type Html, html } from "../../html.ts";
@@ -56,7 +56,7 @@ ${ids.map((id) => html`<li><a href="/endpoints/${id}"><code>${id}</code></a></li
 `;
 
 /** What a person sees instead of a problem document. */
-export function refusalPage(error: FedwayError, version: string): string {
+function refusalPage(error: FedwayError, version: string): string {
   const { title, status } = error.kind;
   const { endpoints = [], next } = error.details;
   const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${next}</p>`;
@@ -69,4 +69,17 @@ ${endpoints.length > 0 ? suggestions(endpoints) : advice}
 <p class="meta">Status ${status}, code <code>${error.code}</code></p></div>
 <p><a href="/">Go to the catalogue</a></p>`,
   });
+}
+
+/** Answers with what a person sees instead of a problem document. */
+export function sendRefusalPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { error, version }: { readonly error: FedwayError; readonly version: string },
+): FastifyReply {
+  request.exchange.code = error.code;
+  return reply
+    .code(error.kind.status)
+    .headers({ ...pageHeaders, ...uncached })
+    .send(refusalPage(error, version));
 }

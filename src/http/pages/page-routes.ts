@@ -4,7 +4,6 @@ import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
-import { uncached } from "../common-headers.ts";
 import { unseen } from "../monitor-routes.ts";
 import { toHttpError } from "../problem-reply.ts";
 import { knownEntry } from "../registry-routes.ts";
@@ -19,7 +18,7 @@ import { docsPage } from "./docs-page.ts";
 import { endpointPage, readingOf } from "./endpoint-page.ts";
 import { federationPage } from "./federation-page.ts";
 import { incidentPage } from "./incident-page.ts";
-import { pageHeaders, sendPage, refusalPage } from "./page-reply.ts";
+import { sendPage, sendRefusalPage } from "./page-reply.ts";
 import { statusPage, readStatusFilter } from "./status-page.ts";
 
 const tags = ["Pages"];
@@ -181,12 +180,8 @@ function addIncident(app: TypedApp, shell: HttpShell): void {
 function answerWithPages(app: TypedApp, { logger, version }: HttpShell): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toHttpError(thrown);
-    request.exchange.code = error.code;
     if (error.code === "INTERNAL") logger?.error({ err: error.cause ?? error }, "unexpected error");
-    return reply
-      .code(error.kind.status)
-      .headers({ ...pageHeaders, ...uncached })
-      .send(refusalPage(error, version));
+    return sendRefusalPage(request, reply, { error, version });
   });
 }
 
