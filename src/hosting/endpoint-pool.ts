@@ -17,7 +17,7 @@ export interface PooledEndpointOptions {
 }
 
 /** Bounds of a pool. */
-export interface EndpointPoolOptions {
+interface EndpointPoolOptions {
   /** Running time of one query; waiting does not count. */
   readonly timeoutMs: number;
   /** Memory of all threads, and of answers that wait to be read. */

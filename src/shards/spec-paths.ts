@@ -8,7 +8,7 @@ import type { ShardSpec } from "./spec.ts";
 export type LocatedSpec = ShardSpec & { readonly output: string };
 
 /** Where the paths of a specification may lead. */
-export interface SpecPlaces {
+interface SpecPlaces {
   /** Relative paths start here. */
   readonly baseDir: string;
   /** Folders that may be read, symbolic links followed. */

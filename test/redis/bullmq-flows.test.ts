@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type BullmqJobQueueOptions, createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
+import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { ChildJob, JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { gate, kind } from "../contract/jobs/job-queue-fixture.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+
+type BullmqJobQueueOptions = Parameters<typeof createBullmqJobQueue>[0];
 
 let server: RedisServer;
 /** Another program that uses the same database. */

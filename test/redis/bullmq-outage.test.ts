@@ -2,11 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type BullmqJobQueueOptions, createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
+import { createBullmqJobQueue } from "../../src/jobs/bullmq/bullmq-job-queue.ts";
 import type { JobKind, JobQueue } from "../../src/jobs/job-queue.ts";
 import { gate, kind, shouldReject } from "../contract/jobs/job-queue-fixture.ts";
 import { freePort } from "../support/listening.ts";
 import { type RedisServer, startRedis } from "../support/engines/start-redis.ts";
+
+type BullmqJobQueueOptions = Parameters<typeof createBullmqJobQueue>[0];
 
 const password = "p-ss:w0rd@secret";
 let server: RedisServer;

@@ -12,7 +12,7 @@ import { checkAddress, openRedisLink, type RedisLink } from "./redis-link.ts";
 import { openSchedules, type Schedules } from "./schedules.ts";
 
 /** How a queue in Redis works; all times in milliseconds. */
-export interface BullmqJobQueueOptions extends Partial<Keeping> {
+interface BullmqJobQueueOptions extends Partial<Keeping> {
   /** `redis://` or `rediss://`, with account and database. */
   readonly url: string;
   /** What every key begins with: a short name and a colon, e.g. `fedway:`; the same in all processes of a deployment. */

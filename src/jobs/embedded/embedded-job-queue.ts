@@ -12,7 +12,7 @@ import { Runner } from "./runner.ts";
 import { Schedules } from "./schedules.ts";
 
 /** How an embedded queue works; all times in milliseconds. */
-export interface EmbeddedJobQueueOptions {
+interface EmbeddedJobQueueOptions {
   /** No other process changes the jobs in it: this one holds the data folder. */
   readonly store: Store;
   readonly clock?: Clock;

@@ -112,7 +112,7 @@ export function serviceDescription(service: DescribedService): readonly RDF.Quad
 }
 
 /** How a planner's description is written down. */
-export interface PlannerViewOptions extends ViewOptions {
+interface PlannerViewOptions extends ViewOptions {
   /** ISO 8601; of a description that was finished before, only the endpoint is told. */
   readonly notBefore?: string;
 }

@@ -10,7 +10,7 @@ import type { ShardMode } from "../spec.ts";
 export const ruleFileName = "rules.lp";
 
 /** What a rule file is made from. */
-export interface RuleFileInput {
+interface RuleFileInput {
   readonly mode: ShardMode;
   /** With `placement`, which in paper mode is not looked at. */
   readonly problem: Problem;

@@ -9,7 +9,7 @@ import { sqliteFailed } from "./sqlite-errors.ts";
 import { createWriteBatch, type WriteBatch } from "./write-batch.ts";
 
 /** How a store in a file is opened. */
-export interface SqliteStoreOptions extends DatabaseOptions {
+interface SqliteStoreOptions extends DatabaseOptions {
   readonly clock?: Pick<Clock, "now">;
 }
 

@@ -1,10 +1,8 @@
 import { afterEach } from "vitest";
-import {
-  EndpointPool,
-  type EndpointPoolOptions,
-  type PooledEndpointOptions,
-} from "../../../src/hosting/endpoint-pool.ts";
+import { EndpointPool, type PooledEndpointOptions } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint, HostedQuery } from "../../../src/hosting/hosted-endpoint.ts";
+
+type EndpointPoolOptions = ConstructorParameters<typeof EndpointPool>[0];
 
 export const limits = {
   timeoutMs: 10_000,

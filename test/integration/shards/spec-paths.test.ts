@@ -2,8 +2,10 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readShardSpec, type ShardSpec } from "../../../src/shards/spec.ts";
-import { isInside, locateSpec, type SpecPlaces } from "../../../src/shards/spec-paths.ts";
+import { isInside, locateSpec } from "../../../src/shards/spec-paths.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
+
+type SpecPlaces = Parameters<typeof locateSpec>[1];
 
 let root: string;
 let places: SpecPlaces;

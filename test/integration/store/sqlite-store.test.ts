@@ -4,9 +4,11 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate, migrations } from "../../../src/store/sqlite/database.ts";
 import { backupDatabase } from "../../../src/store/sqlite/backup.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "../../../src/store/sqlite/sqlite-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
+
+type SqliteStoreOptions = Parameters<typeof openSqliteStore>[0];
 
 async function openStore(options: SqliteStoreOptions): Promise<Store> {
   const store = await openSqliteStore(options);

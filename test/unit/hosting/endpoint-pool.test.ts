@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { answerMediaType, EndpointPool, type EndpointPoolOptions } from "../../../src/hosting/endpoint-pool.ts";
+import { answerMediaType, EndpointPool } from "../../../src/hosting/endpoint-pool.ts";
 import type { HostedEndpoint } from "../../../src/hosting/hosted-endpoint.ts";
 import type { HostedJob } from "../../../src/hosting/hosted-endpoint.ts";
 import type { StoreRunnerOptions } from "../../../src/hosting/store-runner.ts";
 import type { AnswerKind } from "../../../src/results/model.ts";
+
+type EndpointPoolOptions = ConstructorParameters<typeof EndpointPool>[0];
 
 const mib = 1_048_576;
 /** Of a worker that runs a query with 100 MiB for its store: its thread and an answer besides. */

@@ -27,7 +27,7 @@ export interface LoadedQueries {
 }
 
 /** Bounds, and which entries count. */
-export interface LoadOptions {
+interface LoadOptions {
   readonly limits?: Partial<QueryLimits>;
   /** Only JSON objects or CSV records with these values: one file may hold the queries of several datasets. */
   readonly only?: EntryFilter | undefined;

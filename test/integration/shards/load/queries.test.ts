@@ -1,14 +1,11 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  collectQueries,
-  type LoadedQueries,
-  type LoadOptions,
-  loadQueries,
-} from "../../../../src/shards/load/queries/load-queries.ts";
+import { collectQueries, type LoadedQueries, loadQueries } from "../../../../src/shards/load/queries/load-queries.ts";
 import { entriesFromCsv, entriesFromJson, type QueryEntry } from "../../../../src/shards/load/queries/read-files.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
+
+type LoadOptions = Parameters<typeof loadQueries>[1];
 
 const jsonText = async (text: string, options: LoadOptions = {}): Promise<LoadedQueries> =>
   collectQueries(entriesFromJson(text, options.only), options);

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { plannerView, type PlannerViewOptions } from "../../../../src/registry/void/published-documents.ts";
+import { plannerView } from "../../../../src/registry/void/published-documents.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { selectFrom } from "../../../support/rdf-text.ts";
 import { sampleDescription } from "../../../support/sample-description.ts";
+
+type PlannerViewOptions = Parameters<typeof plannerView>[1];
 
 const ns = "http://rdfs.org/ns/void#";
 const foaf = "http://xmlns.com/foaf/0.1/";

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { chooseRules } from "../../../../src/shards/rules/choose-rules.ts";
 import type { Problem, Solution } from "../../../../src/shards/rules/problem.ts";
-import { type RuleFileInput, ruleFileOf } from "../../../../src/shards/report/rule-file.ts";
+import { ruleFileOf } from "../../../../src/shards/report/rule-file.ts";
 import { createClingoSolver } from "../../../../src/shards/solver/clingo-solver.ts";
 import { literal } from "../../../support/shard-benchmark.ts";
 import { coverProblem, randomCover, randomPlacement } from "../../../support/shard-problems.ts";
+
+type RuleFileInput = Parameters<typeof ruleFileOf>[0];
 
 const solver = createClingoSolver();
 afterAll(() => solver.close());
