@@ -1,3 +1,4 @@
+import { capabilitiesSchema } from "../registry/capabilities/capabilities.ts";
 import { Type } from "typebox";
 import { view } from "./schemas.ts";
 
@@ -135,15 +136,4 @@ export const accepted: Readonly<Record<number, object>> = { 202: Job };
 export const JobList = view("JobList", { jobs: Type.Array(Job) });
 
 /** What probes found of an endpoint. */
-export const CapabilityRecord = view("Capabilities", {
-  endpoint: Type.String(),
-  probedAt: Type.String(),
-  reachable: Type.Boolean(),
-  constructs: Type.Any(),
-  methods: Type.Array(Type.String()),
-  formats: Type.Array(Type.String()),
-  rowCap: Type.Optional(Type.Integer()),
-  maxValuesRows: Type.Optional(Type.Integer()),
-  maxUrlBytes: Type.Optional(Type.Integer()),
-  service: Type.Optional(Type.Boolean()),
-});
+export const CapabilityRecord = view("Capabilities", capabilitiesSchema.properties);

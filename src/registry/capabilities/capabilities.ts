@@ -33,7 +33,8 @@ const outcomeSchema = exactly({
 /** What one probe found. */
 export type ProbeOutcome = Frozen<Static<typeof outcomeSchema>>;
 
-const capabilitiesSchema = exactly({
+/** Capabilities as they are stored and served. */
+export const capabilitiesSchema = exactly({
   /** URL. */
   endpoint: text(2_048),
   probedAt: instant,
