@@ -117,9 +117,13 @@ export const IncidentList = view("IncidentList", { incidents: Type.Array(Inciden
 export const MaintenanceBody = Type.Object(
   {
     from: Type.Optional(
-      Type.String({ maxLength: 40, description: "ISO 8601 with time zone, or a day in UTC; now when left out." }),
+      Type.String({
+        maxLength: 40,
+        description: "ISO 8601 with time zone, or a day in UTC; now when left out.",
+        examples: ["2099-01-31T20:00:00Z"],
+      }),
     ),
-    to: Type.String({ maxLength: 40, description: "As from." }),
+    to: Type.String({ maxLength: 40, description: "As from.", examples: ["2099-01-31T22:00:00Z"] }),
     reason: Type.Optional(Type.String({ maxLength: 300 })),
   },
   strict,

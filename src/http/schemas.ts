@@ -97,7 +97,7 @@ export const PlanDescription = view("Plan", {
   text: Type.String({ description: "The plan as indented text for people." }),
 });
 
-const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query.", examples: ["ASK {}"] });
+const query = Type.String({ minLength: 1, description: "SPARQL 1.1 query." });
 const endpoint = Type.Optional(
   Type.String({ maxLength: 64, description: "Catalogue id; the query then needs no SERVICE." }),
 );
@@ -192,7 +192,8 @@ const flag = (description: string) =>
 
 /** Parameters of the SPARQL routes, for their documentation; the protocol reader checks them. */
 export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: number }) {
-  const text = Type.String({ minLength: 1, maxLength: maxQueryBytes, description: "SPARQL 1.1 query." });
+  const text = { minLength: 1, maxLength: maxQueryBytes, description: "SPARQL 1.1 query." };
+  const field = Type.String({ ...text, examples: ["ASK {}"] });
   const others = {
     "default-graph-uri": graphs("default"),
     "named-graph-uri": graphs("named"),
@@ -212,9 +213,9 @@ export function protocolParameters({ maxQueryBytes }: { readonly maxQueryBytes: 
   };
   return {
     /** Of GET; without a query it gives the service description. */
-    url: Type.Object({ query: Type.Optional(text), ...others }),
-    form: Type.Object({ query: text, ...others }),
-    direct: text,
+    url: Type.Object({ query: Type.Optional(field), ...others }),
+    form: Type.Object({ query: field, ...others }),
+    direct: Type.String(text),
     /** Of a POST whose query is in its body. */
     beside: Type.Object(others),
   };
