@@ -20,7 +20,7 @@ interface ShownCatalog {
   readonly descriptions: ReadonlyMap<string, EntryDescription>;
   /** How many endpoints the catalogue has in all. */
   readonly all: number;
-  readonly federations: readonly (Federation & { readonly total: number })[];
+  readonly federations: readonly (Pick<Federation, "id" | "title"> & { readonly total: number })[];
   readonly publicUrl: string;
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;

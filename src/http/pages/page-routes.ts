@@ -49,7 +49,11 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
         found,
         descriptions,
         all: catalog.entries.length,
-        federations: catalog.federations.map((each) => ({ ...each, total: catalog.membersOf(each).length })),
+        federations: catalog.federations.map((each) => ({
+          id: each.id,
+          title: each.title,
+          total: catalog.membersOf(each).length,
+        })),
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
         version,
