@@ -54,7 +54,7 @@ ${main}
 </main>
 <footer class="foot"><div class="wide">
 <span>Fedway ${version}</span>
-<a href="/sparql">Service description</a>
+<a href="/sparql?format=turtle">Service description</a>
 <a href="/.well-known/void">VoID</a>
 <a href="/openapi.json">OpenAPI</a>
 <a href="/incidents.atom">Incident feed</a>
