@@ -109,17 +109,21 @@ export function isBack({ domains, probed }: NetworkView, lostMs: number): boolea
   return latest.length >= leastDomains && answered >= backShare * latest.length;
 }
 
-/** Whether a host of another domain has answered since a moment, so that a fault is the endpoint's; true with too few to tell. */
+/**
+ * Whether a fault is believed to be the endpoint's: a host of another domain has answered since its first one, and the latest
+ * of the others do not speak for a lost network, which a verdict would follow on soon. True with too few to tell.
+ */
 export function isReachable(
   { domains, probed }: NetworkView,
   entry: Pick<CatalogEntry, "url">,
   sinceMs: number,
 ): boolean {
-  if (domains.length < leastDomains) return true;
   const own = domainOf(entry);
-  return (
-    own === undefined || probed.some((one) => one.domain !== own && one.probe.atMs > sinceMs && !isSilent(one.probe))
-  );
+  if (domains.length < leastDomains || own === undefined) return true;
+  const others = probed.filter(({ domain }) => domain !== own);
+  // This fault is one of those that make suspicious, and not seen yet.
+  if (others.slice(0, suspicious - 1).every(({ probe }) => isSilent(probe))) return false;
+  return others.some(({ probe }) => probe.atMs > sinceMs && !isSilent(probe));
 }
 
 /**

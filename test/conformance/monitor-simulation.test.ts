@@ -137,8 +137,8 @@ it(`${endpoints} endpoints over ${days} days: what is seen is what was injected`
   console.log({ seed, probes, faults, outages, closed, blips, goodInside, ...others, inMaintenance, worst, seconds });
 
   expect(seen.faults).toEqual([]);
-  expect(seen.early.size).toBeGreaterThan(50);
-  expect(Math.max(...Array.from(seen.early.values(), ({ length }) => length))).toBe(1);
+  // Two thousand are too many for their first probes to be made at once.
+  expect(seen.early.size).toBe(0);
   expect(dropped).toBe(0);
   expect(worst).toBeLessThan(0.001);
   expect(probes).toBeGreaterThan(1_300_000);

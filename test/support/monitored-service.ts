@@ -37,7 +37,10 @@ export interface AvailabilityAnswer {
 /** An incident as the JSON API shows it; evidence where it is shown alone. */
 export interface IncidentAnswer {
   readonly id: string;
-  readonly endpoint: string;
+  readonly subject: string;
+  /** Of an incident of one endpoint. */
+  readonly endpoint?: string;
+  readonly endpoints?: readonly string[];
   readonly state: string;
   readonly closedBy?: string;
   readonly fault: string;

@@ -171,7 +171,7 @@ describe("endpoints that went down", () => {
 
   it("are in the lists of incidents, in the feed and on the pages", async () => {
     const open = await service.incidents("?open=true");
-    expect(open.map(({ endpoint }) => endpoint).toSorted()).toEqual(ids.toSorted());
+    expect(open.map(({ endpoint = "" }) => endpoint).toSorted()).toEqual(ids.toSorted());
     const feed = await service.text("/incidents.atom");
     const page = await service.text("/status");
     expect(page).toContain("4 open incidents");
@@ -254,7 +254,7 @@ describe("endpoints that came back", () => {
   it("have no open incident left", async () => {
     expect(await service.incidents("?open=true")).toEqual([]);
     const closed = await service.incidents("?open=false");
-    expect(closed.map(({ endpoint }) => endpoint).toSorted()).toEqual(ids.toSorted());
+    expect(closed.map(({ endpoint = "" }) => endpoint).toSorted()).toEqual(ids.toSorted());
     for (const { id, state, closedBy } of closed) {
       expect({ state, closedBy }).toEqual({ state: "closed", closedBy: "recovered" });
       const { evidence = [] } = await service.json<IncidentAnswer>(`/api/incidents/${id}`);

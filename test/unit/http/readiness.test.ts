@@ -17,7 +17,12 @@ const read = (given: Partial<ReadinessParts> = {}, heartbeat: Partial<Heartbeat>
   });
 
 /** One check; it never stops queries from being answered. */
-const shouldSay = (name: string, check: "state" | "monitor", found: ReturnType<typeof read>, said: object): void =>
+const shouldSay = (
+  name: string,
+  check: "state" | "monitor" | "network",
+  found: ReturnType<typeof read>,
+  said: object,
+): void =>
   it(`says of ${check}: ${name}`, () => {
     expect(found.ready).toBe(true);
     expect(found.checks[check]).toStrictEqual(said);
@@ -35,6 +40,11 @@ describe("readiness", () => {
     });
   });
 
+  shouldSay("there", "network", read(), { ok: true, detail: "no loss seen" });
+  shouldSay("lost", "network", read({}, { offline: { sinceMs: atMs, incident: "x._network" } }), {
+    ok: false,
+    detail: `cannot be reached since ${at}; hosted endpoints are answered, others most likely not`,
+  });
   shouldSay("one's own", "state", read(), { ok: true, detail: "in the data folder" });
   shouldSay("shared", "state", watch({}), { ok: true, detail: "shared, and there" });
   shouldSay("away", "state", watch({ failingSinceMs: atMs, lostAtMs: atMs }), {
