@@ -195,7 +195,7 @@ function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQu
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
     const raw = entry?.rawQueries && entry.interface === "sparql" ? rawPlan(request, entry) : undefined;
     if (raw) return raw;
-    throw explained(thrown, context);
+    throw explained(thrown, request.text, context);
   }
 }
 
@@ -215,13 +215,22 @@ function rawPlan(request: PlanRequest, entry: CatalogEntry): DirectPlan | undefi
   };
 }
 
-/** Whoever writes `SERVICE <peple>` means an endpoint of the catalogue. */
-function explained(error: FedwayError, context: PlanContext): FedwayError {
-  const id = /relative IRI (\S{1,64})/.exec(error.message)?.[1];
-  const endpoints = id === undefined ? [] : similarIds(context, id);
-  if (endpoints.length === 0) return error;
-  const next = `Did you mean <${endpoints[0]}>? SERVICE takes the URL of an endpoint or its id in the catalogue.`;
-  return new FedwayError(error.code, error.message, { ...error.details, next, endpoints });
+/** Whoever writes `SERVICE <peple>`, or `<peple>` among the values of its variable, means an endpoint of the catalogue. */
+function explained(error: FedwayError, text: string, context: PlanContext): FedwayError {
+  const id = /relative IRI (\S{1,64}) /.exec(error.message)?.[1];
+  if (id === undefined || context.catalog.byId(id)) return error;
+  const endpoints = similarIds(context, id);
+  const isTarget = text.matchAll(/\bSERVICE\s+(?:SILENT\s+)?<([^<>\s]{1,64})>/gi).some(([, target]) => target === id);
+  if (!isTarget && endpoints.length === 0) return error;
+  const [code, message] = isTarget
+    ? (["SERVICE_TARGET_REFUSED", `The catalogue has no endpoint "${id}".`] as const)
+    : ([error.code, error.message] as const);
+  const like = endpoints.length > 0 ? `Did you mean <${endpoints[0]}>? ` : "";
+  return new FedwayError(code, message, {
+    ...error.details,
+    next: `${like}SERVICE takes the URL of an endpoint or its id in the catalogue; /api/endpoints lists them.`,
+    ...(endpoints.length > 0 && { endpoints }),
+  });
 }
 
 /** Endpoints that are named one by one. */

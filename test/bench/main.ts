@@ -4,6 +4,7 @@ import { benchProxy } from "./proxy.ts";
 import { runSearchBench } from "./search.ts";
 import { runShardsBench } from "./shards.ts";
 import { runVoidBench } from "./void.ts";
+import { runStartBench } from "./start.ts";
 import { setup } from "../support/scratch-folder.ts";
 
 /** A benchmark: prints a table, writes JSON, and throws only when it cannot measure. */
@@ -32,6 +33,10 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   shards: {
     summary: "loading beside N3.js, clingo-wasm beside native clingo, and the gap of a large cover",
     run: runShardsBench,
+  },
+  start: {
+    summary: "from npm start to ready, and the memory then",
+    run: runStartBench,
   },
   search: {
     summary: "list, filter and search over a catalogue of 5,000 entries",

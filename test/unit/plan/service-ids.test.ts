@@ -32,7 +32,6 @@ describe("a relative IRI stays one", () => {
     }
   };
   it.each([
-    ["that is no id of the catalogue", "SELECT * { SERVICE <nobody-knows-this> { ?s ?p ?o } }"],
     ["in a pattern", "SELECT * { SERVICE <a> { <a> ?p ?o } }"],
     ["in data that no SERVICE reads", "SELECT * { VALUES ?x { <a> } SERVICE <b> { ?s ?p ?x } }"],
   ])("%s", (_, text) => {
@@ -44,8 +43,17 @@ describe("a relative IRI stays one", () => {
     expect(planOf(text.replace("<sparql>", "<a>"))).toMatchObject({ reason: { code: "SERVICE_TARGET_REFUSED" } });
   });
   it("and is told the id that is like it", () => {
+    const like = { next: expect.stringMatching("^Did you mean <wiki>"), endpoints: ["wiki"] };
+    const values = "SELECT * { SERVICE ?e { ?s ?p ?o } VALUES ?e { <wikii> } }";
+    expect(refused(values)).toMatchObject({ code: "QUERY_SYNTAX", details: like });
     expect(refused("SELECT * { SERVICE <wikii> { ?s ?p ?o } }")).toMatchObject({
-      details: { next: expect.stringMatching("^Did you mean <wiki>"), endpoints: ["wiki"] },
+      code: "SERVICE_TARGET_REFUSED",
+      message: 'The catalogue has no endpoint "wikii".',
+      details: { ...like, where: { line: 1, column: 20 } },
+    });
+    expect(refused("SELECT * { SERVICE SILENT <nobody-knows-this> { ?s ?p ?o } }")).toMatchObject({
+      code: "SERVICE_TARGET_REFUSED",
+      details: { next: expect.stringContaining("/api/endpoints") },
     });
   });
 });
