@@ -57,13 +57,12 @@ export function compositionChart(composition: Shares, rules: number): Html {
 <ul class="key">${sample("vertical", "vertical: by predicate")}${sample("class", "class: by the subject's class")}${sample("horizontal", "horizontal: by a hash of the subject")}</ul></div>`;
 }
 
-/** How many questions have which fan-out, one row each. */
+/** How many questions have which fan-out, one row each; a whole bar is all questions, so that charts can be compared. */
 export function fanOutChart({ distribution, questions }: FanOut): Html {
   if (questions === 0) return html`<p>There are no questions.</p>`;
-  const most = distribution.reduce((high, { questions: count }) => Math.max(high, count), 0);
   const rows = distribution.map(
     ({ shards, questions: count }) =>
-      html`<tr><th scope="row" class="n">${numberText(shards)}</th><td class="n">${numberText(count)}</td><td class="n">${shareText(count / questions)}</td><td class="bar">${bar(count, most, shards < 2 ? "horizontal" : "fan")}</td></tr>
+      html`<tr><th scope="row" class="n">${numberText(shards)}</th><td class="n">${numberText(count)}</td><td class="n">${shareText(count / questions)}</td><td class="bar">${bar(count, questions, shards < 2 ? "horizontal" : "fan")}</td></tr>
 `,
   );
   return html`<table><thead><tr><th scope="col" class="n">Shards</th><th scope="col" class="n">Questions</th><th scope="col" class="n">Share</th><td></td></tr></thead><tbody>
