@@ -1,7 +1,14 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askForTheOtherKind, askWithComunica, askWithFetcher, named, type Outcome } from "./clients/clients.ts";
+import {
+  askForMore,
+  askWithComunica,
+  askWithFetcher,
+  askWithHttpClient,
+  named,
+  type Outcome,
+} from "./clients/clients.ts";
 import { type Fedway, startFedway } from "./fedway.ts";
 
 const run = promisify(execFile);
@@ -53,17 +60,23 @@ describe.each(["/endpoints/people/sparql", "/federations/examples/sparql"])(
       expect(found).toHaveLength(31);
       check(found);
     });
-    it("Comunica, fetch-sparql-endpoint", () => javascript({ url: fedway.url + route, where: named }));
+    it("Comunica, fetch-sparql-endpoint, sparql-http-client", () =>
+      javascript({ url: fedway.url + route, where: named }));
   },
 );
 
-it("Comunica and fetch-sparql-endpoint hand on a SERVICE clause with a catalogue id to /sparql", () =>
+it("JavaScript's clients hand on a SERVICE clause with a catalogue id to /sparql", () =>
   javascript({ url: `${fedway.url}/sparql`, where: `SERVICE <people> { ${named} }` }));
 
 async function javascript(asked: Parameters<typeof askWithComunica>[0]): Promise<void> {
-  const found = [...(await askWithComunica(asked)), ...(await askWithFetcher(asked))];
-  expect(found).toHaveLength(34);
+  const found = [
+    ...(await askWithComunica(asked)),
+    ...(await askWithFetcher(asked)),
+    ...(await askWithHttpClient(asked, `${folder}/npm/node_modules`)),
+  ];
+  expect(found).toHaveLength(46);
   check(found);
-  const refused = await askForTheOtherKind(asked);
-  expect(refused.filter(({ outcome }) => !String(outcome).includes("NOT_ACCEPTABLE"))).toEqual([]);
+  const refused = (await askForMore(asked)).map(({ outcome }) => /"code": ?"(\w+)"/u.exec(String(outcome))?.[1]);
+  const notAcceptable = Array.from({ length: 4 }, () => "NOT_ACCEPTABLE");
+  expect(refused).toEqual([...notAcceptable, "METHOD_NOT_ALLOWED"]);
 }

@@ -67,17 +67,51 @@ export async function askWithFetcher(asked: Asked): Promise<readonly Outcome[]> 
 const sendModes = [{ method: "GET" }, { method: "POST" }, { method: "POST", directPost: true }] as const;
 const graphFormats = ["turtle", "ntriples", "n3", "trig", "nquads"];
 
-/** What fetch-sparql-endpoint says when it asks for triples where rows are, and the other way round. */
-export async function askForTheOtherKind(asked: Asked): Promise<readonly Outcome[]> {
+/** sparql-http-client: each way to send a query. @param packages the folder that it is installed in */
+export async function askWithHttpClient(asked: Asked, packages: string): Promise<readonly Outcome[]> {
+  const { default: Client }: HttpClientModule = await import(`${packages}/sparql-http-client/ParsingClient.js`);
+  const { query } = new Client({ endpointUrl: asked.url });
+  const { SELECT, ASK, CONSTRUCT, DESCRIBE } = queriesOf(asked);
+  const found: Outcome[] = [];
+  for (const operation of ["get", "postUrlencoded", "postDirect"]) {
+    const report = (form: string, work: () => Promise<number | boolean>): Promise<Outcome> =>
+      reportOf("sparql-http-client", form)(operation, work);
+    found.push(
+      await report("SELECT", async () => (await query.select(SELECT, { operation })).length),
+      await report("ASK", () => query.ask(ASK, { operation })),
+      await report("CONSTRUCT", async () => (await query.construct(CONSTRUCT, { operation })).size),
+      await report("DESCRIBE", async () => (await query.construct(DESCRIBE, { operation })).size),
+    );
+  }
+  return found;
+}
+
+type Ask<Answer> = (query: string, options: { readonly operation: string }) => Promise<Answer>;
+interface HttpClientModule {
+  readonly default: new (options: {
+    readonly endpointUrl: string;
+  }) => {
+    readonly query: {
+      readonly select: Ask<readonly unknown[]>;
+      readonly ask: Ask<boolean>;
+      readonly construct: Ask<{ readonly size: number }>;
+    };
+  };
+}
+
+/** What fetch-sparql-endpoint says when it asks for triples where rows are, and the other way round, or by another method. */
+export async function askForMore(asked: Asked): Promise<readonly Outcome[]> {
   const fetcher = new SparqlEndpointFetcher();
   const { SELECT, ASK, CONSTRUCT, DESCRIBE } = queriesOf(asked);
+  const byQuery = new SparqlEndpointFetcher({ method: "QUERY" });
   const report = (form: string, work: () => Promise<unknown>): Promise<Outcome> =>
-    reportOf("fetch-sparql-endpoint", form)("of the other kind", async () => (await work()) === undefined);
+    reportOf("fetch-sparql-endpoint", form)("refused", async () => (await work()) === undefined);
   return Promise.all([
     report("SELECT", () => fetcher.fetchTriples(asked.url, SELECT)),
     report("ASK", () => fetcher.fetchTriples(asked.url, ASK)),
     report("CONSTRUCT", () => fetcher.fetchBindings(asked.url, CONSTRUCT)),
     report("DESCRIBE", () => fetcher.fetchAsk(asked.url, DESCRIBE)),
+    report("ASK", () => byQuery.fetchAsk(asked.url, ASK)),
   ]);
 }
 
