@@ -29,6 +29,7 @@ export async function* tableLines(body: Buffer | Readable): AsyncGenerator<strin
     sample = undefined;
   }
   if (sample !== undefined) yield* head(sample, widthsOf(sample));
+  if (rows === 0) yield "(no rows)\n";
 }
 
 /** The last one may lack its end. */

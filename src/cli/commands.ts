@@ -4,6 +4,8 @@ import { type CliIo, exitCodes, UsageError } from "./cli-io.ts";
 import { openRunner, type QueryArguments, type QueryOutput, chooseService } from "./runner.ts";
 import { oneLine, pour, write, problemText, checkOutputFile, writeOutputFile } from "./output.ts";
 import { RemoteProblem, checked, unreachable } from "./remote-runner.ts";
+import { resultFormats } from "../results/formats.ts";
+import { formatNamed } from "../results/negotiation.ts";
 import { tableLines } from "./answer-table.ts";
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -32,8 +34,7 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
     text: await queryText(argument, io),
     endpoint: options.endpoint,
     federation: options.federation,
-    format: options.format,
-    accept: options.format === undefined ? (isTerminal(io) ? forTerminal : forPipe) : undefined,
+    accept: acceptOf(io, options.format),
     timeoutMs: options.timeout,
     partial: options.partial ?? false,
     strict: options.strict ?? false,
@@ -42,6 +43,17 @@ async function asking(io: CliIo, argument: string, options: QueryOptions): Promi
 
 const forTerminal = "text/tab-separated-values, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
 const forPipe = "text/csv, text/turtle;q=0.9, application/sparql-results+json;q=0.5";
+
+/** @throws UsageError for a format that is not known */
+function acceptOf(io: CliIo, format: string | undefined): string {
+  if (format === undefined) return isTerminal(io) ? forTerminal : forPipe;
+  const named = (["bindings", "boolean", "quads"] as const).flatMap(
+    (kind) => formatNamed(format, kind)?.mediaType ?? [],
+  );
+  if (named.length > 0) return [...new Set(named)].join(", ");
+  const names = resultFormats.map(({ name }) => name).join(", ");
+  throw new UsageError(`"${format}" is no format; known are ${names}, and their media types`);
+}
 
 const isTerminal = ({ stdout }: CliIo): boolean => "isTTY" in stdout && stdout.isTTY === true;
 

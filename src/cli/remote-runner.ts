@@ -44,9 +44,8 @@ export function unreachable(error: unknown, signal: AbortSignal): FedwayError {
   });
 }
 
-function parametersOf({ format, timeoutMs, partial, strict }: QueryArguments): URLSearchParams {
+function parametersOf({ timeoutMs, partial, strict }: QueryArguments): URLSearchParams {
   const parameters = new URLSearchParams();
-  if (format !== undefined) parameters.set("format", format);
   if (timeoutMs !== undefined) parameters.set("timeout", String(timeoutMs));
   if (partial) parameters.set("partial", "true");
   if (strict) parameters.set("strict", "true");
@@ -58,13 +57,29 @@ function routeOf({ endpoint, federation }: QueryArguments): string {
   return endpoint === undefined ? "/sparql" : `/endpoints/${encodeURIComponent(endpoint)}/sparql`;
 }
 
-async function finalStatusOf(ask: typeof fetch, base: string, run: string | null): Promise<RunStatus | undefined> {
-  if (run === null) return undefined;
+/** The record of a run; empty when it cannot be had. */
+async function recordOf(ask: typeof fetch, base: string, run: string | null): Promise<object> {
+  if (run === null) return {};
   const response = await ask(`${base}/api/runs/${encodeURIComponent(run)}`).catch(() => undefined);
   const record: unknown = response?.ok ? await response.json().catch(() => undefined) : undefined;
-  if (typeof record !== "object" || record === null || !("status" in record)) return undefined;
-  return statuses.find((status) => status === record.status);
+  return typeof record === "object" && record !== null ? record : {};
 }
+
+async function finalStatusOf(ask: typeof fetch, base: string, run: string | null): Promise<RunStatus | undefined> {
+  const record = await recordOf(ask, base, run);
+  return "status" in record ? statuses.find((status) => status === record.status) : undefined;
+}
+
+/** The header has the notes' codes only. */
+async function notesOf(ask: typeof fetch, base: string, run: string | null): Promise<readonly string[] | undefined> {
+  const record = await recordOf(ask, base, run);
+  const notes: readonly unknown[] = "notes" in record && Array.isArray(record.notes) ? record.notes : [];
+  const messages = notes.filter(isNote).map(({ message }) => message);
+  return messages.length > 0 ? messages : undefined;
+}
+
+const isNote = (value: unknown): value is { readonly message: string } =>
+  typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
 
 /** Runs queries at a service that is already running under `base`. */
 export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
@@ -77,10 +92,7 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
     );
   return {
     run: async (asked, signal) => {
-      const headers = {
-        "Content-Type": "application/sparql-query",
-        ...(asked.accept !== undefined && { Accept: asked.accept }),
-      };
+      const headers = { "Content-Type": "application/sparql-query", Accept: asked.accept };
       const response = await post(`${routeOf(asked)}?${parametersOf(asked).toString()}`, {
         headers,
         body: asked.text,
@@ -91,7 +103,7 @@ export function createRemoteRunner(base: string, ask: typeof fetch): Runner {
       return {
         body: response.body ? Readable.fromWeb(response.body) : Buffer.alloc(0),
         contentType: response.headers.get("Content-Type") ?? "",
-        notes: notes === null ? [] : notes.split(","),
+        notes: notes === null ? [] : ((await notesOf(ask, root, run)) ?? notes.split(",")),
         finalStatus: async () => finalStatusOf(ask, root, run),
       };
     },

@@ -11,9 +11,8 @@ export interface QueryArguments {
   readonly text: string;
   readonly endpoint: string | undefined;
   readonly federation: string | undefined;
-  readonly format: string | undefined;
-  /** Accept header, where no format is named. */
-  readonly accept: string | undefined;
+  /** Accept header. */
+  readonly accept: string;
   readonly timeoutMs: number | undefined;
   readonly partial: boolean;
   readonly strict: boolean;
@@ -80,7 +79,6 @@ function createLocalRunner(app: CliApp): Runner {
         text: asked.text,
         endpointId: asked.endpoint,
         federationId: asked.federation,
-        format: asked.format,
         accept: asked.accept,
         timeoutMs: asked.timeoutMs,
         defaultGraphs: [],

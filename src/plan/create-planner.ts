@@ -5,6 +5,7 @@ import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { answerKindOf, type ParsedQuery, parseQuery } from "../sparql/parse-query.ts";
 import { rawLimit, scanRawQuery } from "../sparql/raw-query.ts";
 import { withServiceUrls } from "../sparql/service-ids.ts";
+import type { SubstitutedText } from "../sparql/substituted-text.ts";
 import { refuseLargeEvaluation } from "../sparql/tokens.ts";
 import { mayCallUnknown, unknownCall } from "../sparql/used-constructs.ts";
 import { withinCapabilities } from "./capability-split.ts";
@@ -121,7 +122,8 @@ function clauseCharacters({ skeleton, clauses }: FederatedPlan): number {
 
 function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
   const place = placeOf(request, context);
-  const parsed = parsedOrRaw(request, { entry: place.entry, context });
+  const written = withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url);
+  const parsed = parsedOrRaw(written, request, { entry: place.entry, context });
   if (parsed.kind === "direct") return withinCapabilities(parsed, context);
   const task: PlanTask = { context, request, ...place };
   try {
@@ -132,8 +134,9 @@ function makePlan(request: PlanRequest, context: PlanContext): QueryPlan {
     }
     return plan.kind === "rejected" ? plan : { ...plan, notesIfEmpty: unknownTermNotes(parsed, plan, task) };
   } catch (thrown) {
-    if (thrown instanceof FedwayError && thrown.code !== "INTERNAL") return { kind: "rejected", reason: thrown };
-    throw thrown;
+    const reason = written.relocated(thrown);
+    if (reason instanceof FedwayError && reason.code !== "INTERNAL") return { kind: "rejected", reason };
+    throw reason;
   }
 }
 
@@ -188,10 +191,15 @@ interface Lookup {
 }
 
 /** The parsed query; or, where the entry allows it, a plan for a text that only the endpoint understands. */
-function parsedOrRaw(request: PlanRequest, { entry, context }: Lookup): ParsedQuery | DirectPlan {
+function parsedOrRaw(
+  written: SubstitutedText,
+  request: PlanRequest,
+  { entry, context }: Lookup,
+): ParsedQuery | DirectPlan {
   try {
-    return parseQuery(withServiceUrls(request.text, (id) => context.catalog.byId(id)?.url));
-  } catch (thrown) {
+    return parseQuery(written.text);
+  } catch (error) {
+    const thrown = written.relocated(error);
     if (!(thrown instanceof FedwayError) || thrown.code !== "QUERY_SYNTAX") throw thrown;
     const raw = entry?.rawQueries && entry.interface === "sparql" ? rawPlan(request, entry) : undefined;
     if (raw) return raw;

@@ -16,7 +16,7 @@ import {
   refuseDataset,
   withMembers,
 } from "./build-plan.ts";
-import type { PlanTask } from "./plan-request.ts";
+import type { KnownFederation, PlanContext, PlanTask } from "./plan-request.ts";
 import type { FederatedPlan, MergedMembers, PlanNote, QueryPlan } from "./query-plan.ts";
 import { offeredEndpoints } from "./known-terms.ts";
 import { serviceTargets, type ServiceTargets } from "./service-targets.ts";
@@ -42,12 +42,20 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
   const targets = serviceTargets(query, task);
   const whole = wholeQuery(query, targets, task);
   if (whole) return whole;
-  const notes = datasetNotes(query, task);
+  const notes = [
+    ...datasetNotes(query, task),
+    ...(task.over && query.services.length > 0 ? [federationUnused(task.over)] : []),
+  ];
   if (query.services.length === 0) return withoutService(query, { task, notes });
   const draft = expand(emptyGraphs({ query, targets, notes, sendsOutsidePatterns: false }, task), task);
   if (draft.targets.members.size === 0) return evaluatedHere(draft, task);
   return endpointsOf(draft, task).size === 1 ? oneEndpoint(draft, task) : severalEndpoints(draft, task);
 }
+
+const federationUnused = ({ federation }: KnownFederation): PlanNote => ({
+  code: "FEDERATION_UNUSED",
+  message: `Every pattern stands in a SERVICE, so the federation ${federation.id} has no part in the query.`,
+});
 
 /** Queries that stay as they are: for the endpoint that the request names, or with patterns for a federation's members. */
 function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTask): QueryPlan | undefined {
@@ -134,20 +142,31 @@ function serviceRequired(query: AnalysedQuery, task: PlanTask, pattern: OutsideP
   const endpoints = offered.map(({ entry }) => entry.id);
   const having = offered.filter(({ has }) => has.length > 0).slice(0, 3);
   const who = having.map(({ entry, has }) => `${entry.id} has ${has.slice(0, 5).join(", ")}`);
+  const federation = federationOf(endpoints, task.context);
+  const toFederation =
+    federation === undefined
+      ? ""
+      : ` or to a federation (/federations/${federation}/sparql, --federation ${federation})`;
+  const [best] = endpoints;
   return new FedwayError("SERVICE_REQUIRED", "The query reads data but names no endpoint to read it from.", {
     ...(pattern && { where: placeOf(query, pattern) }),
     next:
-      endpoints[0] === undefined
-        ? findOut
-        : `${wrapIn(endpoints[0])}${who.length > 0 ? ` By their descriptions, ${who.join("; ")}.` : ""}`,
+      best === undefined
+        ? "Wrap the patterns: SERVICE <id> { ... }; /api/endpoints?property=IRI says which endpoints have what."
+        : `Wrap the patterns: SERVICE <${best}> { ... }, or send the query to an endpoint (/endpoints/${best}/sparql, --endpoint ${best})${toFederation}.${who.length > 0 ? ` By their descriptions, ${who.join("; ")}.` : ""}`,
     ...(endpoints.length > 0 && { endpoints }),
   });
 }
 
-const wrapIn = (id: string): string =>
-  `Wrap the patterns: SERVICE <${id}> { ... }, or send the query to /endpoints/{id}/sparql.`;
-const findOut =
-  "Wrap the patterns: SERVICE <id> { ... }, or send the query to /endpoints/{id}/sparql; /api/endpoints?property=IRI says who has what.";
+/** The federation with most of these endpoints, the smallest of several. */
+function federationOf(ids: readonly string[], { catalog }: PlanContext): string | undefined {
+  const sizes = catalog.federations.map((each) => {
+    const members = catalog.membersOf(each).map(({ id }) => id);
+    return { id: each.id, shared: ids.filter((id) => members.includes(id)).length, size: members.length };
+  });
+  const [best] = sizes.toSorted((one, other) => other.shared - one.shared || one.size - other.size);
+  return best !== undefined && best.shared > 0 ? best.id : undefined;
+}
 
 const placeOf = (query: AnalysedQuery, pattern: OutsidePattern) =>
   whereAt(query.parsed.text, tokenAt(query.parsed.tokens, pattern.from).start);

@@ -76,7 +76,7 @@ export function unknownTermNotes(
     if (ids.length === 0 || ids.length < asked.length) return [];
     return used
       .filter((term) => ids.every((id) => terms.hasTerm(id, term) === "no"))
-      .map((term): PlanNote => ({ code: "TERM_UNKNOWN", message: lackOf(term, ids, parsed) }));
+      .map((term): PlanNote => ({ code: "TERM_UNKNOWN", message: lackOf(term, ids) + twinOf(term, ids, terms) }));
   });
   return notes.slice(0, notesAtMost);
 }
@@ -91,8 +91,15 @@ function outsideOf(
   return plan.kind === "direct" ? [plan.endpoint.id] : [];
 }
 
-function lackOf(term: UsedTerm, [first, ...others]: readonly string[], parsed: ParsedQuery): string {
-  const what = `${term.kind} ${written(term, parsed)}`;
+function lackOf({ kind, iri }: UsedTerm, [first, ...others]: readonly string[]): string {
+  const what = `${kind} <${iri.slice(0, 200)}>`;
   if (others.length === 0) return `By its description, ${first} has no ${what}.`;
   return `By their descriptions, none of the ${others.length + 1} endpoints has the ${what}.`;
+}
+
+/** The same name under https instead of http, or the other way round, where one of them has that. */
+function twinOf({ kind, iri }: UsedTerm, ids: readonly string[], terms: KnownTerms): string {
+  const twin = iri.startsWith("https:") ? iri.replace("https:", "http:") : iri.replace(/^http:/, "https:");
+  const having = ids.find((id) => terms.hasTerm(id, { kind, iri: twin }) === "yes");
+  return having === undefined ? "" : ` ${having} has <${twin.slice(0, 200)}>.`;
 }

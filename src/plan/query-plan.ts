@@ -36,7 +36,8 @@ export interface PlanNote {
     | "EVALUATED_HERE"
     | "CONSTRUCT_DOUBTFUL"
     | "ENDPOINT_DOWN"
-    | "TERM_UNKNOWN";
+    | "TERM_UNKNOWN"
+    | "FEDERATION_UNUSED";
   readonly message: string;
 }
 

@@ -1,18 +1,4 @@
-import { FedwayError } from "../errors/fedway-error.ts";
-import { offsetAt, whereAt } from "./tokens.ts";
-
-/** A text without the escapes that stand before the grammar. */
-interface DecodedText {
-  readonly text: string;
-  /** The same error, at its place in the text as it was written. */
-  relocated(error: unknown): unknown;
-}
-
-interface Escape {
-  readonly start: number;
-  readonly end: number;
-  readonly character: string;
-}
+import { type Substitute, type SubstitutedText, substituted } from "./substituted-text.ts";
 
 const escaped = String.raw`\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}`;
 const surrogates = String.raw`\\u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}`;
@@ -28,19 +14,10 @@ const notDecoded = /[\s\p{Cc}\p{Cs}"'\\]/u;
  * Replaces the escapes that stand before the grammar (SPARQL 1.1 Query, section 19.2): in IRIs, names and keywords. In
  * strings they are left to the parser, but for UTF-16 pairs, which parsers differ in.
  */
-export function decodeEscapes(text: string): DecodedText {
-  const found = /\\u/i.test(text) ? [...escapesIn(text)] : [];
-  let decoded = "";
-  let done = 0;
-  for (const { start, end, character } of found) {
-    decoded += text.slice(done, start) + character;
-    done = end;
-  }
-  decoded += text.slice(done);
-  return { text: decoded, relocated: (error) => relocated(error, { text, decoded, found }) };
-}
+export const decodeEscapes = (text: string): SubstitutedText =>
+  substituted(text, /\\u/i.test(text) ? [...escapesIn(text)] : []);
 
-function* escapesIn(text: string): Generator<Escape> {
+function* escapesIn(text: string): Generator<Substitute> {
   for (const { 0: piece, index } of text.matchAll(pieces)) {
     if (piece.startsWith("#")) continue;
     const isString = /^["']/.test(piece);
@@ -48,7 +25,7 @@ function* escapesIn(text: string): Generator<Escape> {
       const character = isString ? pairOf(escape) : characterOf(escape);
       const start = index + at;
       if (character !== undefined && !notDecoded.test(character)) {
-        yield { start, end: start + escape.length, character };
+        yield { start, end: start + escape.length, text: character };
       }
     }
   }
@@ -71,19 +48,4 @@ export function standForCharacters(literal: string): boolean {
     if (!character?.isWellFormed()) return false;
   }
   return true;
-}
-
-interface Texts {
-  readonly text: string;
-  readonly decoded: string;
-  readonly found: readonly Escape[];
-}
-
-function relocated(error: unknown, { text, decoded, found }: Texts): unknown {
-  if (found.length === 0 || !(error instanceof FedwayError)) return error;
-  const { line, column = 1 } = error.details.where ?? {};
-  if (line === undefined) return error;
-  let offset = offsetAt(decoded, line, column - 1);
-  for (const { start, end, character } of found) if (start < offset) offset += end - start - character.length;
-  return new FedwayError(error.code, error.message, { ...error.details, where: whereAt(text, offset) });
 }

@@ -1,3 +1,4 @@
+import { type Substitute, type SubstitutedText, substituted } from "./substituted-text.ts";
 import { isWord, type Token, tokenize } from "./tokens.ts";
 
 /** A relative IRI that may be a catalogue id. */
@@ -10,22 +11,19 @@ const mayHaveId = /<[A-Za-z0-9][A-Za-z0-9._-]{0,63}>/u;
  * id come back as they are.
  * @param urlOf the URL of the endpoint with this id; undefined leaves the IRI for the parser to refuse
  */
-export function withServiceUrls(text: string, urlOf: (id: string) => string | undefined): string {
-  if (!mayHaveId.test(text)) return text;
+export function withServiceUrls(text: string, urlOf: (id: string) => string | undefined): SubstitutedText {
+  if (!mayHaveId.test(text)) return substituted(text, []);
   const tokens = tokenize(text);
-  if (tokens.some((token) => isWord(token, "BASE"))) return text;
+  if (tokens.some((token) => isWord(token, "BASE"))) return substituted(text, []);
   const hasVariable = tokens.some((token, at) => token.kind === "var" && isTarget(tokens, at));
   const isData = hasVariable ? dataOf(tokens) : new Set<Token>();
-  let written = "";
-  let done = 0;
+  const urls: Substitute[] = [];
   for (const [at, token] of tokens.entries()) {
     const id = isTarget(tokens, at) || isData.has(token) ? bareId.exec(token.text)?.[1] : undefined;
     const url = id === undefined ? undefined : urlOf(id);
-    if (url === undefined) continue;
-    written += `${text.slice(done, token.start)}<${url}>`;
-    done = token.end;
+    if (url !== undefined) urls.push({ start: token.start, end: token.end, text: `<${url}>` });
   }
-  return written + text.slice(done);
+  return substituted(text, urls);
 }
 
 /** The tokens within the braces of VALUES blocks, which nest no others. */

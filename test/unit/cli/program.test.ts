@@ -31,6 +31,7 @@ describe("usage", () => {
   shouldMisuse("a missing query", ["query"], "missing required argument");
   shouldMisuse("a timeout that is no number", ["query", "ASK {}", "-t", "5s"], "whole number of milliseconds");
   shouldMisuse("a URL that is none", ["query", "ASK {}", "--url", "localhost"], "http(s) URL");
+  shouldMisuse("an unknown format", ["query", "ASK {}", "-f", "xls"], '"xls" is no format; known are json, xml, csv');
   shouldMisuse("two targets", ["query", "ASK {}", "-e", "alpha", "-F", "both"], "cannot be used with option");
   shouldMisuse("a file that is not there", ["query", "no-such-file.rq"], "is no file that can be read, and no query");
 
@@ -73,7 +74,7 @@ describe("query", () => {
     const { queries } = await cli(argv);
     expect(queries.requests[0]).toMatchObject({
       endpointId: "alpha",
-      format: "csv",
+      accept: "text/csv",
       timeoutMs: 1500,
       partial: true,
       strict: true,
@@ -107,7 +108,9 @@ describe("query", () => {
     const boolean = answering("application/sparql-results+json", "{}");
     expect((await cli(["query", "ASK {}"], { prepare: boolean, isTerminal: true })).out).toBe("{}\n");
     const named = await cli(["query", "ASK {}", "-f", "tsv"], { prepare, isTerminal: true });
-    expect([named.out, named.queries.requests[0]?.accept]).toEqual([tsv, undefined]);
+    expect([named.out, named.queries.requests[0]?.accept]).toEqual([tsv, "text/tab-separated-values"]);
+    const empty = answering("text/tab-separated-values", "?a\t?b\n");
+    expect((await cli(["query", "ASK {}"], { prepare: empty, isTerminal: true })).out).toBe("a  b\n-  -\n(no rows)\n");
   });
 
   it("keeps the log off standard output", async () =>
@@ -153,7 +156,7 @@ describe("query --url", () => {
     expect({ code, out }).toStrictEqual({ code: 0, out: "x\r\n1\r\n" });
     expect(overrides).toStrictEqual([]);
     expect(calls.map((call) => call.url)).toStrictEqual([
-      "http://127.0.0.1:1/endpoints/alpha/sparql?format=csv",
+      "http://127.0.0.1:1/endpoints/alpha/sparql?",
       "http://127.0.0.1:1/api/runs/r1",
     ]);
     expect(calls[0]?.init).toMatchObject({

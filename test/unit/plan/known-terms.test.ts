@@ -81,16 +81,21 @@ describe("terms that an endpoint is known not to have", () => {
   };
   it("are named for an empty answer", () => {
     expect(lacks("SELECT * { SERVICE <people> { ?s foaf:nme ?n ; a foaf:Persn } }")).toEqual([
-      "By its description, people has no property foaf:nme.",
-      "By its description, people has no class foaf:Persn.",
+      "By its description, people has no property <http://xmlns.com/foaf/0.1/nme>.",
+      "By its description, people has no class <http://xmlns.com/foaf/0.1/Persn>.",
     ]);
   });
   it("are looked for in paths, but not in negated ones, and not with a variable", () => {
     const text =
       "SELECT * { ?s foaf:name/^ex:x ?n ; !(ex:y) ?o ; a/ex:z* ?c ; ?p ?v . SERVICE ?e { ?s ex:w ?w } VALUES ?e { <people> } }";
     expect(lacks(text.replace(/ SERVICE.*/, " }"), { endpointId: "people" })).toEqual([
-      "By its description, people has no property ex:x.",
-      "By its description, people has no property ex:z.",
+      "By its description, people has no property <http://vocabulary.example/x>.",
+      "By its description, people has no property <http://vocabulary.example/z>.",
+    ]);
+  });
+  it("are told with the same name under https, where the endpoint has that", () => {
+    expect(lacks("SELECT * { ?s <https://vocabulary.example/born> ?o }", { endpointId: "people" })).toEqual([
+      "By its description, people has no property <https://vocabulary.example/born>. people has <http://vocabulary.example/born>.",
     ]);
   });
   it("are not named where the description may lack them", () => {
@@ -98,11 +103,11 @@ describe("terms that an endpoint is known not to have", () => {
   });
   it("are those of each endpoint, and of all members of a federation", () => {
     expect(lacks("SELECT * { SERVICE <people> { ?s ex:x ?n } SERVICE <works> { ?s ex:born ?n } }")).toEqual([
-      "By its description, people has no property ex:x.",
-      "By its description, works has no property ex:born.",
+      "By its description, people has no property <http://vocabulary.example/x>.",
+      "By its description, works has no property <http://vocabulary.example/born>.",
     ]);
     expect(lacks("SELECT * { ?s ex:x ?n ; ex:born ?b }", { federationId: "both" })).toEqual([
-      "By their descriptions, none of the 2 endpoints has the property ex:x.",
+      "By their descriptions, none of the 2 endpoints has the property <http://vocabulary.example/x>.",
     ]);
   });
 });

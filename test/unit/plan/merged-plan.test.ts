@@ -71,7 +71,9 @@ describe("federations", () => {
     `${head} a+b: SELECT * { { VALUES (?g ?o ?p ?s) { (UNDEF UNDEF UNDEF UNDEF) } FILTER(false) } ?s ?q ?r } [GRAPH_EMPTY]`,
     both,
   );
-  shouldPlan("SELECT * { SERVICE <a> { ?s ?p ?o } }", "a: SELECT * { ?s ?p ?o }", { federationId: "mixed" });
+  shouldPlan("SELECT * { SERVICE <a> { ?s ?p ?o } }", "a: SELECT * { ?s ?p ?o } [FEDERATION_UNUSED]", {
+    federationId: "mixed",
+  });
   shouldPlan("SELECT * { ?s ?p ?o }", "mixed over a:sparql doc:file frag:tpf | a+doc+frag: SELECT * { ?s ?p ?o }", {
     federationId: "mixed",
   });

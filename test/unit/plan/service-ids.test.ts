@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { catalog, inFull, summary } from "./plan-cases.ts";
 
@@ -36,6 +37,28 @@ describe("a relative IRI stays one", () => {
     ["in data that no SERVICE reads", "SELECT * { VALUES ?x { <a> } SERVICE <b> { ?s ?p ?x } }"],
   ])("%s", (_, text) => {
     expect(refused(text)).toMatchObject({ code: "QUERY_SYNTAX", message: expect.stringMatching("relative IRI") });
+  });
+  it("and errors behind ids are told at their place in the text as it was written", () => {
+    const at = (text: string): unknown => {
+      const error = refused(text);
+      const { reason = error } = error as { reason?: unknown };
+      return (reason as FedwayError).details.where;
+    };
+    expect(at("SELECT * { SERVICE <a> { ?s foaf:name ?n } }")).toMatchObject({ line: 1, column: 29 });
+    expect(at("SELECT * {\n SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s foaf:name ?n } }")).toMatchObject({
+      line: 2,
+      column: 44,
+    });
+    expect(at("SELECT * { SERVICE <a> { ?s ?p ?o }")).toMatchObject({ line: 1, column: 36 });
+    expect(at("SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <b> { ?s ?p ?o } ?x ?y ?z }")).toMatchObject({
+      line: 1,
+      column: 62,
+    });
+    expect(at("SELECT * { SERVICE <a> { ?s ?p ?o } SERVICE <http://nowhere.example/> { ?s ?p ?o } }")).toMatchObject({
+      line: 1,
+      column: 37,
+      endpoint: "http://nowhere.example/",
+    });
   });
   it("with BASE, where it is part of a URL", () => {
     const text = "BASE <http://b.example/> SELECT * { SERVICE <sparql> { ?s ?p ?o } }";
