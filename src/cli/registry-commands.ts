@@ -40,6 +40,12 @@ export async function runDescribe(io: CliIo, target: string, options: DescribeCo
   if (output === undefined) await pour(body, io.stdout);
   else await writeOutputFile(output, body);
   for (const note of notesOn(described)) await write(io.stderr, `${oneLine(note)}\n`);
+  if (URL.parse(target) === null) {
+    await write(
+      io.stderr,
+      `note: it is not kept; POST /api/endpoints/${oneLine(target)}/describe has a service describe it and keep that\n`,
+    );
+  }
   if (described.interrupted) return exitCodes.interrupted;
   return described.description.unfinished && options.partial !== true ? exitCodes.failed : exitCodes.ok;
 }

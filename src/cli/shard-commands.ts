@@ -215,7 +215,8 @@ function outcomeText({ report, folder }: BuildResult): string {
     ...listed(
       "rules:",
       rules,
-      ({ kind, iris, questions }) => `${kind} ${iris.join(" ")}: covers ${questions} questions`,
+      ({ kind, iris, questions }) =>
+        `${kind} ${iris.join(" ")}: covers ${questions} ${questions === 1 ? "question" : "questions"}`,
     ),
     ...listed("shards:", shards, ({ id, key, triples }) => `${id}: ${triples} triples, ${key}`),
     ...listed("not federated:", notFederated, ({ id, reason = "" }) => `${id}: ${reason}`),
