@@ -161,7 +161,7 @@ export function judgeSnapshot(next: Snapshot, previous: SnapshotFigures | undefi
   else if (!heartbeat.alive) {
     reasons.push(`The monitor does not run; it last did at ${heartbeat.last ?? "no known time"}.`);
   }
-  if (heartbeat.offline) reasons.push(`The service cannot reach the network since ${heartbeat.offline}.`);
+  if (heartbeat.offline) reasons.push(`The service has not been able to reach the network since ${heartbeat.offline}.`);
   if (endpoints.length === 0) reasons.push("It has no endpoint.");
   else if (endpoints.every(({ last, windows }) => last === undefined && windows.every(({ probes }) => probes === 0))) {
     reasons.push("No endpoint has been probed.");

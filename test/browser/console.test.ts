@@ -195,6 +195,17 @@ describe("the state of an answer", () => {
     expect(await rowTexts(page)).toHaveLength(12);
     expect((await planRows(page)).length).toBeGreaterThanOrEqual(3);
     await shouldBeFlawless(visit, "console-federation");
+    // Members whose rows a LIMIT made needless are no faults.
+    await page.reload();
+    await page.getByRole("button", { name: "Things and their names" }).click();
+    expect(await run(page)).toBe("ok");
+    expect((await planRows(page)).join("\n")).toContain("stopped: enough rows");
+    expect(await page.locator("#plan .down, #plan .reason").count()).toBe(0);
+    expect(await page.locator("#examples button").allInnerTexts()).toStrictEqual([
+      "Artists from Iceland, and how many of their works are in museums",
+      "Which classes are there?",
+      "Things and their names",
+    ]);
     await page.context().close();
   });
 
@@ -208,6 +219,14 @@ describe("the state of an answer", () => {
     expect(await graph.page.locator("#format").inputValue()).toBe("text/turtle");
     for (const { page } of [ask, graph]) await page.context().close();
   });
+});
+
+it("asks nobody with an empty query", async () => {
+  const { page } = await open(fragmentOf({ query: " " }));
+  expect(await run(page)).toBe("not run");
+  expect(await page.locator("#state").innerText()).toContain("Write a query first.");
+  expect(await page.getByRole("button", { name: "Stop" }).isVisible()).toBe(false);
+  await page.context().close();
 });
 
 it("helps with a query that names no endpoint: one click asks one that fits", async () => {

@@ -1,5 +1,6 @@
 import type { EndpointInterface, Federation } from "../../registry/catalog/catalog.ts";
 import type { EntryFilter, EntryPage, Match } from "../../registry/search/search-index.ts";
+import type { Heartbeat } from "../../monitor/monitor.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import {
   catalogPath,
@@ -8,7 +9,7 @@ import {
   endpointStatuses,
   filterParameters,
 } from "./catalog-filter.ts";
-import { amountText, numberText } from "./figures.ts";
+import { amountText, heartbeatBanner, numberText } from "./figures.ts";
 import { type Html, html, joined, link } from "../../html.ts";
 import { badge, consolePath, option, page, toCopy } from "./layout.ts";
 
@@ -24,6 +25,7 @@ interface ShownCatalog {
   readonly publicUrl: string;
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
+  readonly heartbeat: Heartbeat;
   readonly version: string;
 }
 
@@ -142,7 +144,7 @@ function results(shown: ShownCatalog): Html {
   const { size } = filterParameters(filter);
   const asJson = size === 0 ? "/api/endpoints" : `/api/endpoints?${filterParameters(filter).toString()}`;
   return html`<section aria-labelledby="found">
-<div class="found"><h2 id="found">${heading}</h2><a class="small" href="${asJson}">as JSON</a></div>
+<div class="found"><h2 id="found">${heading}</h2>${filter.q === undefined && hits.length > 1 ? html`<span class="small muted">by id</span>` : ""}<a class="small" href="${asJson}">as JSON</a></div>
 ${undecidedText(shown)}${
   hits.length === 0
     ? nothing(shown)
@@ -192,7 +194,7 @@ export function catalogPage(shown: ShownCatalog): string {
     version,
     main: html`<h1>SPARQL endpoints</h1>
 <p class="lead">One SPARQL query in, the answer from the right endpoints out. Find out here which endpoints there are, what they hold and how they are doing.</p>
-${searchForm(shown)}<div class="columns"><div>
+${heartbeatBanner(shown.heartbeat)}${searchForm(shown)}<div class="columns"><div>
 ${results(shown)}</div>
 <div>
 ${tryIt(shown)}${federationList(shown)}${pointers(publicUrl)}</div></div>`,

@@ -53,7 +53,10 @@ function membersBody({ members, missing }: ShownFederation): Html {
   }${missing.length === 0 ? "" : html`<p class="muted">Named, but not in the catalogue: ${missing.join(", ")}.</p>\n`}`;
 }
 
+/** A query to start from. */
 interface ReadyQuery {
+  /** The only federation that it is for. */
+  readonly federation?: string;
   readonly title: string;
   readonly query: string;
 }
@@ -74,6 +77,7 @@ SELECT ?thing ?name WHERE { ?thing rdfs:label|foaf:name|dcterms:title ?name } LI
 
 /** The second query of the README. */
 const examples: ReadyQuery = {
+  federation: "examples",
   title: "Artists from Iceland, and how many of their works are in museums",
   query: `${prefixes}PREFIX schema: <https://schema.org/>
 
@@ -90,12 +94,15 @@ ORDER BY DESC(?works) ?born
 LIMIT 12`,
 };
 
+/** Queries to start from at a federation; those of the example endpoints where they are hosted. */
+export const readyQueries = (hasExamples: boolean): readonly ReadyQuery[] =>
+  hasExamples ? [examples, ...general] : general;
+
 function askBody({ federation: { id }, isExample, publicUrl }: ShownFederation): Html {
   const command = ({ query }: ReadyQuery): string =>
     `curl -s '${publicUrl}/federations/${id}/sparql' -H 'Accept: text/csv' \\\n  --data-urlencode 'query=${query}'`;
-  const queries = isExample ? [examples, ...general] : general;
   return html`<p>Its SPARQL route here is <a href="/federations/${id}/sparql"><code>/federations/${id}/sparql</code></a>. No <code>SERVICE</code> is needed: each pattern is asked at every member, and their answers are one graph.</p>
-${queries.map(
+${readyQueries(isExample).map(
   (each) => html`<h3>${each.title}</h3>
 <p><a href="${consolePath(each.query, { federation: id })}">Open this query in the console</a></p>
 ${toCopy(each.title, command(each))}

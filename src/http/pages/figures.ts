@@ -88,7 +88,7 @@ export function heartbeatBanner({ enabled, alive, lastMs, offline }: Heartbeat):
 `;
   }
   if (alive && offline) {
-    return html`<div class="banner down"><p><strong>This service cannot reach the network since <a href="/incidents/${offline.incident}">${moment(offline.sinceMs)}</a>.</strong> What was up before is unknown until its host answers again.</p></div>
+    return html`<div class="banner down"><p><strong>This service has not been able to reach the network since <a href="/incidents/${offline.incident}">${moment(offline.sinceMs)}</a>.</strong> Endpoints beyond this machine are unknown until they answer again.</p></div>
 `;
   }
   if (alive) return html``;

@@ -33,12 +33,12 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
   const subject = subjectOf(incident);
   if (subject.kind === "network") {
     const lead =
-      "A time during which this service could not reach the network: most hosts gave no answer. Probes of that time count nowhere.";
-    return { name: "the network", lead, crumb: html`The network of this service` };
+      "A time during which this service could not reach the network: most hosts gave no answer. Probes made in that time are not counted.";
+    return { name: "Network incident", lead, crumb: html`The network of this service` };
   }
   if (subject.kind === "host") {
     const lead = "A time during which probes of several endpoints of this host failed alike.";
-    return { name: `the host ${subject.host}`, lead, crumb: html`${subject.host}` };
+    return { name: `Incident of the host ${subject.host}`, lead, crumb: html`${subject.host}` };
   }
   const title = titleOf(incident.endpoint);
   const name = title ?? incident.endpoint;
@@ -46,7 +46,7 @@ function wordsOf({ incident, titleOf }: ShownIncident): {
     title === undefined
       ? html`${name} (no longer in the catalogue)`
       : html`<a href="/endpoints/${incident.endpoint}">${name}</a>`;
-  return { name, lead: "A time during which probes of this endpoint failed.", crumb };
+  return { name: `Incident of ${name}`, lead: "A time during which probes of this endpoint failed.", crumb };
 }
 
 /** The page of one incident, with its evidence. */
@@ -56,10 +56,10 @@ export function incidentPage(shown: ShownIncident): string {
   const isOpen = incident.closedMs === undefined;
   const { evidence } = incident;
   return page({
-    title: `Incident of ${name} - Fedway`,
+    title: `${name} - Fedway`,
     version,
     main: html`<p class="crumbs"><a href="/status">Status</a> / ${crumb}</p>
-<div class="titled"><h1>Incident of ${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
+<div class="titled"><h1>${name}</h1>${isOpen ? badge("down", "open") : badge("up", "closed")}</div>
 <p class="lead">${lead}</p>
 ${section("facts", "What happened", factsOf(shown))}
 ${section(

@@ -55,11 +55,15 @@ const suggestions = (ids: readonly string[]): Html => html`<p>Did you mean one o
 ${ids.map((id) => html`<li><a href="/endpoints/${id}"><code>${id}</code></a></li>\n`)}</ul>
 `;
 
+/** Advice that begins with the API page leads there. */
+const linked = (next: string): Html =>
+  next.startsWith("/docs ") ? html`<a href="/docs">/docs</a>${next.slice("/docs".length)}` : html`${next}`;
+
 /** What a person sees instead of a problem document. */
 function refusalPage(error: FedwayError, version: string): string {
   const { title, status } = error.kind;
   const { endpoints = [], next } = error.details;
-  const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${next}</p>`;
+  const advice = next === undefined || error.code === "ENDPOINT_UNKNOWN" ? "" : html`<p>${linked(next)}</p>`;
   return page({
     title: `${title} - Fedway`,
     version,

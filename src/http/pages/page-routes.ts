@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { domainOf } from "../../monitor/subjects.ts";
 import type { EntryDescription } from "../catalog-view.ts";
 import type { HttpShell, TypedApp } from "../http-deps.ts";
 import { unseen } from "../monitor-routes.ts";
@@ -33,7 +34,7 @@ const hasExamples = (hosted: HttpShell["hosted"]): boolean => exampleEndpoints.e
 const nowOf = ({ now = Date.now }: HttpShell): number => now();
 
 function addCatalog(app: TypedApp, shell: HttpShell): void {
-  const { search, catalog, hosted, view, publicUrl, version } = shell;
+  const { search, catalog, hosted, monitor, view, publicUrl, version } = shell;
   app.get("/", {
     schema: { tags, summary: "The endpoints of the catalogue, with search and filters, as a page to read" },
     handler: async (request, reply) => {
@@ -56,6 +57,7 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
         })),
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
+        heartbeat: monitor.heartbeat(),
         version,
       });
       return sendPage(request, reply, text);
@@ -78,8 +80,10 @@ function addConsole(app: TypedApp, shell: HttpShell): void {
 const mostIncidents = 20;
 
 async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boolean): Promise<string> {
-  const { monitor, descriptions, capabilities, view, publicUrl, version } = shell;
+  const { monitor, descriptions, capabilities, hosted, view, publicUrl, version } = shell;
   const { id } = entry;
+  // Reached without a network, so that nothing is said of one.
+  const isLocal = hosted(id) !== undefined || domainOf(entry) === undefined;
   const dataOf = async () => {
     const [description, freshness] = await Promise.all([descriptions.get(id), descriptions.freshness(id)]);
     return { id, description, freshness };
@@ -102,7 +106,7 @@ async function endpointText(shell: HttpShell, entry: CatalogEntry, mayAsk: boole
     maintenance,
     capabilities: abilities,
     data,
-    heartbeat: monitor.heartbeat(),
+    heartbeat: isLocal ? { ...monitor.heartbeat(), offline: undefined } : monitor.heartbeat(),
     nowMs: nowOf(shell),
     asker: { id, endpointApi: `${publicUrl()}/api/endpoints/${id}`, mayAsk },
     publicUrl: publicUrl(),

@@ -60,9 +60,11 @@ describe("a service without a network", () => {
       expect((await service.availability(id)).last).toMatchObject({ ok: false, offline: true });
     }
     const page = await service.text("/status");
-    expect(page.match(/This service cannot reach the network/gu)).toHaveLength(2);
+    const banner = "This service has not been able to reach the network since";
+    for (const shown of [page, await service.text("/")]) expect(shown).toContain(banner);
+    expect(page.match(/This service cannot reach the network/gu)).toHaveLength(1);
     expect(page).toContain("1 open incident<");
-    expect(await service.text(`/incidents/${incident?.id}`)).toContain("Incident of the network");
+    expect(await service.text(`/incidents/${incident?.id}`)).toContain("<h1>Network incident</h1>");
     expect(await service.text("/incidents.atom")).toContain("This service cannot reach the network (dns)");
     expect(await service.json("/health/ready")).toMatchObject({ ready: true, checks: { network: { ok: false } } });
     expect(await service.metric("fedway_incidents_open")).toBe(1);

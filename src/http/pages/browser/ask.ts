@@ -1,6 +1,7 @@
 import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import type { RunRecord } from "../../../query/run-log.ts";
+import { writeFirst } from "./outcome-view.ts";
 
 /** Whom a query is for: nobody but its SERVICE clauses, one endpoint, or a federation. */
 export type Target = { readonly endpoint?: string; readonly federation?: string };
@@ -86,6 +87,7 @@ export async function runQuery(
 
 /** An answer in another format as a file; one that broke off is none. @throws Error with the problem's words */
 export async function downloadAnswer(query: AskedQuery, accept: string, signal: AbortSignal): Promise<Blob> {
+  if (query.text.trim() === "") throw new Error(writeFirst);
   const response = await post(query, accept, signal);
   if (!response.ok) throw new Error((await problemOf(response)).detail);
   return response.blob();

@@ -3,9 +3,9 @@ import { Yasr } from "@zazuko/yasr";
 import type { Problem } from "../../../errors/fedway-error.ts";
 import type { PlanDescription } from "../../../query/explain.ts";
 import { type AskedQuery, downloadAnswer, explainQuery, type Outcome, runQuery, type Target } from "./ask.ts";
-import { endOf, failureOf, notesView, problemView, type ShownProblem } from "./outcome-view.ts";
+import { endOf, failureOf, notesView, problemView, type ShownProblem, writeFirst } from "./outcome-view.ts";
 import { element, planView, type ShownPlan } from "./plan-view.ts";
-import { examplesFor, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
+import { describedExamples, knownPrefixes, registerCompletion, useVocabulary } from "./vocabulary.ts";
 
 /** The element with this id; the page has all of them. */
 function part<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
@@ -101,8 +101,8 @@ function say(state: string, sentence: string, mark = ""): void {
 }
 
 let choosing = new AbortController();
-/** Examples of the page itself: those whose endpoints their SERVICE clauses name. */
-const ownExamples = [...parts.examples.children];
+/** Examples of the page itself: for a federation (`*`: for all), or those whose SERVICE clauses name the endpoints. */
+const ownExamples = [...parts.examples.querySelectorAll("li")];
 
 /** Shows what there is for the chosen target. */
 async function choose(): Promise<void> {
@@ -112,11 +112,12 @@ async function choose(): Promise<void> {
   const { endpoint, federation } = targetOf(parts.target.value);
   const isDescribed = await useVocabulary(endpoint, signal).catch(() => false);
   if (signal.aborted) return;
-  const examples = examplesFor(endpoint !== undefined || federation !== undefined);
-  const items = examples.map(({ title, query }) =>
+  const own = ownExamples.filter(({ dataset }) => [federation, federation && "*"].includes(dataset["federation"]));
+  for (const item of own) item.hidden = false;
+  const items = describedExamples().map(({ title, query }) =>
     element("li", {}, element("button", { type: "button", "data-query": query }, title)),
   );
-  parts.examples.replaceChildren(...(examples.length > 0 ? items : ownExamples));
+  parts.examples.replaceChildren(...(endpoint === undefined ? own : items));
   parts.described.hidden = endpoint === undefined || isDescribed;
 }
 
@@ -151,7 +152,7 @@ function clear(): void {
 
 /** What is shown of a run: its plan arrives at one time, what endpoints contribute at others. */
 function createPlanDisplay() {
-  let shown: ShownPlan = { plan: undefined, sources: [], isRunning: true };
+  let shown: ShownPlan = { plan: undefined, sources: [], status: "running" };
   const show = (change: Partial<ShownPlan>): void => {
     shown = { ...shown, ...change };
     const isOpen = parts.plan.querySelector("details")?.open === true;
@@ -175,7 +176,9 @@ async function run(): Promise<void> {
   const query = askedQuery();
   history.replaceState(undefined, "", linkOf(query));
   clear();
-  parts.stop.hidden = false;
+  const isBlank = query.text.trim() === "";
+  parts.stop.hidden = isBlank;
+  if (isBlank) return say("not run", writeFirst);
   say("running", "The endpoints are asked.");
   const display = createPlanDisplay();
   const startedMs = performance.now();
@@ -192,12 +195,12 @@ async function run(): Promise<void> {
     const outcome = await runQuery(query, { signal, onRecord });
     await planning;
     const tookMs = performance.now() - startedMs;
-    if (outcome.record !== undefined) display.show({ sources: outcome.record.sources, isRunning: false });
+    if (outcome.record !== undefined) display.show({ sources: outcome.record.sources, status: outcome.record.status });
     showOutcome(outcome, tookMs);
   } catch (error) {
     if (running !== controller) return;
     say(...failure(error, signal));
-    display.show({ isRunning: false });
+    display.show({ status: "cancelled" });
   } finally {
     if (running === controller) parts.stop.hidden = true;
   }

@@ -41,6 +41,9 @@ const unknown = (took: string): State => [
   `The answer is shown, but whether it is whole is not known. ${took}.`,
 ];
 
+/** Said of an empty query; the service is not asked. */
+export const writeFirst = "Write a query first.";
+
 /** How a run ended. */
 export function endOf({ record, broken, problem }: Outcome, tookMs: number): State {
   const took = time(record?.durationMs ?? tookMs);

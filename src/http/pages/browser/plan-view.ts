@@ -15,7 +15,7 @@ interface Member {
 export interface ShownPlan {
   readonly plan: PlanDescription | undefined;
   readonly sources: readonly Source[];
-  readonly isRunning: boolean;
+  readonly status: RunRecord["status"];
 }
 
 /** An element with attributes and children; text is never markup. */
@@ -34,8 +34,8 @@ export function element(
 export function planView(shown: ShownPlan): readonly Node[] {
   const { plan } = shown;
   const members = membersOf(shown);
-  const views: Node[] = plan === undefined ? [] : [picture(plan, members, shown.isRunning)];
-  if (members.length > 0) views.push(memberTable(members, shown.isRunning));
+  const views: Node[] = plan === undefined ? [] : [picture(plan, members, shown.status)];
+  if (members.length > 0) views.push(memberTable(members, shown.status));
   if (plan === undefined) return views;
   const text = element("pre", { tabindex: "0", role: "group", "aria-label": "Plan as text" }, plan.text);
   return [...views, element("details", {}, element("summary", {}, "As text"), text)];
@@ -67,19 +67,27 @@ const marks: Readonly<Record<string, string>> = {
   cancelled: "down",
 };
 
-const stateOf = ({ source }: Member, isRunning: boolean): string => {
-  if (source === undefined) return isRunning ? "waiting" : "not asked";
-  if (source.status !== "pending") return source.status;
-  return isRunning ? "asking" : "not finished";
+/** States of a source that had more to give than a whole answer needed: it is no fault that they were stopped. */
+const stopped: Readonly<Partial<Record<RunRecord["status"], string>>> = {
+  ok: "stopped: enough rows",
+  empty: "stopped: not needed",
+};
+
+const stateOf = ({ source }: Member, status: RunRecord["status"]): string => {
+  if (source === undefined) return status === "running" ? "waiting" : "not asked";
+  if (source.status !== "pending" && source.status !== "cancelled") return source.status;
+  if (source.status === "pending" && status === "running") return "asking";
+  return stopped[status] ?? (source.status === "pending" ? "not finished" : source.status);
 };
 
 const rowsText = ({ source }: Member): string => (source?.rows === undefined ? "" : source.rows.toLocaleString("en"));
 
-function memberRow(member: Member, isRunning: boolean): HTMLElement {
+function memberRow(member: Member, status: RunRecord["status"]): HTMLElement {
   const { name, source } = member;
-  const state = stateOf(member, isRunning);
+  const state = stateOf(member, status);
   const stateCell = element("td", {}, element("span", { class: `badge ${marks[state] ?? ""}` }, state));
-  if (source?.reason !== undefined) stateCell.append(element("span", { class: "reason" }, source.reason));
+  if (source?.reason !== undefined && state !== stopped[status])
+    stateCell.append(element("span", { class: "reason" }, source.reason));
   const cells = [
     stateCell,
     element("td", { class: "n" }, source === undefined ? "" : String(source.requests)),
@@ -89,14 +97,14 @@ function memberRow(member: Member, isRunning: boolean): HTMLElement {
   return element("tr", {}, element("th", { scope: "row" }, name), ...cells);
 }
 
-function memberTable(members: readonly Member[], isRunning: boolean): HTMLElement {
+function memberTable(members: readonly Member[], status: RunRecord["status"]): HTMLElement {
   const heads = ["Endpoint", "State"].map((text) => element("th", { scope: "col" }, text));
   const numbers = ["Requests", "Rows", "Took"].map((text) => element("th", { scope: "col", class: "n" }, text));
   const table = element(
     "table",
     {},
     element("thead", {}, element("tr", {}, ...heads, ...numbers)),
-    element("tbody", {}, ...members.map((member) => memberRow(member, isRunning))),
+    element("tbody", {}, ...members.map((member) => memberRow(member, status))),
   );
   return element("div", { class: "scroll", role: "group", "aria-label": "Endpoints", tabindex: "0" }, table);
 }
@@ -143,7 +151,7 @@ function memberShapes(member: Member, at: number, { middle, state }: { middle: n
 }
 
 /** Who is asked from where; for those who do not see it, one sentence, and the table has the rest. */
-function picture(plan: PlanDescription, members: readonly Member[], isRunning: boolean): SVGElement {
+function picture(plan: PlanDescription, members: readonly Member[], status: RunRecord["status"]): SVGElement {
   const drawn = members.slice(0, mostDrawn);
   const more = members.length - drawn.length;
   const height = Math.max(1, drawn.length) * size.row + (more > 0 ? 24 : 0);
@@ -157,7 +165,7 @@ function picture(plan: PlanDescription, members: readonly Member[], isRunning: b
     "aria-label": `Plan: ${title.toLowerCase()}, ${count(members.length, "endpoint")}${names === "" ? "" : `: ${names}`}`,
   });
   for (const [at, member] of drawn.entries()) {
-    svg.append(...memberShapes(member, at, { middle, state: stateOf(member, isRunning) }));
+    svg.append(...memberShapes(member, at, { middle, state: stateOf(member, status) }));
   }
   svg.append(
     shape("rect", { class: "node root", x: 1, y: middle - 20, width: size.left - 1, height: 40, rx: 6 }),

@@ -108,9 +108,11 @@ const mostClasses = 4;
 const mostProperties = 4;
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
-/** Queries for an endpoint or a federation: general ones, and one for each of the largest classes that are known. */
-export const examplesFor = (hasTarget: boolean): readonly Example[] =>
-  hasTarget ? [...general, ...(schema?.classes ?? []).slice(0, mostClasses).map(classExample)] : [];
+/** Queries for an endpoint: general ones, and one for each of the largest classes that are known. */
+export const describedExamples = (): readonly Example[] => [
+  ...general,
+  ...(schema?.classes ?? []).slice(0, mostClasses).map(classExample),
+];
 
 function classExample({ iri, properties = [] }: SchemaClass): Example {
   const used = new Set<string>();

@@ -172,6 +172,11 @@ describe("refusals", () => {
   shouldRefuse("/status?sort=uptme", 400, "Did you mean uptime?");
   shouldRefuse("/?offset=x", 400, "REQUEST_INVALID");
 
+  it("an unknown path leads a browser to the list of routes", async () => {
+    const { payload } = await get("/nothing/here", { headers: { accept: "text/html" } });
+    expect(payload).toContain('<a href="/docs">/docs</a> lists all routes.');
+  });
+
   it("what nobody expected tells no internals, but the log does", async () => {
     const deps = await createFakeDeps({ ...pageDeps() });
     const broken = {
@@ -248,11 +253,19 @@ describe("unknown", () => {
 describe("the monitor itself", () => {
   const shouldSay = (heartbeat: Parameters<typeof pageDeps>[0], text: string): void =>
     it(text, async () => {
-      for (const path of ["/status", "/endpoints/people"])
+      for (const path of ["/", "/status", "/endpoints/people"])
         expect(await textOf(path, pageDeps(heartbeat))).toContain(text);
     });
   shouldSay({ heartbeat: { alive: false } }, "Monitoring stopped at <time");
   shouldSay({ heartbeat: { enabled: false } }, "Monitoring is switched off.");
+  const offline = { heartbeat: { offline: { sinceMs: fakeNowMs, incident: "000000000._network" } } };
+  shouldSay(offline, "This service has not been able to reach the network since <a");
+
+  it("does not speak of the network on the page of an endpoint that is hosted here", async () => {
+    const hosted = { contentTypes: [] } as unknown as ReturnType<HttpDeps["hosted"]>;
+    const text = await textOf("/endpoints/people", { ...pageDeps(offline), hosted: () => hosted });
+    expect(text).not.toContain("reach the network");
+  });
 
   it("is silent while it runs", async () => expect(await textOf("/status")).not.toContain("Monitoring "));
 
