@@ -1,11 +1,10 @@
-import { type AnswerBytes, type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
+import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
-import { emptyGraph } from "../results/encoders.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
-import { isWhole, piecesOf } from "../results/gathered-body.ts";
+import { isWhole } from "../results/gathered-body.ts";
 import type { AnswerKind } from "../results/model.ts";
 import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
@@ -89,8 +88,7 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     const format = wantedFormat(kind, request);
     const accepted = { format, acceptEncoding: request.acceptEncoding };
     const answer = await execute(context, run, (executor, chosen) => executor.fetch(chosen, accepted, bounds));
-    const { contentEncoding, rows, end } = answer;
-    const body = isEmptyText(answer, format) ? Buffer.from(emptyGraph) : answer.body;
+    const { body, contentEncoding, rows, end } = answer;
     const complete = (known: number | undefined): void => run.end(completed(bounds.sources.values(), known));
     if (end === undefined) complete(rows);
     else end.then(complete, (error: unknown) => run.fail(error));
@@ -102,15 +100,6 @@ async function answerQuery(request: QueryRequest, context: RunContext): Promise<
     throw run.fail(error);
   }
 }
-
-const commented = new Set<ResultFormat["name"]>(["turtle", "ntriples", "n3", "trig", "nquads"]);
-
-/** An endpoint's graph of no bytes, in a format in which Fedway itself writes a comment for an empty graph. */
-const isEmptyText = ({ body, contentEncoding }: AnswerBytes, { name }: ResultFormat): boolean =>
-  contentEncoding === "identity" &&
-  commented.has(name) &&
-  isWhole(body) &&
-  piecesOf(body).every(({ length }) => length === 0);
 
 const contents = { bindings: "rows", boolean: "a boolean", quads: "triples" } as const;
 

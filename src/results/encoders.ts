@@ -168,22 +168,13 @@ export const tsvSyntax: TupleSyntax = {
 
 const rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 
-/**
- * An empty graph in Turtle, N-Triples and the languages that extend them: a comment, because there are clients that take
- * a body without bytes for no answer (YASR shows the response object in its place).
- */
-export const emptyGraph = "# no triples\n";
-
 /** RDF 1.1 N-Triples. */
 export function createNTriplesEncoder(): ItemEncoder<RDF.Quad> {
-  let end = emptyGraph;
   return {
     open: () => "",
-    item: ({ subject, predicate, object }) => {
-      end = "";
-      return `${termToText(subject)} ${termToText(predicate)} ${termToText(object)} .\n`;
-    },
-    close: () => end,
+    item: ({ subject, predicate, object }) =>
+      `${termToText(subject)} ${termToText(predicate)} ${termToText(object)} .\n`,
+    close: () => "",
   };
 }
 
@@ -205,7 +196,7 @@ export function createTurtleEncoder(): ItemEncoder<RDF.Quad> {
   return {
     open: () => "",
     item: (quad) => start(quad) + termToText(quad.object),
-    close: () => (subject === "" ? emptyGraph : " .\n"),
+    close: () => (subject === "" ? "" : " .\n"),
   };
 }
 

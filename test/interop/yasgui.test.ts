@@ -55,15 +55,6 @@ describe("YASGUI at another origin", () => {
     expect(unexpected).toEqual([]);
   });
 
-  it.each(["/endpoints/people/sparql", "/federations/examples/sparql"])("shows an empty table of %s", async (route) => {
-    const endpoint = fedway.url + route;
-    const nothing = '?s <http://xmlns.com/foaf/0.1/name> "Nobody"';
-    expect(await shownBy(yasgui.page, { endpoint, query: `SELECT * { ${nothing} }` })).toBe(0);
-    expect(await shownBy(yasgui.page, { endpoint, query: `CONSTRUCT WHERE { ${nothing} }` })).toBe(0);
-    const accept = "application/n-triples";
-    expect(await shownBy(yasgui.page, { endpoint, query: `CONSTRUCT WHERE { ${nothing} }`, accept })).toBe(0);
-  });
-
   it("sends headers that have to be allowed first", async () => {
     const request = { endpoint: `${fedway.url}/endpoints/people/sparql`, headers: { "X-Requested-With": "YASGUI" } };
     expect(await shownBy(yasgui.page, { ...request, query: `SELECT * { ${named} } LIMIT 2` })).toBe(2);

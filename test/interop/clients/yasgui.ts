@@ -31,7 +31,7 @@ const page = `<!doctype html>
       await yasqe.query({ ...request, ...accepted }).catch(() => undefined);
       await drawn;
       const [view] = yasr.resultsEl.querySelectorAll(".booleanResult, .errorResult, .CodeMirror");
-      return view ? view.innerText : yasr.resultsEl.querySelectorAll("tbody tr:not(:has(.dt-empty))").length;
+      return view ? view.innerText : yasr.resultsEl.querySelectorAll("tbody tr").length;
     }
   </script>
 </html>`;
