@@ -11,7 +11,7 @@ const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byt
 
 /**
  * Scans Turtle (and TriG) only for a plausible end: the last byte outside comments must end a statement. It knows
- * just enough of the syntax never to accuse a valid document; rows stay unknown.
+ * just enough of the syntax never to accuse a valid document; rows stay unknown, but for a document without statements.
  */
 class TurtleScanner implements AnswerScanner {
   #mode: Mode = "outside";
@@ -23,6 +23,8 @@ class TurtleScanner implements AnswerScanner {
   #word = "";
   #inWord = true;
   #statementEnded = true;
+  /** Nothing but white space and comments was seen. */
+  #isBlank = true;
 
   push(chunk: Uint8Array): void {
     for (const byte of chunk) {
@@ -31,8 +33,9 @@ class TurtleScanner implements AnswerScanner {
     }
   }
 
-  end(): { readonly complete: boolean; readonly detail?: string } {
+  end(): ScanVerdict {
     const ended = this.#statementEnded && (this.#mode === "outside" || this.#mode === "comment");
+    if (ended && this.#isBlank) return { complete: true, rows: 0 };
     return ended ? { complete: true } : { complete: false, detail: "The Turtle document ends inside a statement." };
   }
 
@@ -61,6 +64,7 @@ class TurtleScanner implements AnswerScanner {
       this.#mode = "comment";
       return;
     }
+    this.#isBlank = false;
     this.#statementEnded = byte === 0x2e || byte === 0x7d;
     this.#escaped = byte === 0x5c;
     if (byte === 0x3c) this.#mode = "iri";

@@ -221,6 +221,15 @@ describe("the state of an answer", () => {
   });
 });
 
+it("shows no answer for a graph without triples", async () => {
+  const { page } = await open(
+    fragmentOf({ query: "CONSTRUCT { ?s ?p ?o } WHERE { SERVICE <people> { ?s ?p ?o . ?s <urn:x:nothing> ?o } }" }),
+  );
+  expect(await run(page)).toBe("empty");
+  expect(await page.locator("#answer").isVisible()).toBe(false);
+  await page.context().close();
+});
+
 it("asks nobody with an empty query", async () => {
   const { page } = await open(fragmentOf({ query: " " }));
   expect(await run(page)).toBe("not run");

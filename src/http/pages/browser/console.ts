@@ -217,7 +217,7 @@ function showOutcome(outcome: Outcome, tookMs: number): void {
   if (notes.length > 0) parts.state.append(element("span", { class: "notes" }, element("ul", {}, ...notes)));
   const problem = failureOf(outcome);
   if (problem !== undefined) showProblem(problem);
-  if (outcome.body === undefined) return;
+  if (outcome.body === undefined || outcome.body.text === "") return;
   const { text, contentType } = outcome.body;
   parts.answer.hidden = false;
   results.setResponse({ data: text, contentType, status: 200, executionTime: tookMs }, tookMs);
