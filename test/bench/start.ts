@@ -5,15 +5,15 @@ import { newFolder } from "../support/scratch-folder.ts";
 import { type Measure, median, printTable, writeReport } from "./proxy/report.ts";
 
 /**
- * From `npm start` to the first good answer of `/health/ready`, and the memory then: with everything to be built, and with
- * an unchanged tree. @throws Error when it does not start
+ * From `npm start` to the first good answer of `/health/ready`, and the memory then: with nothing built, and with an
+ * unchanged tree. @throws Error when it does not start
  */
 export async function runStartBench({ quick }: { readonly quick: boolean }): Promise<void> {
-  const stamp = new URL("../../dist/.built", import.meta.url);
+  const dist = new URL("../../dist/", import.meta.url);
   const rounds = quick ? 1 : 3;
   const measures: Measure[] = [];
   for (const [name, prepare] of [
-    ["changed tree (program, engine and console built)", () => rm(stamp, { force: true })],
+    ["nothing built yet", () => rm(dist, { recursive: true, force: true })],
     ["unchanged tree", async () => {}],
   ] as const) {
     const starts: Started[] = [];
