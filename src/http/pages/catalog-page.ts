@@ -21,7 +21,9 @@ interface ShownCatalog {
   readonly descriptions: ReadonlyMap<string, EntryDescription>;
   /** How many endpoints the catalogue has in all. */
   readonly all: number;
+  /** The first of them, by id. */
   readonly federations: readonly (Pick<Federation, "id" | "title"> & { readonly total: number })[];
+  readonly allFederations: number;
   readonly publicUrl: string;
   /** The endpoints of the example query are hosted here. */
   readonly hasExamples: boolean;
@@ -155,20 +157,19 @@ ${hits.map((hit) => hitItem(hit, descriptions.get(hit.entry.id)))}</ol>
 `;
 }
 
-const mostFederations = 20;
+/** Federations that the page names: to count the members of one takes a search. */
+export const mostFederations = 20;
 
-function federationList({ federations }: ShownCatalog): Html {
+function federationList({ federations, allFederations }: ShownCatalog): Html {
   if (federations.length === 0) return html``;
   return html`<section class="card" aria-labelledby="federations"><h2 id="federations">Federations</h2>
 <p class="small muted">Each answers a query without <code>SERVICE</code> from all of its members.</p>
 <ul class="plain">
-${federations
-  .slice(0, mostFederations)
-  .map(
-    ({ id, title, total }) =>
-      html`<li><a href="/federations/${id}">${title}</a>, ${amountText(total, "endpoint")}</li>\n`,
-  )}</ul>
-${federations.length > mostFederations ? html`<p><a href="/api/federations">All ${numberText(federations.length)} as JSON</a></p>` : ""}</section>
+${federations.map(
+  ({ id, title, total }) =>
+    html`<li><a href="/federations/${id}">${title}</a>, ${amountText(total, "endpoint")}</li>\n`,
+)}</ul>
+${allFederations > federations.length ? html`<p><a href="/api/federations">All ${numberText(allFederations)} as JSON</a></p>` : ""}</section>
 `;
 }
 

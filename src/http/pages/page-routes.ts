@@ -12,7 +12,7 @@ import { IdPath } from "../schemas.ts";
 import { hasAccess } from "../write-access.ts";
 import { addAsking, addLogin } from "./login.ts";
 import { addAssets } from "./assets.ts";
-import { catalogPage, exampleEndpoints } from "./catalog-page.ts";
+import { catalogPage, exampleEndpoints, mostFederations } from "./catalog-page.ts";
 import { readCatalogFilter } from "./catalog-filter.ts";
 import { consolePage, consolePolicy } from "./console-page.ts";
 import { docsPage } from "./docs-page.ts";
@@ -50,11 +50,12 @@ function addCatalog(app: TypedApp, shell: HttpShell): void {
         found,
         descriptions,
         all: catalog.entries.length,
-        federations: catalog.federations.map((each) => ({
+        federations: catalog.federations.slice(0, mostFederations).map((each) => ({
           id: each.id,
           title: each.title,
           total: catalog.membersOf(each).length,
         })),
+        allFederations: catalog.federations.length,
         publicUrl: publicUrl(),
         hasExamples: hasExamples(hosted),
         heartbeat: monitor.heartbeat(),
