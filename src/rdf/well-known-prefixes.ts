@@ -104,6 +104,6 @@ const aliases = [["dct", "http://purl.org/dc/terms/"]] as const;
 
 /** Namespaces by their well-known prefix. */
 export const wellKnownNamespaces: ReadonlyMap<string, string> = new Map([
-  ...wellKnownPrefixes.entries().map(([namespace, prefix]) => [prefix, namespace] as const),
+  ...[...wellKnownPrefixes].map(([namespace, prefix]) => [prefix, namespace] as const),
   ...aliases,
 ]);

@@ -146,11 +146,12 @@ export const modules: readonly Module[] = [
     packages: ["fastify", "@fastify/*", "typebox"],
   },
   {
-    // Runs in browsers: of the service it knows what its answers look like, and no more.
+    // Runs in browsers: of the service it knows what its answers look like, and which prefixes are well known.
     name: "http/pages/browser",
     imports: [
       { module: "query", files: ["explain.ts", "run-log.ts"], typesOnly: true },
       { module: "registry", files: ["schema/schema-view.ts"], typesOnly: true },
+      { module: "rdf", files: ["well-known-prefixes.ts"] },
     ],
     packages: ["@zazuko/yasqe", "@zazuko/yasr"],
   },

@@ -1,4 +1,5 @@
 import { Yasqe } from "@zazuko/yasqe";
+import { wellKnownNamespaces } from "../../../rdf/well-known-prefixes.ts";
 import type { SchemaClass, SchemaJson } from "../../../registry/schema/schema-view.ts";
 
 /** A query to start from. */
@@ -49,20 +50,11 @@ function fitting(iris: readonly string[], typed: string): string[] {
   return [...first, ...inside].slice(0, mostSuggested);
 }
 
-/** Prefixes that stand in most queries, for where nothing is described. */
-const wellKnown: Readonly<Record<string, string>> = {
-  dcterms: "http://purl.org/dc/terms/",
-  foaf: "http://xmlns.com/foaf/0.1/",
-  owl: "http://www.w3.org/2002/07/owl#",
-  rdf: "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-  rdfs: "http://www.w3.org/2000/01/rdf-schema#",
-  schema: "https://schema.org/",
-  skos: "http://www.w3.org/2004/02/skos/core#",
-  xsd: "http://www.w3.org/2001/XMLSchema#",
-};
-
 /** Prefixes of the chosen endpoint's description, the well-known ones beside them. */
-export const knownPrefixes = (): Readonly<Record<string, string>> => ({ ...wellKnown, ...schema?.prefixes });
+export const knownPrefixes = (): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(wellKnownNamespaces),
+  ...schema?.prefixes,
+});
 
 /** Completion from the description of the chosen endpoint, in place of the editor's own, which asks other hosts. */
 export function registerCompletion(): void {
