@@ -32,6 +32,28 @@ export interface ErrorWhere {
   readonly column?: number;
   /** Catalogue id or IRI of the endpoint. */
   readonly endpoint?: string;
+  /** The triple pattern or group, as SPARQL. */
+  readonly pattern?: string;
+}
+
+/** A change of a query that mends it. */
+export interface Repair {
+  /** What was wrong, such as `prefix-missing`; stable. */
+  readonly kind: string;
+  /** Text of the query that is replaced; empty where something is added. */
+  readonly before: string;
+  readonly after: string;
+  /** False: it is only offered, as it may change what the query means. */
+  readonly applied: boolean;
+}
+
+/** Something known that was probably meant. */
+export interface Suggestion {
+  /** IRI or literal in N-Triples syntax, or the id of an endpoint. */
+  readonly term: string;
+  /** From 0 to 1; larger is better. */
+  readonly score: number;
+  readonly why: string;
 }
 
 /** Everything an error may carry beside its code and message. */
@@ -46,6 +68,9 @@ export interface ErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Catalogue ids that would fit, best first. */
   readonly endpoints?: readonly string[] | undefined;
+  readonly repairs?: readonly Repair[] | undefined;
+  /** Best first. */
+  readonly suggestions?: readonly Suggestion[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -99,7 +124,7 @@ export interface Problem extends Omit<ErrorDetails, "cause"> {
 /** The problem document of any thrown value; as JSON it has only what is known. */
 export function toProblem(thrown: unknown, run?: string): Problem {
   const error = toFedwayError(thrown);
-  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints } = error.details;
+  const { where, next, fault, upstreamStatus, retryAfterMs, endpoints, repairs, suggestions } = error.details;
   return {
     type: `urn:fedway:problem:${error.code.toLowerCase().replaceAll("_", "-")}`,
     title: error.kind.title,
@@ -113,6 +138,8 @@ export function toProblem(thrown: unknown, run?: string): Problem {
     upstreamStatus,
     retryAfterMs,
     endpoints,
+    repairs,
+    suggestions,
     run,
   };
 }

@@ -28,6 +28,7 @@ export const Problem = Type.Object(
         line: Type.Optional(Type.Integer()),
         column: Type.Optional(Type.Integer()),
         endpoint: Type.Optional(Type.String()),
+        pattern: Type.Optional(Type.String({ description: "Triple pattern or group, as SPARQL." })),
       }),
     ),
     next: Type.Optional(Type.String({ description: "What to do next." })),
@@ -35,6 +36,22 @@ export const Problem = Type.Object(
     upstreamStatus: Type.Optional(Type.Integer()),
     retryAfterMs: Type.Optional(Type.Number()),
     endpoints: Type.Optional(Type.Array(Type.String(), { description: "Catalogue ids that would fit." })),
+    repairs: Type.Optional(
+      Type.Array(
+        Type.Object({
+          kind: Type.String(),
+          before: Type.String(),
+          after: Type.String(),
+          applied: Type.Boolean({ description: "False: only offered, as it may change what the query means." }),
+        }),
+        { description: "Changes that mend the query." },
+      ),
+    ),
+    suggestions: Type.Optional(
+      Type.Array(Type.Object({ term: Type.String(), score: Type.Number(), why: Type.String() }), {
+        description: "What was probably meant, best first.",
+      }),
+    ),
     run: Type.Optional(Type.String()),
   },
   { title: "Problem", description: "What went wrong and what to do about it." },
