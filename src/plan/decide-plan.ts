@@ -43,6 +43,7 @@ export function decidePlan(parsed: ParsedQuery, task: PlanTask): QueryPlan {
   const whole = wholeQuery(query, targets, task);
   if (whole) return whole;
   const notes = [
+    ...targets.notes,
     ...datasetNotes(query, task),
     ...(task.over && query.services.length > 0 ? [federationUnused(task.over)] : []),
   ];
@@ -69,7 +70,7 @@ function wholeQuery(query: AnalysedQuery, targets: ServiceTargets, task: PlanTas
   }
   // Without a pattern outside of every SERVICE the federation has no part in the query.
   if (!over || (query.outside.length === 0 && parsed.form !== "DESCRIBE")) return undefined;
-  return overMembers({ query, targets, notes: [], sendsOutsidePatterns: false }, task, over);
+  return overMembers({ query, targets, notes: targets.notes, sendsOutsidePatterns: false }, task, over);
 }
 
 /** A query over a federation: patterns outside of every SERVICE belong to all of its members. */
@@ -130,7 +131,7 @@ function withoutService(
   const [pattern] = query.outside;
   if (!pattern && query.parsed.form !== "DESCRIBE") {
     return evaluatedHere(
-      { query, targets: { members: new Map(), pseudo: new Set() }, notes, sendsOutsidePatterns: false },
+      { query, targets: { members: new Map(), pseudo: new Set(), notes: [] }, notes, sendsOutsidePatterns: false },
       task,
     );
   }

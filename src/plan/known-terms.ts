@@ -3,7 +3,7 @@ import type { ParsedQuery } from "../sparql/parse-query.ts";
 import { type UsedTerm, usedTerms } from "../sparql/used-terms.ts";
 import type { KnownTerms, PlanContext, PlanTask } from "./plan-request.ts";
 import type { PlanNote, QueryPlan } from "./query-plan.ts";
-import { downLast } from "./service-targets.ts";
+import { downLast, entryMeant } from "./service-targets.ts";
 
 /** An endpoint to offer for a query that names none, and those of the query's terms that it has, as the query writes them. */
 interface OfferedEndpoint {
@@ -68,10 +68,10 @@ export function unknownTermNotes(
   plan: Exclude<QueryPlan, { kind: "rejected" }>,
   task: PlanTask,
 ): readonly PlanNote[] {
-  const { terms, catalog } = task.context;
+  const { terms } = task.context;
   if (terms === undefined) return [];
   const notes = usedTerms(parsed).flatMap(({ service, terms: used }) => {
-    const asked = service === undefined ? outsideOf(plan, task) : [catalog.byUrl(service)?.id];
+    const asked = service === undefined ? outsideOf(plan, task) : [entryMeant(service, task.context)?.id];
     const ids = asked.filter((id) => id !== undefined);
     if (ids.length === 0 || ids.length < asked.length) return [];
     return used

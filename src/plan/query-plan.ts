@@ -27,6 +27,7 @@ export interface PlannedEndpoint {
 export interface PlanNote {
   readonly code:
     | "PATTERN_SENT_ON"
+    | "SERVICE_NORMALISED"
     | "DATASET_IGNORED"
     | "WRAPPERS_MERGED"
     | "SERVICE_LIFTED"

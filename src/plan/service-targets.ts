@@ -3,7 +3,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import type { AnalysedQuery, ServiceClause } from "../sparql/analyse-query.ts";
 import type { PlanContext, PlanTask } from "./plan-request.ts";
-import type { PlannedEndpoint } from "./query-plan.ts";
+import type { PlannedEndpoint, PlanNote } from "./query-plan.ts";
 
 /** What each SERVICE clause of a query names. */
 export interface ServiceTargets {
@@ -11,6 +11,8 @@ export interface ServiceTargets {
   readonly members: ReadonlyMap<number, PlannedEndpoint>;
   /** Token indexes of clauses that extend their endpoint's engine and stay where they are. */
   readonly pseudo: ReadonlySet<number>;
+  /** `SERVICE_NORMALISED` for each target that was taken to mean an entry whose URL is written otherwise. */
+  readonly notes: readonly PlanNote[];
 }
 
 /** An endpoint of the catalogue as plans name it. */
@@ -31,15 +33,27 @@ export function plannedEndpoint(entry: CatalogEntry): PlannedEndpoint {
 export function serviceTargets(query: AnalysedQuery, task: PlanTask): ServiceTargets {
   const members = new Map<number, PlannedEndpoint>();
   const pseudo = new Set<number>();
+  const normalised = new Map<string, PlannedEndpoint>();
+  const lookUp = (iri: string | undefined, place: ClausePlace): PlannedEndpoint => {
+    const endpoint = endpointOf(iri, place, task.context);
+    const isWritten = iri === undefined || iri === endpoint.url || task.context.catalog.byUrl(iri);
+    if (!isWritten) normalised.set(iri, endpoint);
+    return endpoint;
+  };
   for (const clause of query.services) {
     const { target, element } = clause;
     if (target.kind === "variable") {
-      for (const value of valuesOf(clause)) endpointOf(value.iri, { ...clause, shown: value.text }, task.context);
+      for (const value of valuesOf(clause)) lookUp(value.iri, { ...clause, shown: value.text });
     } else if (isPseudo(target.iri, surroundingEntry(clause, members, task))) pseudo.add(element.from);
-    else members.set(element.from, endpointOf(target.iri, clause, task.context));
+    else members.set(element.from, lookUp(target.iri, clause));
   }
-  return { members, pseudo };
+  return { members, pseudo, notes: [...normalised].map(([iri, endpoint]) => normalisedNote(iri, endpoint)) };
 }
+
+const normalisedNote = (iri: string, { id, url }: PlannedEndpoint): PlanNote => ({
+  code: "SERVICE_NORMALISED",
+  message: `SERVICE <${iri.slice(0, 200)}> was taken to mean ${id === undefined ? "" : `${id}, which is `}<${url}>.`,
+});
 
 /** The catalogue entry whose endpoint evaluates what stands around a clause. */
 function surroundingEntry(
@@ -81,7 +95,7 @@ const longestTarget = 2_048;
 
 function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanContext): PlannedEndpoint {
   if (iri === undefined) throw refused(place.shown ?? "", { place, why: "is not an IRI" });
-  const entry = context.catalog.byUrl(iri);
+  const entry = entryMeant(iri, context);
   if (entry) return plannedEndpoint(entry);
   const url = targetUrl(iri, place, context);
   if (url.username !== "" || url.password !== "") {
@@ -91,7 +105,28 @@ function endpointOf(iri: string | undefined, place: ClausePlace, context: PlanCo
   if (iri.includes("#"))
     throw refused(iri, { place, why: "has a fragment and is no endpoint that could be called", context });
   if (context.egress === "catalog") throw refused(iri, { place, why: "is not in the catalogue", context });
-  return { url: iri };
+  return { url: iri.replace(/(?:%20)+$/, "") };
+}
+
+/** The entry that a SERVICE target names, if it is certain which. */
+export function entryMeant(iri: string, known: Pick<Known, "catalog">): CatalogEntry | undefined {
+  const [entry, ...others] = entriesMeant(iri, known);
+  return others.length === 0 ? entry : undefined;
+}
+
+/**
+ * The entry with this URL; else those whose URL differs in what nobody means to say: white space around it (which the
+ * text keeps as %20), http or https, the scheme's own port, a slash at the end. Case of scheme and host never counts.
+ */
+function entriesMeant(iri: string, { catalog }: Pick<Known, "catalog">): readonly CatalogEntry[] {
+  const exact = catalog.byUrl(iri);
+  if (exact || iri.length > longestTarget) return exact ? [exact] : [];
+  const bare = iri.replaceAll(/^(?:\s|%20)+|(?:\s|%20)+$/g, "");
+  const [, rest = ""] = /^https?:(\/\/.*)$/is.exec(bare) ?? [];
+  if (rest === "") return [];
+  const path = rest.replace(/(?<=^\/\/[^/?#]*):(?:80|443)(?=[/?#]|$)/, "").replace(/\/+$/, "");
+  const written = ["https:", "http:"].flatMap((scheme) => [`${scheme}${path}`, `${scheme}${path}/`]);
+  return [...new Set(written.flatMap((url) => catalog.byUrl(url) ?? []))];
 }
 
 function targetUrl(iri: string, place: ClausePlace, context: PlanContext): URL {

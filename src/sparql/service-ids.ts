@@ -3,27 +3,39 @@ import { isWord, type Token, tokenize } from "./tokens.ts";
 
 /** A relative IRI that may be a catalogue id. */
 const bareId = /^<([A-Za-z0-9][A-Za-z0-9._-]{0,63})>$/u;
-const mayHaveId = /<[A-Za-z0-9][A-Za-z0-9._-]{0,63}>/u;
+/** A URL with white space around it, which the parser does not take for an IRI. */
+const spacedUrl = /<\s*(https?:\/\/[^\s<>"{}|^`\\]+)\s*>/iy;
+const mayChange = /<[A-Za-z0-9][A-Za-z0-9._-]{0,63}>|<\s+https?:|<https?:[^\s<>]*\s+>/iu;
 
 /**
- * The query with catalogue ids in the place of endpoints replaced by their URLs: `SERVICE <people>`, and `VALUES ?e { <people> }`
- * in a query with `SERVICE ?e`. Only without BASE, where a relative IRI would mean nothing. Lines stay; texts without such an
- * id come back as they are.
+ * The query with what people write in the place of endpoints made readable: catalogue ids are replaced by their URLs
+ * (`SERVICE <people>`, and `VALUES ?e { <people> }` in a query with `SERVICE ?e`), white space within `<...>` by `%20`, so
+ * that who looks the endpoint up can tell what was written. Ids only without BASE, where a relative IRI would mean
+ * nothing. Lines stay; texts without any of it come back as they are.
  * @param urlOf the URL of the endpoint with this id; undefined leaves the IRI for the parser to refuse
  */
 export function withServiceUrls(text: string, urlOf: (id: string) => string | undefined): SubstitutedText {
-  if (!mayHaveId.test(text)) return substituted(text, []);
+  if (!mayChange.test(text)) return substituted(text, []);
   const tokens = tokenize(text);
-  if (tokens.some((token) => isWord(token, "BASE"))) return substituted(text, []);
+  const hasBase = tokens.some((token) => isWord(token, "BASE"));
   const hasVariable = tokens.some((token, at) => token.kind === "var" && isTarget(tokens, at));
   const isData = hasVariable ? dataOf(tokens) : new Set<Token>();
   const urls: Substitute[] = [];
   for (const [at, token] of tokens.entries()) {
-    const id = isTarget(tokens, at) || isData.has(token) ? bareId.exec(token.text)?.[1] : undefined;
+    if (!isTarget(tokens, at) && !isData.has(token)) continue;
+    const id = hasBase ? undefined : bareId.exec(token.text)?.[1];
     const url = id === undefined ? undefined : urlOf(id);
     if (url !== undefined) urls.push({ start: token.start, end: token.end, text: `<${url}>` });
+    else if (token.text === "<") urls.push(...withoutSpace(text, token.start));
   }
   return substituted(text, urls);
+}
+
+/** A `%20` behind the URL stands for all of the white space, which would make it a relative IRI in front. */
+function withoutSpace(text: string, start: number): readonly Substitute[] {
+  spacedUrl.lastIndex = start;
+  const [whole, url] = spacedUrl.exec(text) ?? [];
+  return whole === undefined ? [] : [{ start, end: start + whole.length, text: `<${url}%20>` }];
 }
 
 /** The tokens within the braces of VALUES blocks, which nest no others. */

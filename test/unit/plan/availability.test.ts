@@ -134,7 +134,7 @@ describe("suggestions put endpoints that are down last", () => {
   it("for a refused target, among those on its host; the one that was meant stays first", () => {
     const onHost = (id: string) => toEntry(id, { url: `http://host.example/${id}` });
     const { plan } = plannerWith({ one: noon, meant: noon }, [onHost("one"), onHost("two"), onHost("meant")]);
-    const refused = plan("SELECT * { SERVICE <http://host.example/meant/> { ?s ?p ?o } }");
+    const refused = plan("SELECT * { SERVICE <http://host.example/MEANT> { ?s ?p ?o } }");
     const endpoints = refused.kind === "rejected" ? refused.reason.details.endpoints : [];
     expect(endpoints).toEqual(["meant", "two", "one"]);
   });
