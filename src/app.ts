@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ToolProfile } from "./agent/tool.ts";
+import type { Toolbox } from "./agent/toolbox.ts";
+import { openAgents } from "./app/open-agents.ts";
 import { localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
@@ -32,6 +35,8 @@ import { countFailures } from "./telemetry/work-metrics.ts";
 export interface App {
   readonly queries: QueryService;
   readonly catalog: Catalog;
+  /** The tools of agents. */
+  toolbox(profile: ToolProfile): Toolbox;
   /**
    * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
@@ -171,6 +176,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { catalog } = registry;
   const { monitor, publish } = monitoring;
   const { stateWatch } = parts;
+  const agents = openAgents({ registry, queries, statusOf: (id) => monitor.health(id)?.state ?? "unknown" });
   const http = await createHttpServer({
     ...registry,
     ...monitoring,
@@ -192,6 +198,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   return {
     queries,
     catalog,
+    toolbox: agents.toolbox,
     listen: () =>
       life.begin({
         startWork: () => startWork(parts),

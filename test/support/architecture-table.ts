@@ -109,6 +109,12 @@ export const modules: readonly Module[] = [
     ],
     packages: [],
   },
+  {
+    // Use cases of agents, one definition each for MCP, HTTP and the command line.
+    name: "agent",
+    imports: whole("query", "registry"),
+    packages: ["typebox"],
+  },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
   {

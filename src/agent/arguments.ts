@@ -1,0 +1,155 @@
+import { type Static, type TObject, type TSchema, Type } from "typebox";
+import { Check } from "typebox/value";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+
+/** One of a few words. */
+export const choice = <const Words extends readonly [string, ...string[]]>(words: Words, description?: string) =>
+  Type.Unsafe<Words[number]>({ type: "string", enum: words, ...(description !== undefined && { description }) });
+
+/** Most names of a list. */
+const mostNames = 50;
+
+/**
+ * A list of names in one string, separated by commas: small models write flat strings with fewer errors than arrays.
+ * `namesIn` reads it.
+ */
+export const nameList = (description: string) => Type.String({ maxLength: 4_000, description });
+
+/**
+ * The names in a list, whether separated by commas or in a JSON array; undefined when there are none.
+ * @throws FedwayError `REQUEST_INVALID` for more than 50
+ */
+export function namesIn(list: string | undefined): readonly string[] | undefined {
+  const value: unknown = list?.trimStart().startsWith("[") ? parsed(list) : list;
+  const entries: readonly unknown[] = Array.isArray(value) ? value : (list ?? "").split(",");
+  const names = entries.map((entry) => String(entry).trim()).filter((entry) => entry !== "");
+  if (names.length > mostNames)
+    throw new FedwayError("REQUEST_INVALID", `A list has ${names.length} names; ${mostNames} are allowed.`);
+  return names.length === 0 ? undefined : names;
+}
+
+/** What is read of the schema of one argument. */
+interface ScalarSchema {
+  readonly type: "string" | "integer" | "number" | "boolean";
+  readonly enum?: readonly string[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/**
+ * The arguments of a call as the tool's schema has them, from what models send: numbers, booleans and lists as strings,
+ * null for absent, other case of words, numbers beyond the bounds (moved to the bound).
+ * @throws FedwayError `REQUEST_INVALID` that names everything that is wrong
+ */
+export function readArguments<Input extends TObject>(
+  tool: { readonly name: string; readonly input: Input },
+  given: unknown,
+): Static<Input> {
+  const known: Readonly<Record<string, TSchema>> = tool.input.properties;
+  const wrong: string[] = [];
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(objectOf(tool.name, given))) {
+    const schema = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (schema === undefined) wrong.push(unknownArgument(name, Object.keys(known)));
+    else if (value === null || value === undefined) continue;
+    else {
+      const scalar = readValue(name, value, schema);
+      if (scalar instanceof Refusal) wrong.push(scalar.reason);
+      else read[name] = scalar;
+    }
+  }
+  const missing = (tool.input.required ?? []).filter((name) => !Object.hasOwn(read, name));
+  wrong.push(...missing.map((name) => `${name} is missing`));
+  if (wrong.length === 0 && Check(tool.input, read)) return read;
+  if (wrong.length === 0) wrong.push("they do not fit the schema of the tool");
+  throw new FedwayError("REQUEST_INVALID", `Arguments of ${tool.name}: ${wrong.slice(0, 5).join("; ")}.`, {
+    next: `Call ${tool.name}(${signature(tool.input)}).`,
+  });
+}
+
+/** Names of the arguments, optional ones with a question mark. */
+export const signature = ({ properties, required }: TObject): string =>
+  Object.keys(properties)
+    .map((name) => (required?.includes(name) ? name : `${name}?`))
+    .join(", ");
+
+/** Why a value cannot be taken. A class, because values may be of any type. */
+class Refusal {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+function objectOf(tool: string, given: unknown): object {
+  const value = typeof given === "string" ? parsed(given) : given;
+  if (value === undefined || value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value;
+  throw new FedwayError("REQUEST_INVALID", `The arguments of ${tool} are not a JSON object.`, {
+    next: 'Send them by name, as in {"name": value}.',
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text).replaceAll(/\p{Cc}/gu, " ");
+
+function unknownArgument(name: string, known: readonly string[]): string {
+  const [best] = nearest(name, known, 1);
+  return `"${shown(name)}" is not known${best === undefined ? "" : `, ${best} is`}`;
+}
+
+const isScalar = (schema: TSchema): schema is TSchema & ScalarSchema => "type" in schema;
+
+function readValue(name: string, value: unknown, schema: TSchema): unknown {
+  if (!isScalar(schema)) return value;
+  if (schema.type === "string") return readText(name, value, schema);
+  return schema.type === "boolean" ? readFlag(name, value) : readNumber(name, value, schema);
+}
+
+function readText(name: string, value: unknown, { enum: words, minLength = 0, maxLength = 10_000 }: ScalarSchema) {
+  const text = scalarText(value);
+  if (typeof text !== "string") return new Refusal(`${name} must be a string`);
+  if (text.length > maxLength)
+    return new Refusal(`${name} has ${text.length} characters, ${maxLength} are allowed at most`);
+  if (words === undefined) {
+    return text.trim().length < minLength ? new Refusal(`${name} is empty`) : text;
+  }
+  const wanted = text.trim().toLowerCase();
+  return words.find((word) => word.toLowerCase() === wanted) ?? new Refusal(`${name} must be ${words.join(" or ")}`);
+}
+
+/** A list of one is that one, as some clients wrap everything; others become JSON, which `namesIn` reads. */
+function scalarText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 ? scalarText(value[0]) : JSON.stringify(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+}
+
+function readNumber(name: string, value: unknown, { type, minimum, maximum }: ScalarSchema) {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value.replaceAll(/[_\s]/g, "")) : value;
+  if (typeof number !== "number" || !Number.isFinite(number)) return new Refusal(`${name} must be a number`);
+  const whole = type === "integer" ? Math.round(number) : number;
+  return Math.min(maximum ?? whole, Math.max(minimum ?? whole, whole));
+}
+
+const flags: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["yes", true],
+  ["false", false],
+  ["0", false],
+  ["no", false],
+]);
+
+function readFlag(name: string, value: unknown) {
+  return flags.get(String(value).trim().toLowerCase()) ?? new Refusal(`${name} must be true or false`);
+}

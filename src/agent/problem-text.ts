@@ -1,0 +1,86 @@
+import type { Problem, Repair } from "../errors/fedway-error.ts";
+import type { ErrorCode } from "../errors/codes.ts";
+import { estimateTokens } from "../registry/schema/compose-view.ts";
+import { plainText } from "../registry/schema/text.ts";
+import type { Hint } from "./tool.ts";
+
+/** Tokens of a diagnosis. */
+const mostTokens = 150;
+
+/** What a model does next where the problem's own advice is for people and HTTP clients; the first that can be said. */
+const advice: Partial<Record<ErrorCode, readonly string[]>> = {
+  ENDPOINT_UNKNOWN: ["{find_endpoints} gives the ids of endpoints that fit a question."],
+  DESCRIPTION_UNKNOWN: [
+    "Nothing is known of its schema yet: SELECT DISTINCT ?class { ?s a ?class } LIMIT 50 with {run_query} shows its classes.",
+  ],
+  RUN_UNKNOWN: ["Run the query again with {run_query}; records are kept for a while only."],
+  RESULT_UNKNOWN: ["Run the query again with {run_query}; results are kept for a while only."],
+  RESULT_EXPIRED: ["Run the query again with {run_query}."],
+  SERVICE_REQUIRED: [
+    "Put the patterns into SERVICE <id> { ... }; {find_endpoints} gives the ids of endpoints that fit a question.",
+    "Put the patterns into SERVICE <id> { ... } with the id of an endpoint.",
+  ],
+  SERVICE_TARGET_REFUSED: [
+    "SERVICE takes the URL or the id of an endpoint of the catalogue; {find_endpoints} gives ids that fit a question.",
+    "SERVICE takes the URL or the id of an endpoint of the catalogue.",
+  ],
+  ANSWER_TOO_LARGE: ["Ask for fewer rows or columns: add LIMIT or name more terms."],
+  DEADLINE_EXCEEDED: ["Narrow the query with LIMIT or more constants, or raise {run_query.timeout_s}."],
+};
+
+/** Words that only the operator or a client of the HTTP API can do anything with. */
+const notForModels =
+  /\/(?:api|sparql|docs|login|health)\b|\b(?:GET|POST|PUT|DELETE) \/|\bFedway-|\bFEDWAY_|\bREDIS_|\bmaxRows\b|\bpartial(?:=|\b.*\bagain\b|\.)|\bfedway \w+|(?:^|\s)--\w/;
+
+/** The problem with advice that a model can follow: no routes, headers or settings, and no tool that is switched off. */
+export function problemForModel(problem: Problem, hint: Hint): Problem {
+  const own = (problem.next ?? "")
+    .split(/(?<=[.?!])\s+/)
+    .filter((sentence) => sentence !== "" && !notForModels.test(sentence))
+    .flatMap((sentence) => hint(sentence) ?? []);
+  const better = (advice[problem.code] ?? []).flatMap((sentence) => hint(sentence) ?? []).slice(0, 1);
+  const next = [...(own.some((sentence) => sentence.startsWith("Did you mean")) ? own : better), ...own];
+  return { ...problem, next: next.length === 0 ? undefined : [...new Set(next)].slice(0, 2).join(" ") };
+}
+
+/** What is wrong, where, what would mend it and what to do next, in at most 150 tokens. */
+export function problemText(problem: Problem): string {
+  const { code, detail, repairs = [], suggestions = [], endpoints = [], next = "" } = problem;
+  const nearest = suggestions.slice(0, 3).map(({ term }) => plainText(term, 80));
+  return within(
+    [
+      `${code}: ${plainText(detail, 300)}`,
+      labelled("Where: ", placeText(problem)),
+      ...repairs.slice(0, 2).map(repairText),
+      labelled("Nearest: ", nearest.join(" | ")),
+      labelled("Next: ", plainText(next, 240)),
+      labelled("Endpoints: ", endpoints.slice(0, 5).join(", ")),
+    ].filter((line) => line !== ""),
+    mostTokens,
+  );
+}
+
+const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);
+
+function placeText({ where: { line, column, endpoint, pattern } = {} }: Problem): string {
+  const parts = [
+    line !== undefined && `line ${line}${column === undefined ? "" : `:${column}`}`,
+    endpoint !== undefined && `endpoint ${plainText(endpoint, 80)}`,
+    pattern !== undefined && `pattern ${plainText(pattern, 120)}`,
+  ];
+  return parts.filter((part) => part !== false).join(", ");
+}
+
+const repairText = ({ applied, before, after }: Repair): string =>
+  `${applied ? "Repaired" : "Repair"}: ${plainText(before, 60)} -> ${plainText(after, 120)}`;
+
+/** The first line always, shortened if need be; of the others those that fit. */
+function within([first = "", ...others]: readonly string[], most: number): string {
+  let text = first;
+  while (estimateTokens(text) > most) text = `${text.slice(0, Math.floor(text.length * 0.8))}…`;
+  for (const line of others) {
+    const longer = `${text}\n${line}`;
+    if (estimateTokens(longer) <= most) text = longer;
+  }
+  return text;
+}

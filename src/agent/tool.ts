@@ -1,0 +1,94 @@
+import type { Static, TObject } from "typebox";
+import type { Problem } from "../errors/fedway-error.ts";
+import { readArguments } from "./arguments.ts";
+
+/**
+ * Fills names of tools into a sentence: `{run_query}` becomes `run_query`, `{run_query.cursor}` becomes `cursor`. Undefined
+ * when one of them is switched off, so that no feedback names what a model cannot call.
+ */
+export type Hint = (sentence: string) => string | undefined;
+
+/** Who calls a tool, in the words of the shell that was asked. */
+export interface Caller {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Whose handles it may use and gets; the same for all calls of one client. */
+  readonly owner: string;
+  /** The conversation that the call belongs to, where the client tells one. */
+  readonly session?: string | undefined;
+  /** Told what goes on during long calls. */
+  readonly onProgress?: ((message: string) => void) | undefined;
+  /** `context` of the span that the call belongs to. */
+  readonly trace?: unknown;
+}
+
+/** One call of a tool. */
+export interface ToolCall extends Caller {
+  readonly hint: Hint;
+}
+
+/** What a tool says. Clients pass on the text or the data to their model, so each holds all of the answer. */
+export interface ToolAnswer {
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Why the call failed; absent when it did not. */
+  readonly problem?: Problem | undefined;
+}
+
+/**
+ * A set of tools: all of them; the four that a small model does best with; the two of the paper, to repeat its runs.
+ */
+export const toolProfiles = ["full", "small", "paper"] as const;
+
+/** Name of a set of tools. */
+export type ToolProfile = (typeof toolProfiles)[number];
+
+/** What clients may know of a tool's effects (MCP tool annotations). */
+export interface ToolAnnotations {
+  /** It changes nothing that others see. */
+  readonly readOnlyHint: boolean;
+  /** It asks endpoints on the web. */
+  readonly openWorldHint: boolean;
+  /** The same call again changes nothing more. */
+  readonly idempotentHint: boolean;
+}
+
+/** A tool, whatever its arguments are. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  /** Sentences for the model, each for a `Hint`. */
+  readonly text: readonly string[];
+  /** Flat: strings, numbers, booleans and enums only. Descriptions are for a `Hint` too. */
+  readonly input: TObject;
+  readonly annotations: ToolAnnotations;
+  /** Profiles that list it; it can be called in all of them. */
+  readonly profiles: readonly ToolProfile[];
+  /** @throws FedwayError `REQUEST_INVALID` for arguments that nothing can be made of, and what its use case throws */
+  call(given: unknown, call: ToolCall): Promise<ToolAnswer>;
+}
+
+interface ToolDefinition<Input extends TObject> extends Omit<Tool, "call" | "annotations" | "profiles"> {
+  readonly input: Input;
+  /** Reads only, and the catalogue only, when absent. */
+  readonly annotations?: Partial<ToolAnnotations>;
+  /** "full" when absent. */
+  readonly profiles?: readonly ToolProfile[];
+  run(args: Static<Input>, call: ToolCall): Promise<ToolAnswer>;
+}
+
+const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false, idempotentHint: true };
+
+/** One definition for MCP, HTTP and the command line: arguments are read leniently before `run` gets them. */
+export function defineTool<const Input extends TObject>(definition: ToolDefinition<Input>): Tool {
+  const { name, title, text, input, annotations, profiles = ["full"] } = definition;
+  return {
+    name,
+    title,
+    text,
+    input,
+    annotations: { ...reading, ...annotations },
+    profiles,
+    call: async (given, call) => definition.run(readArguments(definition, given), call),
+  };
+}

@@ -1,0 +1,109 @@
+import type { TObject } from "typebox";
+import { FedwayError, type Problem, toProblem } from "../errors/fedway-error.ts";
+import { nearest } from "../errors/nearest.ts";
+import { estimateTokens } from "../registry/schema/compose-view.ts";
+import { problemForModel, problemText } from "./problem-text.ts";
+import type { Caller, Hint, Tool, ToolAnnotations, ToolAnswer, ToolProfile } from "./tool.ts";
+
+/** Clients cut answers at about 25,000 tokens, text and data together. */
+const mostAnswerTokens = 24_000;
+
+/** A tool as a client sees it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON Schema of an object of scalars. */
+  readonly input: TObject;
+  readonly annotations: ToolAnnotations;
+}
+
+/** The tools of one profile. */
+export interface Toolbox {
+  /** In a fixed order. */
+  readonly tools: readonly ListedTool[];
+  readonly hint: Hint;
+  /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
+  call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer>;
+}
+
+/**
+ * The tools of a profile without those that are switched off, which vanish from the list, from texts and from all feedback.
+ * @param off names of tools
+ */
+export function createToolbox(
+  all: readonly Tool[],
+  { profile, off = [] }: { readonly profile: ToolProfile; readonly off?: readonly string[] | undefined },
+): Toolbox {
+  const on = all.filter(({ name }) => !off.includes(name));
+  const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
+  const hint = createHint(inProfile);
+  const byName = new Map(on.map((tool) => [tool.name, tool]));
+  return {
+    tools: inProfile.map((tool) => listed(tool, hint)),
+    hint,
+    async call(name, given, caller) {
+      try {
+        const tool = byName.get(name);
+        if (tool === undefined) throw unknownTool(name, inProfile);
+        return bounded(await tool.call(given, { ...caller, hint }));
+      } catch (error) {
+        return failure(toProblem(error), hint);
+      }
+    },
+  };
+}
+
+/** The answer for a call that failed. */
+function failure(thrown: Problem, hint: Hint): ToolAnswer {
+  const problem = problemForModel(thrown, hint);
+  return { text: problemText(problem), data: { status: "failed", diagnosis: problem }, problem };
+}
+
+const namesInBraces = /\{([a-z_]+)(?:\.([a-z_]+))?\}/g;
+
+/** Knows the tools that are there and their arguments. */
+export function createHint(tools: readonly Pick<Tool, "name" | "input">[]): Hint {
+  const byName = new Map(tools.map(({ name, input }) => [name, input.properties]));
+  return (sentence) => {
+    let missing = false;
+    const text = sentence.replaceAll(namesInBraces, (_all, tool: string, argument: string | undefined) => {
+      const properties = byName.get(tool);
+      if (properties === undefined || (argument !== undefined && !Object.hasOwn(properties, argument))) missing = true;
+      return argument ?? tool;
+    });
+    return missing ? undefined : text;
+  };
+}
+
+function listed({ name, title, text, input, annotations }: Tool, hint: Hint): ListedTool {
+  const properties = Object.entries(input.properties).map(([argument, schema]) => {
+    const { description } = schema as { readonly description?: string };
+    return [argument, { ...schema, ...(description !== undefined && { description: hint(description) }) }] as const;
+  });
+  return {
+    name,
+    title,
+    description: text.flatMap((sentence) => hint(sentence) ?? []).join(" "),
+    input: { ...input, properties: Object.fromEntries(properties) },
+    annotations,
+  };
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
+  const names = tools.map((tool) => tool.name);
+  const [best] = nearest(name, names, 1);
+  return new FedwayError("TOOL_UNKNOWN", `There is no tool "${name.slice(0, 64).replaceAll(/\p{Cc}/gu, " ")}".`, {
+    next: best === undefined ? `The tools are ${names.join(", ")}.` : `Did you mean ${best}?`,
+  });
+}
+
+/** Tools keep their answers short themselves; this holds also for one that does not. */
+function bounded(answer: ToolAnswer): ToolAnswer {
+  const data = JSON.stringify(answer.data);
+  // A token is at least one byte of UTF-8.
+  if (Buffer.byteLength(answer.text) + Buffer.byteLength(data) <= mostAnswerTokens) return answer;
+  if (estimateTokens(answer.text) + estimateTokens(data) <= mostAnswerTokens) return answer;
+  const text = `${answer.text.slice(0, mostAnswerTokens)}\n(cut: the answer is too long; ask for less)`;
+  return { text, data: { truncated: true, text }, problem: answer.problem };
+}

@@ -1,0 +1,68 @@
+import { Type } from "typebox";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
+import type { DescriptionService } from "../../registry/void/description-service.ts";
+import type { VoidDescription } from "../../registry/void/void-description.ts";
+import { choice, nameList, namesIn } from "../arguments.ts";
+import { defineTool } from "../tool.ts";
+
+interface Parts {
+  readonly catalog: Catalog;
+  readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
+}
+
+const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths", SchemaDetail>> = {
+  summary: "summary",
+  classes: "classes",
+  schema: "lines",
+  paths: "paths",
+};
+
+/** The schema of one endpoint within a budget. */
+export const describeEndpoint = ({ catalog, descriptions }: Parts) =>
+  defineTool({
+    name: "describe_endpoint",
+    title: "Describe an endpoint",
+    text: [
+      "Shows the classes, properties and counts of an endpoint within a token budget.",
+      "Use detail=schema with classes for the properties of the classes that matter.",
+    ],
+    input: Type.Object({
+      endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
+      detail: Type.Optional(
+        choice(
+          ["summary", "classes", "schema", "paths"],
+          "Counts; class names; a line per class with its properties (default); paths between classes",
+        ),
+      ),
+      classes: Type.Optional(nameList("Only these classes: names or IRIs, separated by commas")),
+      max_tokens: Type.Optional(Type.Integer({ minimum: 100, maximum: 8_000, default: 2_000 })),
+    }),
+    profiles: ["full", "small"],
+    async run({ endpoint, detail = "schema", classes, max_tokens: maxTokens = 2_000 }) {
+      const { id } = knownEndpoint(catalog, endpoint);
+      const description = await knownDescription(descriptions, id);
+      const chosen = namesIn(classes);
+      const view = schemaView(description, { detail: viewOf[detail], maxTokens, ...(chosen && { classes: chosen }) });
+      const { state } = await descriptions.freshness(id);
+      const { text, truncated, omitted, complete } = view;
+      return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
+    },
+  });
+
+/** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
+export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
+  const name = named.trim().replace(/^<(.*)>$/, "$1");
+  const url = URL.parse(name)?.href;
+  const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? (url && catalog.byUrl(url));
+  if (entry) return entry;
+  throw unknownId("endpoint", name, catalog);
+}
+
+async function knownDescription(descriptions: Parts["descriptions"], id: string): Promise<VoidDescription> {
+  const description = await descriptions.get(id);
+  if (description) return description;
+  throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`);
+}

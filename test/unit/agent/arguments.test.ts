@@ -1,0 +1,79 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { choice, nameList, namesIn, readArguments } from "../../../src/agent/arguments.ts";
+import { FedwayError } from "../../../src/errors/fedway-error.ts";
+
+const tool = {
+  name: "look",
+  input: Type.Object({
+    question: Type.String({ minLength: 1, maxLength: 100 }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+    exact: Type.Optional(Type.Boolean()),
+    kind: Type.Optional(choice(["class", "property"])),
+    endpoints: Type.Optional(nameList("ids")),
+  }),
+};
+
+const read = (given: unknown) => readArguments(tool, given);
+
+function refusal(given: unknown): string {
+  try {
+    read(given);
+  } catch (error) {
+    if (error instanceof FedwayError) return `${error.code} ${error.message} ${error.details.next ?? ""}`;
+    throw error;
+  }
+  return "taken";
+}
+
+describe("arguments as models send them", () => {
+  it.each([
+    ["as they should be", { question: "q", limit: 5, exact: true }, { question: "q", limit: 5, exact: true }],
+    ["numbers and booleans as strings", { question: "q", limit: " 5 ", exact: "True" }, { limit: 5, exact: true }],
+    ["numbers for strings", { question: 42 }, { question: "42" }],
+    ["null for absent", { question: "q", limit: null, kind: null }, { question: "q" }],
+    ["numbers beyond the bounds", { question: "q", limit: 1e9 }, { limit: 20 }],
+    ["fractions", { question: "q", limit: 2.6 }, { limit: 3 }],
+    ["other case", { question: "q", kind: "Class " }, { kind: "class" }],
+    ["a list of one for a string", { question: ["q"] }, { question: "q" }],
+    ["all of it as JSON text", '{"question":"q","limit":"3"}', { question: "q", limit: 3 }],
+  ])("takes %s", (_what, given, expected) => {
+    expect(read(given)).toMatchObject(expected);
+  });
+
+  it.each([["a,b"], [["a", "b"]], ['["a","b"]'], [" a , b ,"]])("reads the list %j", (endpoints) => {
+    expect(namesIn(read({ question: "q", endpoints }).endpoints)).toEqual(["a", "b"]);
+  });
+
+  it.each([
+    ["nothing", undefined, "question is missing"],
+    ["null", null, "question is missing"],
+    ["only null", { question: null }, "question is missing"],
+    ["blanks", { question: "  " }, "question is empty"],
+    ["a list of arguments", ["q"], "not a JSON object"],
+    ["text that is no JSON", "question=q", "not a JSON object"],
+    ["an object for a string", { question: { a: 1 } }, "question must be a string"],
+    ["a word for a number", { question: "q", limit: "many" }, "limit must be a number"],
+    ["not a number", { question: "q", limit: Number.NaN }, "limit must be a number"],
+    ["an unknown word", { question: "q", kind: "entity" }, "kind must be class or property"],
+    ["an unknown argument", { question: "q", limits: 3 }, '"limits" is not known, limit is'],
+    ["an argument of all objects", { question: "q", constructor: 1 }, '"constructor" is not known'],
+    ["a megabyte", { question: "x".repeat(1 << 20) }, "question has 1048576 characters, 100 are allowed"],
+    ["a megabyte of a name", { question: "q", ["x".repeat(1 << 20)]: 1 }, "is not known"],
+  ])("refuses %s, and says how to call", (_what, given, reason) => {
+    const told = refusal(given);
+    expect(told).toContain("REQUEST_INVALID");
+    expect(told).toContain(reason);
+    expect(told.length).toBeLessThan(300);
+  });
+
+  it("names everything that is wrong at once", () => {
+    const told = refusal({ limit: "x", exact: "perhaps" });
+    expect(told).toContain("limit must be a number; exact must be true or false; question is missing");
+    expect(told).toContain("look(question, limit?, exact?, kind?, endpoints?)");
+  });
+
+  it("refuses lists of more names than anybody means", () => {
+    expect(() => namesIn(Array.from({ length: 51 }, (_, at) => `e${at}`).join(","))).toThrow("A list has 51 names");
+  });
+});
