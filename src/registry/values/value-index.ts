@@ -1,0 +1,181 @@
+import { plainText } from "../schema/text.ts";
+import type { Harvest, HarvestRow } from "./harvest.ts";
+import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
+import { mentionsIn } from "./mentions.ts";
+
+/** A thing with a name, or a value that a property has. */
+export type ValueKind = "entity" | "value";
+
+/** What is looked for. */
+export interface ValueRequest {
+  /** Labels, values or whole questions, in which the names that occur are looked for; 20 texts of 500 characters. */
+  readonly texts: readonly string[];
+  /** Only of these endpoints; all when absent. */
+  readonly endpoints?: readonly string[] | undefined;
+  /** All kinds when absent. */
+  readonly kinds?: readonly ValueKind[] | undefined;
+  /** Hits for each text; 1 to 100. */
+  readonly limit: number;
+}
+
+/** One entity or value with where it occurs. Hits of equal label stand side by side, so that homonyms can be told apart. */
+export interface ValueHit {
+  /** The text of the request that it was found for. */
+  readonly text: string;
+  readonly kind: ValueKind;
+  /** Id of the endpoint. */
+  readonly endpoint: string;
+  /** As N-Triples: the entity's IRI, or the value. */
+  readonly term: string;
+  /** The label or value as N-Triples, just as it stands in the data, language and datatype included. */
+  readonly literal: string;
+  /** The same for readers: on one line, cut to 200 characters. Foreign text. */
+  readonly label: string;
+  /** IRI of the class of the entity, or of the subjects that have the value. */
+  readonly class?: string | undefined;
+  /** IRI of the property that has the label or value. */
+  readonly property: string;
+  /** Triples that the entity is in, or that have the value; absent when unknown. */
+  readonly degree?: number | undefined;
+  /** 0 to 1. */
+  readonly score: number;
+  /** The same text; the same but for case, accents and signs; it has all the words; nearly the same letters; a like meaning. */
+  readonly why: LabelMatch["how"] | "meaning";
+}
+
+/** Values of one property, for people and agents to see what it holds. */
+export interface ValueExamples {
+  /** Absent: of all subjects. */
+  readonly class?: string | undefined;
+  readonly property: string;
+  /** On one line each, most frequent first. */
+  readonly values: readonly string[];
+}
+
+/** Harvests in memory. */
+export type ValueIndex = ReturnType<typeof createValueIndex>;
+
+const mostTexts = 20;
+const longestText = 500;
+const longestLabel = 200;
+const mostHits = 100;
+/** Rows of all endpoints together; 40 MB. */
+const mostInAll = 200_000;
+
+interface Indexed {
+  readonly harvest: Harvest;
+  readonly rows: readonly HarvestRow[];
+  readonly labels: readonly string[];
+  readonly table: LabelTable;
+}
+
+/** An empty index. */
+export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?: number } = {}) {
+  const byEndpoint = new Map<string, Indexed>();
+  const rowsOfOthers = (id: string): number =>
+    byEndpoint.entries().reduce((sum, [other, { rows }]) => sum + (other === id ? 0 : rows.length), 0);
+  return {
+    /** Replaces what is known of an endpoint; undefined removes it. */
+    set(id: string, harvest: Harvest | undefined): void {
+      if (harvest === undefined) {
+        byEndpoint.delete(id);
+        return;
+      }
+      const rows = harvest.rows.slice(0, Math.max(0, mostRows - rowsOfOthers(id)));
+      const labels = rows.map(([, literal]) => literalValue(literal));
+      byEndpoint.set(id, { harvest, rows, labels, table: createLabelTable(labels) });
+    },
+    /** Best first within each text, the texts in their order. */
+    async find({ texts, endpoints, kinds, limit }: ValueRequest): Promise<readonly ValueHit[]> {
+      const searched = [...byEndpoint].filter(([id]) => endpoints === undefined || endpoints.includes(id));
+      const most = Math.min(mostHits, Math.max(1, limit));
+      return texts.slice(0, mostTexts).flatMap((text) =>
+        searched
+          .flatMap(([id, indexed]) => hitsIn(id, indexed, { text: text.slice(0, longestText), kinds, most }))
+          .toSorted(bestFirst)
+          .slice(0, most),
+      );
+    },
+    /** Values of the properties of an endpoint that have at most `fewest` different ones, fewest first. */
+    examples(id: string, fewest: number): readonly ValueExamples[] {
+      const indexed = byEndpoint.get(id);
+      return indexed === undefined ? [] : examplesOf(indexed, fewest);
+    },
+    /** `harvestedAt` of what is indexed. */
+    harvestedAt: (id: string): string | undefined => byEndpoint.get(id)?.harvest.harvestedAt,
+    get size() {
+      return { endpoints: byEndpoint.size, rows: rowsOfOthers("") };
+    },
+  };
+}
+
+function hitsIn(
+  endpoint: string,
+  { harvest, rows, labels, table }: Indexed,
+  { text, kinds, most }: { text: string; kinds: ValueRequest["kinds"]; most: number },
+): readonly ValueHit[] {
+  const isWanted = ({ at }: LabelMatch): boolean => kinds === undefined || kinds.includes(kindOf(rows[at]));
+  const best = new Map<number, LabelMatch>();
+  for (const match of mentionsIn(table, text)) {
+    if (isWanted(match) && match.score > (best.get(match.at)?.score ?? 0)) best.set(match.at, match);
+  }
+  return [...best.values()]
+    .toSorted((left, right) => right.score - left.score || degreeOf(rows[right.at]) - degreeOf(rows[left.at]))
+    .slice(0, most)
+    .flatMap(({ at, score, how }) => {
+      const [iri, literal, classAt, propertyAt, degree] = rows[at] ?? ["", '""', -1, -1, -1];
+      return {
+        text,
+        kind: kindOf(rows[at]),
+        endpoint,
+        term: iri === "" ? literal : `<${iri}>`,
+        literal,
+        label: plainText(labels[at] ?? "", longestLabel),
+        class: harvest.classes[classAt],
+        property: harvest.properties[propertyAt] ?? "",
+        degree: degree < 0 ? undefined : degree,
+        score,
+        why: how,
+      };
+    });
+}
+
+const kindOf = (row: HarvestRow | undefined): ValueKind => (row?.[0] === "" ? "value" : "entity");
+const degreeOf = (row: HarvestRow | undefined): number => row?.[4] ?? -1;
+
+/** Ties by degree, so that the better known of two homonyms comes first. */
+const bestFirst = (left: ValueHit, right: ValueHit): number =>
+  right.score - left.score ||
+  (right.degree ?? -1) - (left.degree ?? -1) ||
+  left.endpoint.localeCompare(right.endpoint, "en");
+
+/** The text of a literal in N-Triples syntax, which this service wrote. */
+function literalValue(literal: string): string {
+  const quoted = literal.slice(0, literal.lastIndexOf('"') + 1);
+  try {
+    const value: unknown = JSON.parse(quoted);
+    return typeof value === "string" ? value : "";
+  } catch {
+    return "";
+  }
+}
+
+function examplesOf({ harvest, rows, labels }: Indexed, fewest: number): readonly ValueExamples[] {
+  const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
+  const found = new Map<string, { classAt: number; propertyAt: number; values: Map<string, number> }>();
+  for (const [at, [, , classAt, propertyAt, degree]] of rows.entries()) {
+    const key = `${classAt} ${propertyAt}`;
+    if (!whole.has(key)) continue;
+    const group = found.get(key) ?? { classAt, propertyAt, values: new Map<string, number>() };
+    found.set(key, group);
+    if (group.values.size <= fewest) group.values.set(labels[at] ?? "", degree);
+  }
+  return [...found.values()]
+    .filter(({ values }) => values.size <= fewest)
+    .toSorted((left, right) => left.values.size - right.values.size)
+    .map(({ classAt, propertyAt, values }) => ({
+      class: harvest.classes[classAt],
+      property: harvest.properties[propertyAt] ?? "",
+      values: [...values].toSorted((left, right) => right[1] - left[1]).map(([value]) => value),
+    }));
+}
