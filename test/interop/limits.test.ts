@@ -170,11 +170,33 @@ const shouldTimeOut = (name: string, upstreamStatus: number): void => {
   });
 };
 
+/**
+ * What Fedway makes of an anytime query. On a busy machine Virtuoso has been seen to fail it with a 5xx of its own, which is
+ * another case than the one that is tested: then it is asked again, twice at most.
+ */
+async function anytime<Answer>(ask: () => Promise<Answer>, codeOf: (answer: Answer) => Promise<string | undefined>) {
+  for (let left = 2; ; left--) {
+    const answer = await ask();
+    if (left === 0 || (await codeOf(answer)) !== "ENDPOINT_FAILED") return answer;
+  }
+}
+
+const codeOfResponse = async (response: Response): Promise<string | undefined> => {
+  if (response.ok) return undefined;
+  const problem = (await response.clone().json()) as { readonly code?: string };
+  return problem.code;
+};
+
 describe("time-outs of the engines", () => {
   it("S1TAT with status 200 and no rows is an error, not empty", async () => {
-    const response = await fedway.sparql("/endpoints/anytime/sparql", { query: endless, accept: json });
+    const call = { query: endless, accept: json };
+    const response = await anytime(() => fedway.sparql("/endpoints/anytime/sparql", call), codeOfResponse);
+    const problem = await response.json();
+    expect(problem, JSON.stringify(problem)).toMatchObject({
+      code: "ENDPOINT_PARTIAL",
+      where: { endpoint: "anytime" },
+    });
     expect(response.status).toBe(502);
-    expect(await response.json()).toMatchObject({ code: "ENDPOINT_PARTIAL", where: { endpoint: "anytime" } });
     expect(await fedway.endedRun(response.headers.get("fedway-run"))).toMatchObject({
       status: "failed",
       code: "ENDPOINT_PARTIAL",
@@ -183,7 +205,7 @@ describe("time-outs of the engines", () => {
 
   it("S1TAT is partial where that is wanted", async () => {
     const call = { query: endless, accept: json, parameters: { partial: "true" } };
-    const response = await fedway.sparql("/endpoints/anytime/sparql", call);
+    const response = await anytime(() => fedway.sparql("/endpoints/anytime/sparql", call), codeOfResponse);
     const atFirstByte = response.headers.get("fedway-status");
     const run = response.headers.get("fedway-run");
     await readAnswer(response);
@@ -192,7 +214,10 @@ describe("time-outs of the engines", () => {
   });
 
   it("S1TAT makes a table partial and says why", async () => {
-    const { answer } = await fedway.table({ query: endless, endpoint: "anytime", partial: true });
+    const { answer } = await anytime(
+      () => fedway.table({ query: endless, endpoint: "anytime", partial: true }),
+      async (table) => table.answer.diagnosis?.code,
+    );
     expect(answer.status).toBe("partial");
     expect(answer.diagnosis).toMatchObject({ code: "ENDPOINT_PARTIAL" });
   });
