@@ -36,7 +36,7 @@ export interface App {
   readonly queries: QueryService;
   readonly catalog: Catalog;
   /** The tools of agents. */
-  toolbox(profile: ToolProfile): Toolbox;
+  toolbox(profile?: ToolProfile): Toolbox;
   /**
    * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
@@ -176,7 +176,9 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { catalog } = registry;
   const { monitor, publish } = monitoring;
   const { stateWatch } = parts;
-  const agents = openAgents({ registry, queries, statusOf: (id) => monitor.health(id)?.state ?? "unknown" });
+  const statusOf = (id: string): HealthState => monitor.health(id)?.state ?? "unknown";
+  const onDefect = faultLog(parts.log, "a tool failed");
+  const agents = openAgents({ settings: config.agents, registry, queries, statusOf, onDefect });
   const http = await createHttpServer({
     ...registry,
     ...monitoring,
@@ -187,6 +189,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     hosted: (id) => examples?.get(id),
     sharedStore: state.soleOwner ? undefined : state.store,
     shards: shards.service,
+    toolbox: agents.toolbox,
     metrics: parts.metrics,
     ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch, shards: shards.folder, monitor }),
     version: packageVersion(),

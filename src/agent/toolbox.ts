@@ -20,27 +20,34 @@ export interface ListedTool {
 
 /** The tools of one profile. */
 export interface Toolbox {
-  /** In a fixed order. */
+  /** Those that the profile lists, in a fixed order. */
   readonly tools: readonly ListedTool[];
+  /** All that can be called. */
+  readonly callable: readonly ListedTool[];
   readonly hint: Hint;
   /** Calls a tool. Never throws: a failure is an answer with its problem, also a tool that does not exist. */
   call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer>;
 }
 
+interface ToolboxOptions {
+  readonly profile: ToolProfile;
+  /** Names of tools that are switched off. */
+  readonly off?: readonly string[] | undefined;
+  /** Told of errors that are ours to mend. */
+  readonly onDefect?: ((error: unknown) => void) | undefined;
+}
+
 /**
  * The tools of a profile without those that are switched off, which vanish from the list, from texts and from all feedback.
- * @param off names of tools
  */
-export function createToolbox(
-  all: readonly Tool[],
-  { profile, off = [] }: { readonly profile: ToolProfile; readonly off?: readonly string[] | undefined },
-): Toolbox {
+export function createToolbox(all: readonly Tool[], { profile, off = [], onDefect }: ToolboxOptions): Toolbox {
   const on = all.filter(({ name }) => !off.includes(name));
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
   const byName = new Map(on.map((tool) => [tool.name, tool]));
   return {
     tools: inProfile.map((tool) => listed(tool, hint)),
+    callable: on.map((tool) => listed(tool, hint)),
     hint,
     async call(name, given, caller) {
       try {
@@ -48,7 +55,9 @@ export function createToolbox(
         if (tool === undefined) throw unknownTool(name, inProfile);
         return bounded(await tool.call(given, { ...caller, hint }));
       } catch (error) {
-        return failure(toProblem(error), hint);
+        const problem = toProblem(error);
+        if (problem.code === "INTERNAL") onDefect?.(error);
+        return failure(problem, hint);
       }
     },
   };

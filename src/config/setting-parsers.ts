@@ -63,6 +63,11 @@ export const folders: Parser<readonly string[]> = {
   parse: (found) => (/[\p{Cc}]/u.test(found) ? undefined : { value: partsOf(found) }),
 };
 
+export const names = (what: string): Parser<readonly string[]> => ({
+  expected: `${what} separated by commas`,
+  parse: (found) => (/^[a-z_, ]*$/.test(found) ? { value: partsOf(found) } : undefined),
+});
+
 export const integer = (min: number, max: number): Parser<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   parse: (found) => {

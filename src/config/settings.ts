@@ -1,3 +1,4 @@
+import { agentSettings } from "./agent-settings.ts";
 import {
   adminToken,
   bytes,
@@ -283,6 +284,7 @@ export const settings = {
       ...integer(1, 1_000_000),
     },
   },
+  agents: agentSettings,
   log: {
     level: {
       name: "FEDWAY_LOG_LEVEL",

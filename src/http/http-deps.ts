@@ -6,6 +6,8 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from "fastify";
+import type { ToolProfile } from "../agent/tool.ts";
+import type { Toolbox } from "../agent/toolbox.ts";
 import type { Config } from "../config/config.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
@@ -60,6 +62,8 @@ export interface HttpDeps {
   readonly sharedStore?: Pick<Store, "get" | "put"> | undefined;
   /** Absent: none are hosted here. */
   readonly shards?: ShardService | undefined;
+  /** Absent: there are no tools of agents here. */
+  readonly toolbox?: ((profile?: ToolProfile) => Toolbox) | undefined;
   readonly metrics: Pick<Metrics, "contentType" | "render" | "observeRequest">;
   readonly ready: () => Readiness;
   readonly version: string;

@@ -8,6 +8,7 @@ import { Problem } from "./schemas.ts";
 const tags = [
   { name: "SPARQL", description: "SPARQL 1.1 Protocol: results as SPARQL clients read them." },
   { name: "Queries", description: "The same as simple JSON, with the plan and what each endpoint contributed." },
+  { name: "Agents", description: "The tools of agents, one route each; MCP offers the same at /mcp." },
   { name: "Catalogue", description: "Endpoints and federations: to list, to search, to read." },
   { name: "Descriptions", description: "What is known of an endpoint's data and abilities." },
   { name: "Availability", description: "How endpoints are and were." },

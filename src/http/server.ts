@@ -22,6 +22,7 @@ import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addShardRoutes } from "./shard-routes.ts";
+import { addToolRoutes } from "./tool-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";
 
@@ -197,6 +198,7 @@ export async function createHttpServer(deps: HttpDeps) {
 function addRoutes(app: TypedApp, shell: HttpShell): void {
   addSparql(app, shell);
   addApiRoutes(app, shell);
+  addToolRoutes(app, shell);
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);
   addRegistryRoutes(app, shell);

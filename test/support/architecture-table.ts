@@ -144,6 +144,7 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "query", "registry", "monitor", "rdf", "shards", "hosting", "results"),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
+      { module: "agent", files: ["tool.ts", "toolbox.ts"] },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
       { module: "shards/service", files: ["shard-service.ts"], typesOnly: true },

@@ -78,6 +78,7 @@ describe("defaults", () => {
         shardMemoryMb: 1024,
         runs: 1000,
       },
+      agents: { profile: "full", toolsOff: [], mcpToken: undefined },
       log: { level: "info", queries: false },
     }));
 

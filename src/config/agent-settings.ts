@@ -1,0 +1,23 @@
+import { names, oneOf, secretText, type SettingTree } from "./setting-parsers.ts";
+
+/** The part of the settings that is about agents and their tools. */
+export const agentSettings = {
+  profile: {
+    name: "FEDWAY_TOOL_PROFILE",
+    default: "full",
+    meaning: "Tools that agents are shown: full, small (four, for small models) or paper (two, to repeat its runs).",
+    ...oneOf("full", "small", "paper"),
+  },
+  toolsOff: {
+    name: "FEDWAY_TOOLS_OFF",
+    default: "",
+    meaning: "Tools, separated by commas, that agents are not to have; nothing names them any more.",
+    ...names("names of tools"),
+  },
+  mcpToken: {
+    name: "FEDWAY_MCP_TOKEN",
+    default: "",
+    meaning: "Bearer token that /mcp asks for; open to all who reach it when unset.",
+    ...secretText,
+  },
+} satisfies SettingTree;

@@ -1,0 +1,87 @@
+import { type TObject, Type } from "typebox";
+import { toolProfiles } from "../agent/tool.ts";
+import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { clientKey } from "./rate-limiter.ts";
+import { clientSignal } from "./exchange.ts";
+import { sendJson } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { answers, view } from "./schemas.ts";
+
+const tags = ["Agents"];
+
+const ToolList = view("Tools", {
+  tools: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      title: Type.String(),
+      description: Type.String({ description: "What a model is told." }),
+      input: Type.Any({ description: "JSON Schema of the arguments, an object of scalars." }),
+      annotations: Type.Any({ description: "What the tool may change, as in MCP." }),
+    }),
+  ),
+});
+
+const ToolAnswer = view("ToolAnswer", {
+  text: Type.String({ description: "The whole answer for a model to read." }),
+  data: Type.Any({ description: "The same for programs." }),
+});
+
+const ListParameters = Type.Object(
+  {
+    profile: Type.Optional(
+      Type.Enum([...toolProfiles], { description: "A set of tools; the configured one by default." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** `GET /api/tools`, and `POST /api/tools/{name}` for every tool. */
+export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf }: HttpShell): void {
+  if (toolboxOf === undefined) return;
+  const toolbox = toolboxOf();
+  app.get("/api/tools", {
+    schema: {
+      tags,
+      operationId: "listTools",
+      summary: "The tools of agents, as models are told of them",
+      querystring: ListParameters,
+      response: answers(ToolList),
+    },
+    handler: (request, reply) => sendJson(reply, { tools: toolboxOf(request.query.profile).tools }),
+  });
+  for (const tool of toolbox.callable) addTool(app, toolbox, tool);
+}
+
+function addTool(app: TypedApp, toolbox: Toolbox, { name, title, input }: ListedTool): void {
+  app.post(`/api/tools/${name}`, {
+    schema: {
+      tags,
+      operationId: operationId(name),
+      summary: title,
+      body: bodyOf(input),
+      response: answers(ToolAnswer),
+    },
+    // The tool reads its arguments itself, more leniently than its schema says.
+    validatorCompiler: () => (value) => ({ value }),
+    handler: async (request, reply) => {
+      const { exchange, ip, headers } = request;
+      const session = headers["fedway-session"];
+      const { text, data, problem } = await toolbox.call(name, request.body, {
+        signal: clientSignal(exchange),
+        owner: clientKey(ip),
+        ...(typeof session === "string" && { session: session.slice(0, 128) }),
+        trace: exchange.span?.context,
+      });
+      if (problem === undefined) return sendJson(reply, { text, data });
+      exchange.run = problem.run;
+      throw new FedwayError(problem.code, problem.detail, problem);
+    },
+  });
+}
+
+const bodyOf = (input: TObject): TObject => Type.Object(input.properties, { additionalProperties: false });
+
+/** `callFindEndpoints`. */
+const operationId = (name: string): string =>
+  `call${name.replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`;

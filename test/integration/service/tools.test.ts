@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startService } from "../../support/running-service.ts";
+
+// The tools of agents over HTTP, at a whole service with the example federation.
+
+let service: Awaited<ReturnType<typeof startService>>;
+beforeAll(async () => {
+  service = await startService({}, { FEDWAY_EXAMPLES: "on", FEDWAY_TOOLS_OFF: "search_terms" });
+});
+afterAll(() => service?.close());
+
+interface Answered {
+  readonly status: number;
+  readonly body: {
+    readonly text: string;
+    readonly data: Record<string, unknown>;
+    readonly code?: string;
+    readonly next?: string;
+  };
+}
+
+async function call(name: string, body: unknown): Promise<Answered> {
+  const response = await fetch(`${service.url}/api/tools/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+describe("the tools of agents over HTTP", () => {
+  it("are listed without those that are switched off, in texts too", async () => {
+    const listed = await (await fetch(`${service.url}/api/tools`)).text();
+    expect(listed).toContain('"run_query"');
+    expect(listed).not.toContain("search_terms");
+    expect((await call("search_terms", { query: "x" })).status).toBe(404);
+  });
+
+  it("find, describe and ask an endpoint", async () => {
+    const found = await call("find_endpoints", { question: "weather", limit: "3" });
+    expect(found.body.text).toContain("weather");
+    const rows = await call("run_query", {
+      query: "SELECT ?name WHERE { SERVICE <people> { ?p <http://xmlns.com/foaf/0.1/name> ?name } } LIMIT 2",
+    });
+    expect(rows.body.data).toMatchObject({ status: "ok" });
+  });
+
+  it("say what is wrong and what to do next", async () => {
+    const unknown = await call("describe_endpoint", { endpoint: "peple" });
+    expect(unknown).toMatchObject({
+      status: 404,
+      body: { code: "ENDPOINT_UNKNOWN", next: expect.stringContaining("people") },
+    });
+    const wrong = await call("find_endpoints", { questions: "x", limit: [] });
+    expect(wrong.status).toBe(400);
+    expect(wrong.body.next).toBe("Call find_endpoints(question, limit?).");
+    expect((await call("find_endpoints", "[1]")).status).toBe(400);
+    expect((await call("find_endpoints", { question: "x".repeat(1 << 20) })).status).toBe(400);
+  });
+});
