@@ -46,6 +46,7 @@ export const errorCatalog = {
   RESULT_UNKNOWN: request(404, "The result is not known"),
   RESULT_EXPIRED: request(410, "The result is not kept any more"),
   TOOL_UNKNOWN: request(404, "There is no such tool"),
+  SESSION_UNKNOWN: request(404, "The session is not known"),
   FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),
   DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
   INCIDENT_UNKNOWN: request(404, "The incident is not known"),

@@ -1,7 +1,8 @@
 import type { FastifyRequest, FastifyReply } from "fastify";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { TabularAnswer as Table } from "../query/table.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { runUnknown } from "../query/query-service.ts";
+import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
 import { clientSignal } from "./exchange.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import {
@@ -31,7 +32,8 @@ function checkLength({ config }: HttpShell, text: string): void {
 const statusOf = ({ status, diagnosis }: Table): number =>
   status === "failed" || status === "cancelled" ? (diagnosis?.status ?? 502) : 200;
 
-async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: FastifyRequest): Promise<Table> {
+async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyRequest): Promise<Table> {
+  const { exchange } = request;
   const { query, endpoint, federation, maxRows, timeoutMs, partial = false, strict = false } = body;
   checkLength(shell, query);
   const { config, queries } = shell;
@@ -46,7 +48,8 @@ async function tabulate(shell: HttpShell, body: QueryBody, { exchange, ip }: Fas
     namedGraphs: [],
     partial,
     strict,
-    client: clientKey(ip),
+    owner: ownerOf(request, config),
+    session: sessionOf(request),
     signal: clientSignal(exchange),
     trace: exchange.span?.context,
   });
@@ -69,6 +72,7 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       tags: ["Queries"],
       operationId: "queryTable",
       summary: "Run a query and get rows as simple JSON",
+      headers: SessionHeader,
       body: queryBody(config.limits.maxRows),
       response: { ...answers(TabularAnswer), "4xx": failedTable, "5xx": failedTable },
     },
@@ -112,11 +116,9 @@ export function addApiRoutes(app: TypedApp, shell: HttpShell): void {
       response: answers(RunRecord),
     },
     handler: async (request, reply) => {
-      const record = await queries.runRecord(request.params.id);
+      const record = await queries.runRecord(request.params.id, ownerOf(request, config));
       if (record) return sendJson(reply.headers(uncached), record);
-      throw new FedwayError("RUN_UNKNOWN", "The run is not known; records are kept for a while only.", {
-        next: "Ask for the record soon after the answer; the header Fedway-Run and the field run name it.",
-      });
+      throw runUnknown();
     },
   });
 }

@@ -21,6 +21,7 @@ import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
+import { addSessionRoutes } from "./session-routes.ts";
 import { addShardRoutes } from "./shard-routes.ts";
 import { addToolRoutes } from "./tool-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
@@ -199,6 +200,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addSparql(app, shell);
   addApiRoutes(app, shell);
   addToolRoutes(app, shell);
+  addSessionRoutes(app, shell);
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);
   addRegistryRoutes(app, shell);

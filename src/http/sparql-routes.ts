@@ -16,7 +16,7 @@ import {
   readOperation,
   searchOf,
 } from "./protocol-operation.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { ownerOf, sessionOf } from "./ownership.ts";
 import { consolePath } from "./pages/layout.ts";
 import { graphFormat, prefersPage, sendQuads } from "./rdf-body.ts";
 import { knownEntry } from "./registry-routes.ts";
@@ -149,7 +149,7 @@ function handling(shell: HttpShell, route: SparqlRoute) {
 type Target = { readonly endpointId?: string; readonly federationId?: string };
 
 const throughQueryService =
-  ({ queries, sendProblem }: HttpShell, targetOf: (request: FastifyRequest) => Target): SparqlRoute["answer"] =>
+  ({ queries, config, sendProblem }: HttpShell, targetOf: (request: FastifyRequest) => Target): SparqlRoute["answer"] =>
   async (request, reply, operation) => {
     const { headers } = request;
     const { endpointId, federationId } = targetOf(request);
@@ -165,7 +165,8 @@ const throughQueryService =
       timeoutMs: operation.timeoutMs,
       strict: operation.strict,
       partial: operation.partial,
-      client: clientKey(request.ip),
+      owner: ownerOf(request, config),
+      session: sessionOf(request),
       signal: clientSignal(request.exchange),
       trace: request.exchange.span?.context,
     });

@@ -2,7 +2,7 @@ import { type TObject, Type } from "typebox";
 import { toolProfiles } from "../agent/tool.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { clientKey } from "./rate-limiter.ts";
+import { ownerOf, sessionOf } from "./ownership.ts";
 import { clientSignal } from "./exchange.ts";
 import { sendJson } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
@@ -37,7 +37,7 @@ const ListParameters = Type.Object(
 );
 
 /** `GET /api/tools`, and `POST /api/tools/{name}` for every tool. */
-export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf }: HttpShell): void {
+export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf, config }: HttpShell): void {
   if (toolboxOf === undefined) return;
   const toolbox = toolboxOf();
   app.get("/api/tools", {
@@ -50,10 +50,15 @@ export function addToolRoutes(app: TypedApp, { toolbox: toolboxOf }: HttpShell):
     },
     handler: (request, reply) => sendJson(reply, { tools: toolboxOf(request.query.profile).tools }),
   });
-  for (const tool of toolbox.callable) addTool(app, toolbox, tool);
+  for (const tool of toolbox.callable) addTool(app, { toolbox, config }, tool);
 }
 
-function addTool(app: TypedApp, toolbox: Toolbox, { name, title, input }: ListedTool): void {
+interface Called {
+  readonly toolbox: Toolbox;
+  readonly config: HttpShell["config"];
+}
+
+function addTool(app: TypedApp, { toolbox, config }: Called, { name, title, input }: ListedTool): void {
   app.post(`/api/tools/${name}`, {
     schema: {
       tags,
@@ -65,12 +70,11 @@ function addTool(app: TypedApp, toolbox: Toolbox, { name, title, input }: Listed
     // The tool reads its arguments itself, more leniently than its schema says.
     validatorCompiler: () => (value) => ({ value }),
     handler: async (request, reply) => {
-      const { exchange, ip, headers } = request;
-      const session = headers["fedway-session"];
+      const { exchange } = request;
       const { text, data, problem } = await toolbox.call(name, request.body, {
         signal: clientSignal(exchange),
-        owner: clientKey(ip),
-        ...(typeof session === "string" && { session: session.slice(0, 128) }),
+        owner: ownerOf(request, config),
+        session: sessionOf(request),
         trace: exchange.span?.context,
       });
       if (problem === undefined) return sendJson(reply, { text, data });

@@ -47,7 +47,7 @@ export const hasAccess = (request: FastifyRequest, settings: AccessSettings): bo
 function accessProblem(request: FastifyRequest, settings: AccessSettings): FedwayError | undefined {
   const { headers } = request;
   const { adminToken } = settings;
-  const given = /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
+  const given = bearerToken(request);
   if (headers["sec-fetch-site"] === "cross-site") return foreign();
   if (given !== undefined && adminToken !== openAccess) {
     return isToken(given, adminToken) ? undefined : tokenRequired("is not the right one");
@@ -58,6 +58,10 @@ function accessProblem(request: FastifyRequest, settings: AccessSettings): Fedwa
   if (!isSession(headers.cookie, adminToken)) return tokenRequired("is missing");
   return site === "own" || isReading(request) ? undefined : foreign();
 }
+
+/** The token that a request shows, right or wrong. */
+export const bearerToken = ({ headers }: FastifyRequest): string | undefined =>
+  /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
 
 const isReading = ({ method }: FastifyRequest): boolean => method === "GET" || method === "HEAD";
 

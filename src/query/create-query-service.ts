@@ -11,8 +11,10 @@ import type { Tracer } from "../telemetry/tracing.ts";
 import { createAdmission } from "./admission.ts";
 import { toPlanDescription } from "./explain.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "./query-service.ts";
-import { completed, createRunLog, firstByteStatus, notesOf } from "./run-log.ts";
-import { type SharedRunsOptions, shareRuns } from "./shared-runs.ts";
+import type { Store } from "../store/store.ts";
+import { completed, createRunLog, firstByteStatus, notesOf, shownTo } from "./run-log.ts";
+import { createSessionLog } from "./session-log.ts";
+import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
 import { noTable, tabulate, toTabularAnswer } from "./table.ts";
 
@@ -36,7 +38,7 @@ export interface QueryServiceOptions {
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
   /** Where several processes share the records of their runs; absent: each query is answered by this one. */
-  readonly sharedStore?: SharedRunsOptions["store"] | undefined;
+  readonly sharedStore?: Pick<Store, "get" | "put" | "list"> | undefined;
   /** Absent: no traces. */
   readonly tracer?: Tracer | undefined;
 }
@@ -52,13 +54,16 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     now,
     name: shared?.name,
     onChange: shared && ((place) => shared.changed(place)),
-    onFinish({ plan, end }, durationMs) {
+    onFinish(run, durationMs) {
+      const { plan, end } = run;
       admission.leave();
       metrics.observeRun(plan.kind, end?.status ?? "failed", durationMs / 1000);
+      sessions.finished(run);
     },
   });
+  const sessions = createSessionLog({ now, store, name: shared?.name });
   const failures = new WeakMap<Error, string>();
-  const context: RunContext = { ...options, log, admission, failures };
+  const context: RunContext = { ...options, log, sessions, admission, failures };
   return {
     run: (request) => answerQuery(request, context),
     async table(request) {
@@ -71,12 +76,19 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       }
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
-    runRecord: async (id) => log.record(id) ?? shared?.find(id),
+    async runRecord(id, owner) {
+      const record = log.record(id) ?? (await shared?.find(id));
+      return record && shownTo(owner, record);
+    },
+    sessions,
     runOf: (error) => (error instanceof Error ? failures.get(error) : undefined),
     get running() {
       return log.running;
     },
-    close: async () => shared?.close(),
+    async close() {
+      await shared?.close();
+      await sessions.close();
+    },
   };
 }
 

@@ -41,7 +41,8 @@ export function toPlanDescription(plan: QueryPlan): PlanDescription {
   return { kind, answer, endpoints: endpointsOf(plan), query, notes: notesOf(plan, "empty"), text };
 }
 
-function endpointsOf(plan: DirectPlan | FederatedPlan): PlanDescription["endpoints"] {
+/** The endpoints that a plan names, each once. */
+export function endpointsOf(plan: DirectPlan | FederatedPlan): PlanDescription["endpoints"] {
   if (plan.kind === "direct") {
     return [{ ...named(plan.endpoint), clauses: 1, silent: plan.silent !== undefined }];
   }

@@ -2,7 +2,9 @@ import type { Readable } from "node:stream";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
 import type { AnswerKind } from "../results/model.ts";
 import type { PlanDescription } from "./explain.ts";
-import type { RunRecord, RunStatus } from "./run-log.ts";
+import { FedwayError, type Repair } from "../errors/fedway-error.ts";
+import type { AskedQuery, RunRecord, RunStatus } from "./run-log.ts";
+import type { SessionLog } from "./session-log.ts";
 import type { TabularAnswer } from "./table.ts";
 
 /** A query as a shell (HTTP, MCP, command line) hands it in. */
@@ -25,8 +27,12 @@ export interface QueryRequest {
   readonly strict: boolean;
   readonly partial: boolean;
   readonly signal: AbortSignal;
-  /** Whose query it is, such as an address; clients take turns where queries wait. */
-  readonly client?: string | undefined;
+  /** Whose query it is, such as an address: owners take turns where queries wait, and see the text in the run's record. */
+  readonly owner?: string | undefined;
+  /** Joins the queries that an owner sends on one errand; up to the owner, and told to nobody else. */
+  readonly session?: string | undefined;
+  /** What was mended in `text` before, for the run's record. */
+  readonly repairs?: readonly Repair[] | undefined;
   /** `context` of the span that the run belongs to. */
   readonly trace?: unknown;
 }
@@ -71,11 +77,33 @@ export interface QueryService {
   ): PlanDescription;
   /**
    * The record of a run, also of one of another process that shares its runs; undefined when it is unknown or was dropped.
+   * `asked` is in it for the run's owner only.
    * @throws FedwayError `STORE_FAILED` when another process has it and the store cannot be asked
    */
-  runRecord(id: string): Promise<RunRecord | undefined>;
+  runRecord(id: string, owner?: string): Promise<RunRecord | undefined>;
   /** Run id of a failed `run`, when the failure happened after a run was opened. */
   runOf(error: unknown): string | undefined;
   /** Number of queries under way. */
   readonly running: number;
+  readonly sessions: SessionLog;
 }
+
+/**
+ * A run with what it was asked, for its owner; somebody else's is as unknown as one that never was.
+ * @throws FedwayError `RUN_UNKNOWN`, and `STORE_FAILED` as `runRecord` does
+ */
+export async function ownRun(
+  queries: Pick<QueryService, "runRecord">,
+  id: string,
+  owner: string | undefined,
+): Promise<RunRecord & { readonly asked: AskedQuery }> {
+  const record = await queries.runRecord(id, owner);
+  if (record?.asked) return { ...record, asked: record.asked };
+  throw runUnknown();
+}
+
+/** Nothing is known of a run, or nothing that this reader may know. */
+export const runUnknown = (): FedwayError =>
+  new FedwayError("RUN_UNKNOWN", "The run is not known; records are kept for a while only.", {
+    next: "Ask for the record soon after the answer; the header Fedway-Run and the field run name it.",
+  });

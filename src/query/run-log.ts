@@ -1,13 +1,27 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { ErrorCode } from "../errors/codes.ts";
-import type { FedwayError } from "../errors/fedway-error.ts";
+import type { FedwayError, Repair } from "../errors/fedway-error.ts";
 import type { SourceReport } from "../engine/federation-engine.ts";
 import type { PlanNote, QueryPlan } from "../plan/query-plan.ts";
+import type { QueryRequest } from "./query-service.ts";
 
 /** What became of a run; the outcomes never look alike. */
 export type RunStatus = "running" | "ok" | "empty" | "partial" | "failed" | "cancelled";
 
-/** The record of one run, kept for a while in bounded memory. Query text is kept only as a hash. */
+/** What a run was asked: for its owner only. */
+export interface AskedQuery {
+  /** Text as it was run; absent when it is too long to be kept. */
+  readonly query?: string | undefined;
+  /** Catalogue id of the endpoint that it was sent to. */
+  readonly endpoint?: string | undefined;
+  /** Catalogue id of the federation that it was sent to. */
+  readonly federation?: string | undefined;
+  readonly session?: string | undefined;
+  /** What had been mended in the text before it was run. */
+  readonly repairs: readonly Repair[];
+}
+
+/** The record of one run, kept for a while in bounded memory. Others than its owner see the text's hash only. */
 export interface RunRecord {
   readonly id: string;
   readonly startedAt: string;
@@ -25,6 +39,13 @@ export interface RunRecord {
   readonly code?: ErrorCode | undefined;
   readonly detail?: string | undefined;
   readonly notes: readonly PlanNote[];
+  /** Absent for anybody but the owner. */
+  readonly asked?: AskedQuery | undefined;
+}
+
+/** A record with its owner, as `ownerDigest` names him; never shown as it is. */
+export interface OwnedRecord extends RunRecord {
+  readonly owner?: string | undefined;
 }
 
 /** How a run ended. */
@@ -48,24 +69,38 @@ interface RunLogOptions {
   readonly onFinish: (run: Run, durationMs: number) => void;
 }
 
+/** What all runs of one plan were asked; kept once for them all. */
+export interface PlannedQuery extends Pick<AskedQuery, "query" | "endpoint" | "federation"> {
+  /** SHA-256 of the text. */
+  readonly hash: string;
+}
+
+type Whose = Pick<QueryRequest, "owner" | "session" | "repairs">;
+
 /** A run and what is kept of it; its public record is made on demand. A class, because one is made for every query. */
 export class Run {
   readonly id: string;
   readonly place: number;
   readonly sources = new Map<string, SourceReport>();
   readonly plan: QueryPlan;
-  readonly queryHash: string;
+  readonly planned: PlannedQuery;
+  readonly owner: string | undefined;
+  readonly session: string | undefined;
+  readonly repairs: readonly Repair[];
   readonly startedAt: number;
   durationMs: number | undefined;
   end: RunEnd | undefined;
   readonly #options: RunLogOptions;
 
-  constructor({ place, plan, queryHash }: Pick<Run, "place" | "plan" | "queryHash">, options: RunLogOptions) {
-    const owner = options.name === undefined ? "" : `${options.name}-`;
-    this.id = `${place.toString(36)}-${owner}${randomUUID()}`;
+  constructor({ place, plan, planned }: Pick<Run, "place" | "plan" | "planned">, whose: Whose, options: RunLogOptions) {
+    const process = options.name === undefined ? "" : `${options.name}-`;
+    this.id = `${place.toString(36)}-${process}${randomUUID()}`;
     this.place = place;
     this.plan = plan;
-    this.queryHash = queryHash;
+    this.planned = planned;
+    this.owner = whose.owner;
+    this.session = whose.session;
+    this.repairs = whose.repairs ?? noRepairs;
     this.startedAt = options.now();
     this.#options = options;
   }
@@ -78,6 +113,8 @@ export class Run {
     this.#options.onFinish(this, this.durationMs);
   }
 }
+
+const noRepairs: readonly Repair[] = [];
 
 /** The records of the latest runs, in bounded memory. */
 export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
@@ -93,17 +130,17 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
       onFinish(run, durationMs);
     },
   };
-  const kept = (from: number, to: number): readonly RunRecord[] => runs.slice(from, to).map(toRecord);
+  const kept = (from: number, to: number): readonly OwnedRecord[] => runs.slice(from, to).map(toRecord);
   return {
-    open(plan: QueryPlan, queryHash: string): Run {
-      const run = new Run({ place: next, plan, queryHash }, options);
+    open(plan: QueryPlan, planned: PlannedQuery, whose: Whose = {}): Run {
+      const run = new Run({ place: next, plan, planned }, whose, options);
       running += 1;
       runs[next] = run;
       options.onChange?.(next);
       next = (next + 1) % options.keep;
       return run;
     },
-    record(id: string): RunRecord | undefined {
+    record(id: string): OwnedRecord | undefined {
       const run = runs[Number.parseInt(id, 36)];
       return run?.id === id ? toRecord(run) : undefined;
     },
@@ -118,7 +155,9 @@ export function createRunLog({ onFinish, ...rest }: RunLogOptions) {
 
 export type RunLog = ReturnType<typeof createRunLog>;
 
-function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: Run): RunRecord {
+function toRecord(run: Run): OwnedRecord {
+  const { id, startedAt, durationMs, plan, planned, sources, end } = run;
+  const { hash: queryHash, query, endpoint, federation } = planned;
   const reports = [...sources.values()];
   return {
     id,
@@ -133,7 +172,19 @@ function toRecord({ id, startedAt, durationMs, plan, queryHash, sources, end }: 
     code: end?.error?.code,
     detail: end?.error?.message,
     notes: notesOf(plan, end?.status),
+    owner: ownerDigest(run.owner),
+    asked: { query, endpoint, federation, session: run.session, repairs: run.repairs },
   };
+}
+
+/** The record as somebody may see it who is `owner`. */
+export function shownTo(owner: string | undefined, { owner: its, asked, ...record }: OwnedRecord): RunRecord {
+  return its === ownerDigest(owner) ? { ...record, asked } : record;
+}
+
+/** An owner as the store may know him: addresses and tokens need not be told to whoever reads it. */
+export function ownerDigest(owner: string | undefined): string | undefined {
+  return owner === undefined ? undefined : createHash("sha256").update(owner).digest("hex").slice(0, 32);
 }
 
 /** What the reader of an answer with this status should know. */

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Store } from "../store/store.ts";
-import type { RunRecord } from "./run-log.ts";
+import type { OwnedRecord } from "./run-log.ts";
 
 /** What is shared, and where. */
 export interface SharedRunsOptions {
   readonly store: Pick<Store, "get" | "put">;
   /** What the log keeps at the places from `from` to before `to`. */
-  readonly records: (from: number, to: number) => readonly RunRecord[];
+  readonly records: (from: number, to: number) => readonly OwnedRecord[];
   /** Longest time that a query may take. */
   readonly timeoutMs: number;
   /** Milliseconds since the epoch. */
@@ -68,7 +68,7 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
     }, afterMs);
     timer.unref();
   };
-  const read = async (id: string, { owner, place }: LogPosition): Promise<RunRecord | undefined> =>
+  const read = async (id: string, { owner, place }: LogPosition): Promise<OwnedRecord | undefined> =>
     parsePage((await store.get(keyOf(owner, place)))?.value).find((record) => record.id === id);
   return {
     /** Names this process in the ids of its runs. */
@@ -79,7 +79,7 @@ export function shareRuns({ store, records, timeoutMs, now }: SharedRunsOptions)
       if (timer === undefined) wake(writeAfterMs);
     },
     /** A run of another process. @throws FedwayError `STORE_FAILED` */
-    async find(id: string): Promise<RunRecord | undefined> {
+    async find(id: string): Promise<OwnedRecord | undefined> {
       const place = placeOf(id);
       if (place === undefined || place.owner === name) return undefined;
       let record = await read(id, place);
@@ -113,26 +113,33 @@ function placeOf(id: string): LogPosition | undefined {
   return owner === "" ? undefined : { owner, place: Number.parseInt(place, 36) };
 }
 
-function fittingRecords(page: readonly RunRecord[]): readonly RunRecord[] {
+function fittingRecords(page: readonly OwnedRecord[]): readonly OwnedRecord[] {
   let left = longestPage;
-  return page.filter((record) => {
+  const fits = (record: OwnedRecord): boolean => {
     const length = lengthOf(record);
     if (length > left) return false;
     left -= length;
     return true;
+  };
+  return page.flatMap((record) => {
+    if (fits(record)) return record;
+    // The text is the part that a record can do without.
+    const short = { ...record, asked: record.asked && { ...record.asked, query: undefined, repairs: [] } };
+    return fits(short) ? short : [];
   });
 }
 
 /** Endpoints, notes and messages come from queries and have no bound of their own; each has some 150 characters around it. */
-function lengthOf({ sources, notes, detail = "" }: RunRecord): number {
-  let length = detail.length + 150 * (2 + sources.length + notes.length);
+function lengthOf({ sources, notes, detail = "", asked }: OwnedRecord): number {
+  let length = detail.length + (asked?.query?.length ?? 0) + 150 * (2 + sources.length + notes.length);
+  for (const { before, after } of asked?.repairs ?? []) length += before.length + after.length + 150;
   for (const { endpoint, reason = "" } of sources) length += endpoint.length + reason.length;
   for (const { message } of notes) length += message.length;
   return length;
 }
 
 /** What cannot be read holds no record. */
-function parsePage(text = "[]"): readonly RunRecord[] {
+function parsePage(text = "[]"): readonly OwnedRecord[] {
   try {
     const page: unknown = JSON.parse(text);
     return Array.isArray(page) ? page.filter(isRecord) : [];
@@ -141,5 +148,5 @@ function parsePage(text = "[]"): readonly RunRecord[] {
   }
 }
 
-const isRecord = (value: unknown): value is RunRecord =>
+const isRecord = (value: unknown): value is OwnedRecord =>
   typeof value === "object" && value !== null && "id" in value && "status" in value && "startedAt" in value;

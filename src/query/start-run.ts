@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
 import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
 import type { QueryPlan } from "../plan/query-plan.ts";
@@ -6,11 +5,13 @@ import type { Span } from "../telemetry/tracing.ts";
 import type { Admission } from "./admission.ts";
 import type { QueryServiceOptions } from "./create-query-service.ts";
 import type { QueryRequest } from "./query-service.ts";
-import { type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
+import { type PlannedQuery, type Run, type RunEnd, type RunLog, brokenOff } from "./run-log.ts";
+import { type SessionLog, textHash } from "./session-log.ts";
 
 /** What all runs of one service share. */
 export interface RunContext extends QueryServiceOptions {
   readonly log: RunLog;
+  readonly sessions: SessionLog;
   readonly admission: Admission;
   /** The run of each error that one has failed with. */
   readonly failures: WeakMap<Error, string>;
@@ -37,7 +38,7 @@ export class StartedRun {
     const startedAt = now();
     const { plan, cached } = planner.plan(request);
     metrics.observePlan(cached);
-    this.#run = log.open(plan, hashOf(plan, request.text));
+    this.#run = log.open(plan, plannedQuery(plan, request), request);
     this.#span = tracer?.startSpan("run", {
       parent: request.trace,
       attributes: { "fedway.run": this.#run.id, "fedway.plan": plan.kind, "fedway.plan_cached": cached },
@@ -54,7 +55,7 @@ export class StartedRun {
       signal: this.#deadline?.signal ?? request.signal,
       deadlineMs: now() + timeoutMs,
       partial: request.partial,
-      client: request.client,
+      client: request.owner,
       sources: this.#run.sources,
       trace: this.#span?.context,
     };
@@ -94,6 +95,7 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
       return new StartedRun(request, context);
     } catch (error) {
       admission.leave();
+      context.sessions.refused(request, error);
       throw error;
     }
   };
@@ -103,16 +105,20 @@ export function startRun(request: QueryRequest, context: RunContext): StartedRun
 const timeoutOf = ({ timeoutMs }: QueryRequest, { limits }: QueryServiceOptions): number =>
   Math.min(timeoutMs ?? limits.timeoutMs, limits.timeoutMs);
 
-// A plan comes from the cache with the text it was made for.
-const hashes = new WeakMap<QueryPlan, string>();
+/** Characters of a text that is kept for its owner; 1,000 runs hold 40 MB at most. */
+const longestKept = 20_000;
 
-function hashOf(plan: QueryPlan, text: string): string {
-  let hash = hashes.get(plan);
-  if (hash === undefined) {
-    hash = createHash("sha256").update(text).digest("hex");
-    hashes.set(plan, hash);
+// A plan comes from the cache with the text and the target it was made for.
+const plannedQueries = new WeakMap<QueryPlan, PlannedQuery>();
+
+function plannedQuery(plan: QueryPlan, { text, endpointId, federationId }: QueryRequest): PlannedQuery {
+  let planned = plannedQueries.get(plan);
+  if (planned === undefined) {
+    const query = text.length > longestKept ? undefined : text;
+    planned = { hash: textHash(text), query, endpoint: endpointId, federation: federationId };
+    plannedQueries.set(plan, planned);
   }
-  return hash;
+  return planned;
 }
 
 /** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */

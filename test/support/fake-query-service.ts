@@ -4,6 +4,7 @@ import { createCatalog } from "../../src/registry/catalog/index-catalog.ts";
 import type { HttpSettings } from "../../src/http/http-deps.ts";
 import type { QueryAnswer, QueryRequest, QueryService } from "../../src/query/query-service.ts";
 import type { RunRecord } from "../../src/query/run-log.ts";
+import { createSessionLog } from "../../src/query/session-log.ts";
 import type { TabularAnswer } from "../../src/query/table.ts";
 import { catalogEntry } from "./catalog-entry.ts";
 
@@ -68,6 +69,7 @@ export function createFakeQueryService(): FakeQueryService {
   const service: FakeQueryService = {
     requests,
     running: 0,
+    sessions: createSessionLog({ now: Date.now }),
     answer: async () => fakeAnswer(smallBody),
     tableAnswer: async () => fakeTable,
     runIdOf: () => undefined,

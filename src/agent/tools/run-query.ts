@@ -31,7 +31,7 @@ export const runQuery = ({ queries }: Parts) =>
     profiles: ["full", "small"],
     async run(
       { query, max_rows: maxRows = 50, timeout_s: timeout },
-      { hint, signal, owner, trace },
+      { hint, signal, owner, session, trace },
     ): Promise<ToolAnswer> {
       const table = await queries.table({
         text: query,
@@ -42,7 +42,8 @@ export const runQuery = ({ queries }: Parts) =>
         strict: false,
         partial: true,
         signal,
-        client: owner,
+        owner,
+        session,
         trace,
       });
       const { run, status, columns, rows, truncated, diagnosis } = table;

@@ -126,6 +126,7 @@ describe("documents", () => {
       "/api/query",
       "/api/runs/{id}",
       "/api/search",
+      "/api/sessions/{id}",
       "/api/snapshot",
       "/api/status",
       "/api/webhooks/dead",

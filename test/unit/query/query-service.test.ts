@@ -6,7 +6,7 @@ import { createComunicaEngine } from "../../../src/engine/comunica/comunica-engi
 import { FedwayError } from "../../../src/errors/fedway-error.ts";
 import { createPlanner } from "../../../src/plan/create-planner.ts";
 import { createQueryService } from "../../../src/query/create-query-service.ts";
-import type { QueryRequest, QueryService } from "../../../src/query/query-service.ts";
+import { ownRun, type QueryRequest, type QueryService } from "../../../src/query/query-service.ts";
 import { createCatalog } from "../../../src/registry/catalog/index-catalog.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { createStoreClient } from "../../support/store-client.ts";
@@ -69,6 +69,22 @@ describe("run", () => {
     });
     expect(finished).toEqual(["direct ok"]);
     expect(queries.running).toBe(0);
+  });
+
+  it("gives a run with its text to its owner, and to anybody else as an unknown one", async () => {
+    const { queries } = setUp();
+    const { run } = await bodyOf(queries, request(direct, { owner: "ada", endpointId: "a", session: "s" }));
+    expect(await ownRun(queries, run, "ada")).toMatchObject({
+      status: "ok",
+      asked: { query: direct, endpoint: "a", session: "s" },
+    });
+    for (const [id, owner] of [
+      [run, "bob"],
+      [run, undefined],
+      ["none", "ada"],
+    ] as const) {
+      await expect(ownRun(queries, id, owner)).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    }
   });
 
   it("tells ok, empty and failed apart", async () => {

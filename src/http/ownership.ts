@@ -1,0 +1,27 @@
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { HttpSettings } from "./http-deps.ts";
+import { clientKey } from "./rate-limiter.ts";
+import { bearerToken, isToken } from "./write-access.ts";
+
+/** Whose runs and sessions a request may see and makes: the admin's, where it shows the token, else its address's. */
+export function ownerOf(request: FastifyRequest, { adminToken }: Pick<HttpSettings, "adminToken">): string {
+  const given = request.headers.authorization === undefined ? undefined : bearerToken(request);
+  return given !== undefined && isToken(given, adminToken) ? "admin" : clientKey(request.ip);
+}
+
+const pattern = "^[A-Za-z0-9._~:-]{1,100}$";
+const wellFormed = new RegExp(pattern);
+/** Names a session; whoever owns it chooses it. */
+export const sessionName = Type.String({ pattern, description: "Letters, digits and . _ ~ : -, at most 100." });
+export const SessionHeader = Type.Object({ "fedway-session": Type.Optional(sessionName) });
+
+/** The session that a request says it belongs to. @throws FedwayError `REQUEST_INVALID` */
+export function sessionOf({ headers }: FastifyRequest): string | undefined {
+  const given = headers["fedway-session"];
+  if (given === undefined || (typeof given === "string" && wellFormed.test(given))) return given;
+  throw new FedwayError("REQUEST_INVALID", "The header Fedway-Session is malformed.", {
+    next: "Send 1 to 100 letters, digits or one of . _ ~ : - of your own choice, or leave the header out.",
+  });
+}

@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Store } from "../store/store.ts";
+import { endpointsOf } from "./explain.ts";
+import type { QueryRequest } from "./query-service.ts";
+import { ownerDigest, type Run } from "./run-log.ts";
+import type { SessionCall } from "./session-figures.ts";
+
+interface SessionLogOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Where several processes share what they know of a session; absent: each session's calls come to this one. */
+  readonly store?: Pick<Store, "put" | "list"> | undefined;
+  /** Names this process in the store. */
+  readonly name?: string | undefined;
+}
+
+/** A tool that was called in a session; `informs`: to learn what endpoints hold, or how to write a query. */
+interface ToolUse extends Pick<QueryRequest, "owner" | "session"> {
+  readonly tool: string;
+  readonly informs: boolean;
+}
+
+/** All calls of a session that are known. */
+interface KnownCalls {
+  /** In order of their starts. */
+  readonly calls: readonly SessionCall[];
+  /** Older ones that were dropped. */
+  readonly forgotten: number;
+}
+
+/** Calls that are kept of one session, and of all; each has some 500 bytes. */
+const mostOfOne = 1_000;
+const mostOfAll = 20_000;
+const keptMs = 3_600_000;
+const writeAfterMs = 500;
+
+interface Shared {
+  readonly name: string;
+  readonly store: Pick<Store, "put" | "list">;
+  readonly sessions: ReadonlyMap<string, Session>;
+}
+
+interface Session {
+  calls: SessionCall[];
+  forgotten: number;
+  lastMs: number;
+}
+
+/**
+ * The calls of the latest sessions, in bounded memory: those longest unused go first, all after an hour without a call.
+ * Calls without a session cost nothing.
+ */
+export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
+  // In order of their last calls.
+  const sessions = new Map<string, Session>();
+  const sharing = store && shareSessions({ store, name, sessions });
+  let kept = 0;
+  const add = (whose: Pick<QueryRequest, "owner" | "session">, call: SessionCall): void => {
+    const key = keyOf(whose);
+    const session = sessions.get(key) ?? { calls: [], forgotten: 0, lastMs: 0 };
+    sessions.delete(key);
+    sessions.set(key, session);
+    session.lastMs = now();
+    session.calls.push(call);
+    kept += 1;
+    if (session.calls.length > mostOfOne) {
+      session.calls.shift();
+      session.forgotten += 1;
+      kept -= 1;
+    }
+    for (const [oldKey, old] of sessions) {
+      if (kept <= mostOfAll && old.lastMs > now() - keptMs) break;
+      sessions.delete(oldKey);
+      kept -= old.calls.length;
+    }
+    sharing?.changed(key);
+  };
+  return {
+    /** Notes a run that is over. */
+    finished(run: Run): void {
+      if (run.session !== undefined) add(run, callOf(run));
+    },
+    /** Notes a query for which no run was opened. */
+    refused(request: QueryRequest, thrown: unknown): void {
+      if (request.session === undefined) return;
+      const code = thrown instanceof FedwayError ? thrown.code : "INTERNAL";
+      const { text, endpointId, federationId } = request;
+      const key = targetKey({ hash: textHash(text), endpoint: endpointId, federation: federationId });
+      const nothing = { named: [], contacted: [], gave: [], requests: 0, bytes: 0, rows: 0, ms: 0 };
+      add(request, { kind: "query", atMs: now(), key, status: "failed", code, repairs: 0, ...nothing });
+    },
+    /** Notes the use of a tool that is not a query. */
+    used({ owner, session, tool, informs }: ToolUse): void {
+      if (session !== undefined) add({ owner, session }, { kind: "tool", atMs: now(), tool, informs });
+    },
+    /** Undefined for a session that nothing is known of. @throws FedwayError `STORE_FAILED` */
+    async calls(whose: Pick<QueryRequest, "owner" | "session">): Promise<KnownCalls | undefined> {
+      const key = keyOf(whose);
+      const own = sessions.get(key);
+      const parts = [...(own ? [own] : []), ...((await sharing?.others(key)) ?? [])];
+      if (parts.length === 0) return undefined;
+      return {
+        calls: parts.flatMap(({ calls }) => calls).toSorted((a, b) => a.atMs - b.atMs),
+        forgotten: parts.reduce((sum, { forgotten }) => sum + forgotten, 0),
+      };
+    },
+    /** Writes what is not written yet. */
+    close: async (): Promise<void> => sharing?.close(),
+  };
+}
+
+export type SessionLog = ReturnType<typeof createSessionLog>;
+
+/** Copies the calls of each session to where the other processes read them: one document a process and session. */
+function shareSessions({ store, name, sessions }: Shared) {
+  const unwritten = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const keys = Array.from(unwritten);
+    unwritten.clear();
+    for (const key of keys) {
+      const session = sessions.get(key);
+      // The store counts its own failures; the next call of the session writes all of it.
+      if (session)
+        await store.put(`session/${key}/${name}`, JSON.stringify(session), { ttlMs: keptMs }).catch(() => {});
+    }
+  };
+  return {
+    changed(key: string): void {
+      unwritten.add(key);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        writing = writing.then(write);
+      }, writeAfterMs).unref();
+    },
+    /** What the others know. @throws FedwayError `STORE_FAILED` */
+    async others(key: string): Promise<readonly Session[]> {
+      const stored = await store.list(`session/${key}/`, { limit: 100 });
+      return stored.flatMap((document) => (document.key.endsWith(`/${name}`) ? [] : parsePart(document.value)));
+    },
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await writing;
+      await write();
+    },
+  };
+}
+
+/** A text as records name it where it is not told: SHA-256, hexadecimal. */
+export const textHash = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Owners choose the names of their sessions, so those of two owners may be the same. */
+const keyOf = ({ owner, session }: Pick<QueryRequest, "owner" | "session">): string =>
+  textHash(`${ownerDigest(owner) ?? ""} ${session ?? ""}`).slice(0, 32);
+
+const targetKey = ({ hash, endpoint, federation }: Pick<Run["planned"], "hash" | "endpoint" | "federation">): string =>
+  `${hash.slice(0, 32)} ${endpoint ?? ""} ${federation ?? ""}`;
+
+function callOf({ startedAt, durationMs = 0, plan, planned, sources, end, repairs }: Run): SessionCall {
+  const reports = [...sources.values()];
+  return {
+    kind: "query",
+    atMs: startedAt,
+    ms: durationMs,
+    key: targetKey(planned),
+    status: end?.status ?? "running",
+    code: end?.error?.code,
+    repairs: repairs.length,
+    named: plan.kind === "rejected" ? [] : endpointsOf(plan).map(({ endpoint }) => endpoint),
+    contacted: reports.filter(({ requests }) => requests > 0).map(({ endpoint }) => endpoint),
+    // Rows that were not counted are not known to be none.
+    gave: reports.filter(({ requests, rows }) => requests > 0 && rows !== 0).map(({ endpoint }) => endpoint),
+    rows: end?.rows,
+    requests: reports.reduce((sum, { requests }) => sum + requests, 0),
+    bytes: reports.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** What cannot be read holds no calls. */
+function parsePart(text: string): readonly Session[] {
+  try {
+    const part: unknown = JSON.parse(text);
+    return isSession(part) ? [part] : [];
+  } catch {
+    return [];
+  }
+}
+
+const isSession = (value: unknown): value is Session =>
+  typeof value === "object" && value !== null && "calls" in value && Array.isArray(value.calls) && "forgotten" in value;
