@@ -178,7 +178,14 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { stateWatch } = parts;
   const statusOf = (id: string): HealthState => monitor.health(id)?.state ?? "unknown";
   const onDefect = faultLog(parts.log, "a tool failed");
-  const agents = openAgents({ settings: config.agents, registry, queries, statusOf, onDefect });
+  const agents = openAgents({
+    settings: config.agents,
+    registry,
+    queries,
+    statusOf,
+    onDefect,
+    tracer: parts.tracing,
+  });
   const http = await createHttpServer({
     ...registry,
     ...monitoring,

@@ -20,6 +20,8 @@ export interface Caller {
   readonly onProgress?: ((message: string) => void) | undefined;
   /** `context` of the span that the call belongs to. */
   readonly trace?: unknown;
+  /** What the client calls this call. */
+  readonly callId?: string | undefined;
 }
 
 /** One call of a tool. */

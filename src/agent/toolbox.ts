@@ -29,18 +29,27 @@ export interface Toolbox {
   call(name: string, given: unknown, caller: Caller): Promise<ToolAnswer>;
 }
 
+/** A call of a tool that exists, as it begins. */
+export interface ObservedCall extends Pick<Caller, "owner" | "session" | "trace" | "callId"> {
+  readonly tool: string;
+}
+
+/** Told of every call; `context` is that of a span for what the call does. */
+export type ToolObserver = (call: ObservedCall) => { readonly context?: unknown; end(code?: string): void };
+
 interface ToolboxOptions {
   readonly profile: ToolProfile;
   /** Names of tools that are switched off. */
   readonly off?: readonly string[] | undefined;
   /** Told of errors that are ours to mend. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
+  readonly observe?: ToolObserver | undefined;
 }
 
 /**
  * The tools of a profile without those that are switched off, which vanish from the list, from texts and from all feedback.
  */
-export function createToolbox(all: readonly Tool[], { profile, off = [], onDefect }: ToolboxOptions): Toolbox {
+export function createToolbox(all: readonly Tool[], { profile, off = [], onDefect, observe }: ToolboxOptions): Toolbox {
   const on = all.filter(({ name }) => !off.includes(name));
   const inProfile = on.filter(({ profiles }) => profiles.includes(profile));
   const hint = createHint(inProfile);
@@ -50,13 +59,18 @@ export function createToolbox(all: readonly Tool[], { profile, off = [], onDefec
     callable: on.map((tool) => listed(tool, hint)),
     hint,
     async call(name, given, caller) {
+      let observed: ReturnType<ToolObserver> | undefined;
       try {
         const tool = byName.get(name);
         if (tool === undefined) throw unknownTool(name, inProfile);
-        return bounded(await tool.call(given, { ...caller, hint }));
+        observed = observe?.({ ...caller, tool: name });
+        const answer = bounded(await tool.call(given, { ...caller, trace: observed?.context ?? caller.trace, hint }));
+        observed?.end(answer.problem?.code);
+        return answer;
       } catch (error) {
         const problem = toProblem(error);
         if (problem.code === "INTERNAL") onDefect?.(error);
+        observed?.end(problem.code);
         return failure(problem, hint);
       }
     },

@@ -1,4 +1,4 @@
-import { createToolbox, type Toolbox } from "../agent/toolbox.ts";
+import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox.ts";
 import type { Tool, ToolProfile } from "../agent/tool.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
 import { findEndpoints } from "../agent/tools/find-endpoints.ts";
@@ -8,6 +8,7 @@ import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
+import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Registry } from "./open-registry.ts";
 
 /** What the tools are made of. */
@@ -17,10 +18,11 @@ interface AgentParts {
   readonly registry: Registry;
   readonly queries: QueryService;
   readonly statusOf: (id: string) => EndpointStatus;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
-export function openAgents({ settings, registry, queries, statusOf, onDefect }: AgentParts) {
+export function openAgents({ settings, registry, queries, statusOf, onDefect, tracer }: AgentParts) {
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
     findEndpoints({ ...registry, statusOf }),
@@ -29,9 +31,39 @@ export function openAgents({ settings, registry, queries, statusOf, onDefect }: 
     runQuery({ queries }),
   ];
   const off = knownTools(settings.toolsOff, tools);
+  const observe = observeTools(queries, tracer);
   return {
     /** The tools of a profile; of the configured one when none is named. */
-    toolbox: (profile: ToolProfile = settings.profile): Toolbox => createToolbox(tools, { profile, off, onDefect }),
+    toolbox: (profile: ToolProfile = settings.profile): Toolbox =>
+      createToolbox(tools, { profile, off, onDefect, observe }),
+  };
+}
+
+/** Tools that run a query: it is noted in its session as such. */
+const queryTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query"]);
+/** Tools that tell what there is; others tell of a query. */
+const informingTools: ReadonlySet<string> = new Set([
+  "find_endpoints",
+  "describe_endpoint",
+  "get_void_descriptions",
+  "search_terms",
+  "find_examples",
+]);
+
+/** Spans of tool calls, and their place in the figures of their sessions. */
+function observeTools({ sessions }: QueryService, tracer: Tracer | undefined): ToolObserver {
+  const spanOf = tracer && createToolSpans(tracer);
+  return (call) => {
+    const { owner, session, tool } = call;
+    const span = spanOf?.(call);
+    return {
+      context: span?.context,
+      end(code) {
+        span?.end(code);
+        const informs = code === undefined && informingTools.has(tool);
+        if (!queryTools.has(tool)) sessions.used({ owner, session, tool, informs });
+      },
+    };
   };
 }
 

@@ -72,3 +72,37 @@ export function createRequestSpans(tracer: Tracer): (request: StartedRequest) =>
     };
   };
 }
+
+/** A tool's call; `agent`'s `ObservedCall` fits. */
+interface StartedToolCall {
+  /** Name of a tool that exists. */
+  readonly tool: string;
+  /** What the model or its client calls this call; cut to 64 characters. */
+  readonly callId?: string | undefined;
+  readonly trace?: SpanContext;
+}
+
+/**
+ * One span of every tool call, in OpenTelemetry's conventions for generative AI: `execute_tool {name}`. Arguments and answers
+ * are no part of it.
+ */
+export function createToolSpans(tracer: Tracer) {
+  return ({ tool, callId, trace }: StartedToolCall) => {
+    const span = tracer.startSpan(`execute_tool ${tool}`, {
+      parent: trace,
+      attributes: {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": tool,
+        "gen_ai.tool.type": "function",
+        ...(callId !== undefined && { "gen_ai.tool.call.id": callId.slice(0, 64) }),
+      },
+    });
+    return {
+      context: span.context,
+      end(code?: string): void {
+        if (code !== undefined) span.setAttribute("error.type", code);
+        span.end(code);
+      },
+    };
+  };
+}
