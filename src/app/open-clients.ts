@@ -1,3 +1,4 @@
+import { openEmbedder } from "../embeddings/open-embedder.ts";
 import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
@@ -8,7 +9,7 @@ import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from 
 import { createDocumentClient } from "../outbound/documents.ts";
 import type { ExchangeReport, OutboundObserver } from "../outbound/observer.ts";
 import type { LocalDispatch } from "../outbound/local-answer.ts";
-import { createWebhookClient } from "../outbound/webhook-client.ts";
+import { createJsonClient } from "../outbound/json-client.ts";
 import { createAsker } from "../outbound/whole-answer.ts";
 import { steadyClock } from "../clock.ts";
 import type { Logger } from "pino";
@@ -46,12 +47,18 @@ export function openClients(config: Config, local: LocalDispatch, observers: Cli
   const network = openClientNetwork(options);
   const sparql = createSparqlClient(options, network);
   const documents = createDocumentClient(options, network);
+  const json = createJsonClient(options, network);
+  const embedder = openEmbedder(config.embeddings, json);
   return {
     sparql,
     documents,
     asker: createAsker({ client: sparql, documents, clock: steadyClock }),
-    webhooks: createWebhookClient(options, network),
-    close: () => sparql.close(),
+    json,
+    /** Undefined: search knows words alone. */
+    embedder,
+    async close(): Promise<void> {
+      await Promise.all([sparql.close(), embedder?.close()]);
+    },
   };
 }
 

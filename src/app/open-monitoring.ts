@@ -77,7 +77,7 @@ function openWebhooks({ config, state, clients, registry, jobs, metrics }: Monit
     catalog: registry.catalog,
     jobs,
     store: state.store,
-    send: (request) => clients.webhooks.post(request),
+    send: (request) => clients.json.post(request),
     clock: systemClock,
     observe: (outcome) => metrics.observeWebhook(outcome),
   });

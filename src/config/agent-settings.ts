@@ -1,4 +1,4 @@
-import { names, oneOf, secretText, type SettingTree } from "./setting-parsers.ts";
+import { apiKey, folderOrUrl, names, oneOf, optionalText, secretText, type SettingTree } from "./setting-parsers.ts";
 
 /** The part of the settings that is about agents and their tools. */
 export const agentSettings = {
@@ -19,5 +19,28 @@ export const agentSettings = {
     default: "",
     meaning: "Bearer token that /mcp asks for; open to all who reach it when unset.",
     ...secretText,
+  },
+} satisfies SettingTree;
+
+/** The model behind search by meaning. */
+export const embeddingSettings = {
+  source: {
+    name: "FEDWAY_EMBEDDINGS",
+    default: "",
+    meaning:
+      "Model of search by meaning: a folder, or an OpenAI-compatible API such as http://127.0.0.1:11434/v1; words alone when unset.",
+    ...folderOrUrl,
+  },
+  model: {
+    name: "FEDWAY_EMBEDDINGS_MODEL",
+    default: "",
+    meaning: "Name of the model at that API.",
+    ...optionalText("a name"),
+  },
+  key: {
+    name: "FEDWAY_EMBEDDINGS_KEY",
+    default: "",
+    meaning: "Key of that API, sent as a bearer token.",
+    ...apiKey,
   },
 } satisfies SettingTree;

@@ -115,7 +115,7 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]): Parser<
   },
 });
 
-export const httpUrl = optional<string>({
+const absoluteUrl: Parser<string> = {
   expected: "an absolute http or https URL without user, query and fragment",
   parse: (found) => {
     const url = URL.parse(found);
@@ -123,6 +123,19 @@ export const httpUrl = optional<string>({
     if (url.username || url.password || url.search || url.hash) return undefined;
     return { value: url.href.replace(/\/+$/, "") };
   },
+};
+
+export const httpUrl = optional(absoluteUrl);
+
+export const folderOrUrl = optional<string>({
+  expected: `a folder, or ${absoluteUrl.expected}`,
+  parse: (found) => (/^https?:/i.test(found) ? absoluteUrl : text("a folder")).parse(found),
+});
+
+export const apiKey = optional<string>({
+  expected: "printable characters without spaces",
+  secret: true,
+  parse: (found) => (/^[\x21-\x7e]{1,4096}$/.test(found) ? { value: found } : undefined),
 });
 
 export const redisUrl = optional<string>({

@@ -1,4 +1,4 @@
-import { agentSettings } from "./agent-settings.ts";
+import { agentSettings, embeddingSettings } from "./agent-settings.ts";
 import {
   adminToken,
   bytes,
@@ -285,6 +285,7 @@ export const settings = {
     },
   },
   agents: agentSettings,
+  embeddings: embeddingSettings,
   log: {
     level: {
       name: "FEDWAY_LOG_LEVEL",

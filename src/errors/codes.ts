@@ -91,6 +91,7 @@ export const errorCatalog = {
   CATALOG_INVALID: own(500, "The catalogue is not valid", false),
   STORE_FAILED: own(503, "The service's own storage failed", true),
   STORE_HELD: own(503, "Another process holds the data folder", false),
+  MODEL_FAILED: own(502, "The language model failed", true),
   SOLVER_FAILED: own(500, "The answer-set solver failed", false),
   INTERNAL: own(500, "Something went wrong inside Fedway", true),
 } as const satisfies Record<string, ErrorKind>;

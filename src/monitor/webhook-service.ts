@@ -5,7 +5,7 @@ import { systemClock, sleep } from "../clock.ts";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { createCollection } from "../store/collection.ts";
-import type { WebhookClient } from "../outbound/webhook-client.ts";
+import type { JsonClient } from "../outbound/json-client.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import {
   type Delivery,
@@ -50,7 +50,7 @@ export interface WebhookServiceOptions {
   readonly catalog: Pick<Catalog, "byId">;
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly store: Store;
-  readonly send: WebhookClient["post"];
+  readonly send: JsonClient["post"];
   readonly clock: { now(): number };
   readonly observe?: (outcome: DeliveryOutcome) => void;
   /** Time limit of one try; default 15 s. */

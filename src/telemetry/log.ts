@@ -6,6 +6,7 @@ export interface LogSettings {
   readonly log: { readonly level: string };
   readonly adminToken: string | undefined;
   readonly redisUrl: string | undefined;
+  readonly embeddings: { readonly key: string | undefined };
   readonly monitor: { readonly webhooks: readonly string[]; readonly webhookSecret: string | undefined };
 }
 
@@ -18,14 +19,21 @@ const hidden = "[secret]";
 const credentials = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"\\]{1,500}@/giu;
 
 /** Parts of a URL that give its bearer something: the password, the path and query of a webhook. */
-function secretsOf({ adminToken, redisUrl, monitor }: LogSettings): readonly string[] {
+function secretsOf({ adminToken, redisUrl, monitor, embeddings }: LogSettings): readonly string[] {
   const redis = redisUrl === undefined ? null : URL.parse(redisUrl);
   const hooks = monitor.webhooks.flatMap((text) => {
     const { pathname = "", search = "" } = URL.parse(text) ?? {};
     // A short path is no key, and may stand in any line.
     return [text, ...[pathname + search, pathname, search].filter((part) => part.length >= 16)];
   });
-  const texts = [adminToken, monitor.webhookSecret, redis?.password, decoded(redis?.password), ...hooks];
+  const texts = [
+    adminToken,
+    monitor.webhookSecret,
+    embeddings.key,
+    redis?.password,
+    decoded(redis?.password),
+    ...hooks,
+  ];
   const long = texts.filter((text) => text !== undefined).filter((text) => text.length >= 4);
   // As they stand in JSON, longest first: a part must not be taken out of the whole.
   const written = new Set(long.map((text) => JSON.stringify(text).slice(1, -1)));

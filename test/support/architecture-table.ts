@@ -54,6 +54,12 @@ export const modules: readonly Module[] = [
   { name: "jobs", imports: [{ module: "store", files: ["collection.ts", "store.ts"] }], packages: ["typebox"] },
   { name: "jobs/bullmq", imports: whole("jobs"), packages: ["bullmq"] },
   {
+    // Texts as vectors.
+    name: "embeddings",
+    imports: whole("outbound", "workers"),
+    packages: ["lru-cache", "typebox", "@huggingface/tokenizers", "onnxruntime-node"],
+  },
+  {
     name: "registry",
     imports: [
       ...whole("rdf", "outbound"),
@@ -197,4 +203,8 @@ export const outsideFiles: readonly string[] = [
 export const environmentReaders: readonly string[] = ["main.ts", "cli/main.ts", "config/"];
 
 /** Files that import a module whose name is computed, which no table can check. */
-export const computedImports: readonly string[] = ["hosting/store-thread.ts", "shards/solver/clingo-worker.ts"];
+export const computedImports: readonly string[] = [
+  "embeddings/model-thread.ts",
+  "hosting/store-thread.ts",
+  "shards/solver/clingo-worker.ts",
+];

@@ -5,7 +5,7 @@ import type { IncidentEvent } from "../../../src/monitor/webhook-message.ts";
 import { createWebhookService, type WebhookService } from "../../../src/monitor/webhook-service.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createWebhookClient, type WebhookClient } from "../../../src/outbound/webhook-client.ts";
+import { createJsonClient, type JsonClient } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident } from "../../support/monitor-records.ts";
 import { hang, reset, startWebhookReceiver, status, type WebhookReceiver } from "../../support/webhook-receiver.ts";
@@ -21,7 +21,7 @@ const closed: IncidentEvent = {
 interface Process {
   readonly queue: JobQueue;
   readonly service: WebhookService;
-  readonly client: WebhookClient;
+  readonly client: JsonClient;
 }
 
 let store: Store;
@@ -31,7 +31,7 @@ let processes: Process[];
 /** A service with its queue, as after a start of the process. */
 async function start(...paths: readonly string[]): Promise<Process> {
   const queue = new EmbeddedJobQueue({ store, backoffMs: () => 5 });
-  const client = createWebhookClient({ version: "1", contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
+  const client = createJsonClient({ version: "1", contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
   const service = createWebhookService({
     urls: paths.map((path) => receiver.origin + path),
     secret,

@@ -8,7 +8,7 @@ import {
   type WebhookServiceOptions,
 } from "../../../src/monitor/webhook-service.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { createWebhookClient } from "../../../src/outbound/webhook-client.ts";
+import { createJsonClient } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../catalog-entry.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -61,7 +61,7 @@ export async function openWork(place: WorkPlace, ledger: Ledger): Promise<Work> 
     ledger.note({ worker: name, step: "enqueued", job: enqueued.id });
     return enqueued;
   };
-  const client = createWebhookClient({ version: name, contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
+  const client = createJsonClient({ version: name, contact: "ops@example.org", allowAddresses: ["127.0.0.0/8"] });
   return {
     queue: Object.assign(queue, { enqueue }),
     store,

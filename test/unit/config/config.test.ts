@@ -53,6 +53,7 @@ describe("defaults", () => {
         webhookSecret: undefined,
       },
       otlpEndpoint: undefined,
+      embeddings: { source: undefined, model: undefined, key: undefined },
       egress: "catalog",
       allowAddresses: [],
       trustProxy: false,
@@ -83,7 +84,7 @@ describe("defaults", () => {
     }));
 
   it("user and password of a URL are not repeated in messages", () => {
-    for (const name of ["OTEL_EXPORTER_OTLP_ENDPOINT", "FEDWAY_PUBLIC_URL"]) {
+    for (const name of ["OTEL_EXPORTER_OTLP_ENDPOINT", "FEDWAY_PUBLIC_URL", "FEDWAY_EMBEDDINGS"]) {
       const message = refusal({ [name]: "https://user:a-secret@collector.example:4318" });
       expect(message).toContain(`${name} is "https://[secret]@collector.example:4318"; expected `);
     }
@@ -124,6 +125,8 @@ describe("values", () => {
   shouldRead("FEDWAY_EXAMPLES=off", (c) => c.examples, false);
   shouldRead("FEDWAY_EXAMPLES=TRUE", (c) => c.examples, true);
   shouldRead("FEDWAY_SHARDS=/data/a, ./b ,", (c) => c.shards, ["/data/a", "./b"]);
+  shouldRead("FEDWAY_EMBEDDINGS=https://models.example/v1/", (c) => c.embeddings.source, "https://models.example/v1");
+  shouldRead("FEDWAY_EMBEDDINGS=./models/e5", (c) => c.embeddings.source, "./models/e5");
   shouldRead("FEDWAY_EGRESS=public", (c) => c.egress, "public");
   shouldRead("FEDWAY_ALLOW_ADDRESSES=10.0.0.0/8, ::1", (c) => c.allowAddresses, ["10.0.0.0/8", "::1/128"]);
   shouldRead("FEDWAY_TRUST_PROXY=2", (c) => c.trustProxy, 2);

@@ -10,7 +10,7 @@ import {
 } from "../../../src/monitor/webhook-service.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { WebhookReply, WebhookRequest } from "../../../src/outbound/webhook-client.ts";
+import type { JsonReply, JsonRequest } from "../../../src/outbound/json-client.ts";
 import { catalogEntry } from "../../support/catalog-entry.ts";
 import { incident } from "../../support/monitor-records.ts";
 
@@ -25,10 +25,10 @@ interface Enqueued {
 
 let store: Store;
 let enqueued: Enqueued[];
-let sent: WebhookRequest[];
+let sent: JsonRequest[];
 let outcomes: DeliveryOutcome[];
 /** What the receiver does next. */
-let answer: (request: WebhookRequest) => Promise<WebhookReply>;
+let answer: (request: JsonRequest) => Promise<JsonReply>;
 const clock = { nowMs: Date.parse("2026-03-01T10:31:00.700Z"), now: () => clock.nowMs };
 
 function serviceWith(more: Partial<WebhookServiceOptions> = {}): WebhookService {
@@ -203,13 +203,13 @@ describe("a delivery that was taken while the store fails", () => {
   });
 });
 
-const failing = (code: FedwayError["code"], fault?: "dns" | "timeout") => async (): Promise<WebhookReply> => {
+const failing = (code: FedwayError["code"], fault?: "dns" | "timeout") => async (): Promise<JsonReply> => {
   throw new FedwayError(code, `${urls[0]} did something`, {
     ...(fault !== undefined && { fault }),
     cause: new Error(`at ${urls[0]}`),
   });
 };
-const answering = (reply: WebhookReply) => async (): Promise<WebhookReply> => reply;
+const answering = (reply: JsonReply) => async (): Promise<JsonReply> => reply;
 
 describe("a delivery that fails", () => {
   it.each([

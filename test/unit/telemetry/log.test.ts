@@ -5,6 +5,7 @@ const settings: LogSettings = {
   log: { level: "info" },
   adminToken: 'admin"token\\0123456',
   redisUrl: "redis://user:p%40ss%2Fword@redis:6379/0",
+  embeddings: { key: "sk-model-0123456789" },
   monitor: {
     webhooks: ["https://hooks.example/services/T0/B0/abcdefgh", "https://other.example/api?key=0123456789abcdef"],
     webhookSecret: "whsec_0123456789abcdef",
@@ -17,6 +18,7 @@ describe("a line of the log", () => {
   it.each([
     ["the admin token", settings.adminToken],
     ["the secret of the webhooks", `signed with ${settings.monitor.webhookSecret}.`],
+    ["the key of an embeddings API", `Bearer ${settings.embeddings.key}`],
     ["the URL of a webhook", `POST ${settings.monitor.webhooks[0]} failed`],
     ["the path of a webhook", "POST /services/T0/B0/abcdefgh"],
     ["the query of a webhook", "GET ?key=0123456789abcdef"],
@@ -47,6 +49,7 @@ describe("a line of the log", () => {
       log: settings.log,
       adminToken: undefined,
       redisUrl: "redis://redis:6379/0",
+      embeddings: { key: undefined },
       monitor: { webhooks: [], webhookSecret: undefined },
     });
     expect(none(line("POST /services/T0/B0/abcdefgh"))).toBe(line("POST /services/T0/B0/abcdefgh"));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createWebhookClient, type WebhookClient, type WebhookRequest } from "../../../src/outbound/webhook-client.ts";
+import { createJsonClient, type JsonClient, type JsonRequest } from "../../../src/outbound/json-client.ts";
 import type { NetworkOptions } from "../../../src/outbound/network.ts";
 import { shouldRejectWith } from "../../support/document-server.ts";
 import {
@@ -12,10 +12,10 @@ import {
 } from "../../support/webhook-receiver.ts";
 
 let receiver: WebhookReceiver;
-let clients: WebhookClient[];
+let clients: JsonClient[];
 
-const clientWith = (more: Partial<NetworkOptions> = {}): WebhookClient => {
-  const client = createWebhookClient({
+const clientWith = (more: Partial<NetworkOptions> = {}): JsonClient => {
+  const client = createJsonClient({
     version: "1",
     contact: "ops@example.org",
     allowAddresses: ["127.0.0.0/8"],
@@ -34,7 +34,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const request = (path = "/", more: Partial<WebhookRequest> = {}): WebhookRequest => ({
+const request = (path = "/", more: Partial<JsonRequest> = {}): JsonRequest => ({
   url: `${receiver.origin}${path}`,
   headers: { "webhook-id": "a.b" },
   body: '{"ä":1}',

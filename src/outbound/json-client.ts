@@ -1,5 +1,6 @@
 import type { FedwayError } from "../errors/fedway-error.ts";
 import { vettedUrl } from "./address-guard.ts";
+import { answerTooLarge } from "./answer-monitor.ts";
 import { CollectedBody } from "./collected-body.ts";
 import { Exchange } from "./exchange.ts";
 import { headerOf } from "./media-types.ts";
@@ -8,46 +9,50 @@ import { parseRetryAfter } from "./refusals.ts";
 import { Task } from "./task.ts";
 import { hostTurn } from "./waiting.ts";
 
-/** One message for one receiver. */
-export interface WebhookRequest {
+/** One JSON document for one receiver: a webhook's message, or a request to the API of a language model. */
+export interface JsonRequest {
   /** Absolute http(s) URL without userinfo; never in a message of an error. */
   readonly url: string;
-  /** Beside those of the client. */
+  /** Beside those of the client; they may hold a key, and redirects, which would carry it elsewhere, are not followed. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body: string;
   readonly signal: AbortSignal;
   /** Milliseconds from now. */
   readonly timeoutMs: number;
+  /** Most bytes of an answer that is read; absent: the status is all that is asked for. */
+  readonly maxAnswerBytes?: number | undefined;
 }
 
 /** How a receiver answered, whatever the status. */
-export interface WebhookReply {
+export interface JsonReply {
   readonly status: number;
   /** `Retry-After`, at most 15 minutes. */
   readonly retryAfterMs?: number | undefined;
+  /** The whole body, where it is read. */
+  readonly text?: string;
 }
 
-/** Sends messages to receivers: with the address guard, without redirects, and without reading what they answer. */
-export interface WebhookClient {
+/** Posts JSON: with the address guard and without redirects. */
+export interface JsonClient {
   /**
    * Once; nothing is sent again.
    * @throws FedwayError `ADDRESS_REFUSED`, `ENDPOINT_UNREACHABLE`, `ENDPOINT_TIMEOUT`, `ENDPOINT_MALFORMED`,
-   *   `ENDPOINT_BUSY`, `DEADLINE_EXCEEDED`, `CANCELLED`
+   *   `ENDPOINT_BUSY`, `DEADLINE_EXCEEDED`, `CANCELLED`; where the answer is read also `ENDPOINT_BROKE_OFF` and `ANSWER_TOO_LARGE`
    */
-  post(request: WebhookRequest): Promise<WebhookReply>;
+  post(request: JsonRequest): Promise<JsonReply>;
   /** Closes its network. */
   close(): Promise<void>;
 }
 
 /** Bytes of an answer that are read and dropped, so that its connection can be used again. */
-const maxAnswerBytes = 65_536;
+const droppedBytes = 65_536;
 
 /**
- * A client for webhooks.
+ * A client that posts JSON.
  * @throws FedwayError `CONFIG_INVALID` when an address exception is not a CIDR range
  */
-export function createWebhookClient(options: NetworkOptions, network: Network = openNetwork(options)): WebhookClient {
+export function createJsonClient(options: NetworkOptions, network: Network = openNetwork(options)): JsonClient {
   return {
     async post(request) {
       if (network.closed) throw networkClosed();
@@ -68,9 +73,9 @@ export function createWebhookClient(options: NetworkOptions, network: Network = 
 
 function send(
   { origin, pathname, search }: URL,
-  request: WebhookRequest,
+  request: JsonRequest,
   { task, network }: { readonly task: Task; readonly network: Network },
-): Promise<WebhookReply> {
+): Promise<JsonReply> {
   const headers = Object.entries({
     accept: "*/*",
     "accept-encoding": "identity",
@@ -78,20 +83,26 @@ function send(
     "user-agent": network.userAgent,
     ...request.headers,
   }).flat();
+  const { maxAnswerBytes } = request;
   return task.wait((resolve, reject) => {
-    // Once the status has come the message was taken or not, however the body goes on.
-    let reply: WebhookReply | undefined;
-    const settle = (error: FedwayError | undefined): void => {
-      if (reply !== undefined) resolve(reply);
+    let reply: JsonReply | undefined;
+    const settle = (error: FedwayError | undefined, text?: string): void => {
+      if (error === undefined && reply !== undefined) resolve(text === undefined ? reply : { ...reply, text });
+      // Once the status has come the message was taken or not, however the body goes on.
+      else if (reply !== undefined && maxAnswerBytes === undefined) resolve(reply);
       else if (error !== undefined) reject(error);
+    };
+    const finish = (pieces: readonly Buffer[], error: FedwayError | undefined): void => {
+      if (error !== undefined || maxAnswerBytes === undefined) return settle(error);
+      const body = Buffer.concat(pieces);
+      return body.length > maxAnswerBytes ? settle(answerTooLarge(maxAnswerBytes)) : settle(undefined, body.toString());
     };
     const exchange = new Exchange(task, {
       fault: settle,
       head(status, responseHeaders) {
         const retryAfterMs = parseRetryAfter(headerOf(responseHeaders, "retry-after"), network.clock.now());
         reply = { status, retryAfterMs };
-        const limit = { bytes: maxAnswerBytes, exchange };
-        return new CollectedBody({ limit, done: (_pieces, error) => settle(error) });
+        return new CollectedBody({ limit: { bytes: maxAnswerBytes ?? droppedBytes, exchange }, done: finish });
       },
     });
     exchange.send({ method: "POST", origin, path: pathname + search, body: Buffer.from(request.body), headers });

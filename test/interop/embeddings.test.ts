@@ -1,0 +1,78 @@
+import { afterAll, describe, expect, it } from "vitest";
+import type { Embedder } from "../../src/embeddings/embedder.ts";
+import { openEmbedder } from "../../src/embeddings/open-embedder.ts";
+import { embeddingModelFolder } from "../support/embedding-models.ts";
+
+const open = (): Embedder =>
+  openEmbedder(
+    { source: embeddingModelFolder(), model: undefined, key: undefined },
+    {
+      post: () => Promise.reject(new Error("A local model sends nothing.")),
+    },
+  )!;
+const signal = new AbortController().signal;
+const dot = (one: Float32Array, other: Float32Array): number =>
+  one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
+
+describe("all-MiniLM-L6-v2 in a thread", () => {
+  const embedder = open();
+  afterAll(() => embedder.close());
+
+  /** First numbers of the vectors that Python's onnxruntime and tokenizers give for the same files. */
+  it.each([
+    ["Drowsiness", [-0.0193, -0.0304, 0.021, 0.137, 0.0563, -0.0651]],
+    ["Ça brûle: naïve café (ÆØ) 東京 x²", [0.0683, 0.0103, 0.0567, -0.0676, -0.0179, -0.01]],
+    ["has_protein/interactsWith http://example.org/a-b#c", [-0.0912, -0.0716, -0.0426, 0.0304, 0.0056, 0.0085]],
+  ])("agrees with Python on %s", async (text, expected) => {
+    const [vector = new Float32Array()] = await embedder.embed([text], { signal });
+    expect(vector).toHaveLength(384);
+    expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+    // Integer kernels differ a little from processor to processor.
+    expected.forEach((value, place) => expect(Math.abs((vector[place] ?? 0) - value)).toBeLessThan(0.01));
+  });
+
+  it("has sleepiness nearer to drowsiness than to diarrhoea, in any company", async () => {
+    const [sleepiness, drowsiness, diarrhoea] = await embedder.embed(["sleepiness", "drowsiness", "diarrhoea"], {
+      signal,
+    });
+    expect(dot(sleepiness!, drowsiness!)).toBeGreaterThan(dot(sleepiness!, diarrhoea!) + 0.3);
+    const other = open();
+    const [alone] = await other.embed(["drowsiness"], { signal });
+    expect(alone).toEqual(drowsiness);
+    await other.close();
+  });
+
+  it("takes long, empty and hostile texts", async () => {
+    const texts = [
+      "",
+      "\u0000\ud800",
+      "word ".repeat(1_000_000),
+      "[CLS] [SEP] [MASK]",
+      "x".repeat(100_000),
+      "🧬".repeat(5_000),
+    ];
+    const vectors = await embedder.embed(texts, { signal });
+    for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
+  });
+
+  it("leaves the event loop free", async () => {
+    let turns = 0;
+    const counting = setInterval(() => (turns += 1), 1);
+    const startedMs = performance.now();
+    await embedder.embed(
+      Array.from({ length: 200 }, (_, place) => `a label of property ${place}`),
+      { signal },
+    );
+    clearInterval(counting);
+    // A busy machine may give fewer turns than one a millisecond; a blocked loop would give one a batch.
+    expect(turns).toBeGreaterThan(Math.min(30, (performance.now() - startedMs) / 20));
+  });
+
+  it("ends with its thread", async () => {
+    const other = open();
+    const failed = expect(other.embed(["a text"], { signal })).rejects.toMatchObject({ code: "CANCELLED" });
+    await other.close();
+    await failed;
+    await expect(other.embed(["another text"], { signal })).rejects.toMatchObject({ code: "CANCELLED" });
+  });
+});
