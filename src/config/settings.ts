@@ -1,4 +1,5 @@
 import { agentSettings, embeddingSettings } from "./agent-settings.ts";
+import { monitorSettings } from "./monitor-settings.ts";
 import {
   adminToken,
   bytes,
@@ -11,12 +12,9 @@ import {
   optionalInteger,
   optionalText,
   origins,
-  percent,
   redisUrl,
-  secretText,
   text,
   trustProxy,
-  webhookUrls,
   type SettingTree,
 } from "./setting-parsers.ts";
 
@@ -96,45 +94,7 @@ export const settings = {
     meaning: "How long readiness is refused before the service stops listening, so that load balancers notice.",
     ...integer(0, 300_000),
   },
-  monitor: {
-    enabled: { name: "FEDWAY_MONITOR", default: "on", meaning: "Probe the endpoints of the catalogue.", ...flag },
-    everyMs: {
-      name: "FEDWAY_PROBE_EVERY_MS",
-      default: "900000",
-      meaning: "Time between two probes of an endpoint, in milliseconds.",
-      ...integer(1000, 24 * hour),
-    },
-    jitter: {
-      name: "FEDWAY_PROBE_JITTER",
-      default: "10",
-      meaning: "How far a probe may be from its turn, in percent of the time between two.",
-      ...percent(0, 50),
-    },
-    incidentAfter: {
-      name: "FEDWAY_INCIDENT_AFTER",
-      default: "3",
-      meaning: "Failed probes in a row after which an endpoint counts as down.",
-      ...integer(1, 100),
-    },
-    recoveredAfter: {
-      name: "FEDWAY_RECOVERED_AFTER",
-      default: "2",
-      meaning: "Good probes in a row after which it counts as up again.",
-      ...integer(1, 100),
-    },
-    webhooks: {
-      name: "FEDWAY_WEBHOOKS",
-      default: "",
-      meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
-      ...webhookUrls,
-    },
-    webhookSecret: {
-      name: "FEDWAY_WEBHOOK_SECRET",
-      default: "",
-      meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
-      ...secretText,
-    },
-  },
+  monitor: monitorSettings,
   otlpEndpoint: {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     default: "",

@@ -1,0 +1,44 @@
+import { flag, integer, percent, secretText, type SettingTree, webhookUrls } from "./setting-parsers.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** The part of the settings that is about monitoring. */
+export const monitorSettings = {
+  enabled: { name: "FEDWAY_MONITOR", default: "on", meaning: "Probe the endpoints of the catalogue.", ...flag },
+  everyMs: {
+    name: "FEDWAY_PROBE_EVERY_MS",
+    default: "900000",
+    meaning: "Time between two probes of an endpoint, in milliseconds.",
+    ...integer(1000, dayMs),
+  },
+  jitter: {
+    name: "FEDWAY_PROBE_JITTER",
+    default: "10",
+    meaning: "How far a probe may be from its turn, in percent of the time between two.",
+    ...percent(0, 50),
+  },
+  incidentAfter: {
+    name: "FEDWAY_INCIDENT_AFTER",
+    default: "3",
+    meaning: "Failed probes in a row after which an endpoint counts as down.",
+    ...integer(1, 100),
+  },
+  recoveredAfter: {
+    name: "FEDWAY_RECOVERED_AFTER",
+    default: "2",
+    meaning: "Good probes in a row after which it counts as up again.",
+    ...integer(1, 100),
+  },
+  webhooks: {
+    name: "FEDWAY_WEBHOOKS",
+    default: "",
+    meaning: "URLs, separated by commas, that are told when an incident opens or closes.",
+    ...webhookUrls,
+  },
+  webhookSecret: {
+    name: "FEDWAY_WEBHOOK_SECRET",
+    default: "",
+    meaning: "Secret that signs those messages (Standard Webhooks); needed with FEDWAY_WEBHOOKS.",
+    ...secretText,
+  },
+} satisfies SettingTree;
