@@ -179,7 +179,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const statusOf = (id: string): HealthState => monitor.health(id)?.state ?? "unknown";
   const onDefect = faultLog(parts.log, "a tool failed");
   const agents = openAgents({
-    settings: config.agents,
+    settings: { ...config.agents, ...config.limits },
     registry,
     queries,
     statusOf,

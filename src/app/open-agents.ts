@@ -1,9 +1,12 @@
 import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox.ts";
 import type { Tool, ToolProfile } from "../agent/tool.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
+import { createResultStore } from "../agent/results/result-store.ts";
 import { findEndpoints } from "../agent/tools/find-endpoints.ts";
+import { paperTools } from "../agent/tools/paper-names.ts";
 import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
+import { steadyClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { QueryService } from "../query/query-service.ts";
@@ -13,7 +16,7 @@ import type { Registry } from "./open-registry.ts";
 
 /** What the tools are made of. */
 interface AgentParts {
-  readonly settings: Config["agents"];
+  readonly settings: Config["agents"] & Pick<Config["limits"], "maxRows">;
   readonly onDefect: (error: unknown) => void;
   readonly registry: Registry;
   readonly queries: QueryService;
@@ -21,14 +24,20 @@ interface AgentParts {
   readonly tracer?: Tracer | undefined;
 }
 
+/** Rows that an agent's query asks for, so that it can turn pages. */
+const mostRows = 5_000;
+
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents({ settings, registry, queries, statusOf, onDefect, tracer }: AgentParts) {
+  const results = createResultStore({ now: steadyClock.now });
+  const running = { queries, results, maxRows: Math.min(settings.maxRows, mostRows) };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
     findEndpoints({ ...registry, statusOf }),
     describeEndpoint(registry),
     searchTerms(registry),
-    runQuery({ queries }),
+    runQuery(running),
+    ...paperTools({ ...registry, ...running }),
   ];
   const off = knownTools(settings.toolsOff, tools);
   const observe = observeTools(queries, tracer);

@@ -113,12 +113,7 @@ export const settings = {
     meaning: "Address ranges that may be dialled although they are private.",
     ...cidrs,
   },
-  trustProxy: {
-    name: "FEDWAY_TRUST_PROXY",
-    default: "off",
-    meaning: "Trusted proxies.",
-    ...trustProxy,
-  },
+  trustProxy: { name: "FEDWAY_TRUST_PROXY", default: "off", meaning: "Trusted proxies.", ...trustProxy },
   contact: {
     name: "FEDWAY_CONTACT",
     default: "",

@@ -118,7 +118,7 @@ export const modules: readonly Module[] = [
   {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
-    imports: whole("query", "registry"),
+    imports: whole("query", "rdf", "registry"),
     packages: ["typebox"],
   },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.

@@ -6,9 +6,10 @@ import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, type ToolAnswer } from "../tool.ts";
 
-interface Parts {
+/** What endpoints are described from. */
+export interface DescribeParts {
   readonly catalog: Catalog;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
 }
@@ -21,7 +22,7 @@ const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths", Schema
 };
 
 /** The schema of one endpoint within a budget. */
-export const describeEndpoint = ({ catalog, descriptions }: Parts) =>
+export const describeEndpoint = (parts: DescribeParts) =>
   defineTool({
     name: "describe_endpoint",
     title: "Describe an endpoint",
@@ -41,16 +42,30 @@ export const describeEndpoint = ({ catalog, descriptions }: Parts) =>
       max_tokens: Type.Optional(Type.Integer({ minimum: 100, maximum: 8_000, default: 2_000 })),
     }),
     profiles: ["full", "small"],
-    async run({ endpoint, detail = "schema", classes, max_tokens: maxTokens = 2_000 }) {
-      const { id } = knownEndpoint(catalog, endpoint);
-      const description = await knownDescription(descriptions, id);
-      const chosen = namesIn(classes);
-      const view = schemaView(description, { detail: viewOf[detail], maxTokens, ...(chosen && { classes: chosen }) });
-      const { state } = await descriptions.freshness(id);
-      const { text, truncated, omitted, complete } = view;
-      return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
-    },
+    run: ({ classes, detail = "schema", max_tokens: maxTokens = 2_000, endpoint }) =>
+      describeForAgent(parts, { endpoint, detail, maxTokens, classes: namesIn(classes) }),
   });
+
+interface Description {
+  /** Id or URL. */
+  readonly endpoint: string;
+  readonly detail: keyof typeof viewOf;
+  readonly maxTokens: number;
+  readonly classes?: readonly string[] | undefined;
+}
+
+/** The view for `describe_endpoint` and its alias. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
+export async function describeForAgent(
+  { catalog, descriptions }: DescribeParts,
+  { endpoint, detail, maxTokens, classes }: Description,
+): Promise<ToolAnswer> {
+  const { id } = knownEndpoint(catalog, endpoint);
+  const description = await knownDescription(descriptions, id);
+  const view = schemaView(description, { detail: viewOf[detail], maxTokens, ...(classes && { classes }) });
+  const { state } = await descriptions.freshness(id);
+  const { text, truncated, omitted, complete } = view;
+  return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };
+}
 
 /** The entry with this id or URL. @throws FedwayError `ENDPOINT_UNKNOWN` with the ids that are like it */
 export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
@@ -61,7 +76,7 @@ export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
   throw unknownId("endpoint", name, catalog);
 }
 
-async function knownDescription(descriptions: Parts["descriptions"], id: string): Promise<VoidDescription> {
+async function knownDescription(descriptions: DescribeParts["descriptions"], id: string): Promise<VoidDescription> {
   const description = await descriptions.get(id);
   if (description) return description;
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`);

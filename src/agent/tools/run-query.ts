@@ -1,60 +1,123 @@
 import { Type } from "typebox";
+import { every, systemClock } from "../../clock.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import { choice } from "../arguments.ts";
-import { problemForModel, problemText } from "../problem-text.ts";
-import { defineTool, type ToolAnswer } from "../tool.ts";
+import type { RowFormat } from "../results/result-page.ts";
+import type { ResultStore } from "../results/result-store.ts";
+import { showResult } from "../results/show-result.ts";
+import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
 
-interface Parts {
+/** What queries of agents are run with. */
+export interface RunQueryParts {
   readonly queries: Pick<QueryService, "table">;
+  readonly results: ResultStore;
+  /** Most rows that are asked for, whatever is shown of them. */
+  readonly maxRows: number;
 }
 
+const defaultRows = 50;
+const progressEveryMs = 3_000;
+
 /** Runs a query and shows its rows. */
-export const runQuery = ({ queries }: Parts) =>
+export const runQuery = (parts: RunQueryParts) =>
   defineTool({
     name: "run_query",
     title: "Run a SPARQL query",
     text: [
-      "Runs a read-only SPARQL query over one or several endpoints and returns its rows.",
-      "Put the patterns of each endpoint into SERVICE <id> { ... }.",
+      "Runs a read-only SPARQL query and returns rows as CSV within a token budget.",
+      "Put the patterns of each endpoint into SERVICE <id> { ... }, <id> being the endpoint's id; several are joined.",
+      "An empty or partial answer comes with a diagnosis.",
     ],
     input: Type.Object({
-      query: Type.String({
-        minLength: 1,
-        maxLength: 100_000,
-        description: "SPARQL SELECT, ASK, CONSTRUCT or DESCRIBE",
-      }),
-      max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+      query: Type.Optional(Type.String({ minLength: 1, maxLength: 100_000, description: "SPARQL 1.1 query" })),
+      max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: defaultRows })),
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),
+      cursor: Type.Optional(Type.String({ maxLength: 64, description: "Instead of query: next page of an answer" })),
     }),
     annotations: { openWorldHint: true },
     profiles: ["full", "small"],
-    async run(
-      { query, max_rows: maxRows = 50, timeout_s: timeout },
-      { hint, signal, owner, session, trace },
-    ): Promise<ToolAnswer> {
-      const table = await queries.table({
-        text: query,
-        maxRows,
-        ...(timeout !== undefined && { timeoutMs: timeout * 1_000 }),
-        defaultGraphs: [],
-        namedGraphs: [],
-        strict: false,
-        partial: true,
-        signal,
-        owner,
-        session,
-        trace,
+    async run({ query, max_rows: maxRows = defaultRows, timeout_s: timeout, format = "csv", cursor }, call) {
+      if (cursor !== undefined) return nextPage(parts.results, cursor, { maxRows, format, call });
+      if (query !== undefined) return runForAgent(parts, { query, maxRows, format, timeoutS: timeout, call });
+      throw new FedwayError("REQUEST_INVALID", "Arguments of run_query: query is missing.", {
+        next: "Call run_query(query).",
       });
-      const { run, status, columns, rows, truncated, diagnosis } = table;
-      const problem = diagnosis ? problemForModel(diagnosis, hint) : undefined;
-      const text = [
-        `status: ${status}`,
-        ...(problem === undefined ? [] : [problemText(problem)]),
-        columns.join(","),
-        ...rows.map((row) => row.map((cell) => cell ?? "").join(",")),
-      ].join("\n");
-      const data = { run, status, columns, rows, boolean: table.boolean, truncated, diagnosis: problem ?? null };
-      return { text, data, problem: status === "failed" || status === "cancelled" ? problem : undefined };
     },
   });
+
+interface AgentRun {
+  readonly query: string;
+  readonly maxRows: number;
+  readonly format: RowFormat;
+  readonly timeoutS?: number | undefined;
+  readonly call: ToolCall;
+}
+
+/** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
+export async function runForAgent(
+  parts: RunQueryParts,
+  { query, maxRows, format, timeoutS, call }: AgentRun,
+): Promise<ToolAnswer> {
+  const { queries, results } = parts;
+  const repeated = results.repeated(call.owner, query);
+  if (repeated !== undefined) {
+    return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true });
+  }
+  const answer = await withProgress(call, () =>
+    queries.table({
+      text: query,
+      maxRows: parts.maxRows,
+      ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1_000 }),
+      defaultGraphs: [],
+      namedGraphs: [],
+      strict: false,
+      partial: true,
+      signal: call.signal,
+      owner: call.owner,
+      session: call.session,
+      trace: call.trace,
+    }),
+  );
+  const kept = results.keep(call.owner, query, answer) ?? { id: undefined, query, answer };
+  return showResult(kept, { offset: 0, maxRows, format, hint: call.hint });
+}
+
+/** Says now and then that the query is still running. */
+async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>): Promise<T> {
+  if (onProgress === undefined) return run();
+  let seconds = 0;
+  const tell = async (): Promise<void> => {
+    seconds += progressEveryMs / 1_000;
+    onProgress(`The query has been running for ${seconds} s.`);
+  };
+  const telling = every(progressEveryMs, tell, {
+    clock: systemClock,
+    onFault: () => {},
+    firstAfterMs: progressEveryMs,
+  });
+  try {
+    return await run();
+  } finally {
+    await telling.stop();
+  }
+}
+
+interface PageOptions {
+  readonly maxRows: number;
+  readonly format: RowFormat;
+}
+
+/** @throws FedwayError `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
+function nextPage(
+  results: ResultStore,
+  cursor: string,
+  { call, ...options }: PageOptions & { readonly call: ToolCall },
+) {
+  const [, id = "", offset = ""] = /^(.*):(\d{1,9})$/.exec(cursor.trim()) ?? [];
+  const kept = results.get(call.owner, id === "" ? cursor : id);
+  if (Number(offset) >= kept.answer.rows.length && kept.answer.rows.length > 0)
+    throw new FedwayError("RESULT_UNKNOWN", "The result has no rows at this cursor.");
+  return showResult(kept, { ...options, offset: Number(offset), hint: call.hint });
+}

@@ -1,0 +1,147 @@
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
+import { iriParts, plainText } from "../../registry/schema/text.ts";
+
+type Rows = readonly (readonly (string | null)[])[];
+
+/** Rows as CSV with the prefixes that their IRIs are shortened with. */
+export interface CsvRows {
+  /** `PREFIX p: <...>`, as SPARQL writes them. */
+  readonly prefixes: readonly string[];
+  /** `name:type` of each column: iri, string, @en, integer ...; without a type where the cells differ. */
+  readonly header: string;
+  readonly lines: readonly string[];
+  /** Some cells are longer than what is shown of them. */
+  readonly cut: boolean;
+}
+
+/** A cell in N-Triples syntax, taken apart. */
+interface Cell {
+  /** Type of the column when all cells have it. */
+  readonly type: string;
+  readonly value: string;
+}
+
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+
+/**
+ * Writes rows for a model: the type of a column once in the header instead of in each cell, IRIs with prefixes. Cells are
+ * data of strangers: control characters become spaces, and what is longer than `mostCharacters` is cut.
+ * @param queryText whose own prefixes are preferred
+ */
+export function csvRows(
+  columns: readonly string[],
+  rows: Rows,
+  { queryText, mostCharacters }: { readonly queryText: string; readonly mostCharacters: number },
+): CsvRows {
+  const cells = rows.map((row) => row.map((cell) => (cell === null ? null : cellOf(cell))));
+  const prefixOf = choosePrefixes(cells.flat(), queryText);
+  const types = columns.map((_name, at) => typeOf(cells.map((row) => row[at] ?? null)));
+  const used = new Set<string>();
+  let cut = false;
+  const write = (cell: Cell | null, type: string | undefined): string => {
+    if (cell === null) return "";
+    const text = plainText(cellText(cell, type, shorten), mostCharacters);
+    if (text.endsWith("…")) cut = true;
+    return quoted(text, type !== undefined && type !== "iri");
+  };
+  const shorten = (iri: string): string => {
+    const { namespace, local } = iriParts(iri);
+    const prefix = prefixOf.get(namespace);
+    if (prefix === undefined || !safeLocal.test(local)) return `<${iri}>`;
+    used.add(namespace);
+    return `${prefix}:${local}`;
+  };
+  const lines = cells.map((row) => row.map((cell, at) => write(cell, types[at])).join(","));
+  const prefixes = [...used].toSorted().map((namespace) => `PREFIX ${prefixOf.get(namespace) ?? ""}: <${namespace}>`);
+  const header = columns
+    .map((name, at) => quoted(types[at] === undefined ? name : `${name}:${types[at]}`, false))
+    .join(",");
+  return { prefixes, header, lines, cut };
+}
+
+/** Local names that SPARQL takes without escapes. */
+const safeLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+/** @param text as `termToText` writes it, so that the last quotation mark ends the literal */
+function cellOf(text: string): Cell {
+  if (text.startsWith("<") && !text.startsWith("<<")) return { type: "iri", value: text.slice(1, -1) };
+  if (!text.startsWith('"')) return { type: text.startsWith("_:") ? "blank" : "term", value: text };
+  const end = text.lastIndexOf('"');
+  return { type: literalType(text.slice(end + 1)), value: unescaped(text.slice(1, end)) };
+}
+
+/** `string`, `@en`, `integer`, `<http://...>`, from what follows the quotation mark. */
+function literalType(suffix: string): string {
+  if (suffix === "") return "string";
+  if (suffix.startsWith("@")) return suffix;
+  const datatype = suffix.slice("^^<".length, -1);
+  return datatype.startsWith(xsd) ? datatype.slice(xsd.length) : `<${plainText(datatype, 120)}>`;
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["b", "\b"],
+  ["f", "\f"],
+]);
+
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)/gs, (_all, escape: string) => {
+    if (escape.length === 1) return escapes.get(escape) ?? escape;
+    const code = Number.parseInt(escape.slice(1), 16);
+    return code > 0x10ffff ? "\ufffd" : String.fromCodePoint(code);
+  });
+
+/** The type that all cells have; undefined when they differ or there are none. */
+function typeOf(cells: readonly (Cell | null)[]): string | undefined {
+  const types = new Set(cells.flatMap((cell) => cell?.type ?? []));
+  return types.size === 1 ? [...types][0] : undefined;
+}
+
+function cellText({ type, value }: Cell, columnType: string | undefined, shorten: (iri: string) => string): string {
+  if (type === "iri") return shorten(value);
+  if (columnType !== undefined || type === "blank" || type === "term") return value;
+  const text = JSON.stringify(value);
+  if (type === "string") return text;
+  if (type.startsWith("@")) return text + type;
+  return `${text}^^${type.startsWith("<") ? type : `xsd:${type}`}`;
+}
+
+/** RFC 4180; an empty literal is told from an unbound cell. */
+const quoted = (text: string, isLiteral: boolean): string =>
+  /[",]/.test(text) || (isLiteral && text === "") ? `"${text.replaceAll('"', '""')}"` : text;
+
+const mostPrefixes = 20;
+const declarations = /PREFIX\s+([A-Za-z][\w.-]{0,30}):\s*<([^<>"{}|^`\\\s]{1,300})>/gi;
+
+/** A prefix for each namespace that is used often enough to be worth one: the query's, else well known, else a made-up one. */
+function choosePrefixes(cells: readonly (Cell | null)[], queryText: string): ReadonlyMap<string, string> {
+  const own = new Map([...queryText.slice(0, 20_000).matchAll(declarations)].map(([, name, iri]) => [iri, name]));
+  const chosen = new Map<string, string>();
+  const names = new Set<string>();
+  for (const namespace of frequentNamespaces(cells)) {
+    const known = own.get(namespace) ?? wellKnownPrefixes.get(namespace);
+    const prefix = known === undefined || names.has(known) ? `n${chosen.size + 1}` : known;
+    chosen.set(namespace, prefix);
+    names.add(prefix);
+  }
+  return chosen;
+}
+
+/** Most frequent first. */
+function frequentNamespaces(cells: readonly (Cell | null)[]): readonly string[] {
+  const iris = cells.flatMap((cell) => (cell?.type === "iri" ? cell.value : []));
+  const counts = new Map<string, number>();
+  for (const iri of iris) {
+    const { namespace } = iriParts(iri);
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([namespace, count]) => count > 1 && namespace.length <= 300 && plainNamespace.test(namespace))
+    .toSorted(([, left], [, right]) => right - left)
+    .slice(0, mostPrefixes)
+    .map(([namespace]) => namespace);
+}
+
+const plainNamespace = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|^`\\]*$/i;

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { TabularAnswer } from "../../query/table.ts";
+
+/** The rows of an answer, kept for later pages. */
+export interface KeptResult {
+  /** Handle for its owner. */
+  readonly id: string;
+  readonly query: string;
+  readonly answer: TabularAnswer;
+  /** Milliseconds since the epoch. */
+  readonly keptAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+interface Entry extends KeptResult {
+  readonly owner: string;
+  readonly bytes: number;
+}
+
+interface ResultStoreOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How long a result is kept; 15 minutes when absent. */
+  readonly ttlMs?: number;
+  /** Memory of all results, estimated; 64 MiB when absent. The oldest go first. */
+  readonly maxBytes?: number;
+}
+
+/** Results of this process by handle; a handle works for its owner only, and for a while. */
+export type ResultStore = ReturnType<typeof createResultStore>;
+
+/** Opens an empty store. */
+export function createResultStore({ now, ttlMs = 15 * 60_000, maxBytes = 64 * 1024 * 1024 }: ResultStoreOptions) {
+  // Oldest first.
+  const kept = new Map<string, Entry>();
+  let bytes = 0;
+  const drop = (entry: Entry): void => {
+    kept.delete(entry.id);
+    bytes -= entry.bytes;
+  };
+  const makeRoom = (): void => {
+    for (const entry of kept.values()) {
+      if (bytes <= maxBytes && entry.expiresAtMs > now()) return;
+      drop(entry);
+    }
+  };
+  return {
+    /** Keeps an answer; one that is larger than a quarter of the memory is not kept, which is undefined. */
+    keep(owner: string, query: string, answer: TabularAnswer): KeptResult | undefined {
+      const size = bytesOf(query, answer);
+      if (size > maxBytes / 4) return undefined;
+      const expiresAtMs = now() + ttlMs;
+      // The time in the handle tells an expired one from one that never was.
+      const id = `${randomBytes(9).toString("base64url")}.${Math.floor(expiresAtMs / 1000).toString(36)}`;
+      const entry: Entry = { id, owner, query, answer, keptAtMs: now(), expiresAtMs, bytes: size };
+      kept.set(id, entry);
+      bytes += size;
+      makeRoom();
+      return entry;
+    },
+    /** @throws FedwayError `RESULT_UNKNOWN`, also for those of other owners, `RESULT_EXPIRED` */
+    get(owner: string, id: string): KeptResult {
+      makeRoom();
+      const entry = kept.get(id);
+      if (entry?.owner === owner) return entry;
+      const [, expiry] = /^[\w-]{12}\.([0-9a-z]{5,8})$/.exec(id) ?? [];
+      if (expiry !== undefined && Number.parseInt(expiry, 36) * 1000 <= now())
+        throw new FedwayError("RESULT_EXPIRED", `The result is kept for ${ttlMs / 60_000} minutes only.`);
+      throw new FedwayError("RESULT_UNKNOWN", "No result of yours has this handle.");
+    },
+    /** The latest whole answer to the same query, where it is kept. */
+    repeated(owner: string, query: string): KeptResult | undefined {
+      makeRoom();
+      return [...kept.values()].findLast(
+        (entry) => entry.owner === owner && entry.query === query && /^(?:ok|empty)$/.test(entry.answer.status),
+      );
+    },
+    /** Estimated bytes of what is kept. */
+    get bytes(): number {
+      return bytes;
+    },
+  };
+}
+
+function bytesOf(query: string, { rows }: TabularAnswer): number {
+  const cells = rows.reduce((sum, row) => sum + row.reduce((some, cell) => some + 16 + 2 * (cell?.length ?? 0), 32), 0);
+  return 4_096 + 2 * query.length + cells;
+}

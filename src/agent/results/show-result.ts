@@ -1,0 +1,118 @@
+import type { Problem } from "../../errors/fedway-error.ts";
+import type { TabularAnswer } from "../../query/table.ts";
+import { plainText } from "../../registry/schema/text.ts";
+import { problemForModel, problemText } from "../problem-text.ts";
+import type { Hint, ToolAnswer } from "../tool.ts";
+import { type ResultPage, resultPage, type RowFormat } from "./result-page.ts";
+import type { KeptResult } from "./result-store.ts";
+
+/** How a result is shown. */
+interface Showing {
+  /** Rows before the first one shown. */
+  readonly offset: number;
+  readonly maxRows: number;
+  readonly format: RowFormat;
+  readonly hint: Hint;
+  /** The query was not run again. */
+  readonly isCached?: boolean;
+}
+
+/** A handle is missing where the result was too large to be kept. */
+type Shown = Pick<KeptResult, "query" | "answer"> & { readonly id: string | undefined };
+
+/** Where the rest of a result is. */
+interface Rest {
+  readonly next_cursor: string;
+  readonly resource: string;
+}
+
+const nothingElse = { next_cursor: null, resource: null };
+
+/** The resource that has all rows of a result. */
+export const resultUri = (id: string): string => `fedway://results/${id}`;
+
+const mostNotes = 3;
+const mostSources = 6;
+
+/** A page of a result as the answer of a tool: outcome, counts, diagnosis, rows, and where the others are. */
+export function showResult({ id, query, answer }: Shown, { hint, isCached = false, ...request }: Showing): ToolAnswer {
+  const { status, diagnosis } = answer;
+  const hasFailed = status === "failed" || status === "cancelled";
+  const page = resultPage({ query, answer }, request);
+  const problem = diagnosis ? problemForModel(diagnosis, hint) : undefined;
+  const rest = restOf(id, page);
+  const { offset, format } = request;
+  const rows = answer.rows.length === 0 ? "" : page.text;
+  const lines = [
+    `status: ${status}${isCached ? " (cached: this query was run before)" : ""}; ${countText(answer, page, offset)}`,
+    sourcesText(answer),
+    ...notesOf(answer).map((note) => `note: ${note}`),
+    problem === undefined ? "" : problemText(problem),
+    rows,
+    ...restText(rest, hint),
+  ];
+  const data = { ...dataOf(answer, problem), cached: isCached, offset, rows_shown: page.shown, [format]: rows };
+  return {
+    text: lines.filter((line) => line !== "").join("\n"),
+    data: { ...data, ...(rest ?? nothingElse) },
+    problem: hasFailed ? problem : undefined,
+  };
+}
+
+const restOf = (id: string | undefined, { next }: ResultPage): Rest | undefined =>
+  id === undefined || next === undefined ? undefined : { next_cursor: `${id}:${next}`, resource: resultUri(id) };
+
+const notesOf = ({ notes }: TabularAnswer): readonly string[] =>
+  notes.slice(0, mostNotes).map(({ message }) => plainText(message, 200));
+
+const restText = (rest: Rest | undefined, hint: Hint): readonly string[] =>
+  rest === undefined
+    ? []
+    : [
+        hint(`next rows: {run_query} with {run_query.cursor}=${rest.next_cursor}`) ?? `next rows: ${rest.next_cursor}`,
+        `all rows: resource ${rest.resource}`,
+      ];
+
+function dataOf(answer: TabularAnswer, problem: Problem | undefined) {
+  const { run, status, boolean, columns, rows, sources } = answer;
+  return {
+    run,
+    status,
+    ...(boolean !== undefined && { boolean }),
+    columns,
+    // Unknown is not what was received.
+    rows_total: status === "ok" || status === "empty" ? rows.length : null,
+    rows_received: rows.length,
+    sources: sources.slice(0, 20).map((source) => ({
+      endpoint: source.endpoint,
+      status: source.status,
+      rows: source.rows ?? null,
+    })),
+    notes: notesOf(answer),
+    diagnosis: problem ?? null,
+  };
+}
+
+/** What of how many rows: unknown is not 0. */
+function countText(answer: TabularAnswer, { shown, last }: ResultPage, offset: number): string {
+  const { boolean, rows, status } = answer;
+  if (boolean !== undefined) return `answer: ${boolean}`;
+  if (status === "failed" || status === "cancelled") return "no rows were received, which is not an empty answer";
+  if (rows.length === 0) return status === "empty" ? "0 rows" : "no rows were received, others may be missing";
+  const end = last === 0 ? "" : ` and the last ${last}`;
+  return `rows ${offset + 1}-${offset + shown}${end} of ${totalText(answer)}`;
+}
+
+function totalText({ rows, truncated, status }: TabularAnswer): string {
+  if (truncated) return `more than ${rows.length}`;
+  return status === "partial" ? `at least ${rows.length}, as rows are missing` : String(rows.length);
+}
+
+function sourcesText({ sources }: TabularAnswer): string {
+  const told = sources
+    .slice(0, mostSources)
+    .map(({ endpoint, status, rows }) => `${plainText(endpoint, 60)} ${status} (${rows ?? "?"} rows)`);
+  return labelled("endpoints: ", told.join(", "));
+}
+
+const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);
