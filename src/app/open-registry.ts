@@ -14,7 +14,10 @@ import { openCatalog } from "../registry/catalog/open-catalog.ts";
 import { createDescriber } from "../registry/compute/describer.ts";
 import { keepIndex, newIndex } from "../registry/search/keep-index.ts";
 import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
-import { createDescriptionService } from "../registry/void/description-service.ts";
+import { createHarvestStore } from "../registry/values/harvest.ts";
+import { createHarvester } from "../registry/values/harvester.ts";
+import { createValueService } from "../registry/values/value-service.ts";
+import { createDescriptionService, type DescriptionService } from "../registry/void/description-service.ts";
 import { createDescriptionStore } from "../registry/void/description-store.ts";
 import { createLinksetFinder } from "../registry/void/linkset-finder.ts";
 import { createLinksetService } from "../registry/void/linkset-service.ts";
@@ -99,11 +102,13 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     publicUrl: config.publicUrl,
     capabilities: (id) => capabilities.get(id),
   });
+  const values = openValues(foundation, { catalog, descriptions, capabilities, onDropped, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
-  const remove = (id: string): Promise<unknown> => Promise.all([descriptions.remove(id), capabilities.remove(id)]);
+  const remove = (id: string): Promise<unknown> =>
+    Promise.all([descriptions.remove(id), capabilities.remove(id), values.remove(id)]);
   const removals = followRemovals({ catalog, remove, clock, onFault });
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
@@ -117,15 +122,46 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     descriptions,
     capabilities,
     linksets,
+    values: values.index,
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [descriptions.kind, linksets.kind, ...capabilities.kinds],
+    kinds: [descriptions.kind, values.kind, linksets.kind, ...capabilities.kinds],
     refresh,
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
+      values.close();
       await index.close();
     },
   };
+}
+
+/** Labels and values of endpoints, read in the background unless the operator forbids it. */
+function openValues(
+  { config, state, clients, local, jobs }: Foundation,
+  known: {
+    readonly catalog: EditableCatalog;
+    readonly descriptions: DescriptionService;
+    readonly capabilities: CapabilityService;
+    readonly onDropped: (endpoint: string, reason: string) => void;
+    readonly onFault: (error: unknown) => void;
+  },
+) {
+  const { asker } = clients;
+  const { catalog, descriptions, capabilities, onDropped, onFault } = known;
+  const { rows, except } = config.agents.harvest;
+  const harvesterOf = pausing(local, (pauseMs) =>
+    createHarvester({ asker, clock: steadyClock, pauseMs, budget: { rows } }),
+  );
+  return createValueService({
+    catalog,
+    descriptions,
+    harvester: { harvest: (target, options) => harvesterOf(target.endpoint.url).harvest(target, options) },
+    harvests: createHarvestStore({ store: state.store, onDropped }),
+    jobs,
+    capabilities: (id) => capabilities.get(id),
+    mayHarvest: (id) => rows > 0 && !except.includes(id),
+    onFault,
+  });
 }
 
 /** Follows what other processes change. A store that fails is reported with the slower look. */

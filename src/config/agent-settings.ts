@@ -1,4 +1,13 @@
-import { apiKey, folderOrUrl, names, oneOf, optionalText, secretText, type SettingTree } from "./setting-parsers.ts";
+import {
+  apiKey,
+  folderOrUrl,
+  integer,
+  names,
+  oneOf,
+  optionalText,
+  secretText,
+  type SettingTree,
+} from "./setting-parsers.ts";
 
 /** The part of the settings that is about agents and their tools. */
 export const agentSettings = {
@@ -19,6 +28,21 @@ export const agentSettings = {
     default: "",
     meaning: "Bearer token that /mcp asks for; open to all who reach it when unset.",
     ...secretText,
+  },
+  harvest: {
+    rows: {
+      name: "FEDWAY_HARVEST_ROWS",
+      default: "50000",
+      meaning:
+        "Labels and values that are read from one endpoint after it was described, for search and schemas; 0 is none.",
+      ...integer(0, 50_000),
+    },
+    except: {
+      name: "FEDWAY_HARVEST_EXCEPT",
+      default: "",
+      meaning: "Ids of endpoints, separated by commas, whose labels and values are not read.",
+      ...names("ids"),
+    },
   },
 } satisfies SettingTree;
 

@@ -65,7 +65,7 @@ export const folders: Parser<readonly string[]> = {
 
 export const names = (what: string): Parser<readonly string[]> => ({
   expected: `${what} separated by commas`,
-  parse: (found) => (/^[a-z_, ]*$/.test(found) ? { value: partsOf(found) } : undefined),
+  parse: (found) => (/^[a-z0-9_., -]*$/.test(found) ? { value: partsOf(found) } : undefined),
 });
 
 export const integer = (min: number, max: number): Parser<number> => ({

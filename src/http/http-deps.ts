@@ -17,6 +17,7 @@ import type { QueryService } from "../query/query-service.ts";
 import type { CapabilityService } from "../registry/capabilities/capability-service.ts";
 import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import type { SearchIndex } from "../registry/search/search-index.ts";
+import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import type { LinksetService } from "../registry/void/linkset-service.ts";
 import type { createShardService } from "../shards/service/shard-service.ts";
@@ -50,6 +51,7 @@ export interface HttpDeps {
   readonly search: SearchIndex;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness" | "request">;
   readonly capabilities: Pick<CapabilityService, "get" | "request">;
+  readonly values: Pick<ValueIndex, "examples">;
   readonly linksets: Pick<LinksetService, "request">;
   readonly monitor: MonitorReader & Pick<Monitor, "addMaintenance" | "removeMaintenance">;
   readonly jobs: Pick<JobQueue, "get" | "list" | "cancel" | "watch">;

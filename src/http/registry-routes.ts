@@ -88,7 +88,8 @@ function addSchema(app: TypedApp, shell: HttpShell): void {
       const { detail = "summary", classes, maxTokens = 2000, format = "json" } = request.query;
       const description = await knownDescription(shell, id);
       const chosen = classes?.split(",").map((name) => name.trim());
-      const view = schemaView(description, { detail, maxTokens, ...(chosen && { classes: chosen }) });
+      const examples = shell.values.examples(id);
+      const view = schemaView(description, { detail, maxTokens, examples, ...(chosen && { classes: chosen }) });
       if (format === "json") return sendJson(reply, { ...view, freshness: await shell.descriptions.freshness(id) });
       return reply.headers(anyOriginHeaders).type("text/plain; charset=utf-8").send(`${view.text.trimEnd()}\n`);
     },

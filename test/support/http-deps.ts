@@ -60,6 +60,7 @@ export async function createFakeDeps(more: Partial<HttpDeps> = {}): Promise<Fake
     monitor,
     descriptions: { get: async () => undefined, freshness: async () => ({ state: "none" }), request: noJobs },
     capabilities: { get: async () => undefined, request: noJobs },
+    values: { examples: () => [] },
     linksets: { request: noJobs },
     jobs: { get: async () => undefined, list: async () => [], cancel: async () => false, watch: () => () => undefined },
     webhooks: { dead: async () => [], redeliver: async () => undefined },

@@ -3,6 +3,7 @@ import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
 import type { Catalog, CatalogEntry } from "../../registry/catalog/catalog.ts";
 import { type SchemaDetail, schemaView } from "../../registry/schema/schema-view.ts";
+import type { ValueIndex } from "../../registry/values/value-index.ts";
 import type { DescriptionService } from "../../registry/void/description-service.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
 import { choice, nameList, namesIn } from "../arguments.ts";
@@ -11,6 +12,7 @@ import { defineTool, type ToolAnswer } from "../tool.ts";
 /** What endpoints are described from. */
 export interface DescribeParts {
   readonly catalog: Catalog;
+  readonly values: Pick<ValueIndex, "examples">;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
 }
 
@@ -56,12 +58,13 @@ interface Description {
 
 /** The view for `describe_endpoint` and its alias. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
 export async function describeForAgent(
-  { catalog, descriptions }: DescribeParts,
+  { catalog, descriptions, values }: DescribeParts,
   { endpoint, detail, maxTokens, classes }: Description,
 ): Promise<ToolAnswer> {
   const { id } = knownEndpoint(catalog, endpoint);
   const description = await knownDescription(descriptions, id);
-  const view = schemaView(description, { detail: viewOf[detail], maxTokens, ...(classes && { classes }) });
+  const examples = values.examples(id);
+  const view = schemaView(description, { detail: viewOf[detail], maxTokens, examples, ...(classes && { classes }) });
   const { state } = await descriptions.freshness(id);
   const { text, truncated, omitted, complete } = view;
   return { text, data: { endpoint: id, detail, schema: text, truncated, omitted, complete, freshness: state } };

@@ -1,3 +1,4 @@
+import { stringText } from "../../rdf/term-text.ts";
 import { rdf } from "../../rdf/vocabularies.ts";
 import {
   byCount,
@@ -17,6 +18,7 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
+import { plainText } from "./text.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */
 export const longestName = 500;
@@ -55,6 +57,7 @@ export function classLines(content: ViewContent): ViewLines {
       yield* mapped(chosen.partitions, (partition) => classLine(content, partition, mostProperties));
       yield* mapped(loose, (property) => looseLine(content, property));
     },
+    spare: valueLines(content),
     total: chosen.partitions.length + loose.length,
     unit: loose.length > 0 ? "classes and properties" : "classes",
     more: "raise maxTokens, or name classes=...",
@@ -120,6 +123,26 @@ function looseLine(content: ViewContent, property: PropertyPartition): ViewLine 
   if (property.property.length > longestName) return undefined;
   const { text, prefixes, json, values } = propertyText(content, property);
   return { text: `any subject: ${text}`, prefixes, property: json, values };
+}
+
+const longestValue = 40;
+
+/** `class property: "value", "value"` for each property of the chosen classes whose values are known. */
+function* valueLines({ chosen, table, examples }: ViewContent): Generator<ViewLine> {
+  let isFirst = true;
+  for (const { class: of, property, values } of examples) {
+    if (of === undefined ? !chosen.all : !chosen.iris.has(of)) continue;
+    if (property.length > longestName || (of !== undefined && of.length > longestName)) continue;
+    if (isFirst) yield { text: "All values of some properties, as they stand in the data:" };
+    isFirst = false;
+    const names = [...(of === undefined ? [] : [of]), property].map((iri) => table.short(iri));
+    const shown = values.map((value) => plainText(value, longestValue));
+    yield {
+      text: `${names.map(({ text }) => text).join(" ")}: ${shown.map(stringText).join(", ")}`,
+      prefixes: names.flatMap(({ prefixes }) => prefixes),
+      examples: { class: of, property, values: shown },
+    };
+  }
 }
 
 /** `property -> range|range (triples)`. */

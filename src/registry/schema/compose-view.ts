@@ -9,6 +9,7 @@ import type {
   SchemaProperty,
   SchemaView,
   CountValue,
+  ValueExamples,
 } from "./schema-view.ts";
 import type { PrefixTable } from "./prefixes.ts";
 import { plainText } from "./text.ts";
@@ -18,6 +19,7 @@ export interface ViewContent {
   readonly description: VoidDescription;
   readonly table: PrefixTable;
   readonly chosen: ChosenClasses;
+  readonly examples: readonly ValueExamples[];
 }
 
 /** One line, with the facts in it for the JSON. */
@@ -29,6 +31,7 @@ export interface ViewLine {
   readonly class?: SchemaClass;
   readonly property?: SchemaProperty;
   readonly path?: SchemaPath | undefined;
+  readonly examples?: ValueExamples | undefined;
   /** Known properties, and values and ranges, that the line does not show. */
   readonly properties?: number | undefined;
   readonly values?: number | undefined;
@@ -43,6 +46,8 @@ export interface ViewLines {
    * are too long to be shown.
    */
   readonly body: (mostProperties: number) => Iterable<ViewLine | undefined>;
+  /** Lines for the room that is left behind the others; those that find none count as nothing left out. */
+  readonly spare?: Iterable<ViewLine>;
   /** Number of lines that `body` gives. */
   readonly total: number;
   /** What the lines are, in the plural. */
@@ -79,6 +84,7 @@ export function composeView(lines: ViewLines, framing: Framing): SchemaView {
 interface Filled {
   readonly head: readonly string[];
   readonly shown: readonly ViewLine[];
+  readonly spare: readonly ViewLine[];
   readonly prefixes: ReadonlySet<string>;
   /** Lines that were tried and did not fit. */
   readonly missed: number;
@@ -95,6 +101,16 @@ function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve:
   const head = lines.head.filter((line) => takes(estimateTokens(line) + 1));
   const prefixes = new Set<string>();
   const shown: ViewLine[] = [];
+  const put = (line: ViewLine, into: ViewLine[]): boolean => {
+    const fresh = [...new Set(line.prefixes)].filter((prefix) => !prefixes.has(prefix));
+    const cost = [line.text, ...fresh.map((prefix) => declaration(framing, prefix))]
+      .map((text) => estimateTokens(text) + 1)
+      .reduce((sum, tokens) => sum + tokens, 0);
+    if (!takes(cost)) return false;
+    into.push(line);
+    for (const prefix of fresh) prefixes.add(prefix);
+    return true;
+  };
   let missed = lines.head.length - head.length;
   let longNames = 0;
   for (const line of lines.body(how.limit)) {
@@ -102,16 +118,12 @@ function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve:
       longNames++;
       continue;
     }
-    const fresh = [...new Set(line.prefixes)].filter((prefix) => !prefixes.has(prefix));
-    const cost = [line.text, ...fresh.map((prefix) => declaration(framing, prefix))]
-      .map((text) => estimateTokens(text) + 1)
-      .reduce((sum, tokens) => sum + tokens, 0);
-    if (takes(cost)) {
-      shown.push(line);
-      for (const prefix of fresh) prefixes.add(prefix);
-    } else if (++missed >= mostMisses || how.reserve === 0) break;
+    if (!put(line, shown) && (++missed >= mostMisses || how.reserve === 0)) break;
   }
-  return { head, shown, prefixes, missed, longNames };
+  const spare: ViewLine[] = [];
+  let spareMisses = 0;
+  for (const line of lines.spare ?? []) if (!put(line, spare) && ++spareMisses >= mostMisses) break;
+  return { head, shown, spare, prefixes, missed, longNames };
 }
 
 const declaration = ({ content }: Framing, prefix: string): string =>
@@ -121,7 +133,7 @@ const noticeText = ({ total, unit, more }: ViewLines, omitted: number): string =
   `${omitted} of ${total} ${unit} left out; ${more}`;
 
 function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView {
-  const { head, shown, longNames } = filled;
+  const { head, shown, spare, longNames } = filled;
   const prefixes = [...filled.prefixes].toSorted();
   const omitted = {
     lines: lines.total - shown.length,
@@ -129,13 +141,17 @@ function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView 
     values: sum(shown.map((line) => line.values ?? 0)),
     longNames,
   };
-  const told = [...head, ...prefixes.map((prefix) => declaration(framing, prefix)), ...shown.map((line) => line.text)];
+  const told = [
+    ...head,
+    ...prefixes.map((prefix) => declaration(framing, prefix)),
+    ...[...shown, ...spare].map((line) => line.text),
+  ];
   const withNotice = omitted.lines === 0 ? told : [...told, noticeText(lines, omitted.lines)];
   // A budget that is too small for the notice alone leaves nothing to say.
   const text = [withNotice, told].map((all) => all.join("\n")).find((each) => fits(each, framing)) ?? "";
   return {
     text,
-    json: asJson(framing, prefixes, shown),
+    json: asJson(framing, prefixes, [...shown, ...spare]),
     truncated: omitted.lines + omitted.properties + omitted.values > 0 || head.length < lines.head.length,
     omitted,
     estimatedTokens: estimateTokens(text),
@@ -156,6 +172,7 @@ function asJson({ content, detail }: Framing, prefixes: readonly string[], shown
     ...(detail === "summary" && { facts: shown.flatMap((line) => line.fact ?? []) }),
     ...(detail !== "paths" && { classes: shown.flatMap((line) => line.class ?? []) }),
     ...(detail === "lines" && { properties: shown.flatMap((line) => line.property ?? []) }),
+    ...(shown.some((line) => line.examples) && { examples: shown.flatMap((line) => line.examples ?? []) }),
     ...(detail === "paths" && { paths: shown.flatMap((line) => line.path ?? []) }),
     ...(notFound.length > 0 && { notFound }),
   };

@@ -20,6 +20,17 @@ interface SchemaRequest {
   readonly classes?: readonly string[];
   /** Most tokens of `text`, as `estimateTokens` counts; 1 to 100,000. */
   readonly maxTokens: number;
+  /** Values to show in detail "lines" where room is left, most telling first. */
+  readonly examples?: readonly ValueExamples[];
+}
+
+/** All values of a property that has few. */
+export interface ValueExamples {
+  /** Absent: of all subjects. */
+  readonly class?: string | undefined;
+  readonly property: string;
+  /** As they stand in the data, most frequent first. */
+  readonly values: readonly string[];
 }
 
 /** A count in JSON; null is unknown, never 0. */
@@ -73,6 +84,8 @@ export interface SchemaJson {
   readonly classes?: readonly SchemaClass[];
   readonly properties?: readonly SchemaProperty[];
   readonly paths?: readonly SchemaPath[];
+  /** Values that the text shows, cut as there. */
+  readonly examples?: readonly ValueExamples[];
   /** Wanted classes that the description does not have, each with up to three similar names. */
   readonly notFound?: readonly { readonly name: string; readonly nearest: readonly string[] }[];
 }
@@ -119,7 +132,7 @@ const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLin
 export function schemaView(description: VoidDescription, request: SchemaRequest): SchemaView {
   const table = createPrefixTable(descriptionIris(description));
   const chosen = chooseClasses(description, table, request.classes);
-  const content: ViewContent = { description, table, chosen };
+  const content: ViewContent = { description, table, chosen, examples: request.examples ?? [] };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
   return composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
 }

@@ -1,3 +1,4 @@
+import type { ValueExamples } from "../schema/schema-view.ts";
 import { plainText } from "../schema/text.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
@@ -41,15 +42,6 @@ export interface ValueHit {
   readonly score: number;
   /** The same text; the same but for case, accents and signs; it has all the words; nearly the same letters; a like meaning. */
   readonly why: LabelMatch["how"] | "meaning";
-}
-
-/** Values of one property, for people and agents to see what it holds. */
-export interface ValueExamples {
-  /** Absent: of all subjects. */
-  readonly class?: string | undefined;
-  readonly property: string;
-  /** On one line each, most frequent first. */
-  readonly values: readonly string[];
 }
 
 /** Harvests in memory. */
@@ -96,10 +88,10 @@ export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?:
           .slice(0, most),
       );
     },
-    /** Values of the properties of an endpoint that have at most `fewest` different ones, fewest first. */
-    examples(id: string, fewest: number): readonly ValueExamples[] {
+    /** All values of those properties of an endpoint that have few, for its schema view: texts first, fewest values first. */
+    examples(id: string): readonly ValueExamples[] {
       const indexed = byEndpoint.get(id);
-      return indexed === undefined ? [] : examplesOf(indexed, fewest);
+      return indexed === undefined ? [] : examplesOf(indexed);
     },
     /** `harvestedAt` of what is indexed. */
     harvestedAt: (id: string): string | undefined => byEndpoint.get(id)?.harvest.harvestedAt,
@@ -160,22 +152,41 @@ function literalValue(literal: string): string {
   }
 }
 
-function examplesOf({ harvest, rows, labels }: Indexed, fewest: number): readonly ValueExamples[] {
+/** Values of a property that are shown. */
+const mostShown = 40;
+
+const fewOnce = 10;
+
+/** What each subject has its own of is shown only when it is little. */
+function isChoice(values: ReadonlyMap<string, number>): boolean {
+  return values.size <= fewOnce || values.values().reduce((sum, degree) => sum + degree, 0) >= 2 * values.size;
+}
+
+interface FewValues {
+  readonly classAt: number;
+  readonly propertyAt: number;
+  readonly isText: boolean;
+  readonly values: Map<string, number>;
+}
+
+function examplesOf({ harvest, rows, labels }: Indexed): readonly ValueExamples[] {
   const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
-  const found = new Map<string, { classAt: number; propertyAt: number; values: Map<string, number> }>();
-  for (const [at, [, , classAt, propertyAt, degree]] of rows.entries()) {
+  const found = new Map<string, FewValues>();
+  for (const [at, [, literal, classAt, propertyAt, degree]] of rows.entries()) {
     const key = `${classAt} ${propertyAt}`;
     if (!whole.has(key)) continue;
-    const group = found.get(key) ?? { classAt, propertyAt, values: new Map<string, number>() };
-    found.set(key, group);
-    if (group.values.size <= fewest) group.values.set(labels[at] ?? "", degree);
+    const few = found.get(key) ?? { classAt, propertyAt, isText: !literal.includes('"^^'), values: new Map() };
+    found.set(key, few);
+    if (few.values.size <= mostShown) few.values.set(labels[at] ?? "", degree);
   }
   return [...found.values()]
-    .filter(({ values }) => values.size <= fewest)
-    .toSorted((left, right) => left.values.size - right.values.size)
+    .filter(({ values }) => values.size <= mostShown && isChoice(values))
+    .toSorted((left, right) => Number(right.isText) - Number(left.isText) || left.values.size - right.values.size)
     .map(({ classAt, propertyAt, values }) => ({
       class: harvest.classes[classAt],
       property: harvest.properties[propertyAt] ?? "",
-      values: [...values].toSorted((left, right) => right[1] - left[1]).map(([value]) => value),
+      values: [...values]
+        .toSorted((left, right) => right[1] - left[1] || (left[0] < right[0] ? -1 : 1))
+        .map(([value]) => value),
     }));
 }

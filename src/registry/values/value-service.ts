@@ -1,0 +1,116 @@
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
+import type { Collection } from "../../store/collection.ts";
+import type { Capabilities } from "../capabilities/capabilities.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { catalogId } from "../catalog/statements.ts";
+import type { DescriptionService } from "../void/description-service.ts";
+import type { Harvest } from "./harvest.ts";
+import type { Harvester } from "./harvester.ts";
+import { createValueIndex } from "./value-index.ts";
+
+/** What the service works with. */
+interface ValueServiceOptions {
+  readonly catalog: Pick<Catalog, "byId" | "entries">;
+  readonly descriptions: Pick<DescriptionService, "get" | "onChange">;
+  readonly harvester: Harvester;
+  readonly harvests: Collection<Harvest>;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
+  /** Whether labels and values of an endpoint may be read. */
+  readonly mayHarvest: (id: string) => boolean;
+  /** Hears of what went wrong in the background; the index goes on with what it has. */
+  readonly onFault: (error: unknown) => void;
+}
+
+const kindName = "harvest-values";
+/** After descriptions, which more depends on. */
+const priority = -100;
+const payloads = Compile(Type.Object({ id: catalogId }));
+
+function payloadOf(payload: unknown) {
+  if (payloads.Check(payload)) return payload;
+  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of an endpoint.`);
+}
+
+/**
+ * Labels and values of the catalogue's endpoints: read in the background after each description, kept, found. The index follows the stored harvests, whichever process has stored them; it is filled in
+ * the background as soon as the service is there.
+ */
+export function createValueService(options: ValueServiceOptions) {
+  const { catalog, descriptions, harvests, jobs, mayHarvest, onFault } = options;
+  const index = createValueIndex();
+  /** What an entry's URL is not any more is another endpoint's. */
+  const take = (id: string, harvest: Harvest | undefined): void => {
+    const isOwn = harvest !== undefined && catalog.byId(id)?.url === harvest.endpoint && mayHarvest(id);
+    index.set(id, isOwn ? harvest : undefined);
+  };
+  const readAll = async (): Promise<void> => {
+    for await (const [id, harvest] of harvests.entries()) take(id, harvest);
+  };
+  const ignoreHarvests = harvests.watch((change) => {
+    const read = change === undefined ? readAll() : harvests.get(change.key).then((found) => take(change.key, found));
+    void read.catch(onFault);
+  });
+  const request = async (id: string): Promise<Job> => {
+    if (catalog.byId(id) === undefined) throw unknownId("endpoint", id, catalog);
+    return jobs.enqueue(kindName, { id }, { id: `harvest.${id}`, priority });
+  };
+  /** A description that was made anew is the occasion to read values anew. */
+  const follow = async (id: string): Promise<void> => {
+    const description = await descriptions.get(id);
+    if (description === undefined || !mayHarvest(id)) return;
+    const known = await harvests.get(id);
+    if (known?.describedAt !== description.finishedAt || known.endpoint !== description.endpoint) await request(id);
+  };
+  const ignoreDescriptions = descriptions.onChange((id) => void follow(id).catch(onFault));
+  return {
+    index,
+    /** The job that reads one endpoint; to be started with the queue. */
+    kind: {
+      name: kindName,
+      validate: (payload: unknown) => void payloadOf(payload),
+      run: runOf(options),
+      concurrency: 1,
+    },
+    /** Has an endpoint read now. @throws FedwayError `ENDPOINT_UNKNOWN`, `STORE_FAILED` */
+    request,
+    async remove(id: string): Promise<void> {
+      await harvests.delete(id);
+      index.set(id, undefined);
+    },
+    close(): void {
+      ignoreHarvests();
+      ignoreDescriptions();
+    },
+  };
+}
+
+function runOf({
+  catalog,
+  descriptions,
+  harvester,
+  harvests,
+  capabilities,
+  mayHarvest,
+}: ValueServiceOptions): JobKind["run"] {
+  return async (payload, { signal, progress }) => {
+    const { id } = payloadOf(payload);
+    const entry = catalog.byId(id);
+    const description = await descriptions.get(id);
+    if (entry === undefined) throw unknownId("endpoint", id, catalog);
+    if (description === undefined || entry.interface !== "sparql" || !mayHarvest(id)) return { id, rows: 0 };
+    const { url, method } = entry;
+    const rowCap = entry.rowCap ?? (await capabilities(id))?.rowCap;
+    const harvest = await harvester.harvest(
+      { endpoint: { id, url, method }, description, rowCap },
+      { signal, onProgress: progress },
+    );
+    await harvests.put(id, harvest);
+    const { rows, complete, cost } = harvest;
+    return { id, rows: rows.length, complete, cost };
+  };
+}
