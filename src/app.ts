@@ -18,6 +18,7 @@ import { createExampleFederation } from "./hosting/examples/example-federation.t
 import { readiness } from "./http/readiness.ts";
 import { createHttpServer } from "./http/server.ts";
 import type { JobKind } from "./jobs/job-queue.ts";
+import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
 import { createPlanner } from "./plan/create-planner.ts";
@@ -37,6 +38,8 @@ export interface App {
   readonly catalog: Catalog;
   /** The tools of agents. */
   toolbox(profile?: ToolProfile): Toolbox;
+  /** What MCP offers of them. */
+  mcpParts(profile?: ToolProfile): McpParts;
   /**
    * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
@@ -189,7 +192,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const http = await createHttpServer({
     ...registry,
     ...monitoring,
-    config: { ...config, adminToken: token.value },
+    config: { ...config, ...config.agents, adminToken: token.value },
     queries,
     publishSnapshot: publish,
     jobs: parts.jobs,
@@ -197,6 +200,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     sharedStore: state.soleOwner ? undefined : state.store,
     shards: shards.service,
     toolbox: agents.toolbox,
+    mcp: agents.mcp,
     metrics: parts.metrics,
     ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch, shards: shards.folder, monitor }),
     version: packageVersion(),
@@ -209,6 +213,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     queries,
     catalog,
     toolbox: agents.toolbox,
+    mcpParts: agents.mcpParts,
     listen: () =>
       life.begin({
         startWork: () => startWork(parts),

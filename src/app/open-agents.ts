@@ -1,14 +1,17 @@
 import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox.ts";
-import type { Tool, ToolProfile } from "../agent/tool.ts";
+import { type Tool, type ToolProfile, toolProfiles } from "../agent/tool.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
+import { createResources } from "../agent/resources.ts";
 import { createResultStore } from "../agent/results/result-store.ts";
 import { findEndpoints } from "../agent/tools/find-endpoints.ts";
 import { paperTools } from "../agent/tools/paper-names.ts";
 import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
 import { steadyClock } from "../clock.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, packageVersion } from "../config/config.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
+import type { McpParts } from "../mcp/create-server.ts";
+import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
@@ -41,10 +44,30 @@ export function openAgents({ settings, registry, queries, statusOf, onDefect, tr
   ];
   const off = knownTools(settings.toolsOff, tools);
   const observe = observeTools(queries, tracer);
+  const toolbox = (profile: ToolProfile = settings.profile): Toolbox =>
+    createToolbox(tools, { profile, off, onDefect, observe });
+  const mcpParts = (profile?: ToolProfile): McpParts => {
+    const box = toolbox(profile);
+    return { toolbox: box, resources: createResources({ ...registry, results }, box.hint), version: packageVersion() };
+  };
   return {
     /** The tools of a profile; of the configured one when none is named. */
-    toolbox: (profile: ToolProfile = settings.profile): Toolbox =>
-      createToolbox(tools, { profile, off, onDefect, observe }),
+    toolbox,
+    /** What MCP offers of them. */
+    mcpParts,
+    /** Loaded when somebody asks: most processes never serve MCP. */
+    mcp: async (): Promise<McpHttpHandler> => {
+      const [{ createHttpHandler }, { createMcpServer }] = await Promise.all([
+        import("../mcp/http-handler.ts"),
+        import("../mcp/create-server.ts"),
+      ]);
+      const parts = new Map(toolProfiles.map((profile) => [profile, mcpParts(profile)]));
+      const configured = mcpParts();
+      return createHttpHandler(
+        ({ profile, ...client }) => createMcpServer((profile && parts.get(profile)) ?? configured, client),
+        onDefect,
+      );
+    },
   };
 }
 

@@ -45,6 +45,7 @@ export const errorCatalog = {
   RUN_UNKNOWN: request(404, "The run is not known"),
   RESULT_UNKNOWN: request(404, "The result is not known"),
   RESULT_EXPIRED: request(410, "The result is not kept any more"),
+  RESOURCE_UNKNOWN: request(404, "There is no such resource"),
   TOOL_UNKNOWN: request(404, "There is no such tool"),
   SESSION_UNKNOWN: request(404, "The session is not known"),
   FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),

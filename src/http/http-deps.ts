@@ -11,6 +11,7 @@ import type { Toolbox } from "../agent/toolbox.ts";
 import type { Config } from "../config/config.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import type { JobQueue } from "../jobs/job-queue.ts";
+import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Monitor, MonitorReader } from "../monitor/monitor.ts";
 import type { WebhookService } from "../monitor/webhook-service.ts";
 import type { QueryService } from "../query/query-service.ts";
@@ -36,6 +37,8 @@ type Limits = "timeoutMs" | "maxRows" | "maxQueryBytes" | "rateLimit";
 export interface HttpSettings extends Pick<Config, Settings> {
   /** Bearer token of changes; "off": they are open to everybody. */
   readonly adminToken: string;
+  /** Bearer token of `/mcp`; absent: it is open to everybody. */
+  readonly mcpToken?: string | undefined;
   readonly limits: Pick<Config["limits"], Limits>;
   readonly log: Pick<Config["log"], "queries">;
 }
@@ -66,6 +69,8 @@ export interface HttpDeps {
   readonly shards?: ShardService | undefined;
   /** Absent: there are no tools of agents here. */
   readonly toolbox?: ((profile?: ToolProfile) => Toolbox) | undefined;
+  /** Loads what answers at `/mcp`; absent: nothing does. */
+  readonly mcp?: (() => Promise<McpHttpHandler>) | undefined;
   readonly metrics: Pick<Metrics, "contentType" | "render" | "observeRequest">;
   readonly ready: () => Readiness;
   readonly version: string;

@@ -13,6 +13,7 @@ import { createDrain, type Drain, listenFailure, createMetricsServer } from "./l
 import { observeExchanges } from "./exchange.ts";
 import { addHostedRoutes } from "./hosted-routes.ts";
 import type { HttpDeps, HttpSettings, HttpShell, TypedApp } from "./http-deps.ts";
+import { addMcpRoutes } from "./mcp-routes.ts";
 import { addMonitorRoutes } from "./monitor-routes.ts";
 import { addJobRoutes } from "./job-routes.ts";
 import { documentApi } from "./openapi.ts";
@@ -200,6 +201,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addSparql(app, shell);
   addApiRoutes(app, shell);
   addToolRoutes(app, shell);
+  addMcpRoutes(app, shell);
   addSessionRoutes(app, shell);
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);

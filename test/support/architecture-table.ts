@@ -121,6 +121,7 @@ export const modules: readonly Module[] = [
     imports: whole("query", "rdf", "registry"),
     packages: ["typebox"],
   },
+  { name: "mcp", imports: whole("agent"), packages: ["@modelcontextprotocol/*"] },
   // What escapes foreign text: the template tag of pages and reports, and the rule that terminals share with it.
   { name: "html.ts", imports: [], packages: [] },
   {
@@ -151,6 +152,7 @@ export const modules: readonly Module[] = [
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
       { module: "agent", files: ["tool.ts", "toolbox.ts"] },
+      { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
       { module: "shards/service", files: ["shard-service.ts"], typesOnly: true },

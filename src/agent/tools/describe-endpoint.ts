@@ -79,7 +79,11 @@ export function knownEndpoint(catalog: Catalog, named: string): CatalogEntry {
   throw unknownId("endpoint", name, catalog);
 }
 
-async function knownDescription(descriptions: DescribeParts["descriptions"], id: string): Promise<VoidDescription> {
+/** What is known of its data. @throws FedwayError `DESCRIPTION_UNKNOWN` */
+export async function knownDescription(
+  descriptions: DescribeParts["descriptions"],
+  id: string,
+): Promise<VoidDescription> {
   const description = await descriptions.get(id);
   if (description) return description;
   throw new FedwayError("DESCRIPTION_UNKNOWN", `The endpoint "${id}" has not been described yet.`);

@@ -1,0 +1,137 @@
+import { FedwayError } from "../errors/fedway-error.ts";
+import { writeTurtle } from "../rdf/write-turtle.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
+import { schemaView } from "../registry/schema/schema-view.ts";
+import { plainText } from "../registry/schema/text.ts";
+import { agentView } from "../registry/void/agent-view.ts";
+import type { DescriptionService } from "../registry/void/description-service.ts";
+import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
+import { resultPart } from "./results/result-page.ts";
+import type { ResultStore } from "./results/result-store.ts";
+import { resultUri } from "./results/show-result.ts";
+import { skillText } from "./skill.ts";
+import type { Caller, Hint } from "./tool.ts";
+
+/** What can be read, without its content. */
+interface ListedResource {
+  readonly uri: string;
+  /** Unique. */
+  readonly name: string;
+  readonly title: string;
+  readonly mimeType: string;
+}
+
+/** What a resource holds. */
+interface ResourceContent {
+  readonly uri: string;
+  readonly mimeType: string;
+  readonly text: string;
+}
+
+/** Resources of agents: larger than an answer of a tool, read by programs rather than by models. */
+export interface AgentResources {
+  /** @throws FedwayError `REQUEST_INVALID` for a cursor that is none */
+  list(cursor?: string): { readonly resources: readonly ListedResource[]; readonly nextCursor?: string };
+  /** By RFC 6570. */
+  readonly templates: readonly (Omit<ListedResource, "uri"> & { readonly uriTemplate: string })[];
+  /** @throws FedwayError `RESOURCE_UNKNOWN`, `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `RESULT_UNKNOWN`, `RESULT_EXPIRED` */
+  read(uri: string, caller: Pick<Caller, "owner">): Promise<ResourceContent>;
+}
+
+interface Parts {
+  readonly catalog: Catalog;
+  readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
+  readonly results: ResultStore;
+}
+
+const pageSize = 100;
+const mostCharacters = 400_000;
+const mostSchemaTokens = 8_000;
+
+const templates: AgentResources["templates"] = [
+  {
+    uriTemplate: "fedway://endpoints/{id}/schema",
+    name: "schema",
+    title: "Schema of an endpoint",
+    mimeType: "text/plain",
+  },
+  { uriTemplate: "fedway://endpoints/{id}/void", name: "void", title: "VoID of an endpoint", mimeType: "text/turtle" },
+  {
+    uriTemplate: "fedway://results/{id}{?offset}",
+    name: "result",
+    title: "All rows of an answer",
+    mimeType: "text/csv",
+  },
+];
+
+/** The resources over what this process knows and keeps. */
+export function createResources(parts: Parts, hint: Hint): AgentResources {
+  const { catalog } = parts;
+  return {
+    list(cursor) {
+      const from = cursor === undefined ? 0 : offsetOf(cursor);
+      const own = { uri: "fedway://skill", name: "skill", title: "How to use Fedway", mimeType: "text/markdown" };
+      const page = catalog.entries.slice(from, from + pageSize).map(({ id, title }) => ({
+        uri: `fedway://endpoints/${id}/schema`,
+        name: `schema of ${id}`,
+        title: plainText(title, 80),
+        mimeType: "text/plain",
+      }));
+      const next = from + pageSize;
+      return {
+        resources: from === 0 ? [own, ...page] : page,
+        ...(next < catalog.entries.length && { nextCursor: String(next) }),
+      };
+    },
+    templates,
+    async read(uri, { owner }) {
+      if (uri === "fedway://skill") return { uri, mimeType: "text/markdown", text: skillText(hint) };
+      const result = resultPattern.exec(uri);
+      if (result) return readResult(parts, { uri, owner, id: result[1] ?? "", offset: Number(result[2] ?? 0) });
+      const [, id = "", part] = endpointPattern.exec(uri) ?? [];
+      if (part === "schema") return readSchema(parts, uri, id);
+      if (part === "void") return readVoid(parts, uri, id);
+      throw new FedwayError("RESOURCE_UNKNOWN", `There is no resource ${plainText(uri, 100)}.`, {
+        next: `Resources are ${templates.map(({ uriTemplate }) => uriTemplate).join(", ")} and fedway://skill.`,
+      });
+    },
+  };
+}
+
+const resultPattern = /^fedway:\/\/results\/([\w.-]{1,128})(?:\?offset=(\d{1,9}))?$/;
+const endpointPattern = /^fedway:\/\/endpoints\/([\w.-]{1,64})\/(schema|void)$/;
+
+function offsetOf(cursor: string): number {
+  if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
+  throw new FedwayError("REQUEST_INVALID", "The cursor is not one of this list.");
+}
+
+async function readSchema({ catalog, descriptions }: Parts, uri: string, name: string): Promise<ResourceContent> {
+  const description = await knownDescription(descriptions, knownEndpoint(catalog, name).id);
+  const { text } = schemaView(description, { detail: "lines", maxTokens: mostSchemaTokens });
+  return { uri, mimeType: "text/plain", text };
+}
+
+async function readVoid({ catalog, descriptions }: Parts, uri: string, name: string): Promise<ResourceContent> {
+  const description = await knownDescription(descriptions, knownEndpoint(catalog, name).id);
+  const text = writeTurtle(agentView(description, { variant: "standard" }));
+  if (text.length <= mostCharacters) return { uri, mimeType: "text/turtle", text };
+  throw new FedwayError("ANSWER_TOO_LARGE", `The VoID has ${text.length} characters, ${mostCharacters} are given.`, {
+    next: `Read fedway://endpoints/${name}/schema instead.`,
+  });
+}
+
+interface ResultRequest {
+  readonly uri: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly offset: number;
+}
+
+function readResult({ results }: Parts, { uri, id, owner, offset }: ResultRequest): ResourceContent {
+  const kept = results.get(owner, id);
+  const { csv, next } = resultPart(kept, { offset, maxRows: 5_000, mostCharacters });
+  const more = next === undefined ? [] : [`# more rows: ${resultUri(id)}?offset=${next}`];
+  const prefixes = csv.prefixes.map((prefix) => `# ${prefix}`);
+  return { uri, mimeType: "text/csv", text: [...prefixes, csv.header, ...csv.lines, ...more].join("\n") };
+}

@@ -1,0 +1,117 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { McpHttpHandler } from "../mcp/http-handler.ts";
+import { toolProfiles } from "../agent/tool.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
+import { clientKey } from "./rate-limiter.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { answers, view } from "./schemas.ts";
+import { Type } from "typebox";
+import { isToken } from "./write-access.ts";
+
+const tags = ["Agents"];
+const metadataPath = "/.well-known/oauth-protected-resource/mcp";
+
+const ProfileParameters = Type.Object({ profile: Type.Optional(Type.Enum([...toolProfiles])) });
+
+const ResourceMetadata = view("ProtectedResource", {
+  resource: Type.String(),
+  resource_name: Type.String(),
+  bearer_methods_supported: Type.Array(Type.String()),
+});
+
+/**
+ * `/mcp`: Streamable HTTP for MCP clients, and the metadata of its token (RFC 9728). Bodies are left to the handler, which
+ * is loaded with the first request.
+ */
+export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
+  const { mcp: load, publicUrl, config } = shell;
+  if (load === undefined) return;
+  let loaded: Promise<McpHttpHandler> | undefined;
+  const handler = (): Promise<McpHttpHandler> => {
+    loaded ??= load();
+    return loaded;
+  };
+  app.addHook("onClose", async () => {
+    await (await loaded?.catch(() => undefined))?.close();
+  });
+  app.get(metadataPath, {
+    schema: {
+      tags,
+      operationId: "getMcpResource",
+      summary: "What clients of /mcp need to know of its token (RFC 9728)",
+      response: answers(ResourceMetadata),
+    },
+    handler: (_request, reply) =>
+      sendJson(reply, {
+        resource: `${publicUrl()}/mcp`,
+        resource_name: "Fedway",
+        bearer_methods_supported: ["header"],
+      }),
+  });
+  void app.register(async (scope: TypedApp) => {
+    // The handler reads and checks the body itself.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    scope.route({
+      method: ["POST", "GET", "DELETE"],
+      url: "/mcp",
+      schema: { hide: true, querystring: ProfileParameters },
+      onRequest: async (request, reply) => refuseStrangers(shell, request, reply),
+      handler: async (request, reply) => {
+        const mcp = await handler();
+        const { exchange, ip, headers, raw } = request;
+        const session = headers["fedway-session"] ?? headers["mcp-session-id"];
+        reply.hijack();
+        for (const [name, value] of Object.entries(mcpHeaders(config.corsOrigins))) reply.raw.setHeader(name, value);
+        await mcp.handle(raw, reply.raw, {
+          owner: clientKey(ip),
+          ...(typeof session === "string" && { session: session.slice(0, 128) }),
+          trace: exchange.span?.context,
+          profile: request.query.profile,
+        });
+      },
+    });
+  });
+}
+
+const mcpHeaders = (origins: HttpShell["config"]["corsOrigins"]): Readonly<Record<string, string>> =>
+  origins === "*" ? plainHeaders : anyOriginHeaders;
+
+/** @throws FedwayError `WRITE_REFUSED`, `TOKEN_REQUIRED` */
+async function refuseStrangers(shell: HttpShell, { headers }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { config, publicUrl } = shell;
+  if (headers.origin !== undefined && !isKnownOrigin(headers.origin, headers.host, shell)) {
+    reply.raw.setHeader("Connection", "close");
+    throw new FedwayError("WRITE_REFUSED", "The request comes from a page of another site.", {
+      next: "Name its origin in FEDWAY_CORS_ORIGINS, or send the request from a program.",
+    });
+  }
+  const { mcpToken } = config;
+  const given = /^Bearer +(\S{1,1024}) *$/i.exec(headers.authorization ?? "")?.[1];
+  if (mcpToken === undefined || (given !== undefined && isToken(given, mcpToken))) return;
+  reply.raw.setHeader("Connection", "close");
+  const wrong = given === undefined ? "" : ', error="invalid_token"';
+  reply.raw.setHeader(
+    "WWW-Authenticate",
+    `Bearer realm="fedway", resource_metadata="${publicUrl()}${metadataPath}"${wrong}`,
+  );
+  throw new FedwayError(
+    "TOKEN_REQUIRED",
+    `The token of /mcp ${given === undefined ? "is missing" : "is not the right one"}.`,
+    {
+      next: "Send Authorization: Bearer with the value of FEDWAY_MCP_TOKEN.",
+    },
+  );
+}
+
+/**
+ * Pages of this service, and of origins that are named. `*` opens what everybody may read, not the tools: else any page
+ * could work with them on behalf of its visitor.
+ */
+function isKnownOrigin(origin: string, host: string | undefined, { config, publicUrl }: HttpShell): boolean {
+  const { corsOrigins } = config;
+  if (corsOrigins !== "*" && corsOrigins.includes(origin)) return true;
+  const parsed = URL.parse(origin);
+  return parsed !== null && (parsed.host === host || parsed.origin === URL.parse(publicUrl())?.origin);
+}

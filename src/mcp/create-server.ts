@@ -1,0 +1,154 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from "@modelcontextprotocol/server";
+import { type Problem, toProblem } from "../errors/fedway-error.ts";
+import { problemText } from "../agent/problem-text.ts";
+import type { AgentResources } from "../agent/resources.ts";
+import { skillText } from "../agent/skill.ts";
+import type { Caller } from "../agent/tool.ts";
+import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
+
+/** What a server tells and does. */
+export interface McpParts {
+  readonly toolbox: Toolbox;
+  readonly resources: AgentResources;
+  readonly version: string;
+}
+
+/** Who a connection or request comes from. */
+export type McpClient = Pick<Caller, "owner" | "session" | "trace">;
+
+const hour = 3_600_000;
+/** Descriptions of endpoints change with the data; tools with the configuration of a process only. */
+const cacheHints = {
+  "tools/list": { ttlMs: hour, cacheScope: "public" },
+  "prompts/list": { ttlMs: hour, cacheScope: "public" },
+  "resources/templates/list": { ttlMs: hour, cacheScope: "public" },
+  "server/discover": { ttlMs: hour, cacheScope: "public" },
+  "resources/list": { ttlMs: 60_000, cacheScope: "public" },
+  "resources/read": { ttlMs: 0, cacheScope: "private" },
+} as const;
+
+/** A server for one request or one connection of `client`: it keeps nothing itself. */
+export function createMcpServer(parts: McpParts, client: McpClient): Server {
+  const { toolbox, resources, version } = parts;
+  const skill = skillText(toolbox.hint);
+  const server = new Server(
+    { name: "fedway", title: "Fedway", version },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: skill, cacheHints },
+  );
+  const tools = toolbox.tools.map(toolEntry);
+  server.setRequestHandler("tools/list", { params: anything }, () => ({ tools }));
+  // Arguments of any kind reach the tool, which says what is wrong with them in words that a model can follow.
+  server.setRequestHandler("tools/call", { params: anything }, (params, ctx) =>
+    callTool(toolbox, params, { client, ctx }),
+  );
+  server.setRequestHandler("resources/list", ({ params }) => {
+    const { resources: page, nextCursor } = reading(() => resources.list(params?.cursor));
+    return { resources: [...page], ...(nextCursor !== undefined && { nextCursor }) };
+  });
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resources.templates] }));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }) => {
+    const content = await resources.read(uri, client).catch((error: unknown) => {
+      throw protocolError(toProblem(error), uri);
+    });
+    return { contents: [content] };
+  });
+  addPrompt(server, skill);
+  return server;
+}
+
+const toolEntry = ({ name, title, description, input, annotations }: ListedTool) => ({
+  name,
+  title,
+  description,
+  inputSchema: {
+    type: "object" as const,
+    properties: input.properties,
+    ...(input.required && { required: input.required }),
+  },
+  annotations: { ...annotations, destructiveHint: false },
+});
+
+interface CallParameters {
+  readonly name?: unknown;
+  readonly arguments?: unknown;
+}
+
+const anything: StandardSchemaV1<unknown, CallParameters> = {
+  "~standard": {
+    version: 1,
+    vendor: "fedway",
+    validate: (value) => ({ value: typeof value === "object" && value !== null ? value : {} }),
+  },
+};
+
+async function callTool(
+  toolbox: Toolbox,
+  { name, arguments: given }: CallParameters,
+  { client, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
+) {
+  const { text, data, problem } = await toolbox.call(String(name), given, {
+    ...client,
+    signal: mcpReq.signal,
+    callId: String(mcpReq.id),
+    onProgress: progressOf(mcpReq),
+  });
+  return {
+    content: [{ type: "text" as const, text }],
+    structuredContent: data,
+    ...(problem !== undefined && { isError: true }),
+  };
+}
+
+/** Progress goes to clients that asked for it; one that is gone misses it. */
+function progressOf({ _meta: meta, notify }: ServerContext["mcpReq"]): Caller["onProgress"] {
+  const progressToken = meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    notify({ method: "notifications/progress", params }).catch(() => {});
+  };
+}
+
+function addPrompt(server: Server, skill: string): void {
+  const prompt = {
+    name: "answer_question",
+    title: "Answer a question from SPARQL endpoints",
+    description: "Finds endpoints and terms, writes a federated query, runs it and answers with its sources.",
+    arguments: [{ name: "question", description: "What you want to know", required: true }],
+  };
+  server.setRequestHandler("prompts/list", () => ({ prompts: [prompt] }));
+  server.setRequestHandler("prompts/get", ({ params }) => {
+    if (params.name !== prompt.name)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such prompt; there is ${prompt.name}.`);
+    const question = (params.arguments?.["question"] ?? "").slice(0, 2_000);
+    const text = `${skill}\n\nQuestion: ${question}`;
+    return {
+      description: prompt.description,
+      messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
+    };
+  });
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw protocolError(toProblem(error), undefined);
+  }
+}
+
+/** Resources have no other way to fail than an error of the protocol. */
+const protocolError = (problem: Problem, uri: string | undefined): ProtocolError =>
+  new ProtocolError(
+    problem.code === "INTERNAL" ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams,
+    problemText(problem),
+    uri === undefined ? undefined : { uri },
+  );
