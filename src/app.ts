@@ -21,7 +21,7 @@ import type { JobKind } from "./jobs/job-queue.ts";
 import type { McpParts } from "./mcp/create-server.ts";
 import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
-import { createPlanner } from "./plan/create-planner.ts";
+import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
@@ -79,15 +79,16 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   const { clients, registry, monitoring } = known;
   const evaluators = openEvaluators(config, clients, ground);
   life.add(() => evaluators.close());
+  const planner = createPlanner({
+    catalog: registry.catalog,
+    capabilities: registry.capabilities,
+    availability: monitoring.availability,
+    terms: registry.search,
+    egress: config.egress,
+    publicUrl: config.publicUrl,
+  });
   const queries = createQueryService({
-    planner: createPlanner({
-      catalog: registry.catalog,
-      capabilities: registry.capabilities,
-      availability: monitoring.availability,
-      terms: registry.search,
-      egress: config.egress,
-      publicUrl: config.publicUrl,
-    }),
+    planner,
     direct: createDirectExecutor(clients.sparql, steadyClock.now),
     federated: evaluators,
     limits: config.limits,
@@ -98,7 +99,7 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  return serve({ ...ground, ...known, queries, evaluators }, life);
+  return serve({ ...ground, ...known, planner, queries, evaluators }, life);
 }
 
 /** State, log and metrics, and what this process hosts itself. */
@@ -170,6 +171,7 @@ const watchSharedState = ({ log, state: { store }, token }: Ground, refresh: () 
   });
 
 interface ServedParts extends Ground, Knowledge {
+  readonly planner: Planner;
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
 }
@@ -185,6 +187,8 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     settings: { ...config.agents, ...config.limits },
     registry,
     queries,
+    planner: parts.planner,
+    availability: monitoring.availability,
     statusOf,
     onDefect,
     tracer: parts.tracing,

@@ -71,8 +71,12 @@ function placeText({ where: { line, column, endpoint, pattern } = {} }: Problem)
   return parts.filter((part) => part !== false).join(", ");
 }
 
-const repairText = ({ applied, before, after }: Repair): string =>
-  `${applied ? "Repaired" : "Repair"}: ${plainText(before, 60)} -> ${plainText(after, 120)}`;
+/** A repair that was made or is offered, on one line. */
+export function repairText({ applied, before, after }: Repair): string {
+  const [from, to] = [plainText(before, 60), plainText(after, 120)];
+  const change = from === "" ? `added ${to}` : to === "" ? `removed ${from}` : `${from} -> ${to}`;
+  return `${applied ? "Repaired" : "Repair"}: ${change}`;
+}
 
 /** The first line always, shortened if need be; of the others those that fit. */
 function within([first = "", ...others]: readonly string[], most: number): string {

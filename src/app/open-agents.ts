@@ -1,5 +1,6 @@
 import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox.ts";
 import { type Tool, type ToolProfile, toolProfiles } from "../agent/tool.ts";
+import { checkQuery } from "../agent/tools/check-query.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
 import { createResources } from "../agent/resources.ts";
 import { createResultStore } from "../agent/results/result-store.ts";
@@ -7,11 +8,14 @@ import { findEndpoints } from "../agent/tools/find-endpoints.ts";
 import { paperTools } from "../agent/tools/paper-names.ts";
 import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
-import { steadyClock } from "../clock.ts";
+import { steadyClock, systemClock } from "../clock.ts";
 import { type Config, packageVersion } from "../config/config.ts";
+import type { CheckOptions } from "../diagnosis/check/lookups.ts";
+import { createQueryCheck } from "../diagnosis/check/query-check.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
+import type { Planner } from "../plan/create-planner.ts";
 import type { QueryService } from "../query/query-service.ts";
 import type { EndpointStatus } from "../registry/search/search-index.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
@@ -23,6 +27,8 @@ interface AgentParts {
   readonly onDefect: (error: unknown) => void;
   readonly registry: Registry;
   readonly queries: QueryService;
+  readonly planner: Planner;
+  readonly availability: CheckOptions["availability"];
   readonly statusOf: (id: string) => EndpointStatus;
   readonly tracer?: Tracer | undefined;
 }
@@ -31,14 +37,22 @@ interface AgentParts {
 const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
-export function openAgents({ settings, registry, queries, statusOf, onDefect, tracer }: AgentParts) {
+export function openAgents(parts: AgentParts) {
+  const { settings, registry, queries, planner, availability, statusOf, onDefect, tracer } = parts;
   const results = createResultStore({ now: steadyClock.now });
-  const running = { queries, results, maxRows: Math.min(settings.maxRows, mostRows) };
+  const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
+  const running = {
+    queries,
+    results,
+    maxRows: Math.min(settings.maxRows, mostRows),
+    check: settings.repair ? check : undefined,
+  };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
     findEndpoints({ ...registry, statusOf }),
     describeEndpoint(registry),
     searchTerms(registry),
+    checkQuery({ check }),
     runQuery(running),
     ...paperTools({ ...registry, ...running }),
   ];
@@ -61,10 +75,10 @@ export function openAgents({ settings, registry, queries, statusOf, onDefect, tr
         import("../mcp/http-handler.ts"),
         import("../mcp/create-server.ts"),
       ]);
-      const parts = new Map(toolProfiles.map((profile) => [profile, mcpParts(profile)]));
+      const byProfile = new Map(toolProfiles.map((profile) => [profile, mcpParts(profile)]));
       const configured = mcpParts();
       return createHttpHandler(
-        ({ profile, ...client }) => createMcpServer((profile && parts.get(profile)) ?? configured, client),
+        ({ profile, ...client }) => createMcpServer((profile && byProfile.get(profile)) ?? configured, client),
         onDefect,
       );
     },

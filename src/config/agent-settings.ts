@@ -1,5 +1,6 @@
 import {
   apiKey,
+  flag,
   folderOrUrl,
   integer,
   names,
@@ -22,6 +23,12 @@ export const agentSettings = {
     default: "",
     meaning: "Tools, separated by commas, that agents are not to have; nothing names them any more.",
     ...names("names of tools"),
+  },
+  repair: {
+    name: "FEDWAY_TOOLS_REPAIR",
+    default: "on",
+    meaning: "Whether agents' queries that do not parse are mended before they are run, which the answer tells.",
+    ...flag,
   },
   mcpToken: {
     name: "FEDWAY_MCP_TOKEN",

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import type { Triple, IriTerm, PropertyPath, Term, VariableTerm } from "sparqljs";
+import type { Triple, IriTerm, PropertyPath, ServicePattern, Term, VariableTerm } from "sparqljs";
 import { absoluteIris } from "./absolute-iris.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 
@@ -9,6 +9,8 @@ export interface PlacedPattern extends QueryPattern {
   readonly inExists: boolean;
   /** What it is matched in (section 13.3); the default graph when absent. */
   readonly graph?: PatternGraph;
+  /** The IRI that the SERVICE around it names. */
+  readonly service?: string;
 }
 
 /** `named`: any of the named graphs; `none`: a graph that the query's dataset clauses leave out (section 13.2). */
@@ -16,12 +18,13 @@ type PatternGraph = "named" | "none" | { readonly iri: string };
 
 /**
  * The triple patterns of a query in order of appearance, wherever they stand: groups, OPTIONAL, UNION, MINUS, GRAPH,
- * subqueries, EXISTS. Those of SERVICE clauses are left out, as they ask other data; so is the template of CONSTRUCT.
+ * subqueries, EXISTS. Those of SERVICE clauses are left out, as they ask other data, unless `services` asks for them (those of a
+ * variable never come); so is the template of CONSTRUCT.
  * A pattern that dataset clauses have matched in several graphs is given once for each.
  * Property paths become the patterns that they may ask for (SPARQL 1.1 Query, section 18.2.2.4). IRIs are absolute and
  * without the backslashes of escaped local names; literals are as the parser gives them.
  */
-export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
+export function queryPatterns(query: ParsedQuery, { services = false } = {}): readonly PlacedPattern[] {
   const found: PlacedPattern[] = [];
   const { ast } = absoluteIris(query);
   const dataset = datasetOf(ast);
@@ -30,25 +33,33 @@ export function queryPatterns(query: ParsedQuery): readonly PlacedPattern[] {
   const freshName = (): string => `_:path${fresh++}`;
   for (let visit = pending.pop(); visit; visit = pending.pop()) {
     const { node } = visit;
-    if (typeof node !== "object" || node === null || isSkipped(node)) continue;
+    if (!isNode(node) || (isService(node) && (!services || node.name.termType === "Variable"))) continue;
     if (isTriple(node)) {
       found.push(...pathSteps(node, freshName).flatMap((pattern) => placed(pattern, visit)));
       continue;
     }
-    const inside = { inExists: visit.inExists || isExists(node), graphs: graphsInside(node, visit, dataset) };
+    const inside = insideOf(node, visit, dataset);
     for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, ...inside });
   }
   return found;
 }
 
+const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Omit<Visit, "node"> => ({
+  inExists: visit.inExists || isExists(node),
+  graphs: graphsInside(node, visit, dataset),
+  service: isService(node) ? node.name.value : visit.service,
+});
+
 interface Visit {
   readonly node: unknown;
   readonly inExists: boolean;
   readonly graphs: Graphs;
+  readonly service?: string | undefined;
 }
 
-function placed(pattern: QueryPattern, { inExists, graphs }: Visit): PlacedPattern[] {
-  return graphs.map((graph) => Object.assign({}, pattern, { inExists }, graph !== undefined && { graph }));
+function placed(pattern: QueryPattern, { inExists, graphs, service }: Visit): PlacedPattern[] {
+  const place = { inExists, ...(service !== undefined && { service }) };
+  return graphs.map((graph) => Object.assign({}, pattern, place, graph !== undefined && { graph }));
 }
 
 type Graphs = readonly (PatternGraph | undefined)[];
@@ -78,7 +89,9 @@ function graphsInside(node: object, { graphs }: Visit, dataset: Dataset | undefi
 
 /** Whether a node of a syntax tree is a triple pattern, or a path. */
 export const isTriple = (node: object): node is Triple => "subject" in node && "predicate" in node && "object" in node;
-const isSkipped = (node: object): boolean => "termType" in node || ("type" in node && node.type === "service");
+const isNode = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !("termType" in value);
+const isService = (node: object): node is ServicePattern => "type" in node && node.type === "service";
 const isExists = (node: object): boolean =>
   "operator" in node && (node.operator === "exists" || node.operator === "notexists");
 

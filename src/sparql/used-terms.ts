@@ -1,5 +1,6 @@
 import type { PropertyPath, ServicePattern, Triple } from "sparqljs";
 import { rdf } from "../rdf/vocabularies.ts";
+import { absoluteIris } from "./absolute-iris.ts";
 import type { ParsedQuery } from "./parse-query.ts";
 import { isTriple } from "./query-patterns.ts";
 
@@ -20,7 +21,8 @@ interface UsedTerms {
  * The classes and properties that the patterns of a query name, by the endpoint that they are for; those of a SERVICE with a
  * variable are left out, and so are those in a template and in negated paths, which data need not have.
  */
-export function usedTerms({ ast }: ParsedQuery): readonly UsedTerms[] {
+export function usedTerms(query: ParsedQuery): readonly UsedTerms[] {
+  const { ast } = absoluteIris(query);
   const found = new Map<string | undefined, Map<string, UsedTerm>>();
   const pending: Visit[] = [{ node: ast.where ?? [], service: undefined }];
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {

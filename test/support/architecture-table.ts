@@ -115,10 +115,12 @@ export const modules: readonly Module[] = [
     ],
     packages: [],
   },
+  // What is wrong with a query, before and after it is run.
+  { name: "diagnosis", imports: whole("plan", "sparql", "rdf", "registry"), packages: ["lru-cache"] },
   {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
-    imports: whole("query", "rdf", "registry"),
+    imports: whole("query", "diagnosis", "rdf", "registry"),
     packages: ["typebox"],
   },
   { name: "mcp", imports: whole("agent"), packages: ["@modelcontextprotocol/*"] },

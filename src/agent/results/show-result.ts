@@ -1,7 +1,7 @@
-import type { Problem } from "../../errors/fedway-error.ts";
+import type { Problem, Repair } from "../../errors/fedway-error.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
-import { problemForModel, problemText } from "../problem-text.ts";
+import { problemForModel, problemText, repairText } from "../problem-text.ts";
 import type { Hint, ToolAnswer } from "../tool.ts";
 import { type ResultPage, resultPage, type RowFormat } from "./result-page.ts";
 import type { KeptResult } from "./result-store.ts";
@@ -15,6 +15,8 @@ interface Showing {
   readonly hint: Hint;
   /** The query was not run again. */
   readonly isCached?: boolean;
+  /** What was mended in the query before it was run. */
+  readonly repairs?: readonly Repair[] | undefined;
 }
 
 /** A handle is missing where the result was too large to be kept. */
@@ -35,7 +37,10 @@ const mostNotes = 3;
 const mostSources = 6;
 
 /** A page of a result as the answer of a tool: outcome, counts, diagnosis, rows, and where the others are. */
-export function showResult({ id, query, answer }: Shown, { hint, isCached = false, ...request }: Showing): ToolAnswer {
+export function showResult(
+  { id, query, answer }: Shown,
+  { hint, isCached = false, repairs = [], ...request }: Showing,
+): ToolAnswer {
   const { status, diagnosis } = answer;
   const hasFailed = status === "failed" || status === "cancelled";
   const page = resultPage({ query, answer }, request);
@@ -46,12 +51,20 @@ export function showResult({ id, query, answer }: Shown, { hint, isCached = fals
   const lines = [
     `status: ${status}${isCached ? " (cached: this query was run before)" : ""}; ${countText(answer, page, offset)}`,
     sourcesText(answer),
+    ...repairs.map(repairText),
     ...notesOf(answer).map((note) => `note: ${note}`),
     problem === undefined ? "" : problemText(problem),
     rows,
     ...restText(rest, hint),
   ];
-  const data = { ...dataOf(answer, problem), cached: isCached, offset, rows_shown: page.shown, [format]: rows };
+  const data = {
+    ...dataOf(answer, problem),
+    repairs,
+    cached: isCached,
+    offset,
+    rows_shown: page.shown,
+    [format]: rows,
+  };
   return {
     text: lines.filter((line) => line !== "").join("\n"),
     data: { ...data, ...(rest ?? nothingElse) },

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { every, systemClock } from "../../clock.ts";
+import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import { choice } from "../arguments.ts";
@@ -12,6 +13,8 @@ import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
 export interface RunQueryParts {
   readonly queries: Pick<QueryService, "table">;
   readonly results: ResultStore;
+  /** Absent: queries are run as they are sent. */
+  readonly check?: QueryCheck | undefined;
   /** Most rows that are asked for, whatever is shown of them. */
   readonly maxRows: number;
 }
@@ -58,16 +61,20 @@ interface AgentRun {
 /** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
 export async function runForAgent(
   parts: RunQueryParts,
-  { query, maxRows, format, timeoutS, call }: AgentRun,
+  { query: sent, maxRows, format, timeoutS, call }: AgentRun,
 ): Promise<ToolAnswer> {
-  const { queries, results } = parts;
+  const { queries, results, check } = parts;
+  const { owner, session } = call;
+  const { query, repairs } = (await check?.prepare({ query: sent, owner, session })) ?? { query: sent, repairs: [] };
+  check?.ran({ query, owner, session });
   const repeated = results.repeated(call.owner, query);
   if (repeated !== undefined) {
-    return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true });
+    return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
   const answer = await withProgress(call, () =>
     queries.table({
       text: query,
+      repairs,
       maxRows: parts.maxRows,
       ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1_000 }),
       defaultGraphs: [],
@@ -81,7 +88,7 @@ export async function runForAgent(
     }),
   );
   const kept = results.keep(call.owner, query, answer) ?? { id: undefined, query, answer };
-  return showResult(kept, { offset: 0, maxRows, format, hint: call.hint });
+  return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
 
 /** Says now and then that the query is still running. */

@@ -45,6 +45,22 @@ describe("the tools of agents over HTTP", () => {
     expect(rows.body.data).toMatchObject({ status: "ok" });
   });
 
+  it("mend a query before it is run, and say what may have been meant", async () => {
+    const query = "```sparql\nSELECT ?name WHERE { SERVICE people { ?p foaf:name ?name }\n```";
+    const rows = await call("run_query", { query, max_rows: 2 });
+    expect(rows.body.data).toMatchObject({ status: "ok" });
+    expect(rows.body.data["repairs"]).toHaveLength(5);
+    expect(rows.body.text).toContain("Repaired: added PREFIX foaf: <http://xmlns.com/foaf/0.1/>");
+    const checked = await call("check_query", { query: "SELECT * { SERVICE <peple> { ?s ?p ?o } }" });
+    expect(checked.body.data).toMatchObject({
+      valid: false,
+      suggested: "SELECT * { SERVICE <people> { ?s ?p ?o } }",
+      diagnosis: { code: "SERVICE_TARGET_REFUSED" },
+    });
+    const strict = await service.query("```\nSELECT * { SERVICE <people> { ?s ?p ?o } }\n```");
+    expect(strict.status).toBe(400);
+  });
+
   it("say what is wrong and what to do next", async () => {
     const unknown = await call("describe_endpoint", { endpoint: "peple" });
     expect(unknown).toMatchObject({

@@ -79,7 +79,13 @@ describe("defaults", () => {
         shardMemoryMb: 1024,
         runs: 1000,
       },
-      agents: { profile: "full", toolsOff: [], mcpToken: undefined, harvest: { rows: 50_000, except: [] } },
+      agents: {
+        profile: "full",
+        toolsOff: [],
+        repair: true,
+        mcpToken: undefined,
+        harvest: { rows: 50_000, except: [] },
+      },
       log: { level: "info", queries: false },
     }));
 

@@ -1,0 +1,120 @@
+import type { Repair } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Planner } from "../../plan/create-planner.ts";
+import type { KnownTerms, PlanContext } from "../../plan/plan-request.ts";
+import { entryMeant } from "../../plan/service-targets.ts";
+import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
+import { iriParts } from "../../registry/schema/text.ts";
+import type { SearchIndex } from "../../registry/search/search-index.ts";
+import type { VoidDescription } from "../../registry/void/void-description.ts";
+import type { RepairSources } from "./repair-text.ts";
+import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
+
+/** What queries are checked against; all of it is known here, no endpoint is asked. */
+export interface CheckOptions extends Pick<PlanContext, "catalog" | "availability"> {
+  readonly planner: Planner;
+  readonly search: KnownTerms & Pick<SearchIndex, "search">;
+  readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A query to be checked, and where it is to be sent. */
+export interface CheckRequest {
+  readonly query: string;
+  /** Id or URL of the endpoint; patterns outside of every SERVICE belong to it. */
+  readonly endpoint?: string | undefined;
+  /** Id of the federation; not together with `endpoint`. */
+  readonly federation?: string | undefined;
+  /** Whose query it is; repeats are those of the same owner and session. */
+  readonly owner: string;
+  readonly session?: string | undefined;
+}
+
+/** Where a query is sent, by catalogue ids. */
+export interface Place {
+  readonly endpointId?: string | undefined;
+  readonly federationId?: string | undefined;
+  readonly repairs: readonly Repair[];
+}
+
+/** The place that a request means. @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN` */
+export function placeMeant({ endpoint, federation }: CheckRequest, { catalog }: CheckOptions): Place {
+  if (endpoint !== undefined && federation === undefined) {
+    const name = endpoint.trim().replace(/^<(.*)>$/s, "$1");
+    const entry = catalog.byId(name) ?? catalog.byId(name.toLowerCase()) ?? entryMeant(name, { catalog });
+    if (entry) {
+      const isUrl = name.includes("://");
+      return { endpointId: entry.id, repairs: isUrl ? [] : repaired(endpoint, entry.id) };
+    }
+    if (!catalog.federation(name)) throw unknownId("endpoint", name, catalog);
+    return { federationId: name, repairs: [{ kind: "federation", before: endpoint, after: name, applied: true }] };
+  }
+  if (federation === undefined) return { repairs: [] };
+  const known = catalog.federation(federation.trim()) ?? catalog.federation(federation.trim().toLowerCase());
+  if (!known) throw unknownId("federation", federation, catalog);
+  return { federationId: known.id, endpointId: endpoint, repairs: repaired(federation, known.id) };
+}
+
+const repaired = (before: string, after: string): readonly Repair[] =>
+  before === after ? [] : [{ kind: "endpoint", before, after, applied: true }];
+
+const mostEndpoints = 200;
+const target = /\bSERVICE\s+(?:SILENT\s+)?(?:<\s*([^<>]{1,2000}?)\s*>|["':]*([A-Za-z0-9][\w.-]{0,63}))/gi;
+
+/** Catalogue ids of the endpoints that a query is sent to or names; also of a text that does not parse. */
+export function endpointsOf(text: string, place: Place, { catalog }: CheckOptions): readonly string[] {
+  const { endpointId, federationId } = place;
+  const federation = federationId === undefined ? undefined : catalog.federation(federationId);
+  const named = [...text.slice(0, 200_000).matchAll(target)].slice(0, mostEndpoints).flatMap(([, iri, word]) => {
+    const name = iri ?? word ?? "";
+    return (catalog.byId(name) ?? entryMeant(name, { catalog }))?.id ?? [];
+  });
+  const members = federation ? catalog.membersOf(federation).map(({ id }) => id) : [];
+  return [...new Set([...(endpointId === undefined ? [] : [endpointId]), ...named, ...members])].slice(
+    0,
+    mostEndpoints,
+  );
+}
+
+/** The descriptions of some endpoints; those without one are left out. */
+export async function loadDescriptions(
+  ids: readonly string[],
+  { descriptions }: CheckOptions,
+): Promise<ReadonlyMap<string, VoidDescription>> {
+  const found = await Promise.all(ids.map(async (id) => [id, await descriptions.get(id)] as const));
+  return new Map(found.flatMap(([id, description]) => (description === undefined ? [] : [[id, description] as const])));
+}
+
+/** The vocabulary of these endpoints, as far as they are described. */
+export function vocabularyFor(
+  ids: readonly string[],
+  described: ReadonlyMap<string, VoidDescription>,
+): Vocabulary | undefined {
+  const found = ids.flatMap((id) => described.get(id) ?? []);
+  return found.length === 0 ? undefined : vocabularyOf(found);
+}
+
+/** What repairs of the text look up: the endpoints of the query first, then the catalogue, then what is well known. */
+export function sourcesFor(vocabulary: Vocabulary | undefined, { catalog, search }: CheckOptions): RepairSources {
+  const anywhere = (iri: string): boolean =>
+    (["class", "property"] as const).some((kind) => [...search.endpointsWith({ kind, iri })].length > 0);
+  return {
+    urlOf: (id) => catalog.byId(id)?.url,
+    isKnown: (iri) =>
+      vocabulary === undefined ? anywhere(iri) : vocabulary.classes.has(iri) || vocabulary.properties.has(iri),
+    namespacesOf: (prefix) => [
+      ...(vocabulary?.prefixes ?? []).flatMap((table) => table.namespace(prefix) ?? []),
+      ...[wellKnownNamespaces.get(prefix)].filter((namespace) => namespace !== undefined),
+    ],
+    namespacesWith: (local) => vocabulary?.namespacesWith(local) ?? namespacesFound(local, search),
+  };
+}
+
+function namespacesFound(local: string, search: CheckOptions["search"]): readonly string[] {
+  const { hits } = search.search({ q: local, kinds: ["class", "property"], limit: 50, offset: 0 });
+  return hits.flatMap(({ iri = "" }) => {
+    const parts = iriParts(iri);
+    return parts.local === local ? [parts.namespace] : [];
+  });
+}

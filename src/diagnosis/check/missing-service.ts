@@ -1,0 +1,75 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { KnownTerms } from "../../plan/plan-request.ts";
+import { downLast } from "../../plan/service-targets.ts";
+import type { PlanContext } from "../../plan/plan-request.ts";
+import type { CatalogEntry } from "../../registry/catalog/catalog.ts";
+import { analyseQuery } from "../../sparql/analyse-query.ts";
+import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
+import { wrapOutside } from "../../sparql/wrap-outside.ts";
+import type { UsedTerm } from "../../sparql/used-terms.ts";
+import { type Offer, type QueryScope, termsOf } from "./query-scope.ts";
+
+/** What endpoints are looked up in. */
+export type KnownEndpoints = Pick<PlanContext, "catalog" | "availability"> & { readonly terms: KnownTerms };
+
+const mostCandidates = 5;
+
+/** The endpoints that are known to have all of these terms; none for no terms. */
+export function endpointsWithAll(used: readonly UsedTerm[], known: KnownEndpoints): readonly CatalogEntry[] {
+  const [first, ...others] = used;
+  if (first === undefined) return [];
+  const ids = [...known.terms.endpointsWith(first)].filter((id) =>
+    others.every((term) => known.terms.hasTerm(id, term) === "yes"),
+  );
+  return downLast(
+    ids.flatMap((id) => known.catalog.byId(id) ?? []),
+    known,
+  );
+}
+
+/** The text with every pattern outside of a SERVICE in one for this endpoint; undefined where that cannot be written. */
+export function wrappedFor(parsed: ParsedQuery, url: string): string | undefined {
+  const query = analyseQuery(parsed);
+  try {
+    const text = wrapOutside(query, {
+      isMember: () => true,
+      urlOf: (service) => {
+        const clause = query.services.find(({ element }) => element.from === service.from);
+        return clause?.target.kind === "iri" ? clause.target.iri : url;
+      },
+      own: url,
+    });
+    return parseQuery(text).text;
+  } catch (error) {
+    if (error instanceof FedwayError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Another endpoint for a SERVICE whose own lacks some of its terms, while the other has them all. Swapping is offered with
+ * more confidence when it is the only one.
+ */
+export function swappedTargets(parsed: ParsedQuery, scope: QueryScope, known: KnownEndpoints): readonly Offer[] {
+  const { service, ids } = scope;
+  if (service === undefined) return [];
+  const used = termsOf(scope);
+  const lacking = used.filter((term) => ids.every((id) => known.terms.hasTerm(id, term) !== "yes"));
+  if (lacking.length === 0) return [];
+  const isCertain = lacking.some((term) => ids.every((id) => known.terms.hasTerm(id, term) === "no"));
+  const having = endpointsWithAll(used, known).filter(({ id }) => !ids.includes(id));
+  const names = analyseQuery(parsed).services.flatMap(({ target, element }) =>
+    target.kind === "iri" && target.iri === service ? [element.name] : [],
+  );
+  return having.slice(0, mostCandidates).map((entry, rank) => ({
+    repair: {
+      kind: "service-swapped",
+      before: `SERVICE <${ids[0] ?? service}>`,
+      after: `SERVICE <${entry.id}>`,
+      applied: false,
+    },
+    edits: names.map((at) => ({ range: { from: at, to: at + 1 }, replacement: `<${entry.url}>` })),
+    score: having.length === 1 && isCertain ? 0.97 : 0.7 - rank / 100,
+    why: `${entry.id} has all of its terms, ${ids[0] ?? "the endpoint"} does not`,
+  }));
+}

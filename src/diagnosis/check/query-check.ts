@@ -1,0 +1,212 @@
+import { type FedwayError, type Problem, type Repair, toProblem } from "../../errors/fedway-error.ts";
+import { entryMeant } from "../../plan/service-targets.ts";
+import type { QueryPlan } from "../../plan/query-plan.ts";
+import { costWarning } from "./cost.ts";
+import { type Draft, draftOf, isPlanned, lacksService } from "./draft-query.ts";
+import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from "./lookups.ts";
+import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
+import { reversedPatterns } from "./pattern-evidence.ts";
+import { type Offer, type QueryScope, scopesOf, termsOf, withOffers } from "./query-scope.ts";
+import { misnamed, refused } from "./refused-query.ts";
+import type { UnrepairedText } from "./repair-text.ts";
+import { createRepeats, type EarlierRun } from "./repeats.ts";
+import { type UnknownTerm, termOffers, unknownTerms } from "./unknown-terms.ts";
+import { unlikeConstants } from "./unlike-constants.ts";
+
+/** A query with its safe repairs applied, ready to be run. */
+export interface PreparedQuery {
+  /** The repaired text; as it was sent where nothing was repaired. */
+  readonly query: string;
+  /** Catalogue ids. */
+  readonly endpoint?: string | undefined;
+  readonly federation?: string | undefined;
+  /** All of them applied. */
+  readonly repairs: readonly Repair[];
+  /** An earlier run of the same query by the same owner in the same session. */
+  readonly repeatOf?: EarlierRun | undefined;
+}
+
+/** What is known of a query before it is run. */
+export interface CheckedQuery extends PreparedQuery {
+  /** It parses and can be planned; its terms may still be unknown. */
+  readonly valid: boolean;
+  /** Applied ones first; the others are only offered, best first, as they would change what the query means. */
+  readonly repairs: readonly Repair[];
+  readonly unknown: readonly UnknownTerm[];
+  /** The query with the best of the offers applied, where there are any; parsed, never run unasked. */
+  readonly suggested?: string | undefined;
+  /** Endpoints by catalogue id, else by URL. Absent when it does not parse. */
+  readonly plan?: {
+    readonly kind: QueryPlan["kind"];
+    readonly endpoints: readonly string[];
+    readonly notes: readonly string[];
+  };
+  /** One sentence. */
+  readonly cost?: string | undefined;
+  /** Why it is not valid. */
+  readonly problem?: Problem | undefined;
+  /** What to do now, in one sentence. */
+  readonly next: string;
+}
+
+/** Checks and repairs queries from what is known of endpoints, without asking them. */
+export type QueryCheck = ReturnType<typeof createQueryCheck>;
+
+/** The use case over the catalogue, its descriptions and the planner. */
+export function createQueryCheck(options: CheckOptions) {
+  const repeats = createRepeats(options);
+  return {
+    /**
+     * Applies the repairs that cannot change what the query means; one that parses and can be planned is never changed. One
+     * that cannot be repaired comes back as it was sent.
+     * @throws FedwayError `ENDPOINT_UNKNOWN`, `FEDERATION_UNKNOWN`
+     */
+    async prepare(request: CheckRequest): Promise<PreparedQuery> {
+      const { place, draft } = await draftOf(request, options);
+      return { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
+    },
+    /** Says what is wrong with a query and what may have been meant. @throws FedwayError as `prepare` */
+    async check(request: CheckRequest, { signal }: { readonly signal: AbortSignal }): Promise<CheckedQuery> {
+      const { place, draft } = await draftOf(request, options);
+      signal.throwIfAborted();
+      const prepared = { ...preparedOf(request, place, draft), repeatOf: repeats.find(request) };
+      return "error" in draft ? refused(prepared, draft, options) : examined(prepared, draft, options);
+    },
+    /** Notes that a query was run, for `repeatOf`. */
+    ran: (request: CheckRequest, run?: string): void => repeats.remember(request, run),
+  };
+}
+
+function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | UnrepairedText): PreparedQuery {
+  const { endpointId: endpoint, federationId: federation } = place;
+  const text = "error" in draft ? query : draft.text;
+  return { query: text, endpoint, federation, repairs: [...place.repairs, ...("error" in draft ? [] : draft.repairs)] };
+}
+
+/** A query that parses: its terms, its direction, its constants, its cost. */
+function examined(prepared: PreparedQuery, draft: Draft, options: CheckOptions): CheckedQuery {
+  const { parsed, plan } = draft;
+  const scopes = scopesOf(parsed, (service) => askedIn(service, draft, options));
+  const unknown = scopes.flatMap((scope) => unknownTerms(scope, options.search));
+  const rejection = plan.kind === "rejected" ? plan.reason : undefined;
+  const target = rejection && misnamed(rejection, draft.text);
+  const offers = scopes
+    .flatMap((scope) => offersFor(scope, unknown, { draft, options }))
+    .toSorted((one, other) => other.score - one.score);
+  const offered = [...(target ? [target.repair] : []), ...offers.map(({ repair }) => repair)].slice(0, mostOffers);
+  const suggested = target?.suggested ?? suggestedText(draft, offers, options);
+  const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
+  return {
+    ...prepared,
+    valid: rejection === undefined,
+    repairs: [...prepared.repairs, ...offered],
+    unknown,
+    suggested,
+    plan: summaryOf(plan),
+    cost: costWarning(parsed, scopes),
+    problem,
+    next: nextOf({ unknown, offers, rejection, suggested }),
+  };
+}
+
+const mostOffers = 10;
+
+/** Which endpoints the patterns of a SERVICE, or those outside of all, are asked of. */
+function askedIn(
+  service: string | undefined,
+  { plan, place, described }: Draft,
+  { catalog }: CheckOptions,
+): Pick<QueryScope, "ids" | "vocabulary"> {
+  const ids = (): readonly string[] => {
+    if (service !== undefined) return [entryMeant(service, { catalog })?.id].filter((id) => id !== undefined);
+    if (place.endpointId !== undefined) return [place.endpointId];
+    const federation = place.federationId === undefined ? undefined : catalog.federation(place.federationId);
+    if (federation) return catalog.membersOf(federation).map(({ id }) => id);
+    return plan.kind === "direct" && plan.endpoint.id !== undefined ? [plan.endpoint.id] : [];
+  };
+  const found = ids();
+  return { ids: found, vocabulary: vocabularyFor(found, described) };
+}
+
+/** The likeliest explanation first: another endpoint has all of the terms; a term is misspelt; the rest of the evidence. */
+function offersFor(
+  scope: QueryScope,
+  unknown: readonly UnknownTerm[],
+  { draft, options }: { draft: Draft; options: CheckOptions },
+): readonly Offer[] {
+  const { parsed } = draft;
+  const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
+  const known = { ...options, terms: options.search };
+  const swaps = [...swappedTargets(parsed, scope, known), ...missedService(scope, own, { draft, options })];
+  if (swaps.some(({ score }) => score > 0.9)) return swaps;
+  return [
+    ...swaps,
+    ...termOffers(parsed, scope, own),
+    ...reversedPatterns(parsed, scope),
+    ...unlikeConstants(parsed, scope),
+  ];
+}
+
+/** Patterns outside of the only SERVICE went along to its endpoint, which does not have them. */
+function missedService(
+  scope: QueryScope,
+  unknown: readonly UnknownTerm[],
+  { draft, options }: { draft: Draft; options: CheckOptions },
+): readonly Offer[] {
+  const { plan, parsed } = draft;
+  const isSentOn = plan.kind === "direct" && plan.notes.some(({ code }) => code === "PATTERN_SENT_ON");
+  const isRejected = plan.kind === "rejected" && lacksService.has(plan.reason.code);
+  if (scope.service !== undefined || !(isRejected || (isSentOn && unknown.length > 0))) return [];
+  const having = endpointsWithAll(termsOf(scope), { ...options, terms: options.search });
+  return having.slice(0, 3).flatMap((entry, rank) => {
+    const text = wrappedFor(parsed, entry.url);
+    if (text === undefined) return [];
+    const whole = { from: 0, to: parsed.tokens.length };
+    return [
+      {
+        repair: { kind: "service-missing", before: "", after: `SERVICE <${entry.id}>`, applied: false },
+        edits: [{ range: whole, replacement: text }],
+        score: having.length === 1 ? 0.98 : 0.75 - rank / 100,
+        why: `${entry.id} has all terms of the patterns outside of every SERVICE`,
+      },
+    ];
+  });
+}
+
+/** The best offers together; those alone that can be planned. */
+function suggestedText(draft: Draft, offers: readonly Offer[], options: CheckOptions): string | undefined {
+  if (offers.length === 0) return undefined;
+  const tries = [offers, offers.slice(0, 1)];
+  return tries.map((each) => withOffers(draft.parsed, each)).find((text) => isPlanned(text, draft.place, options));
+}
+
+function summaryOf(plan: QueryPlan): NonNullable<CheckedQuery["plan"]> {
+  if (plan.kind === "rejected") return { kind: plan.kind, endpoints: [], notes: [] };
+  const members = plan.kind === "direct" ? [plan.endpoint] : plan.members.map(({ endpoint }) => endpoint);
+  return {
+    kind: plan.kind,
+    endpoints: members.map(({ id, url }) => id ?? url),
+    notes: plan.notes.map(({ code, message }) => `${code}: ${message}`),
+  };
+}
+
+interface Findings {
+  readonly unknown: readonly UnknownTerm[];
+  readonly offers: readonly Offer[];
+  readonly rejection: FedwayError | undefined;
+  readonly suggested: string | undefined;
+}
+
+function nextOf({ unknown, offers: [best], rejection, suggested }: Findings): string {
+  if (best && suggested !== undefined) {
+    const { before, after } = best.repair;
+    const change = before === "" ? `add ${after}` : `replace ${before} by ${after}`;
+    return `Probably ${change} (${best.why}), as the suggested query does.`;
+  }
+  const [first] = unknown;
+  if (first) {
+    const where = first.elsewhere.length > 0 ? `; ${first.elsewhere.join(", ")} has it` : "";
+    return `${first.endpoints[0] ?? "The endpoint"} has no ${first.kind} <${first.iri.slice(0, 200)}>${where}.`;
+  }
+  return rejection?.details.next ?? (rejection ? "Correct the query and check it again." : "Run the query.");
+}

@@ -1,0 +1,118 @@
+import { analyseQuery } from "../../sparql/analyse-query.ts";
+import { editText, type TextEdit } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { type PlacedPattern, queryPatterns } from "../../sparql/query-patterns.ts";
+import { resolveIri } from "../../sparql/resolve-iri.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
+import type { Repair } from "../../errors/fedway-error.ts";
+import { bracketedIri } from "../../registry/schema/text.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** The patterns of a query that the same endpoints are asked, and what is known of those. */
+export interface QueryScope {
+  /** The IRI that SERVICE names; undefined for the patterns outside of every SERVICE. */
+  readonly service: string | undefined;
+  /** Catalogue ids of the endpoints that are asked. */
+  readonly ids: readonly string[];
+  /** Of those endpoints; undefined when none of them is described. */
+  readonly vocabulary: Vocabulary | undefined;
+  readonly patterns: readonly PlacedPattern[];
+  /** Tokens of the scope's patterns. */
+  readonly ranges: readonly TokenRange[];
+}
+
+/** A change of a query that is only offered. */
+export interface Offer {
+  readonly repair: Repair;
+  /** Of the tokens of the parsed query. */
+  readonly edits: readonly TextEdit[];
+  /** From 0 to 1; larger is likelier. */
+  readonly score: number;
+  readonly why: string;
+}
+
+/** Classes and properties that the patterns of a scope name, each once. */
+export function termsOf({ patterns }: Pick<QueryScope, "patterns">) {
+  const found = new Map<string, { readonly kind: "class" | "property"; readonly iri: string }>();
+  for (const { predicate, object, inExists } of patterns) {
+    if (predicate.kind !== "iri" || inExists) continue;
+    if (predicate.iri !== rdf.type) found.set(`p ${predicate.iri}`, { kind: "property", iri: predicate.iri });
+    else if (object.kind === "iri") found.set(`c ${object.iri}`, { kind: "class", iri: object.iri });
+  }
+  return [...found.values()];
+}
+
+/** The scopes of a query by the SERVICE that their patterns stand in. */
+export function scopesOf(
+  parsed: ParsedQuery,
+  known: (service: string | undefined) => Pick<QueryScope, "ids" | "vocabulary">,
+): readonly QueryScope[] {
+  const byService = new Map<string | undefined, PlacedPattern[]>();
+  for (const pattern of queryPatterns(parsed, { services: true })) {
+    const own = byService.get(pattern.service) ?? [];
+    byService.set(pattern.service, [...own, pattern]);
+  }
+  const { services } = analyseQuery(parsed);
+  const clauses = services.flatMap(({ target, element }) =>
+    target.kind === "iri" ? [{ iri: target.iri, range: { from: element.group.from, to: element.group.to } }] : [],
+  );
+  return [...byService].map(([service, patterns]) => {
+    const own = clauses.filter(({ iri }) => iri === service).map(({ range }) => range);
+    const others = clauses.filter(({ iri }) => iri !== service).map(({ range }) => range);
+    const whole = { from: parsed.prologue.length, to: parsed.tokens.length };
+    const ranges = (service === undefined ? [whole] : own).flatMap((range) => withoutRanges(range, others));
+    const { ids, vocabulary } = known(service);
+    return { service, patterns, ranges, ids, vocabulary };
+  });
+}
+
+/** `range` without the ranges inside it. */
+function withoutRanges(range: TokenRange, others: readonly TokenRange[]): readonly TokenRange[] {
+  const inner = others.filter(({ from, to }) => from > range.from && to < range.to);
+  const left: TokenRange[] = [];
+  let { from } = range;
+  for (const other of inner.toSorted((one, two) => one.from - two.from)) {
+    if (other.from > from) left.push({ from, to: other.from });
+    from = Math.max(from, other.to);
+  }
+  return [...left, { from, to: range.to }];
+}
+
+/** Indexes of the tokens in these ranges that stand for an IRI. */
+export function tokensOf(
+  { tokens, prologue }: ParsedQuery,
+  iri: string,
+  ranges: readonly TokenRange[],
+): readonly number[] {
+  const isSame = (at: number): boolean => {
+    const token = tokens[at];
+    if (token?.kind === "word") return token.text === "A" && iri === rdf.type;
+    return (token?.kind === "iri" || token?.kind === "pname") && resolveIri(prologue, token) === iri;
+  };
+  return ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, step) => from + step).filter(isSame));
+}
+
+const plainLocal = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+/** An IRI as the query would write it: with a prefix that it declares, else in full. */
+export function written({ prologue }: ParsedQuery, iri: string): string {
+  for (const [prefix, namespace] of prologue.prefixes) {
+    if (namespace === "" || !iri.startsWith(namespace)) continue;
+    const local = iri.slice(namespace.length);
+    if (plainLocal.test(local)) return `${prefix}${local}`;
+  }
+  return bracketedIri(iri);
+}
+
+/** The text with those of the offers applied that do not touch each other, best first. */
+export function withOffers(parsed: ParsedQuery, offers: readonly Offer[]): string {
+  const edits: TextEdit[] = [];
+  const overlaps = ({ range }: TextEdit): boolean =>
+    edits.some((edit) => range.from < edit.range.to && edit.range.from < range.to);
+  for (const offer of offers.toSorted((one, other) => other.score - one.score)) {
+    if (offer.edits.some(overlaps)) continue;
+    edits.push(...offer.edits);
+  }
+  return editText(parsed, edits);
+}

@@ -1,0 +1,93 @@
+import { FedwayError, type Repair } from "../../errors/fedway-error.ts";
+import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
+import { withServiceUrls } from "../../sparql/service-ids.ts";
+import { type SubstitutedText, substituted } from "../../sparql/substituted-text.ts";
+import { withBraces } from "./braces.ts";
+import { querySlices } from "./foreign-text.ts";
+import { type NamespaceSource, withPrefixes } from "./missing-prefixes.ts";
+import { withServiceNames } from "./service-names.ts";
+
+/** What repairs of a text look up. */
+export interface RepairSources extends NamespaceSource {
+  /** URL of the endpoint with this catalogue id. */
+  readonly urlOf: (id: string) => string | undefined;
+}
+
+/** A text that parses. */
+export interface RepairedText {
+  readonly text: string;
+  /** Of `text` with catalogue ids replaced by URLs. */
+  readonly parsed: ParsedQuery;
+  /** None: the text parses as it is. */
+  readonly repairs: readonly Repair[];
+}
+
+/** A text that does not parse, whatever was tried. */
+export interface UnrepairedText {
+  /** Why, at its place in the text as it was written. */
+  readonly error: FedwayError;
+  /** The text without what stands around the query. */
+  readonly core: string;
+}
+
+/** Longer texts are parsed once and not repaired. */
+const longestRepaired = 100_000;
+const mostAttempts = 60;
+
+/**
+ * Makes a text parse that does not: takes out what stands around the query (code fences, reasoning tags, prose), declares
+ * prefixes, closes braces, reads names of endpoints. Every result is parsed; a text that parses is never changed.
+ * @throws FedwayError `QUERY_TOO_LARGE`, `QUERY_MISSING`
+ */
+export function repairText(text: string, sources: RepairSources): RepairedText | UnrepairedText {
+  const whole = parsedOrError(text, sources);
+  if (!(whole instanceof FedwayError)) return { text, parsed: whole, repairs: [] };
+  if (whole.code !== "QUERY_SYNTAX" || text.length > longestRepaired) return { error: whole, core: text };
+  for (const { start, end, repairs } of querySlices(text).take(mostAttempts)) {
+    const core = text.slice(start, end);
+    const found = repairedCore(core, sources);
+    if ("parsed" in found) return { ...found, repairs: [...repairs, ...found.repairs] };
+    if (found.error.code === "UPDATE_REFUSED") return { core, error: movedBy(found.error, text, start) };
+  }
+  return { error: whole, core: text };
+}
+
+/** The query in a part of the text, with its own faults mended. */
+function repairedCore(core: string, sources: RepairSources): RepairedText | UnrepairedText {
+  const steps = [withServiceNames, withPrefixes, withBraces];
+  let text = core;
+  const repairs: Repair[] = [];
+  let parsed = parsedOrError(text, sources);
+  for (const step of steps) {
+    if (!(parsed instanceof FedwayError)) break;
+    const written = withServiceUrls(text, (id) => sources.urlOf(id)).text;
+    for (const attempt of step(text, sources, written)) {
+      const next = parsedOrError(attempt.text, sources);
+      const isLast = step === withBraces;
+      if (isLast && next instanceof FedwayError) continue;
+      text = attempt.text;
+      repairs.push(...attempt.repairs);
+      parsed = next;
+      break;
+    }
+  }
+  return parsed instanceof FedwayError ? { error: parsed, core } : { text, parsed, repairs };
+}
+
+function parsedOrError(text: string, sources: RepairSources): ParsedQuery | FedwayError {
+  let written: SubstitutedText | undefined;
+  try {
+    written = withServiceUrls(text, (id) => sources.urlOf(id));
+    return parseQuery(written.text);
+  } catch (thrown) {
+    const error = written?.relocated(thrown) ?? thrown;
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return error;
+    throw error;
+  }
+}
+
+/** The error of a part, at its place in the whole. */
+function movedBy(error: FedwayError, whole: string, start: number): FedwayError {
+  const moved = substituted(whole, [{ start: 0, end: start, text: "" }]).relocated(error);
+  return moved instanceof FedwayError ? moved : error;
+}

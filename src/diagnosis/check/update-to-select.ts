@@ -1,0 +1,43 @@
+import type { Repair } from "../../errors/fedway-error.ts";
+import { isWord, type Token, tokenize } from "../../sparql/tokens.ts";
+
+/**
+ * The query that somebody may have meant who sent an update: its WHERE as a SELECT of the variables in its template, or all of
+ * them; for data without variables an ASK whether they are there. Undefined where none can be made that parses.
+ */
+export function selectOfUpdate(text: string, parses: (query: string) => boolean): Repair | undefined {
+  const tokens = tokenize(text);
+  const verb = tokens.find((token) => isWord(token, "INSERT", "DELETE", "WITH"));
+  if (verb === undefined) return undefined;
+  const prologue = text.slice(0, verb.start);
+  const where = groupBehind(text, tokens, (token, at) => isWord(token, "WHERE") && tokens[at + 1]?.text === "{");
+  const data = groupBehind(text, tokens, (token) => isWord(token, "DATA"));
+  const template = groupBehind(text, tokens, (token) => isWord(token, "INSERT", "DELETE"));
+  const names = [...new Set(template?.match(/[?$]\w+/g) ?? [])];
+  const after =
+    where !== undefined
+      ? `${prologue}SELECT ${names.length > 0 && template !== where ? names.join(" ") : "*"} WHERE ${where}`
+      : data === undefined
+        ? undefined
+        : `${prologue}ASK ${data}`;
+  if (after === undefined || !parses(after)) return undefined;
+  return { kind: "update", before: text.slice(verb.start, verb.start + 120), after, applied: false };
+}
+
+/** The braces behind the first token that fits, with what is in them. */
+function groupBehind(
+  text: string,
+  tokens: readonly Token[],
+  fits: (token: Token, at: number) => boolean,
+): string | undefined {
+  const from = tokens.findIndex(fits);
+  const open = tokens.findIndex(({ text: sign }, at) => from >= 0 && at > from && sign === "{");
+  if (open < 0) return undefined;
+  let depth = 0;
+  for (let at = open; at < tokens.length; at++) {
+    const token = tokens[at];
+    if (token?.text === "{") depth++;
+    else if (token?.text === "}" && --depth === 0) return text.slice(tokens[open]?.start, token.end);
+  }
+  return undefined;
+}

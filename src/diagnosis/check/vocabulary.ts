@@ -1,0 +1,130 @@
+import { createPrefixTable, descriptionIris, type PrefixTable } from "../../registry/schema/prefixes.ts";
+import { iriParts } from "../../registry/schema/text.ts";
+import type { PropertyPartition, VoidDescription } from "../../registry/void/void-description.ts";
+
+/** What one or several descriptions say of a property. */
+export interface PropertyFacts {
+  /** The largest count of any endpoint; absent when unknown. */
+  readonly triples?: number;
+  readonly distinctSubjects?: number;
+  /** Classes whose instances have the property. */
+  readonly subjects: ReadonlySet<string>;
+  /** Classes of its objects. */
+  readonly objects: ReadonlySet<string>;
+  readonly datatypes: ReadonlySet<string>;
+  /** Every endpoint's list of its object classes and datatypes is complete. */
+  readonly objectsComplete: boolean;
+}
+
+/** The classes and properties of some endpoints, as their descriptions tell them. */
+export interface Vocabulary {
+  readonly classes: ReadonlyMap<string, { readonly entities?: number }>;
+  readonly properties: ReadonlyMap<string, PropertyFacts>;
+  readonly languages: ReadonlySet<string>;
+  readonly prefixes: readonly PrefixTable[];
+  /** Namespaces by local name. */
+  namespacesWith(local: string): readonly string[];
+}
+
+const known = new WeakMap<VoidDescription, Vocabulary>();
+
+/** The vocabulary of these descriptions together; that of one is kept as long as the description. */
+export function vocabularyOf(descriptions: readonly VoidDescription[]): Vocabulary {
+  const each = descriptions.map((description) => {
+    const kept = known.get(description) ?? vocabularyOfOne(description);
+    known.set(description, kept);
+    return kept;
+  });
+  const [only, ...others] = each;
+  return only !== undefined && others.length === 0 ? only : merged(each);
+}
+
+interface OpenFacts {
+  triples?: number;
+  distinctSubjects?: number;
+  readonly subjects: Set<string>;
+  readonly objects: Set<string>;
+  readonly datatypes: Set<string>;
+  objectsComplete: boolean;
+}
+
+const emptyFacts = (): OpenFacts => ({
+  subjects: new Set(),
+  objects: new Set(),
+  datatypes: new Set(),
+  objectsComplete: true,
+});
+
+function vocabularyOfOne(description: VoidDescription): Vocabulary {
+  const classes = new Map<string, { entities?: number }>();
+  const properties = new Map<string, OpenFacts>();
+  const add = (partition: PropertyPartition, ofClass: string | undefined): void => {
+    const facts = properties.get(partition.property) ?? emptyFacts();
+    properties.set(partition.property, facts);
+    if (ofClass === undefined) addCounts(facts, partition);
+    else facts.subjects.add(ofClass);
+    for (const { iri } of partition.objectClasses) facts.objects.add(iri);
+    for (const { iri } of partition.datatypes) facts.datatypes.add(iri);
+    facts.objectsComplete &&= partition.objectsComplete;
+  };
+  for (const { class: iri, entities, properties: own } of description.classPartitions) {
+    classes.set(iri, entities === undefined ? {} : { entities: entities.value });
+    for (const partition of own) add(partition, iri);
+  }
+  for (const partition of description.propertyPartitions) add(partition, undefined);
+  const prefixes = [createPrefixTable(descriptionIris(description))];
+  return finished({ classes, properties, languages: new Set(description.languages), prefixes });
+}
+
+function addCounts(facts: OpenFacts, { triples, distinctSubjects }: PropertyPartition): void {
+  if (triples !== undefined) facts.triples = Math.max(facts.triples ?? 0, triples.value);
+  if (distinctSubjects !== undefined) {
+    facts.distinctSubjects = Math.max(facts.distinctSubjects ?? 0, distinctSubjects.value);
+  }
+}
+
+function merged(all: readonly Vocabulary[]): Vocabulary {
+  const classes = new Map<string, { entities?: number }>();
+  const properties = new Map<string, OpenFacts>();
+  for (const each of all) {
+    for (const [iri, { entities = 0 }] of each.classes) {
+      classes.set(iri, { entities: Math.max(classes.get(iri)?.entities ?? 0, entities) });
+    }
+    for (const [iri, facts] of each.properties)
+      properties.set(iri, together(properties.get(iri) ?? emptyFacts(), facts));
+  }
+  const languages = new Set(all.flatMap((each) => [...each.languages]));
+  return finished({ classes, properties, languages, prefixes: all.flatMap(({ prefixes }) => prefixes) });
+}
+
+function together(into: OpenFacts, facts: PropertyFacts): OpenFacts {
+  for (const name of ["subjects", "objects", "datatypes"] as const) {
+    for (const value of facts[name]) into[name].add(value);
+  }
+  for (const name of ["triples", "distinctSubjects"] as const) {
+    const value = facts[name];
+    if (value !== undefined) into[name] = Math.max(into[name] ?? 0, value);
+  }
+  into.objectsComplete &&= facts.objectsComplete;
+  return into;
+}
+
+function finished(parts: Omit<Vocabulary, "namespacesWith">): Vocabulary {
+  let byName: Map<string, Set<string>> | undefined;
+  return {
+    ...parts,
+    namespacesWith(local) {
+      byName ??= namesOf([...parts.classes.keys(), ...parts.properties.keys()]);
+      return [...(byName.get(local) ?? [])];
+    },
+  };
+}
+
+function namesOf(iris: readonly string[]): Map<string, Set<string>> {
+  const byName = new Map<string, Set<string>>();
+  for (const iri of iris) {
+    const { namespace, local } = iriParts(iri);
+    byName.set(local, (byName.get(local) ?? new Set()).add(namespace));
+  }
+  return byName;
+}

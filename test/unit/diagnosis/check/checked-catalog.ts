@@ -1,0 +1,76 @@
+import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts";
+import { createPlanner } from "../../../../src/plan/create-planner.ts";
+import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
+import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
+import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
+
+const foaf = "http://xmlns.com/foaf/0.1/";
+const ex = "http://vocabulary.example/";
+const xsd = "http://www.w3.org/2001/XMLSchema#";
+
+const literals = (iri: string, triples: number, ...datatypes: readonly string[]): PropertyPartition => ({
+  ...propertyPartition(iri, { triples }),
+  datatypes: datatypes.map((datatype) => ({ iri: datatype, status: "exact", record: 0 })),
+});
+const links = (iri: string, triples: number, range: string) => propertyPartition(iri, { triples, range });
+const langString = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+
+const person = [
+  literals(`${foaf}name`, 320_960, langString),
+  literals(`${ex}bornIn`, 300_000, `${xsd}gYear`),
+  links(`${foaf}knows`, 90_000, `${foaf}Person`),
+  links(`${ex}employer`, 50_000, `${ex}Company`),
+];
+const company = [literals(`${ex}companyTitle`, 900, `${xsd}string`)];
+const painting = [
+  literals(`${ex}paintingTitle`, 400, `${xsd}string`),
+  links(`${ex}painter`, 380, `${foaf}Person`),
+  literals(`${ex}width`, 390, `${xsd}integer`),
+];
+
+const descriptions: ReadonlyMap<string, VoidDescription> = new Map([
+  [
+    "people",
+    descriptionOf({
+      classPartitions: [
+        classPartition(`${foaf}Person`, 320_960, person),
+        classPartition(`${ex}Company`, 1_000, company),
+      ],
+      propertyPartitions: [...person, ...company],
+      languages: ["en"],
+    }),
+  ],
+  [
+    "works",
+    descriptionOf({ classPartitions: [classPartition(`${ex}Painting`, 400, painting)], propertyPartitions: painting }),
+  ],
+]);
+
+const catalog = toCatalog(
+  [toEntry("people"), toEntry("works"), toEntry("unseen")],
+  [{ id: "both", title: "both", members: ["people", "works"], memberKeywords: [] }],
+);
+
+/** Persons and companies at "people", paintings at "works", nothing known of "unseen"; both descriptions are complete. */
+export function openCheck() {
+  const search = createSearchIndex();
+  search.setEndpoints(catalog.entries);
+  for (const [id, description] of descriptions) search.setDescription(id, description);
+  const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example", terms: search });
+  const check = createQueryCheck({
+    catalog,
+    planner,
+    search,
+    descriptions: { get: async (id) => descriptions.get(id) },
+    now: () => Date.parse("2026-01-01T12:00:00Z"),
+  });
+  const { signal } = new AbortController();
+  return {
+    ...check,
+    checked: (query: string, place: { endpoint?: string; federation?: string } = {}) =>
+      check.check({ query, owner: "tests", ...place }, { signal }),
+    prepared: (query: string, place: { endpoint?: string; federation?: string } = {}) =>
+      check.prepare({ query, owner: "tests", ...place }),
+  };
+}
