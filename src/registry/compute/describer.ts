@@ -12,6 +12,7 @@ import { noDistinct, repeatedTriples, settleDoubt, turnToNamedGraphs, probe } fr
 import { restoredFacts } from "./fact-base.ts";
 import { factKinds } from "./fact-kinds.ts";
 import { computeFacts } from "./compute-facts.ts";
+import { computeTermTexts } from "./term-labels.ts";
 import { startList } from "./lists.ts";
 import { reconcile } from "./reconcile.ts";
 import { type Run, inconsistentAnswers } from "./run.ts";
@@ -133,6 +134,7 @@ async function computeAll(run: Run): Promise<void> {
   // The second time for classes and properties that the first has brought to light.
   for (const kind of [...computedKinds, ...computedKinds]) await perform(kind.phrase, () => computeFacts(run, kind));
   for (const kind of Object.values(factKinds)) run.todo.closeKind(kind);
+  await perform("labels of classes and properties", () => computeTermTexts(run));
   await perform("nodes, languages and namespaces", () => computeDatasetFacts(run));
   run.progress("done", 1, 1);
 }

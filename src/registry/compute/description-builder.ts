@@ -5,6 +5,7 @@ import {
   type Linkset,
   type ObjectPartition,
   type PropertyPartition,
+  type TermText,
   type UnknownFact,
   type VoidDescription,
 } from "../void/void-description.ts";
@@ -51,9 +52,13 @@ export function buildDescription(base: FactBase, frame: Frame): VoidDescription 
       ...linksets.filter((linkset) => isPublished(linkset) && isPossible(base, linkset)),
       ...linksetsWithin(classPartitions),
     ].slice(0, mostLinksets),
+    terms: base.terms.size > 0 ? termsOf(base) : undefined,
     records: [...frame.records],
   };
 }
+
+const termsOf = ({ terms }: FactBase): readonly TermText[] =>
+  [...terms.values()].toSorted((one, other) => compareText(one.iri, other.iri));
 
 const namedGraphs = (base: FactBase): NonNullable<VoidDescription["namedGraphs"]>["list"] =>
   Array.from(base.namedGraphs, ([graph, fact]) => ({ graph, ...fact })).toSorted(
@@ -181,6 +186,7 @@ export function withClaims(measured: FactBase, claims: FactBase): ClaimedFacts {
   const shown: FactBase = {
     ...measured,
     totals,
+    terms: new Map([...claims.terms, ...measured.terms]),
     classes: layered(measured.classes, claims.classes, {
       has: isClass,
       join: joinClass,

@@ -1,4 +1,4 @@
-import type { Count, FactStatus, ObjectPartition, VoidDescription } from "../void/void-description.ts";
+import type { Count, FactStatus, ObjectPartition, TermText, VoidDescription } from "../void/void-description.ts";
 import type { FactKind } from "./fact-kinds.ts";
 
 /** How a fact is known. */
@@ -46,6 +46,8 @@ export interface FactBase {
   /** Named graphs whose union is described, as the default graph is empty. */
   readonly namedGraphs: Map<string, CountedFact>;
   graphsComplete: boolean;
+  /** Labels and descriptions of classes and properties by IRI. */
+  readonly terms: Map<string, TermText>;
 }
 
 /** How good a status is, best first. */
@@ -117,6 +119,7 @@ export function emptyFacts(): FactBase {
     graphs: new Set(),
     namedGraphs: new Map(),
     graphsComplete: false,
+    terms: new Map(),
   };
 }
 
@@ -136,6 +139,7 @@ export function restoredFacts(known: VoidDescription | undefined, kind: "measure
     const count = wanted(known[name], isWanted);
     if (count) base.totals.set(name, count);
   }
+  for (const term of known.terms ?? []) if (isWanted(term)) base.terms.set(term.iri, term);
   restoreProperties(base.properties, known.propertyPartitions, isWanted);
   restoreClasses(base.classes, known.classPartitions, isWanted);
   if (kind === "claimed") return base;

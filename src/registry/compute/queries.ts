@@ -97,6 +97,21 @@ export function matched(triples: readonly string[], { named }: Pick<Dialect, "na
   return triples.map((triple, at) => (named ? `GRAPH ?g${at} { ${triple} } ` : `${triple} . `)).join("");
 }
 
+/** Texts of terms: in the data that is described, or in any named graph. */
+export function termTextsQuery(
+  {
+    iris,
+    properties,
+    where,
+  }: { iris: readonly string[]; properties: readonly string[]; where: "described" | "any graph" },
+  dialect: Dialect,
+): string {
+  const isAny = where === "any graph";
+  const triple = matched(["?t ?p ?l"], { named: isAny || dialect.named });
+  const keys = `${among("t", iris, dialect)}${among("p", properties, dialect)}`;
+  return `SELECT DISTINCT ?t ?p ?l${isAny ? "" : from(dialect)} WHERE { ${keys}${triple}FILTER(isLiteral(?l)) }`;
+}
+
 const anyTriple = (dialect: Dialect): string => matched(["?s ?p ?o"], dialect);
 
 const tallyTexts: Readonly<Record<Tally, string>> = {

@@ -12,6 +12,7 @@ const tasks = [
   "distinct objects",
   "languages",
   "namespaces",
+  "labels",
 ] as const;
 
 /** Work beside the kinds of facts. */

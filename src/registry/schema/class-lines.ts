@@ -18,7 +18,7 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
-import { plainText } from "./text.ts";
+import { iriParts, nameWords, plainText } from "./text.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */
 export const longestName = 500;
@@ -83,19 +83,35 @@ export function looseProperties({ description }: ViewContent): readonly Property
 function classLine(content: ViewContent, partition: ClassPartition, most: number | undefined): ViewLine | undefined {
   if (partition.class.length > longestName) return undefined;
   const name = content.table.short(partition.class);
+  const label = tellingLabel(content, partition.class);
   const count = countWriter(content.description)(partition.entities, partition.status);
   const shown = most === undefined ? undefined : shownProperties(content, partition, most);
   return {
-    text: `${name.text} (${count})${shown === undefined ? "" : `: ${shown.text}`}`,
+    text: `${name.text}${labelText(label)} (${count})${shown === undefined ? "" : `: ${shown.text}`}`,
     prefixes: [...name.prefixes, ...(shown?.prefixes ?? [])],
-    class: classJson(partition, shown?.properties),
+    class: classJson(partition, label, shown?.properties),
     properties: shown?.omitted,
     values: shown?.values,
   };
 }
 
-const classJson = (partition: ClassPartition, properties: readonly SchemaProperty[] | undefined): SchemaClass => ({
+/** A label that says more than the name does, cut. */
+function tellingLabel({ labels }: ViewContent, iri: string): string | undefined {
+  const label = plainText(labels.get(iri) ?? "", longestLabel);
+  return label === "" || wordsOf(label) === wordsOf(iriParts(iri).local) ? undefined : label;
+}
+
+const longestLabel = 40;
+const wordsOf = (text: string): string => nameWords(text).join(" ").toLowerCase();
+const labelText = (label: string | undefined): string => (label === undefined ? "" : ` ${stringText(label)}`);
+
+const classJson = (
+  partition: ClassPartition,
+  label: string | undefined,
+  properties: readonly SchemaProperty[] | undefined,
+): SchemaClass => ({
   iri: partition.class,
+  ...(label !== undefined && { label }),
   status: partition.status,
   entities: countValue(partition.entities),
   ...(properties !== undefined && { properties, propertiesComplete: partition.propertiesComplete }),
@@ -148,6 +164,7 @@ function* valueLines({ chosen, table, examples }: ViewContent): Generator<ViewLi
 /** `property -> range|range (triples)`. */
 function propertyText(content: ViewContent, property: PropertyPartition) {
   const name = content.table.short(property.property);
+  const label = tellingLabel(content, property.property);
   const all = rangesOf(property);
   const shown = all.filter(({ iri }) => iri.length <= longestName).slice(0, mostRanges);
   const names = shown.map(({ iri }) => content.table.short(iri));
@@ -160,15 +177,20 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   const count = countWriter(content.description)(property.triples, property.status);
   const isShown = new Set(shown.map(({ iri }) => iri));
   return {
-    text: `${name.text} -> ${ranges.join("|") || "untyped"} (${count})`,
+    text: `${name.text}${labelText(label)} -> ${ranges.join("|") || "untyped"} (${count})`,
     prefixes: [name, ...names].flatMap(({ prefixes }) => prefixes),
-    json: propertyJson(property, isShown),
+    json: propertyJson(property, label, isShown),
     values: omitted,
   };
 }
 
-const propertyJson = (property: PropertyPartition, shown: ReadonlySet<string>): SchemaProperty => ({
+const propertyJson = (
+  property: PropertyPartition,
+  label: string | undefined,
+  shown: ReadonlySet<string>,
+): SchemaProperty => ({
   iri: property.property,
+  ...(label !== undefined && { label }),
   status: property.status,
   triples: countValue(property.triples),
   objectClasses: property.objectClasses.map(({ iri }) => iri).filter((iri) => shown.has(iri)),

@@ -20,6 +20,8 @@ export interface ViewContent {
   readonly table: PrefixTable;
   readonly chosen: ChosenClasses;
   readonly examples: readonly ValueExamples[];
+  /** What the endpoint calls its classes and properties, by IRI. */
+  readonly labels: ReadonlyMap<string, string>;
 }
 
 /** One line, with the facts in it for the JSON. */

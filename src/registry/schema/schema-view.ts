@@ -1,4 +1,5 @@
 import type { FactStatus, VoidDescription, ClassPartition } from "../void/void-description.ts";
+import { labelsOf } from "../void/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
 import { createPrefixTable, descriptionIris, type PrefixTable } from "./prefixes.ts";
@@ -39,6 +40,7 @@ export type CountValue = { readonly value: number; readonly status: FactStatus }
 /** A property of a class, or of the dataset, in JSON. */
 export interface SchemaProperty {
   readonly iri: string;
+  readonly label?: string | undefined;
   readonly status: FactStatus;
   readonly triples: CountValue;
   readonly objectClasses: readonly string[];
@@ -50,6 +52,7 @@ export interface SchemaProperty {
 /** A class in JSON; `properties` only with detail "lines". */
 export interface SchemaClass {
   readonly iri: string;
+  readonly label?: string | undefined;
   readonly status: FactStatus;
   readonly entities: CountValue;
   readonly properties?: readonly SchemaProperty[];
@@ -132,7 +135,13 @@ const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLin
 export function schemaView(description: VoidDescription, request: SchemaRequest): SchemaView {
   const table = createPrefixTable(descriptionIris(description));
   const chosen = chooseClasses(description, table, request.classes);
-  const content: ViewContent = { description, table, chosen, examples: request.examples ?? [] };
+  const content: ViewContent = {
+    description,
+    table,
+    chosen,
+    examples: request.examples ?? [],
+    labels: labelsOf(description),
+  };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
   return composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });
 }

@@ -1,5 +1,6 @@
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { iriParts } from "../schema/text.ts";
+import { labelsOf } from "../void/term-texts.ts";
 import type { Count, PropertyPartition, VoidDescription } from "../void/void-description.ts";
 import type { DescriptionNotes, SearchLimits } from "./search-index.ts";
 import { type Term, TermTable, termDocument, termKey, termWeights, type UseCount } from "./term-table.ts";
@@ -108,7 +109,7 @@ export function putDescription(
 ): void {
   const { id } = how;
   const before = state.endpoints.get(id);
-  const wanted = termsOf(description, how.labels);
+  const wanted = termsOf(description);
   const kept = new Set(wanted.map(({ term }) => term.key));
   for (const key of before?.described?.keys ?? []) if (!kept.has(key)) dropUse(state, key, id);
   const taken = wanted
@@ -155,12 +156,13 @@ interface CountedTerm {
 }
 
 /** Classes, then properties, of a description, each once; IRIs beyond 2,048 characters are left out. */
-function termsOf(description: VoidDescription, labels: DescriptionNotes["labels"]): readonly CountedTerm[] {
+function termsOf(description: VoidDescription): readonly CountedTerm[] {
+  const labels = labelsOf(description);
   const found = new Map<string, CountedTerm>();
   const take = (kind: Term["kind"], iri: string, count: Count | undefined): void => {
     const key = termKey(kind, iri);
     if (iri.length > longestIri || found.has(key)) return;
-    const label = labels?.get(iri)?.slice(0, longestLabel);
+    const label = labels.get(iri)?.slice(0, longestLabel);
     const term: Term = { key, kind, iri, label };
     found.set(key, { term, count: count && { value: count.value, status: count.status } });
   };

@@ -105,8 +105,6 @@ export interface EntryPage {
 export interface DescriptionNotes {
   /** Tells this state of the description from others, for `restore`; `finishedAt` when absent. */
   readonly version?: string;
-  /** Labels by IRI, where known. */
-  readonly labels?: ReadonlyMap<string, string>;
 }
 
 /** What `restore` made of a snapshot. */

@@ -1,5 +1,5 @@
 import type * as RDF from "@rdfjs/types";
-import { dcterms, foaf, prov, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
+import { dcterms, foaf, prov, rdfs, sd, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { measured, QuadWriter, StatusNotes } from "./quad-writer.ts";
 import type {
   ClassPartition,
@@ -8,6 +8,7 @@ import type {
   MeasurementRecord,
   ObjectPartition,
   PropertyPartition,
+  TermText,
   VoidDescription,
 } from "./void-description.ts";
 
@@ -72,6 +73,7 @@ export function agentView(description: VoidDescription, options: ViewOptions): r
     writeClass(view, description.dataset, { partition, name: `class-${at + 1}` });
   }
   writeProperties(view, { parent: description.dataset, prefix: "", partitions: description.propertyPartitions });
+  for (const term of description.terms ?? []) writeTerm(view, term);
   for (const [at, linkset] of description.linksets.entries()) {
     if (view.extended || linkset.targetEndpoint === undefined) writeLinkset(view, description, { linkset, at });
   }
@@ -220,6 +222,12 @@ function writeObjects(
     view.notes.add(node, kind.key, partition);
     writeCounts(view, node, [[v.triples, partition.triples]]);
   }
+}
+
+function writeTerm({ writer, notes }: View, term: TermText): void {
+  writer.text(term.iri, rdfs.label, term.label);
+  writer.text(term.iri, rdfs.comment, term.description);
+  notes.add(term.iri, rdfs.label, term);
 }
 
 /** Each side is the dataset's part with that class (VoID, section 4.4), or a whole dataset. */

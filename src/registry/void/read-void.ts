@@ -2,6 +2,7 @@ import type * as RDF from "@rdfjs/types";
 import { dcterms, rdfs, voidExt, voidVocabulary as v } from "../../rdf/vocabularies.ts";
 import { measured } from "./quad-writer.ts";
 import { PartitionReader, readCount, type VoidSource } from "./read-partitions.ts";
+import { readTerms, termIris } from "./term-texts.ts";
 import { iriOf, iriTextOf, languageOf, textOf, titleOf, onlyIri, nodeKey } from "./values.ts";
 import type { VoidDescription, Linkset } from "./void-description.ts";
 
@@ -20,16 +21,20 @@ export function readVoid(source: VoidSource): VoidFacts {
   const { nodes, annotations } = source;
   const reader = new PartitionReader(source);
   const complete = (predicate: string): boolean => nodes.some((node) => annotations.complete(node, predicate));
+  const classPartitions = reader.classes(nodes);
+  const propertyPartitions = reader.properties(nodes);
+  const terms = readTerms(source, termIris({ classPartitions, propertyPartitions }));
   return {
     ...readTexts(source),
     ...readTotals(source),
-    classPartitions: reader.classes(nodes),
+    classPartitions,
     classesComplete: complete(measured.classesComplete),
-    propertyPartitions: reader.properties(nodes),
+    propertyPartitions,
     propertiesComplete: complete(measured.propertiesComplete),
     languages: readLanguages(source),
     namespaces: namesOf(objectsOf(source, v.uriSpace).map(iriTextOf)),
     linksets: readLinksets(source),
+    ...(terms && { terms }),
   };
 }
 

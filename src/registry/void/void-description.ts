@@ -86,6 +86,15 @@ const linksetSchema = exactly({
   ...known,
 });
 
+const termSchema = exactly({
+  /** IRI of a class or property of the dataset. */
+  iri,
+  /** On one line, English where there are several. */
+  label: Type.Optional(text(300)),
+  description: Type.Optional(text(1_000)),
+  ...known,
+});
+
 const unknownSchema = exactly({
   /** A few words, e.g. `triples`, `properties of <http://...>`. */
   what: text(longestText),
@@ -151,6 +160,8 @@ const descriptionSchema = exactly({
    */
   namedGraphs: Type.Optional(exactly({ list: list(graphSchema, mostNames), complete: Type.Boolean() })),
   linksets: list(linksetSchema, mostPartitions),
+  /** What the endpoint itself calls its classes and properties, in the order of IRIs; those without a name are left out. */
+  terms: Type.Optional(list(termSchema, mostPartitions)),
   unknown: list(unknownSchema, mostPartitions),
   records: list(recordSchema, mostRecords),
   /** Work done: requests sent, decoded bytes received, milliseconds. */
@@ -187,6 +198,9 @@ export type ClassPartition = Frozen<Static<typeof classSchema>>;
 
 /** Links from one dataset to another catalogue endpoint (`void:Linkset`), or between two classes. */
 export type Linkset = Frozen<Static<typeof linksetSchema>>;
+
+/** Label and description of a class or property. */
+export type TermText = Frozen<Static<typeof termSchema>>;
 
 /** Something that could not be found out, or that contradicts something else, and why. */
 export type UnknownFact = Frozen<Static<typeof unknownSchema>>;

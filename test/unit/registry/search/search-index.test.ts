@@ -256,8 +256,8 @@ describe("hostile input", () => {
 
   it("shows titles without control characters", () => {
     const index = createSearchIndex();
-    const labels = new Map([["http://x/a", "evil\n\u202Elabel"]]);
-    index.setDescription("x", descriptionOf({ classPartitions: [classPartition("http://x/a")] }), { labels });
+    const terms = [{ iri: "http://x/a", label: "evil\n\u202Elabel", status: "exists", record: 0 } as const];
+    index.setDescription("x", descriptionOf({ classPartitions: [classPartition("http://x/a")], terms }));
     expect(index.search({ q: "label", limit: 1, offset: 0 }).hits[0]?.title).toBe("evil label");
   });
 });

@@ -13,8 +13,8 @@ const descriptions = new Map([
 function full(): SearchIndex {
   const index = createSearchIndex();
   index.setEndpoints(entries);
-  const labels = new Map([["http://vocab1.example/core/Protein0", "Eiweiß"]]);
-  index.setDescription("dataset-1", syntheticDescription(1, size), { version: "v1", labels });
+  const label = { iri: "http://vocab1.example/core/Protein0", label: "Eiweiß", status: "exists", record: 0 } as const;
+  index.setDescription("dataset-1", { ...syntheticDescription(1, size), terms: [label] }, { version: "v1" });
   index.setDescription("dataset-2", syntheticDescription(2, size), { version: "v2" });
   return index;
 }

@@ -1,0 +1,47 @@
+import { bestTexts, textProperties } from "../void/term-texts.ts";
+import { isWritable } from "../void/values.ts";
+import { termTextsQuery } from "./queries.ts";
+import type { Run } from "./run.ts";
+
+/** Terms that are asked for: the most frequent ones. */
+const mostTerms = 2_000;
+const mostRows = 20_000;
+
+/**
+ * What the endpoint itself calls its classes and properties: in the data that is described and, for terms that have no name
+ * there, in any named graph, where many keep their ontology.
+ */
+export async function computeTermTexts(run: Run): Promise<void> {
+  const { base, todo, dialect } = run;
+  if (!todo.isOpen("labels")) return;
+  const iris = new Set([...base.classes.keys(), ...base.properties.keys()]);
+  for (const { properties } of base.classes.values()) for (const iri of properties.keys()) iris.add(iri);
+  const wanted = [...iris].filter(isWritable).slice(0, mostTerms);
+  const failed = await askTexts(run, wanted, "described");
+  const missing = wanted.filter((iri) => !base.terms.has(iri));
+  const stillFailed = failed ?? (dialect.named ? undefined : await askTexts(run, missing, "any graph"));
+  todo.close("labels", stillFailed);
+}
+
+/** @returns why not everything was answered; one batch that fails ends it, as the others would fail alike */
+async function askTexts(run: Run, iris: readonly string[], where: "described" | "any graph") {
+  const { base, session, dialect, mostKeys } = run;
+  const size = Math.max(1, Math.min(mostKeys, batchSize));
+  for (let at = 0; at < iris.length; at += size) {
+    const batch = iris.slice(at, at + size);
+    const query = termTextsQuery({ iris: batch, properties: textProperties, where }, dialect);
+    const outcome = await session.ask({ query, level: 2, maxRows: mostRows });
+    if (!outcome.ok) return { why: outcome.why, record: outcome.record };
+    const rows = Map.groupBy(outcome.answer.rows, (row) => row.get("t")?.value);
+    for (const iri of batch) {
+      const own = rows.get(iri) ?? [];
+      const texts = bestTexts((property) =>
+        own.filter((row) => row.get("p")?.value === property).flatMap((row) => row.get("l") ?? []),
+      );
+      if (texts) base.terms.set(iri, { iri, ...texts, status: "exists", record: outcome.record });
+    }
+  }
+  return undefined;
+}
+
+const batchSize = 100;
