@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolProfile } from "./agent/tool.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
 import { openAgents } from "./app/open-agents.ts";
+import { openDiagnosis } from "./app/open-diagnosis.ts";
 import { localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
@@ -87,15 +88,16 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
     egress: config.egress,
     publicUrl: config.publicUrl,
   });
+  const { now } = steadyClock;
+  const execution = { planner, direct: createDirectExecutor(clients.sparql, now), federated: evaluators, now };
+  const diagnosis = openDiagnosis(config, registry, execution);
   const queries = createQueryService({
-    planner,
-    direct: createDirectExecutor(clients.sparql, steadyClock.now),
-    federated: evaluators,
+    ...execution,
+    explainEmpty: diagnosis.explainEmpty,
     limits: config.limits,
     metrics,
     sharedStore: state.soleOwner ? undefined : state.store,
     tracer: tracing,
-    now: steadyClock.now,
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);

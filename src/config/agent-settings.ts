@@ -30,6 +30,13 @@ export const agentSettings = {
     meaning: "Whether agents' queries that do not parse are mended before they are run, which the answer tells.",
     ...flag,
   },
+  explainEmptyMs: {
+    name: "FEDWAY_EXPLAIN_EMPTY_MS",
+    default: "1000",
+    meaning:
+      "How long an empty answer of /api/query may take to say why it is empty, in milliseconds; 0: it does not say.",
+    ...integer(0, 60_000),
+  },
   mcpToken: {
     name: "FEDWAY_MCP_TOKEN",
     default: "",

@@ -20,6 +20,9 @@ function own(status: number, title: string, retryable: boolean): ErrorKind {
   return { status, title, retryable, silenceable: false };
 }
 
+/** Why an answer is empty: a finding about a query that was answered, which nobody throws. */
+const finding = (title: string): ErrorKind => own(200, title, false);
+
 /** The closed list of codes. A code never changes its meaning; new failures get new codes. */
 export const errorCatalog = {
   QUERY_MISSING: request(400, "No query was sent"),
@@ -88,6 +91,16 @@ export const errorCatalog = {
   ENDPOINT_BUSY: upstream(503, "Too many requests are waiting for the endpoint", true),
   CIRCUIT_OPEN: upstream(503, "The endpoint failed repeatedly and is left alone for a while", true),
   ANSWER_TOO_LARGE: upstream(502, "The answer is larger than allowed", false),
+  EMPTY_TERM: finding("No data has a class or property of the query"),
+  EMPTY_VALUE: finding("No data has a value that the query names"),
+  EMPTY_DIRECTION: finding("A pattern asks for a property in the wrong direction"),
+  EMPTY_ENDPOINT: finding("A part of the query asks an endpoint that has nothing for it"),
+  EMPTY_FILTER: finding("A FILTER leaves nothing"),
+  EMPTY_KEYS: finding("Two parts of the query write the values that join them in different ways"),
+  EMPTY_JOIN: finding("Parts of the query that have solutions have none together"),
+  EMPTY_PATTERN: finding("A part of the query has no solutions"),
+  EMPTY_MODIFIER: finding("The query leaves out all solutions that its patterns have"),
+  EMPTY_UNDECIDED: finding("Why the answer is empty is not known"),
   CONFIG_INVALID: own(500, "The configuration is not valid", false),
   CATALOG_INVALID: own(500, "The catalogue is not valid", false),
   STORE_FAILED: own(503, "The service's own storage failed", true),

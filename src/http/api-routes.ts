@@ -44,6 +44,7 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     federationId: federation,
     timeoutMs,
     maxRows: maxRows ?? config.limits.maxRows,
+    explainEmpty: true,
     defaultGraphs: [],
     namedGraphs: [],
     partial,
@@ -54,7 +55,7 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     trace: exchange.span?.context,
   });
   exchange.run = table.run;
-  if (table.diagnosis) exchange.code = table.diagnosis.code;
+  if (table.diagnosis && table.status !== "empty") exchange.code = table.diagnosis.code;
   return table;
 }
 

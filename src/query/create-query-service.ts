@@ -1,6 +1,6 @@
 import { type Executor, noteSilenced, sourceReport } from "../engine/executor.ts";
 import type { ExecutionBounds } from "../engine/federation-engine.ts";
-import { FedwayError, toFedwayError } from "../errors/fedway-error.ts";
+import { FedwayError, type Problem, toFedwayError } from "../errors/fedway-error.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { DirectPlan, FederatedPlan, QueryPlan } from "../plan/query-plan.ts";
 import { type ResultFormat, resultFormats } from "../results/formats.ts";
@@ -10,13 +10,13 @@ import { negotiateFormat } from "../results/negotiation.ts";
 import type { Tracer } from "../telemetry/tracing.ts";
 import { createAdmission } from "./admission.ts";
 import { toPlanDescription } from "./explain.ts";
-import type { QueryAnswer, QueryRequest, QueryService } from "./query-service.ts";
+import type { QueryAnswer, QueryRequest, QueryService, TableRequest } from "./query-service.ts";
 import type { Store } from "../store/store.ts";
 import { completed, createRunLog, firstByteStatus, notesOf, shownTo } from "./run-log.ts";
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
-import { noTable, tabulate, toTabularAnswer } from "./table.ts";
+import { noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
 
 /** What the use case is made of. */
 export interface QueryServiceOptions {
@@ -35,6 +35,8 @@ export interface QueryServiceOptions {
     observeRun(plan: string, status: string, seconds: number): void;
     observePlan(cached: boolean): void;
   };
+  /** Why a query with an empty answer has no solutions, as far as that can be told soon; absent: it is not asked. */
+  readonly explainEmpty?: ((request: QueryRequest) => Promise<Problem | null>) | undefined;
   /** Milliseconds since the epoch, with fractions; the clock of all deadlines. */
   readonly now: () => number;
   /** Where several processes share the records of their runs; absent: each query is answered by this one. */
@@ -67,13 +69,9 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
   return {
     run: (request) => answerQuery(request, context),
     async table(request) {
-      const run = await startRun(request, context);
-      try {
-        const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
-        return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, limits.maxRows)));
-      } catch (error) {
-        return toTabularAnswer(run, noTable, error);
-      }
+      const table = await answerTable(request, context);
+      const isToBeExplained = request.explainEmpty === true && table.status === "empty";
+      return isToBeExplained ? { ...table, diagnosis: await whyEmpty(request, table.run, options) } : table;
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),
     async runRecord(id, owner) {
@@ -90,6 +88,28 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
       await sessions.close();
     },
   };
+}
+
+async function answerTable(request: TableRequest, context: RunContext): Promise<TabularAnswer> {
+  const run = await startRun(request, context);
+  try {
+    const result = await execute(context, run, (executor, chosen) => executor.evaluate(chosen, run.bounds));
+    return toTabularAnswer(run, await tabulate(result, Math.min(request.maxRows, context.limits.maxRows)));
+  } catch (error) {
+    return toTabularAnswer(run, noTable, error);
+  }
+}
+
+/** Null when it cannot be told now: the answer is whole without it. */
+async function whyEmpty(request: QueryRequest, run: string, { explainEmpty }: QueryServiceOptions) {
+  try {
+    const problem = await explainEmpty?.(request);
+    return problem ? { ...problem, run } : null;
+  } catch (error) {
+    // A diagnosis that is refused or given up is no failure of the query; a defect must be seen.
+    if (toFedwayError(error).code === "INTERNAL") throw error;
+    return null;
+  }
 }
 
 async function answerQuery(request: QueryRequest, context: RunContext): Promise<QueryAnswer> {

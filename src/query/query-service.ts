@@ -37,6 +37,13 @@ export interface QueryRequest {
   readonly trace?: unknown;
 }
 
+/** A query whose rows are wanted as a table. */
+export interface TableRequest extends QueryRequest {
+  readonly maxRows: number;
+  /** An empty answer says why it is empty, where that can be told soon. */
+  readonly explainEmpty?: boolean | undefined;
+}
+
 /** An answer on its way out. The body is destroyed with a `FedwayError` when the answer breaks off. */
 export interface QueryAnswer {
   readonly runId: string;
@@ -70,7 +77,7 @@ export interface QueryService {
    */
   run(request: QueryRequest): Promise<QueryAnswer>;
   /** Plans, runs and collects at most `maxRows` rows. Failures after planning are data (`status`, `diagnosis`). */
-  table(request: QueryRequest & { readonly maxRows: number }): Promise<TabularAnswer>;
+  table(request: TableRequest): Promise<TabularAnswer>;
   /** The plan without running it. @throws FedwayError on syntax errors */
   explain(
     request: Pick<QueryRequest, "text" | "endpointId" | "federationId" | "strict" | "defaultGraphs" | "namedGraphs">,

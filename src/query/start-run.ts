@@ -122,7 +122,7 @@ function plannedQuery(plan: QueryPlan, { text, endpointId, federationId }: Query
 }
 
 /** One signal for everything that a query starts: aborted, with a `FedwayError`, by the client's leaving or the deadline. */
-function startDeadline(client: AbortSignal, timeoutMs: number): { readonly signal: AbortSignal; stop(): void } {
+export function startDeadline(client: AbortSignal, timeoutMs: number): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const leave = () => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
   const timer = setTimeout(() => {

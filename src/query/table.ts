@@ -22,7 +22,7 @@ export interface TabularAnswer {
   readonly truncated: boolean;
   readonly sources: readonly SourceReport[];
   readonly notes: readonly PlanNote[];
-  /** Why the answer is partial or failed; null when it is not. */
+  /** Why the answer is partial, failed or, where that was asked for and could be told, empty; else null. */
   readonly diagnosis: Problem | null;
 }
 

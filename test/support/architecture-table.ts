@@ -116,7 +116,7 @@ export const modules: readonly Module[] = [
     packages: [],
   },
   // What is wrong with a query, before and after it is run.
-  { name: "diagnosis", imports: whole("plan", "sparql", "rdf", "registry"), packages: ["lru-cache"] },
+  { name: "diagnosis", imports: whole("plan", "sparql", "rdf", "registry", "results"), packages: ["lru-cache"] },
   {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",

@@ -76,6 +76,7 @@ export async function runForAgent(
       text: query,
       repairs,
       maxRows: parts.maxRows,
+      explainEmpty: true,
       ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1_000 }),
       defaultGraphs: [],
       namedGraphs: [],

@@ -83,6 +83,7 @@ describe("defaults", () => {
         profile: "full",
         toolsOff: [],
         repair: true,
+        explainEmptyMs: 1_000,
         mcpToken: undefined,
         harvest: { rows: 50_000, except: [] },
       },

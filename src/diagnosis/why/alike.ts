@@ -1,0 +1,108 @@
+import type * as RDF from "@rdfjs/types";
+import { editDistance } from "../../errors/nearest.ts";
+
+/** How a term differs from the one that was probably meant, in one word, and how probable that is, from 0 to 1. */
+export interface Likeness {
+  readonly kind:
+    | "language"
+    | "datatype"
+    | "blanks"
+    | "case"
+    | "accents"
+    | "number"
+    | "scheme"
+    | "slash"
+    | "namespace"
+    | "node"
+    | "spelling"
+    | "words"
+    | "other";
+  readonly score: number;
+}
+
+/** What a reader is told of a difference. */
+export const differences: Readonly<Record<Likeness["kind"], string>> = {
+  language: "another language tag",
+  datatype: "another datatype",
+  blanks: "other blank space",
+  case: "other case",
+  accents: "other accents",
+  number: "another way to write the number",
+  scheme: "http instead of https, or the other way round",
+  slash: "another end of the IRI",
+  namespace: "another namespace",
+  node: "an IRI instead of a literal, or the other way round",
+  spelling: "nearly the same spelling",
+  words: "some of the same words",
+  other: "one of the values there are",
+};
+
+/** Compares the terms at one place of a pattern: the one that is written, and one that would have solutions. */
+export function likeness(written: RDF.Term, found: RDF.Term): Likeness {
+  if (written.termType === "Literal" && found.termType === "Literal") return literalLikeness(written, found);
+  if (written.termType === "NamedNode" && found.termType === "NamedNode")
+    return iriLikeness(written.value, found.value);
+  const [left, right] = [wordsOf(nameOf(written)), wordsOf(nameOf(found))];
+  const isSame = left !== "" && left === right;
+  return isSame ? { kind: "node", score: 0.85 } : capped(spelling(left, right), 0.7);
+}
+
+function literalLikeness(written: RDF.Literal, found: RDF.Literal): Likeness {
+  const [left, right] = [written.value, found.value];
+  if (left === right) return { kind: written.language === found.language ? "datatype" : "language", score: 0.98 };
+  if (squeezed(left) === squeezed(right)) return { kind: "blanks", score: 0.97 };
+  if (squeezed(left).toLowerCase() === squeezed(right).toLowerCase()) return { kind: "case", score: 0.96 };
+  if (isNumber(left) && isNumber(right)) return numberLikeness(Number(left), Number(right));
+  if (folded(left) === folded(right)) return { kind: "accents", score: 0.93 };
+  return spelling(folded(left), folded(right));
+}
+
+/** Another number is another value, however like it looks. */
+const numberLikeness = (left: number, right: number): Likeness =>
+  left === right ? { kind: "number", score: 0.95 } : { kind: "other", score: 0.1 };
+
+function iriLikeness(left: string, right: string): Likeness {
+  if (left === right) return { kind: "other", score: 0 };
+  const [l, r] = [left.replace(/^https?:/, ""), right.replace(/^https?:/, "")];
+  if (l === r) return { kind: "scheme", score: 0.98 };
+  if (l.replace(/[/#]$/, "") === r.replace(/[/#]$/, "")) return { kind: "slash", score: 0.96 };
+  if (l.toLowerCase() === r.toLowerCase()) return { kind: "case", score: 0.96 };
+  const [name, other] = [localName(left), localName(right)];
+  if (name === other && name !== "") return { kind: "namespace", score: 0.92 };
+  if (squeezedName(name) === squeezedName(other)) return { kind: "case", score: 0.9 };
+  return spelling(wordsOf(name), wordsOf(other));
+}
+
+function spelling(left: string, right: string): Likeness {
+  const [a, b] = [left.slice(0, 128), right.slice(0, 128)];
+  const longest = Math.max(a.length, b.length);
+  if (longest === 0) return { kind: "other", score: 0 };
+  const letters = 1 - editDistance(a, b, longest) / longest;
+  if (letters >= 0.7) return { kind: "spelling", score: 0.9 * letters };
+  const [some, others] = [wordSet(a), wordSet(b)];
+  const shared = [...some].filter((word) => others.has(word)).length;
+  const words = shared / Math.max(1, Math.max(some.size, others.size));
+  if (words > 0 && words >= letters - 0.2) return { kind: "words", score: 0.3 + 0.4 * words };
+  return { kind: "other", score: 0.4 * letters };
+}
+
+const capped = ({ kind, score }: Likeness, most: number): Likeness => ({ kind, score: Math.min(score, most) });
+const squeezed = (text: string): string => text.trim().replaceAll(/\s+/gu, " ");
+const squeezedName = (text: string): string => text.replaceAll(/[\s_-]+/gu, "").toLowerCase();
+const folded = (text: string): string => squeezed(text).normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+const isNumber = (text: string): boolean => /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/iu.test(text);
+const wordSet = (text: string): ReadonlySet<string> =>
+  new Set(text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ""));
+
+/** Behind the last `#` or `/`; of an IRI that ends with one, the name before it. */
+export const localName = (iri: string): string => /([^/#]*)[/#]?$/u.exec(iri)?.[1] ?? "";
+
+const nameOf = (term: RDF.Term): string => (term.termType === "NamedNode" ? localName(term.value) : term.value);
+
+/** A name with blanks between its words, in lower case. */
+export const wordsOf = (name: string): string =>
+  name
+    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
+    .replaceAll(/[\s_.-]+/gu, " ")
+    .trim()
+    .toLowerCase();

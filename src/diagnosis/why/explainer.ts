@@ -1,0 +1,206 @@
+import { LRUCache } from "lru-cache";
+import { FedwayError, type Problem, toProblem } from "../../errors/fedway-error.ts";
+import type { Planner } from "../../plan/create-planner.ts";
+import type { KnownTerms } from "../../plan/plan-request.ts";
+import type { QueryPlan } from "../../plan/query-plan.ts";
+import type { Catalog } from "../../registry/catalog/catalog.ts";
+import { textOf } from "../../sparql/edit-text.ts";
+import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
+import { withServiceUrls } from "../../sparql/service-ids.ts";
+import { findCause } from "./find-cause.ts";
+import { type Finding, type Inquiry, whereOf } from "./inquiry.ts";
+import { namedMember } from "./member-of.ts";
+import { BudgetSpent, Prober, type ProbeBudget, type RunProbe } from "./prober.ts";
+import { headOf, partsOf } from "./query-parts.ts";
+import { shareWork } from "./share-work.ts";
+
+/** A query whose answer was empty. */
+export interface EmptyQuery {
+  readonly query: string;
+  /** Catalogue id of the endpoint, or federation, that it was sent to. */
+  readonly endpoint?: string | undefined;
+  readonly federation?: string | undefined;
+}
+
+/** What a diagnosis may cost; defaults 20 questions and 20 seconds. */
+export interface DiagnosisBudget {
+  readonly signal: AbortSignal;
+  /** Questions; each is one query of the kind that clients send. */
+  readonly maxRequests?: number | undefined;
+  /** Milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** Whose query it is. */
+  readonly owner?: string | undefined;
+}
+
+/** Why an answer is empty, and what it took to find out. */
+export interface EmptyDiagnosis {
+  /** Null: the query has solutions, so that nothing is to be explained. */
+  readonly problem: Problem | null;
+  /** Questions asked. */
+  readonly questions: number;
+  /** Requests that endpoints had for them. */
+  readonly requests: number;
+  readonly durationMs: number;
+}
+
+interface ExplainerOptions {
+  readonly run: RunProbe;
+  readonly planner: Planner;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
+  /** What descriptions say; absent: nothing is known. */
+  readonly terms?: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly now: () => number;
+  /** Diagnoses at once; more are refused. Default 4. */
+  readonly maxRunning?: number;
+}
+
+const keptMs = 120_000;
+
+/** An explainer that asks by `run`. */
+export function createExplainer(options: ExplainerOptions) {
+  const { maxRunning = 4 } = options;
+  const known = new LRUCache<string, EmptyDiagnosis>({ max: 200, ttl: keptMs });
+  const shared = shareWork<EmptyDiagnosis>();
+  return {
+    /**
+     * Why a query has no solutions. Who asks the same at the same time shares the work, and for two minutes its result.
+     * @throws FedwayError `SERVICE_BUSY` when too many diagnoses are under way, `CANCELLED`, and what the planner throws
+     */
+    async explain(asked: EmptyQuery, budget: DiagnosisBudget): Promise<EmptyDiagnosis> {
+      const { maxRequests = 20, timeoutMs = 20_000, signal, owner } = budget;
+      const key = JSON.stringify([asked.query, asked.endpoint, asked.federation, maxRequests, timeoutMs]);
+      const before = known.get(key);
+      if (before) return before;
+      if (shared.running >= maxRunning && !shared.has(key)) throw tooMany(maxRunning);
+      return shared.join(key, signal, async (common) => {
+        const diagnosis = await diagnose(options, asked, { maxRequests, timeoutMs, signal: common, owner });
+        known.set(key, diagnosis);
+        return diagnosis;
+      });
+    },
+  };
+}
+
+const tooMany = (running: number): FedwayError =>
+  new FedwayError("SERVICE_BUSY", `${running} diagnoses are under way already.`, {
+    retryAfterMs: 2_000,
+    next: "Try again in a moment.",
+  });
+
+async function diagnose(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Promise<EmptyDiagnosis> {
+  const startedAt = options.now();
+  const inquiry = openInquiry(options, asked, budget);
+  const end = (problem: Problem | null): EmptyDiagnosis => ({
+    problem,
+    questions: inquiry instanceof FedwayError ? 0 : inquiry.prober.asked,
+    requests: inquiry instanceof FedwayError ? 0 : inquiry.prober.requests,
+    durationMs: options.now() - startedAt,
+  });
+  if (inquiry instanceof FedwayError) return end(toProblem(inquiry));
+  const finding = await findingOf(inquiry);
+  return end(finding === null ? null : problemOf(inquiry, finding));
+}
+
+/** The best that could be found within the budget; null when the query has solutions. */
+async function findingOf(inquiry: Inquiry): Promise<Finding | null> {
+  let best: Finding | undefined;
+  const note = (finding: Finding): void => {
+    best = finding;
+  };
+  try {
+    const cause = await findCause(inquiry, note);
+    if (cause === "solvable") return await leftOut(inquiry);
+    if (cause === "unknown") return notAsked(inquiry);
+    best = cause;
+    return await namedMember(inquiry, cause);
+  } catch (error) {
+    if (error instanceof BudgetSpent) return best ?? notAsked(inquiry);
+    throw error;
+  }
+}
+
+/** A query whose patterns have solutions may leave them out; null when it does not. */
+async function leftOut({ query, prober }: Inquiry): Promise<Finding | null> {
+  const text = textOf(query, query.outline.tail);
+  const mayLeaveOut = query.form === "SELECT" && /\b(?:HAVING|OFFSET)\b|\bLIMIT\s+0\b/i.test(text);
+  if (!mayLeaveOut || (await prober.hasRows(query.text)) !== false) return null;
+  return {
+    code: "EMPTY_MODIFIER",
+    message: `The patterns of the query have solutions; ${text.slice(0, 200)} leaves them out.`,
+    repairs: [],
+    suggestions: [],
+    next: "Loosen HAVING, or use a smaller OFFSET or a larger LIMIT.",
+  };
+}
+
+const notAsked = (inquiry: Inquiry): Finding => ({
+  code: "EMPTY_UNDECIDED",
+  message: `The ${inquiry.prober.asked} questions that were asked did not tell which part of the query has no solutions.`,
+  repairs: [],
+  suggestions: [],
+  next: "Ask each SERVICE, or each pattern with a constant, by itself.",
+});
+
+function problemOf(inquiry: Inquiry, finding: Finding): Problem {
+  const { code, message, part, endpoint, endpoints, repairs, suggestions, next } = finding;
+  const found = new FedwayError(code, message, {
+    ...(part && { where: whereOf(inquiry, part, endpoint) }),
+    next,
+    endpoints,
+    ...(repairs.length > 0 && { repairs }),
+    ...(suggestions.length > 0 && { suggestions }),
+  });
+  return toProblem(inquiry.relocated(found));
+}
+
+/** Undecided when the query is none whose parts can be asked. */
+function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
+  const { catalog, terms, planner, run, now } = options;
+  const { query: written, endpoint, federation } = asked;
+  const wanted = { text: written, endpointId: endpoint, federationId: federation };
+  const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
+  if (plan.kind === "rejected") return new FedwayError(plan.reason.code, plan.reason.message, plan.reason.details);
+  const substituted = withServiceUrls(written, (id) => catalog.byId(id)?.url);
+  const query = parsed(substituted.text);
+  if (query === undefined || query.form === "DESCRIBE" || query.outline.shortConstruct) return cannotAsk();
+  const parts = partsOf(query);
+  if (parts.length === 0 || parts.length > mostParts) return cannotAsk();
+  const target = targetOf(plan, asked);
+  const prober = new Prober({ run, now, head: headOf(query), target }, budget);
+  const known = federation === undefined ? undefined : catalog.federation(federation);
+  const ids = known ? catalog.membersOf(known).map(({ id }) => id) : [];
+  const home = target.endpointId ?? (plan.kind === "direct" ? plan.endpoint.url : undefined);
+  const members = home === undefined ? ids : [];
+  const relocated = (error: FedwayError): unknown => substituted.relocated(error);
+  return { query, written, relocated, parts, prober, target, catalog, terms, home, members };
+}
+
+const mostParts = 60;
+
+/** A query for one endpoint is asked there in pieces too, also those of its pieces that name none. */
+function targetOf(plan: QueryPlan, { endpoint, federation }: EmptyQuery) {
+  const only = plan.kind === "direct" ? plan.endpoint.id : undefined;
+  if (endpoint !== undefined || only !== undefined) return { endpointId: endpoint ?? only };
+  return { federationId: federation };
+}
+
+/** Undefined for what only its endpoint understands. */
+function parsed(text: string): ParsedQuery | undefined {
+  try {
+    return parseQuery(text);
+  } catch (error) {
+    if (error instanceof FedwayError && error.code !== "INTERNAL") return undefined;
+    throw error;
+  }
+}
+
+const cannotAsk = (): FedwayError =>
+  new FedwayError(
+    "EMPTY_UNDECIDED",
+    "A query of this kind cannot be asked in parts, so nothing is known of its empty answer.",
+    {
+      next: "Ask its patterns by a SELECT query.",
+    },
+  );

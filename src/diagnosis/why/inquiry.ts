@@ -1,0 +1,120 @@
+import type * as RDF from "@rdfjs/types";
+import type { ErrorCode } from "../../errors/codes.ts";
+import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/fedway-error.ts";
+import type { KnownTerms } from "../../plan/plan-request.ts";
+import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
+import type { Catalog } from "../../registry/catalog/catalog.ts";
+import { termToText } from "../../results/terms.ts";
+import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { placeOf } from "../../sparql/triple-texts.ts";
+import { type Prober, type ProbeTarget } from "./prober.ts";
+import { type QueryPart, serviceOf } from "./query-parts.ts";
+
+/** A query whose answer is empty, and what can be asked about it. */
+export interface Inquiry {
+  readonly query: ParsedQuery;
+  /** As the client wrote it: ids of the catalogue may stand for URLs. */
+  readonly written: string;
+  /** An error of `query`, at its place in `written`. */
+  readonly relocated: (error: FedwayError) => unknown;
+  readonly parts: readonly QueryPart[];
+  readonly prober: Prober;
+  readonly target: ProbeTarget;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
+  readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
+  readonly home: string | undefined;
+  /** Ids of the endpoints that such a pattern is matched at together. */
+  readonly members: readonly string[];
+}
+
+/** Why an answer is empty. */
+export interface Finding {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The part that is to blame. */
+  readonly part?: QueryPart | undefined;
+  /** Instead of the endpoint that the part is sent to. */
+  readonly endpoint?: string | undefined;
+  /** Endpoints that would fit. */
+  readonly endpoints?: readonly string[] | undefined;
+  /** Each makes the query have solutions, as was asked. */
+  readonly repairs: readonly Repair[];
+  readonly suggestions: readonly Suggestion[];
+  readonly next?: string | undefined;
+}
+
+/** A part as it is shown. */
+export function shownPart(part: QueryPart): string {
+  const text = part.kind === "triple" ? part.text.replace(/ \.$/, "") : part.text.replaceAll(/\s+/g, " ");
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+/** Id, else URL, of the endpoint that a part is sent to; undefined where there are several. */
+export function endpointOf({ catalog, home }: Inquiry, part: QueryPart): string | undefined {
+  const service = serviceOf(part);
+  return service === undefined ? home : (catalog.byUrl(service)?.id ?? service);
+}
+
+/** "at ..." or "at none of the members". */
+export function atEndpoint(inquiry: Inquiry, part: QueryPart): string {
+  const endpoint = endpointOf(inquiry, part);
+  if (endpoint !== undefined) return `at ${endpoint}`;
+  return inquiry.members.length > 0 ? "at any member of the federation" : "here";
+}
+
+/** Where a part stands. */
+export function whereOf(inquiry: Inquiry, part: QueryPart, endpoint = endpointOf(inquiry, part)): ErrorWhere {
+  const place = { ...placeOf(inquiry.query, part.range), pattern: shownPart(part) };
+  return endpoint === undefined ? place : { ...place, endpoint };
+}
+
+/** A term in SPARQL, with a prefix of the query where that has one for it. */
+export function writtenTerm({ query }: Pick<Inquiry, "query">, term: RDF.Term): string {
+  if (term.termType !== "NamedNode") return termToText(term);
+  for (const [prefix, namespace] of query.prologue.prefixes) {
+    const name = term.value.slice(namespace.length);
+    if (namespace !== "" && term.value.startsWith(namespace) && /^[A-Za-z_][\w-]*$/.test(name)) return prefix + name;
+  }
+  return termToText(term);
+}
+
+/** A term as readers know it best. */
+export function shownTerm(inquiry: Pick<Inquiry, "query">, term: RDF.Term): string {
+  const text = writtenTerm(inquiry, term);
+  if (!text.startsWith("<")) return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+  const [namespace, prefix] = [...wellKnownPrefixes].find(([start]) => text.startsWith(`<${start}`)) ?? [];
+  return namespace === undefined ? text.slice(0, 200) : `${prefix}:${text.slice(namespace.length + 1, -1)}`;
+}
+
+/**
+ * Edits of the query as a repair: one replacement of a piece of text that stands in the query once, so that whoever mends the
+ * text needs no offsets.
+ */
+export function repairOf(inquiry: Inquiry, kind: string, edits: readonly TextEdit[]): Repair {
+  const { query, written } = inquiry;
+  const last = query.tokens.length;
+  let range: TokenRange = {
+    from: Math.min(...edits.map(({ range: { from } }) => from)),
+    to: Math.max(...edits.map(({ range: { to } }) => to)),
+  };
+  const isUnique = (): boolean => query.text.split(textOf(query, range)).length === 2;
+  while (!isUnique() && (range.from > 0 || range.to < last)) {
+    range = { from: Math.max(0, range.from - 1), to: range.to };
+    if (!isUnique()) range = { from: range.from, to: Math.min(last, range.to + 1) };
+  }
+  const before = textOf(query, range);
+  const after = editRange(query, range, edits);
+  return { kind, before: asWritten(inquiry, before), after: asWritten(inquiry, after), applied: false };
+
+  /** With the ids that the client wrote. */
+  function asWritten({ catalog }: Inquiry, text: string): string {
+    if (written.includes(before)) return text;
+    return text.replaceAll(/<([^<>\s]+)>/g, (iri, url: string) => {
+      const id = catalog.byUrl(url)?.id;
+      return id !== undefined && written.includes(`<${id}>`) ? `<${id}>` : iri;
+    });
+  }
+}

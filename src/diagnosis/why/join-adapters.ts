@@ -1,0 +1,227 @@
+import type * as RDF from "@rdfjs/types";
+import type { TextEdit } from "../../sparql/edit-text.ts";
+import { editText, textOf } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import { parseQuery } from "../../sparql/parse-query.ts";
+import { tokenAt } from "../../sparql/tokens.ts";
+import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
+import { termToText } from "../../results/terms.ts";
+import { type KeyAdapter, keyAdapters } from "./join-keys.ts";
+import { partsOf, type QueryPart, renderParts, type Wrapper } from "./query-parts.ts";
+
+/** A variable that joins two sides of a query. The right side stands behind the left one, so that a BIND can come between. */
+interface Join {
+  readonly name: string;
+  readonly left: readonly QueryPart[];
+  readonly right: readonly QueryPart[];
+  /** SERVICE around the right side; absent: both stand in one group. */
+  readonly wrapper?: Wrapper | undefined;
+}
+
+/** Edits that make two sides meet. */
+interface Mending {
+  readonly kind: string;
+  readonly edits: readonly TextEdit[];
+}
+
+const mostJoins = 3;
+const mostSampled = 200;
+const mostAdapters = 8;
+/** Properties by which data say that two IRIs name one thing. */
+const identities: readonly string[] = [
+  "http://www.w3.org/2002/07/owl#sameAs",
+  "http://www.w3.org/2004/02/skos/core#exactMatch",
+];
+
+/**
+ * Whether parts have no solutions together because they write the values that join them in different ways: samples of both
+ * sides are compared, and what may mend them is asked. Undefined when nothing is known to mend them.
+ */
+export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]): Promise<Finding | undefined> {
+  for (const join of joinsOf(inquiry, core).slice(0, mostJoins)) {
+    const samples = await inquiry.prober.terms(
+      [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
+    );
+    const [left = [], right = []] = samples;
+    const mendings = [
+      ...keyAdapters(left, right, mostAdapters).map((adapter) => withKeys(inquiry, join, adapter)),
+      ...(left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode"
+        ? identityMendings(inquiry, join)
+        : []),
+    ];
+    const mended = await firstVerified(inquiry, mendings);
+    if (mended) return keysFinding(inquiry, join, { mended, left, right });
+  }
+  return undefined;
+}
+
+/** Joins between the parts to blame and the rest; those between endpoints first. */
+function joinsOf({ parts }: Inquiry, core: readonly QueryPart[]): readonly Join[] {
+  const joins = new Map<string, Join>();
+  for (const part of core.toReversed()) {
+    const wrapper = part.wrappers.find(({ service }) => service !== undefined);
+    const side = parts.filter((other) => (wrapper ? other.wrappers.includes(wrapper) : other === part));
+    for (const join of joinsOfSide(parts, { side, wrapper }))
+      joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
+    if (part.triple === undefined || wrapper === undefined) continue;
+    const within = parts.filter((other) => other.wrappers.includes(wrapper));
+    for (const join of joinsOfSide(within, { side: [part], wrapper: undefined })) {
+      joins.set(`${join.name} in ${join.right[0]?.range.from}`, join);
+    }
+  }
+  return [...joins.values()].toSorted(
+    (one, other) => Number(other.wrapper !== undefined) - Number(one.wrapper !== undefined),
+  );
+}
+
+function joinsOfSide(
+  parts: readonly QueryPart[],
+  { side, wrapper }: { readonly side: readonly QueryPart[]; readonly wrapper: Wrapper | undefined },
+): readonly Join[] {
+  const before = parts.filter((other) => !side.includes(other) && other.range.from < (side[0]?.range.from ?? 0));
+  const bound = new Set(before.flatMap(({ kind, variables }) => (kind === "filter" ? [] : [...variables])));
+  const names = new Set(side.flatMap(({ variables }) => [...variables]).filter((name) => bound.has(name)));
+  return [...names].map((name) => ({ name, left: before, right: side, wrapper }));
+}
+
+/** Renames the variable on the right, and binds its new name to what the left value is there. */
+function withKeys(inquiry: Inquiry, join: Join, { kind, left, right }: KeyAdapter): Mending {
+  const { name } = join;
+  const [key, other] = [freshName(inquiry, `${name}Key`), freshName(inquiry, `${name}Other`)];
+  const renamed = right === undefined ? key : other;
+  const leftText = left(`?${name}`);
+  if (join.wrapper) {
+    const behind = right === undefined ? "" : `BIND(${right(`?${other}`)} AS ?${key}) `;
+    return { kind, edits: clauseEdits(inquiry, join, { renamed, before: `BIND(${leftText} AS ?${key}) `, behind }) };
+  }
+  const condition = `${right === undefined ? `?${renamed}` : right(`?${other}`)} = ${leftText}`;
+  return { kind, edits: groupEdits(inquiry, join, { renamed, behind: ` FILTER(${condition}) ` }) };
+}
+
+/** The left value and the right one are joined by a property that says that they name the same thing. */
+function identityMendings(inquiry: Inquiry, join: Join): readonly Mending[] {
+  const { name, wrapper } = join;
+  const same = freshName(inquiry, `${name}Same`);
+  return identities.flatMap((iri): readonly Mending[] => {
+    const pattern = ` ?${name} (<${iri}>|^<${iri}>) ?${same} . `;
+    if (!wrapper) return [{ kind: "same-as", edits: groupEdits(inquiry, join, { renamed: same, behind: pattern }) }];
+    const onRight = clauseEdits(inquiry, join, { renamed: same, before: "", behind: pattern });
+    const leftWrapper = join.left.findLast(({ variables }) => variables.has(name))?.wrappers[0];
+    const renaming = clauseEdits(inquiry, join, { renamed: same, before: "", behind: "" });
+    const onLeft = leftWrapper ? renaming.concat(endOf(inquiry, leftWrapper.group, pattern)) : [];
+    return [onRight, onLeft].map((edits) => ({ kind: "same-as", edits }));
+  });
+}
+
+function freshName({ query }: Inquiry, wanted: string): string {
+  let name = wanted;
+  while (query.tokens.some(({ kind, text }) => kind === "var" && text.slice(1) === name)) name += "_";
+  return name;
+}
+
+function clauseEdits(
+  inquiry: Inquiry,
+  { name, wrapper }: Join,
+  { renamed, before, behind }: { readonly renamed: string; readonly before: string; readonly behind: string },
+): readonly TextEdit[] {
+  if (wrapper === undefined) return [];
+  const { from } = wrapper.range;
+  const start = { from, to: from + 1 };
+  return [
+    ...(before === "" ? [] : [{ range: start, replacement: before + textOf(inquiry.query, start) }]),
+    ...renamings(inquiry, wrapper.group, { name, renamed }),
+    ...(behind === "" ? [] : [endOf(inquiry, wrapper.group, ` ${behind}`)]),
+  ];
+}
+
+function groupEdits(
+  inquiry: Inquiry,
+  { name, right }: Join,
+  { renamed, behind }: { readonly renamed: string; readonly behind: string },
+): readonly TextEdit[] {
+  const [part] = right;
+  const { where } = inquiry.query.outline;
+  const group = part?.wrappers.at(-1)?.group ?? where;
+  if (part?.triple === undefined || group === undefined) return [];
+  const ranges = [part.triple.subject, part.triple.object].flatMap(({ range }) => range ?? []);
+  const edits = ranges.flatMap((range) => renamings(inquiry, range, { name, renamed }));
+  return [...edits, endOf(inquiry, group, behind)];
+}
+
+function renamings(
+  { query }: Inquiry,
+  { from, to }: TokenRange,
+  { name, renamed }: { readonly name: string; readonly renamed: string },
+): readonly TextEdit[] {
+  return query.tokens.slice(from, to).flatMap(({ kind, text }, at) => {
+    const range = { from: from + at, to: from + at + 1 };
+    return kind === "var" && text.slice(1) === name ? [{ range, replacement: `?${renamed}` }] : [];
+  });
+}
+
+/** Something more before the closing brace of a group. */
+const endOf = (inquiry: Inquiry, group: TokenRange, text: string): TextEdit => {
+  const range = { from: group.to - 1, to: group.to };
+  return { range, replacement: `${needsDot(inquiry, range.from - 1, text)}${text}}` };
+};
+
+/** Triples before more triples end with a dot. */
+function needsDot({ query }: Inquiry, at: number, added: string): string {
+  const { text } = tokenAt(query.tokens, at);
+  return added.trimStart().startsWith("?") && ![".", "}", "{"].includes(text) ? " ." : "";
+}
+
+/** The first of some mendings with which the query has solutions. */
+async function firstVerified(inquiry: Inquiry, mendings: readonly Mending[]): Promise<Mending | undefined> {
+  const legal = mendings.flatMap((mending) => {
+    const group = groupWith(inquiry, mending.edits);
+    return group === undefined ? [] : [{ mending, group }];
+  });
+  const has = await inquiry.prober.anySolutions(legal.map(({ group }) => group));
+  return legal.find((_, at) => has[at] === true)?.mending;
+}
+
+/** The group of the edited query; undefined when the edits do not fit, such as a name that is bound already. */
+function groupWith({ query }: Inquiry, edits: readonly TextEdit[]): string | undefined {
+  if (edits.length === 0) return undefined;
+  try {
+    return renderParts(partsOf(parseQuery(editText(query, edits))));
+  } catch {
+    return undefined;
+  }
+}
+
+interface Samples {
+  readonly mended: Mending;
+  readonly left: readonly RDF.Term[];
+  readonly right: readonly RDF.Term[];
+}
+
+function keysFinding(inquiry: Inquiry, { name, left, right }: Join, samples: Samples): Finding {
+  const { mended } = samples;
+  const [one, other] = [samples.left[0], samples.right[0]];
+  const sides = [
+    left.findLast(({ variables }) => variables.has(name)),
+    right.find(({ variables }) => variables.has(name)),
+  ];
+  const told = [one, other].flatMap((term, at) => {
+    const part = sides[at];
+    if (term === undefined || part === undefined) return [];
+    return [`${shownTerm(inquiry, term)} in ${shownPart(part)}${placeName(inquiry, part)}`];
+  });
+  return {
+    code: "EMPTY_KEYS",
+    message: `The values of ?${name} are not written alike (${mended.kind}): ${told.join(", but ")}.`,
+    part: sides[1] ?? right[0],
+    repairs: [repairOf(inquiry, `keys-${mended.kind}`, mended.edits)],
+    suggestions: [one, other].flatMap((term) =>
+      term ? [{ term: termToText(term), score: 1, why: `a value of ?${name}` }] : [],
+    ),
+    next: "Take the repair, which makes the values alike; the query then has solutions (checked).",
+  };
+}
+
+function placeName(inquiry: Inquiry, part: QueryPart): string {
+  const endpoint = endpointOf(inquiry, part);
+  return endpoint === undefined ? "" : ` at ${endpoint}`;
+}

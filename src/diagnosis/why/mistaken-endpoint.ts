@@ -1,0 +1,118 @@
+import { rdf } from "../../rdf/vocabularies.ts";
+import type { UsedTerm } from "../../sparql/used-terms.ts";
+import type { TripleTerm } from "../../sparql/triple-texts.ts";
+import { endpointOf, type Finding, type Inquiry, repairOf, shownPart } from "./inquiry.ts";
+import { type QueryPart, renderParts, withTriple, type Wrapper } from "./query-parts.ts";
+
+/** Other endpoints that are tried for a part. */
+const mostEndpoints = 4;
+const fewEntries = 8;
+
+/**
+ * Whether an endpoint is asked for what another one has: none of the patterns that it is sent has a solution there, it does
+ * not even know their predicates and classes, and at another endpoint the query has solutions.
+ */
+export async function mistakenEndpoint(inquiry: Inquiry, empty: readonly QueryPart[]): Promise<Finding | undefined> {
+  const sent = sentTogether(inquiry, empty);
+  const [first] = sent;
+  if (first === undefined || (await knowsAny(inquiry, sent))) return undefined;
+  const wrapper = serviceWrapper(first);
+  const others = otherEndpoints(inquiry, sent);
+  const found = wrapper ? await serviceElsewhere(inquiry, wrapper, others) : await homeElsewhere(inquiry, others);
+  const [id] = found;
+  if (id === undefined) return undefined;
+  const here = endpointOf(inquiry, first) ?? "here";
+  const target = wrapper?.target;
+  return {
+    code: "EMPTY_ENDPOINT",
+    message: `${here} has nothing for ${shownPart(first)}${sent.length > 1 ? ` and ${sent.length - 1} more` : ""}, not even the terms; at ${id} the query has solutions.`,
+    part: first,
+    endpoints: found,
+    repairs: target ? [repairOf(inquiry, "endpoint", [{ range: target, replacement: `<${id}>` }])] : [],
+    suggestions: found.map((term, at) => ({ term, score: 1 - at / 10, why: "the query has solutions there" })),
+    next: wrapper ? `Send this SERVICE to <${id}>.` : `Send the query to ${id}.`,
+  };
+}
+
+/** The patterns of the first SERVICE, or outside of every one, that has solutions for none of its patterns. */
+function sentTogether(inquiry: Inquiry, empty: readonly QueryPart[]): readonly QueryPart[] {
+  const byService = Map.groupBy(
+    inquiry.parts.filter(({ triple }) => triple !== undefined),
+    (part) => serviceWrapper(part)?.range,
+  );
+  return (
+    [...byService.values()]
+      .map((parts) => parts.filter(hasTerm))
+      .find((parts) => parts.length > 0 && parts.every((part) => empty.includes(part))) ?? []
+  );
+}
+
+const hasTerm = (part: QueryPart): boolean => termOf(part) !== undefined;
+
+const serviceWrapper = ({ wrappers }: QueryPart): Wrapper | undefined =>
+  wrappers.find(({ service }) => service !== undefined);
+
+/** The class or property of a pattern. */
+export function termOf({ triple }: QueryPart): UsedTerm | undefined {
+  const { predicate, object } = triple ?? {};
+  if (predicate?.term?.kind !== "iri") return undefined;
+  if (predicate.term.iri !== rdf.type) return { kind: "property", iri: predicate.term.iri };
+  return object?.term?.kind === "iri" ? { kind: "class", iri: object.term.iri } : undefined;
+}
+
+const variable = (name: string): TripleTerm => ({ text: `?${name}`, term: { kind: "variable", name } });
+
+/** The pattern with variables for all but its class or property. */
+export function generalised(part: QueryPart): QueryPart {
+  const { triple } = part;
+  if (triple === undefined) return part;
+  const object = termOf(part)?.kind === "class" ? triple.object : variable("fedwayObject");
+  return withTriple(part, { subject: variable("fedwaySubject"), predicate: triple.predicate, object });
+}
+
+async function knowsAny({ prober }: Inquiry, parts: readonly QueryPart[]): Promise<boolean> {
+  const has = await prober.anySolutions(parts.map((part) => renderParts([generalised(part)])));
+  return has.some((known) => known !== false);
+}
+
+/** Ids, else URLs, of endpoints that may have what some patterns ask for; those of the query first. */
+function otherEndpoints(inquiry: Inquiry, sent: readonly QueryPart[]): readonly string[] {
+  const { parts, terms, catalog } = inquiry;
+  const here = sent[0] && endpointOf(inquiry, sent[0]);
+  const used = sent.flatMap((part) => termOf(part) ?? []);
+  const ofQuery = parts.flatMap((part) => (serviceWrapper(part) ? (endpointOf(inquiry, part) ?? []) : []));
+  const described = used.flatMap((term) => (terms ? [...terms.endpointsWith(term)] : []));
+  const lacks = (id: string): boolean => used.some((term) => terms?.hasTerm(id, term) === "no");
+  // In a small catalogue any may be meant that nothing is known of.
+  const any = catalog.entries.length <= fewEntries ? catalog.entries.map(({ id }) => id) : [];
+  const all = new Set([...ofQuery, ...described, ...any].filter((id) => id !== here && !lacks(id)));
+  return [...all].slice(0, mostEndpoints);
+}
+
+async function serviceElsewhere(
+  { parts, prober, catalog }: Inquiry,
+  wrapper: Wrapper,
+  others: readonly string[],
+): Promise<readonly string[]> {
+  const groups = others.map((id) => {
+    const head = `SERVICE <${catalog.byId(id)?.url ?? id}>`;
+    const moved = { ...wrapper, head };
+    return renderParts(parts.map((part) => inWrapper(part, moved)));
+  });
+  const has = await prober.anySolutions(groups);
+  return others.filter((_, at) => has[at] === true);
+}
+
+/** A part with another wrapper in the place of its own. */
+function inWrapper(part: QueryPart, moved: Wrapper): QueryPart {
+  return { ...part, wrappers: part.wrappers.map((each) => (each.range === moved.range ? moved : each)) };
+}
+
+async function homeElsewhere({ parts, prober }: Inquiry, others: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const id of others) {
+    const [has] = await prober.anySolutions([renderParts(parts)], { endpointId: id });
+    if (has === true) found.push(id);
+  }
+  return found;
+}

@@ -1,0 +1,154 @@
+import type * as RDF from "@rdfjs/types";
+import { FedwayError, toFedwayError } from "../../errors/fedway-error.ts";
+import type { Bindings } from "../../results/model.ts";
+
+/** A SELECT that is asked about a query; `query/probe.ts` fits. */
+export type RunProbe = (request: {
+  readonly text: string;
+  readonly endpointId?: string | undefined;
+  readonly federationId?: string | undefined;
+  readonly maxRows: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly owner?: string | undefined;
+}) => Promise<{ readonly rows: readonly Bindings[]; readonly requests: number }>;
+
+/** Where questions are sent. */
+export interface ProbeTarget {
+  readonly endpointId?: string | undefined;
+  readonly federationId?: string | undefined;
+}
+
+/** What the questions of one diagnosis may cost. */
+export interface ProbeBudget {
+  /** Questions. */
+  readonly maxRequests: number;
+  /** Milliseconds for all of them. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly owner?: string | undefined;
+}
+
+/** A group pattern, and a variable of it whose values are wanted. */
+export interface TermsWanted {
+  /** Without braces. */
+  readonly group: string;
+  /** A variable or expression, such as `?x`. */
+  readonly of: string;
+  readonly most: number;
+}
+
+/** Nothing more may be asked: neither a failure nor an answer. */
+export class BudgetSpent extends Error {}
+
+interface ProberOptions {
+  readonly run: RunProbe;
+  readonly now: () => number;
+  readonly head: { readonly prologue: string; readonly dataset: string };
+  readonly target: ProbeTarget;
+}
+
+/** Groups that are asked together. */
+const mostTogether = 24;
+
+/**
+ * Asks about groups, many in one request: a UNION of subqueries with LIMIT, each of which gives its number. Where such a
+ * request fails the groups are asked one by one. What is not known is undefined.
+ */
+export class Prober {
+  /** Questions asked so far. */
+  asked = 0;
+  /** Requests that endpoints had for them. */
+  requests = 0;
+  readonly #options: ProberOptions;
+  readonly #budget: ProbeBudget;
+  readonly #until: number;
+
+  constructor(options: ProberOptions, budget: ProbeBudget) {
+    this.#options = options;
+    this.#budget = budget;
+    this.#until = options.now() + budget.timeoutMs;
+  }
+
+  /** Whether each group has solutions. @throws BudgetSpent */
+  async anySolutions(
+    groups: readonly string[],
+    target = this.#options.target,
+  ): Promise<readonly (boolean | undefined)[]> {
+    const found = await this.#numbered(
+      groups.map((group) => `SELECT (NUMBER AS ?fedwayPart) WHERE { ${group} } LIMIT 1`),
+      target,
+    );
+    return found.map((rows) => rows && rows.length > 0);
+  }
+
+  /** Different values, one list for each group. @throws BudgetSpent */
+  async terms(wanted: readonly TermsWanted[]): Promise<readonly (readonly RDF.Term[] | undefined)[]> {
+    const found = await this.#numbered(
+      wanted.map(
+        ({ group, of, most }) =>
+          `SELECT DISTINCT (NUMBER AS ?fedwayPart) (${of} AS ?fedwayTerm) WHERE { ${group} } LIMIT ${most}`,
+      ),
+      this.#options.target,
+    );
+    return found.map((rows) => rows?.flatMap((row) => row.get("fedwayTerm") ?? []));
+  }
+
+  /** Whether a whole SELECT query has rows. @throws BudgetSpent */
+  async hasRows(query: string): Promise<boolean | undefined> {
+    const rows = await this.#run(query, { target: this.#options.target, maxRows: 1 });
+    return rows && rows.length > 0;
+  }
+
+  async #numbered(
+    selects: readonly string[],
+    target: ProbeTarget,
+  ): Promise<readonly (readonly Bindings[] | undefined)[]> {
+    const answers: (readonly Bindings[] | undefined)[] = [];
+    for (let at = 0; at < selects.length; at += mostTogether) {
+      answers.push(...(await this.#together(selects.slice(at, at + mostTogether), target)));
+    }
+    return answers;
+  }
+
+  async #together(
+    selects: readonly string[],
+    target: ProbeTarget,
+  ): Promise<readonly (readonly Bindings[] | undefined)[]> {
+    const numbered = selects.map((select, at) => select.replace("NUMBER", String(at)));
+    const rows = await this.#ask(numbered.map((select) => `{ ${select} }`).join(" UNION "), target);
+    if (rows) return numbered.map((_, at) => rows.filter((row) => row.get("fedwayPart")?.value === String(at)));
+    const each: (readonly Bindings[] | undefined)[] = [];
+    if (selects.length > 1) for (const select of numbered) each.push(await this.#ask(`{ ${select} }`, target));
+    return selects.length > 1 ? each : [undefined];
+  }
+
+  #ask(where: string, target: ProbeTarget): Promise<readonly Bindings[] | undefined> {
+    const { prologue, dataset } = this.#options.head;
+    return this.#run(`${prologue}SELECT * ${dataset} WHERE { ${where} }`, { target, maxRows: 10_000 });
+  }
+
+  /** Undefined when it failed. @throws BudgetSpent; FedwayError `CANCELLED` */
+  async #run(
+    text: string,
+    { target, maxRows }: { readonly target: ProbeTarget; readonly maxRows: number },
+  ): Promise<readonly Bindings[] | undefined> {
+    const { run, now } = this.#options;
+    const { signal, maxRequests, owner } = this.#budget;
+    const timeoutMs = Math.floor(this.#until - now());
+    if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.");
+    if (this.asked >= maxRequests || timeoutMs < 1) throw new BudgetSpent();
+    this.asked++;
+    try {
+      const { rows, requests } = await run({ text, ...target, maxRows, timeoutMs, signal, owner });
+      this.requests += requests;
+      return rows;
+    } catch (error) {
+      if (signal.aborted) throw new FedwayError("CANCELLED", "The client closed the request.", { cause: error });
+      if (this.#until - now() < 10) throw new BudgetSpent();
+      // A defect of ours must be seen; what an endpoint does with an unusual query is no news.
+      if (toFedwayError(error).code === "INTERNAL") throw error;
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import type * as RDF from "@rdfjs/types";
+import type { Repair } from "../../errors/fedway-error.ts";
+import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
+import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { ParsedQuery } from "../../sparql/parse-query.ts";
+import { isWord, tokenAt } from "../../sparql/tokens.ts";
+import { termAt } from "../../sparql/triple-texts.ts";
+import { differences, type Likeness, likeness } from "./alike.ts";
+import { type Finding, type Inquiry, repairOf, shownPart, writtenTerm } from "./inquiry.ts";
+import { type QueryPart, renderParts } from "./query-parts.ts";
+
+/** A comparison of a FILTER with a constant. */
+interface Comparison {
+  /** `=`, `<`, `IN`, `CONTAINS`, ... */
+  readonly operator: string;
+  /** What is compared, as it is written. */
+  readonly operand: TokenRange;
+  readonly constant: TokenRange;
+  readonly term: RDF.Term;
+}
+
+const searching: ReadonlySet<string> = new Set(["REGEX", "CONTAINS", "STRSTARTS", "STRENDS"]);
+const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "!="]);
+
+/** Why a FILTER leaves nothing, when its query has solutions without it. */
+export async function explainFilter(inquiry: Inquiry, filter: QueryPart): Promise<Finding> {
+  const { query, parts, prober } = inquiry;
+  const without = parts.filter((part) => part !== filter);
+  const drop = repairOf(inquiry, "filter-dropped", [{ range: filter.range, replacement: "" }]);
+  const finding: Finding = {
+    code: "EMPTY_FILTER",
+    message: `${shownPart(filter)} leaves nothing: the query has solutions without it.`,
+    part: filter,
+    repairs: [drop],
+    suggestions: [],
+    next: "Compare the condition with the suggested values, or leave it out.",
+  };
+  const comparisons = comparisonsOf(query, filter);
+  const [first] = comparisons;
+  if (first === undefined) return finding;
+  const [values] = await prober.terms([{ group: renderParts(without), of: textOf(query, first.operand), most: 100 }]);
+  const alike = (values ?? [])
+    .map((value) => ({ value, like: likeness(first.term, value), distance: distanceOf(first.term, value) }))
+    .toSorted((left, right) => right.like.score - left.like.score || left.distance - right.distance);
+  const suggestions = alike.slice(0, 3).map(({ value, like: { score, kind } }) => ({
+    term: termToText(value),
+    score: rounded(score),
+    why: differences[kind],
+  }));
+  const edits = mendingEdits(inquiry, first, alike[0]);
+  const mended = edits.length > 0 ? await verified(inquiry, filter, edits) : undefined;
+  return { ...finding, suggestions, repairs: mended ? [mended, drop] : [drop] };
+}
+
+const rounded = (score: number): number => Math.round(100 * score) / 100;
+
+const distanceOf = (left: RDF.Term, right: RDF.Term): number => Math.abs(Number(left.value) - Number(right.value)) || 0;
+
+function mendingEdits(
+  inquiry: Inquiry,
+  { operator, operand, constant, term }: Comparison,
+  nearest: { readonly value: RDF.Term; readonly like: Likeness } | undefined,
+): readonly TextEdit[] {
+  const { query } = inquiry;
+  if (searching.has(operator)) {
+    const lower = termToText(literalFromParts(term.value.toLowerCase()));
+    return [
+      { range: operand, replacement: `LCASE(STR(${textOf(query, operand)}))` },
+      { range: constant, replacement: lower },
+    ];
+  }
+  if (nearest === undefined || nearest.like.score < 0.6 || (operator !== "=" && operator !== "IN")) return [];
+  return [{ range: constant, replacement: writtenTerm(inquiry, nearest.value) }];
+}
+
+async function verified(inquiry: Inquiry, filter: QueryPart, edits: readonly TextEdit[]): Promise<Repair | undefined> {
+  const { query, parts, prober } = inquiry;
+  const repair = repairOf(inquiry, "filter-value", edits);
+  let text = filter.text;
+  for (const { range, replacement } of edits.toSorted((left, right) => right.range.from - left.range.from)) {
+    const start = tokenAt(query.tokens, range.from).start - tokenAt(query.tokens, filter.range.from).start;
+    text = text.slice(0, start) + replacement + text.slice(start + textOf(query, range).length);
+  }
+  const [has] = await prober.anySolutions([renderParts(parts.with(parts.indexOf(filter), { ...filter, text }))]);
+  return has === true ? repair : undefined;
+}
+
+/** Comparisons with constants, in the order of the text; those with `!=` exclude little and are left out. */
+function comparisonsOf(query: ParsedQuery, { range }: QueryPart): readonly Comparison[] {
+  const found: Comparison[] = [];
+  for (let at = range.from; at < range.to; at++) {
+    const constant = constantAt(query, at, range.to);
+    if (constant === undefined) continue;
+    const comparison = comparisonOf(query, constant, range);
+    if (comparison && comparison.operator !== "!=") found.push(comparison);
+    at = constant.range.to - 1;
+  }
+  return found;
+}
+
+interface Constant {
+  readonly range: TokenRange;
+  readonly term: RDF.Term;
+}
+
+function constantAt(query: ParsedQuery, at: number, end: number): Constant | undefined {
+  const { kind } = tokenAt(query.tokens, at);
+  if (!["string", "number", "iri", "pname"].includes(kind)) return undefined;
+  let to = at + 1;
+  if (kind === "string" && to < end) {
+    if (tokenAt(query.tokens, to).kind === "lang") to += 1;
+    else if (tokenAt(query.tokens, to).text === "^^") to += 2;
+  }
+  const term = termAt(query, { from: at, to });
+  if (term === undefined || term.kind === "variable") return undefined;
+  return { range: { from: at, to }, term: term.kind === "iri" ? nodeFromIri(term.iri) : term.literal };
+}
+
+function comparisonOf(query: ParsedQuery, constant: Constant, within: TokenRange): Comparison | undefined {
+  const { from, to } = constant.range;
+  const [before, after] = [query.tokens[from - 1]?.text ?? "", query.tokens[to]?.text ?? ""];
+  if (comparing.has(before)) return compared(constant, before, operandBefore(query, from - 1, within));
+  if (comparing.has(after)) return compared(constant, after, operandFrom(query, to + 1, within));
+  if (before === "(" && isWord(query.tokens[from - 2], "IN")) {
+    return compared(constant, "IN", operandBefore(query, from - 2, within));
+  }
+  return before === "," ? searchOf(query, constant, within) : undefined;
+}
+
+function compared(
+  { range, term }: Constant,
+  operator: string,
+  operand: TokenRange | undefined,
+): Comparison | undefined {
+  return operand && { operator, operand, constant: range, term };
+}
+
+function searchOf(query: ParsedQuery, { range, term }: Constant, within: TokenRange): Comparison | undefined {
+  const operand = operandBefore(query, range.from - 1, within);
+  const name = operand && query.tokens[operand.from - 2];
+  if (operand === undefined || name?.kind !== "word" || !searching.has(name.text)) return undefined;
+  return { operator: name.text, operand, constant: range, term };
+}
+
+/** The variable, or the function call, that ends before a token. */
+function operandBefore({ tokens }: ParsedQuery, at: number, { from }: TokenRange): TokenRange | undefined {
+  const last = tokenAt(tokens, at - 1);
+  if (last.kind === "var") return { from: at - 1, to: at };
+  if (last.text !== ")") return undefined;
+  let depth = 0;
+  for (let start = at - 1; start > from; start--) {
+    const { text } = tokenAt(tokens, start);
+    if (text === ")") depth++;
+    if (text === "(" && --depth === 0) {
+      const name = tokenAt(tokens, start - 1);
+      return name.kind === "word" && start - 1 > from ? { from: start - 1, to: at } : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The variable, or the function call, that begins with a token. */
+function operandFrom({ tokens }: ParsedQuery, at: number, { to }: TokenRange): TokenRange | undefined {
+  const first = tokenAt(tokens, at);
+  if (first.kind === "var") return { from: at, to: at + 1 };
+  if (first.kind !== "word" || tokens[at + 1]?.text !== "(") return undefined;
+  let depth = 0;
+  for (let end = at + 1; end < to; end++) {
+    const { text } = tokenAt(tokens, end);
+    if (text === "(") depth++;
+    if (text === ")" && --depth === 0) return { from: at, to: end + 1 };
+  }
+  return undefined;
+}

@@ -1,0 +1,205 @@
+import type * as RDF from "@rdfjs/types";
+import type { Suggestion } from "../../errors/fedway-error.ts";
+import { rdf } from "../../rdf/vocabularies.ts";
+import { stringText } from "../../rdf/term-text.ts";
+import type { TokenRange } from "../../sparql/outline.ts";
+import type { PatternTerm } from "../../sparql/query-patterns.ts";
+import type { TripleTerm, TripleText } from "../../sparql/triple-texts.ts";
+import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
+import { differences, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
+import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
+import type { TermsWanted } from "./prober.ts";
+import { type QueryPart, renderParts, withTriple } from "./query-parts.ts";
+
+/** What of a triple pattern may be wrong. */
+type Place = "subject" | "predicate" | "object" | "class" | "direction";
+
+/** A triple pattern with one thing changed; what is found in its place makes the query have solutions. */
+export interface Variation {
+  readonly part: QueryPart;
+  readonly place: Place;
+  readonly range: TokenRange;
+  /** Undefined for the direction. */
+  readonly written: RDF.Term | undefined;
+  readonly wanted: TermsWanted;
+}
+
+/** A change that gives the query solutions. */
+export interface Candidate {
+  readonly variation: Variation;
+  readonly likeness: Likeness;
+  /** Undefined for the direction. */
+  readonly found: RDF.Term | undefined;
+}
+
+const mostTerms = 100;
+const placeholder = "fedwayTerm0";
+
+type TriplePart = QueryPart & { readonly triple: TripleText };
+
+/** The variations of a triple pattern among the parts that it is asked with. */
+export function variationsOf(part: QueryPart, among: readonly QueryPart[]): readonly Variation[] {
+  const { triple } = part;
+  if (triple === undefined) return [];
+  const own = { ...part, triple };
+  const ends = (["object", "subject"] as const).flatMap((end) => variationsAt(own, end, among));
+  return [...ends, ...directionOf(own, among), ...predicateOf(own, among)];
+}
+
+function variationsAt(part: TriplePart, end: "subject" | "object", among: readonly QueryPart[]): readonly Variation[] {
+  const { [end]: written, predicate } = part.triple;
+  const term = constantOf(written);
+  const { range } = written;
+  if (term === undefined || range === undefined) return [];
+  const isClass = end === "object" && iriOf(predicate) === rdf.type;
+  const place = isClass ? "class" : end;
+  const all = { group: renderParts(relaxed(among, range)), of: `?${placeholder}`, most: mostTerms };
+  const alike = { ...all, group: renderParts(relaxed(among, range, alikeFilter(term))) };
+  return (isClass ? [all] : [alike, all]).map((wanted) => ({ part, place, range, written: term, wanted }));
+}
+
+function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
+  const { triple } = part;
+  const { range } = triple.predicate;
+  const isPossible = triple.object.term?.kind !== "literal" && triple.predicate.term?.kind === "iri";
+  if (!isPossible || range === undefined || iriOf(triple.predicate) === rdf.type) return [];
+  const swapped = among.map((other) =>
+    other.triple && isAt(other.triple.predicate, range) ? turned(other, other.triple) : other,
+  );
+  const wanted = { group: renderParts(swapped), of: "1", most: 1 };
+  return [{ part, place: "direction", range, written: undefined, wanted }];
+}
+
+function turned(part: QueryPart, { subject, predicate, object }: TripleText): QueryPart {
+  return withTriple(part, { subject: object, predicate, object: subject });
+}
+
+function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Variation[] {
+  const { predicate } = part.triple;
+  const term = constantOf(predicate);
+  const { range } = predicate;
+  if (term === undefined || range === undefined || term.value === rdf.type) return [];
+  const wanted = { group: renderParts(relaxed(among, range)), of: `?${placeholder}`, most: mostTerms };
+  return [{ part, place: "predicate", range, written: term, wanted }];
+}
+
+/** The parts with a variable in the place of a constant; `condition` is asked of it beside its pattern. */
+function relaxed(among: readonly QueryPart[], range: TokenRange, condition?: string): readonly QueryPart[] {
+  const variable: TripleTerm = { text: `?${placeholder}`, term: { kind: "variable", name: placeholder } };
+  return among.flatMap((part) => {
+    const { triple } = part;
+    const at = (["subject", "predicate", "object"] as const).find((place) => triple && isAt(triple[place], range));
+    if (triple === undefined || at === undefined) return [part];
+    const changed = withTriple(part, { ...triple, [at]: variable });
+    return condition === undefined ? [changed] : [{ ...changed, text: `${changed.text} FILTER(${condition})` }];
+  });
+}
+
+const isAt = (term: TripleTerm, { from, to }: TokenRange): boolean => term.range?.from === from && term.range.to === to;
+
+/** Terms whose text has the beginning or the longest word of this one's, in any case. */
+function alikeFilter(term: RDF.Term): string {
+  const name = (term.termType === "NamedNode" ? localName(term.value) : term.value).trim().toLowerCase();
+  const words = name.split(/[^\p{L}\p{N}]+/u).toSorted((left, right) => right.length - left.length);
+  const start = name.slice(0, Math.max(3, Math.ceil(name.length / 2)));
+  const pieces = new Set([start, words[0] ?? ""].filter((piece) => piece !== ""));
+  const text = `LCASE(STR(?${placeholder}))`;
+  const has = [...pieces].map((piece) => `CONTAINS(${text}, ${stringText(piece)})`);
+  return has.length === 0 ? `STR(?${placeholder}) = ""` : has.join(" || ");
+}
+
+/** What the values found in the place of a term say of it, best first. */
+export function candidatesOf(
+  variation: Variation,
+  found: readonly RDF.Term[] | undefined,
+  also: readonly string[],
+): readonly Candidate[] {
+  if (found === undefined || found.length === 0) return [];
+  const { place, written } = variation;
+  if (written === undefined) return [{ variation, found: undefined, likeness: { kind: "other", score: 0.9 } }];
+  const isTerm = place === "predicate" || place === "class";
+  const fitting = found.filter(
+    ({ termType, value }) => termType === "NamedNode" || (termType === "Literal" && place === "object" && value !== ""),
+  );
+  const others = fitting.filter(({ value }) => !(place === "predicate" && value === rdf.type));
+  // The fewer terms fit, the more it says that one does.
+  const rarity = isTerm ? (place === "class" ? 0.45 : 0.35) / Math.max(1, others.length) : 0;
+  return others
+    .map((term): Candidate => {
+      const alike = likeness(written, term);
+      const hinted = isTerm ? Math.max(0, ...also.map((name) => 0.75 * nameLikeness(name, term))) : 0;
+      const score = Math.min(0.99, Math.max(alike.score, hinted) + rarity);
+      return { variation, found: term, likeness: { kind: alike.kind, score } };
+    })
+    .filter(({ likeness: { score } }) => score > 0)
+    .toSorted((left, right) => right.likeness.score - left.likeness.score);
+}
+
+function nameLikeness(name: string, term: RDF.Term): number {
+  const [left, right] = [wordsOf(name), wordsOf(localName(term.value))];
+  if (left === "" || right === "") return 0;
+  if (left === right) return 1;
+  return likeness(literalFromParts(left), literalFromParts(right)).score;
+}
+
+/** Names that say what the term of a pattern is meant for: those of the variables at its ends. */
+export function hintsOf({ part, place }: Variation): readonly string[] {
+  const { subject, object } = part.triple ?? {};
+  const ends = place === "class" ? [subject] : [object];
+  return ends.flatMap((end) => (end?.term?.kind === "variable" ? [end.term.name] : []));
+}
+
+/** The finding that the best of some candidates stands for. */
+export function candidateFinding(inquiry: Inquiry, best: Candidate, others: readonly Candidate[]): Finding {
+  const { variation, found } = best;
+  const { part, place, range, written } = variation;
+  const pattern = shownPart(part);
+  const at = atEndpoint(inquiry, part);
+  if (found === undefined || written === undefined) {
+    const predicate = part.triple?.predicate.text ?? "";
+    return {
+      code: "EMPTY_DIRECTION",
+      message: `${predicate} goes the other way: ${pattern} has no solutions with the rest of the query ${at}, but it has with subject and object exchanged.`,
+      part,
+      repairs: [repairOf(inquiry, "direction", [{ range, replacement: `^${predicate}` }])],
+      suggestions: [],
+      next: `Write ^${predicate}, or exchange subject and object; the query then has solutions (checked).`,
+    };
+  }
+  const isTerm = place === "predicate" || place === "class";
+  const replacement = writtenTerm(inquiry, found);
+  const [was, would] = [shownTerm(inquiry, written), shownTerm(inquiry, found)];
+  return {
+    code: isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
+    message: `${pattern} has no solutions ${isTerm || part.wrappers.length > 0 ? at : `${at} with the rest of the query`}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
+    part,
+    repairs: [
+      repairOf(inquiry, isTerm ? `term-${best.likeness.kind}` : `value-${best.likeness.kind}`, [
+        { range, replacement },
+      ]),
+    ],
+    suggestions: suggestionsOf([best, ...others]),
+    next: `Replace ${was} by ${would}; the query then has solutions (checked).`,
+  };
+}
+
+/** The three best terms of one place. */
+export function suggestionsOf(candidates: readonly Candidate[]): readonly Suggestion[] {
+  const [first] = candidates;
+  const seen = new Map<string, Suggestion>();
+  for (const { found, likeness: alike, variation } of candidates) {
+    if (found === undefined || variation.range !== first?.variation.range) continue;
+    const term = termToText(found);
+    const score = Math.round(100 * alike.score) / 100;
+    if (!seen.has(term)) seen.set(term, { term, score, why: differences[alike.kind] });
+  }
+  return [...seen.values()].slice(0, 3);
+}
+
+function constantOf({ term }: TripleTerm): RDF.Term | undefined {
+  if (term?.kind === "iri") return nodeFromIri(term.iri);
+  return term?.kind === "literal" ? term.literal : undefined;
+}
+
+const iriOf = ({ term }: { readonly term: PatternTerm | undefined }): string | undefined =>
+  term?.kind === "iri" ? term.iri : undefined;

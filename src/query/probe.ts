@@ -1,0 +1,74 @@
+import type { Executor } from "../engine/executor.ts";
+import type { SourceReport } from "../engine/federation-engine.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Planner } from "../plan/create-planner.ts";
+import type { DirectPlan, FederatedPlan } from "../plan/query-plan.ts";
+import type { Bindings } from "../results/model.ts";
+import { startDeadline } from "./start-run.ts";
+
+/** A small question that the service asks on its own, about a query of somebody. */
+export interface ProbeRequest {
+  readonly text: string;
+  readonly endpointId?: string | undefined;
+  readonly federationId?: string | undefined;
+  /** Rows that are read; those behind them are left. */
+  readonly maxRows: number;
+  readonly timeoutMs: number;
+  /** Aborted with a `FedwayError`. */
+  readonly signal: AbortSignal;
+  /** Whose query it is about, so that clients take turns. */
+  readonly owner?: string | undefined;
+}
+
+/** Rows of a SELECT and the requests that endpoints had for it. */
+export interface ProbeAnswer {
+  readonly rows: readonly Bindings[];
+  readonly requests: number;
+}
+
+/** What probes are run by: the planner and executors of the query service. */
+interface ProbeOptions {
+  readonly planner: Planner;
+  readonly direct: Executor<DirectPlan>;
+  readonly federated: Executor<FederatedPlan>;
+  /** Milliseconds since the epoch, with fractions. */
+  readonly now: () => number;
+}
+
+/**
+ * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: nobody has
+ * sent them. An endpoint that fails fails the probe.
+ */
+export function createProbe({ planner, direct, federated, now }: ProbeOptions) {
+  /** @throws FedwayError what the planner and the executors throw, rejected plans included */
+  return async (request: ProbeRequest): Promise<ProbeAnswer> => {
+    const { text, endpointId, federationId, maxRows, timeoutMs, signal, owner } = request;
+    const wanted = { text, endpointId, federationId, strict: false, defaultGraphs: [], namedGraphs: [] };
+    const { plan } = planner.plan(wanted);
+    if (plan.kind === "rejected") {
+      const { code, message, details } = plan.reason;
+      throw new FedwayError(code, message, details);
+    }
+    const sources = new Map<string, SourceReport>();
+    const deadline = startDeadline(signal, timeoutMs);
+    const deadlineMs = now() + timeoutMs;
+    const bounds = { signal: deadline.signal, deadlineMs, partial: false, client: owner, sources };
+    try {
+      const result =
+        plan.kind === "direct" ? await direct.evaluate(plan, bounds) : await federated.evaluate(plan, bounds);
+      const rows = result.kind === "bindings" ? await firstOf(result.rows, maxRows) : [];
+      return { rows, requests: sources.values().reduce((sum, report) => sum + report.requests, 0) };
+    } finally {
+      deadline.stop();
+    }
+  };
+}
+
+async function firstOf(rows: AsyncIterable<Bindings>, most: number): Promise<readonly Bindings[]> {
+  const read: Bindings[] = [];
+  for await (const row of rows) {
+    read.push(row);
+    if (read.length >= most) break;
+  }
+  return read;
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { App } from "../../../src/app.ts";
+import type { Problem } from "../../../src/errors/fedway-error.ts";
+import { startEndpoints, type TestEndpoints } from "../../support/federation-harness.ts";
+import { openService } from "../../support/running-service.ts";
+
+const type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+const integer = "<http://www.w3.org/2001/XMLSchema#integer>";
+
+const cities = `
+<http://x/berlin> ${type} <http://v/City> .
+<http://x/berlin> <http://v/name> "Berlin" .
+<http://x/berlin> <http://v/country> "Germany"@en .
+<http://x/berlin> <http://v/population> "3700000"^^${integer} .
+<http://x/berlin> <http://v/code> "B-007" .
+<http://x/rome> ${type} <http://v/City> .
+<http://x/rome> <http://v/name> "Rome" .
+<http://x/rome> <http://v/country> "Italy"@en .
+<http://x/rome> <http://v/population> "2800000"^^${integer} .
+<http://x/rome> <http://v/partOf> <http://x/italy> .
+<http://x/rome> <http://v/code> "R-012" .
+<http://x/italy> ${type} <http://v/Country> .
+<http://x/italy> <http://v/name> "Italy" .
+`;
+const mayors = `
+<http://y/b> <http://w/key> "B-7" .
+<http://y/b> <http://w/mayor> "Kai" .
+<http://y/b> <http://w/city> "http://x/berlin" .
+<http://y/r> <http://w/key> "R-12" .
+<http://y/r> <http://w/mayor> "Roberto" .
+<http://y/r> <http://w/city> "http://x/rome" .
+<http://y/r> <http://www.w3.org/2002/07/owl#sameAs> <http://x/rome> .
+`;
+const prefixes = "PREFIX v: <http://v/> PREFIX w: <http://w/>\n";
+
+let endpoints: TestEndpoints;
+let app: App;
+
+beforeAll(async () => {
+  endpoints = await startEndpoints({ cities, mayors });
+  app = await openService(endpoints.urls, { FEDWAY_EXPLAIN_EMPTY_MS: "60000" });
+});
+afterAll(async () => {
+  await app.close();
+  await endpoints.close();
+});
+
+function ask(text: string, endpointId?: string) {
+  const signal = new AbortController().signal;
+  const dataset = { defaultGraphs: [], namedGraphs: [] };
+  const request = { text: prefixes + text, endpointId, ...dataset, strict: false, partial: false, signal };
+  return app.queries.table({ ...request, maxRows: 100, explainEmpty: true });
+}
+
+async function diagnosed(text: string, endpointId?: string): Promise<Problem> {
+  const { status, diagnosis } = await ask(text, endpointId);
+  expect(status).toBe("empty");
+  if (!diagnosis) throw new Error("no diagnosis");
+  return diagnosis;
+}
+
+/** The query with the first repair that is offered, as somebody would make it who has nothing but the text. */
+function repaired(text: string, { repairs = [] }: Problem): string {
+  const [repair] = repairs;
+  if (repair === undefined) throw new Error("no repair");
+  expect(repair.applied).toBe(false);
+  expect((prefixes + text).split(repair.before)).toHaveLength(2);
+  return (prefixes + text).replace(repair.before, () => repair.after).slice(prefixes.length);
+}
+
+/** Query, the code and the pattern that are told, and the endpoint; its first repair gives rows. */
+const mended: readonly (readonly [query: string, code: string, pattern: string, endpoint: string])[] = [
+  ['{ ?x a v:City ; v:country "germany" ; v:population ?p }', "EMPTY_VALUE", '?x v:country "germany"', "cities"],
+  ['{ ?x a v:City ; v:country "Germany" }', "EMPTY_VALUE", '?x v:country "Germany"', "cities"],
+  ['{ ?x v:population "3700000" }', "EMPTY_VALUE", '?x v:population "3700000"', "cities"],
+  ['{ ?x v:name " Rome" ; v:code ?c }', "EMPTY_VALUE", '?x v:name " Rome"', "cities"],
+  ["{ <https://x/berlin> v:name ?n }", "EMPTY_VALUE", "<https://x/berlin> v:name ?n", "cities"],
+  ["{ ?x a v:City ; v:nme ?n }", "EMPTY_TERM", "?x v:nme ?n", "cities"],
+  ["{ ?x a v:Country ; v:country ?c ; v:population ?p }", "EMPTY_TERM", "?x a v:Country", "cities"],
+  ["{ ?c a v:Country . ?c v:partOf ?x . ?x v:name ?n ; v:code ?k }", "EMPTY_DIRECTION", "?c v:partOf ?x", "cities"],
+  ['{ ?x a v:City ; v:name ?n FILTER(?n = "berlin") }', "EMPTY_FILTER", 'FILTER(?n = "berlin")', "cities"],
+  ["{ ?x v:population ?p FILTER(?p > 99999999) }", "EMPTY_FILTER", "FILTER(?p > 99999999)", "cities"],
+  [
+    "{ SERVICE <cities> { ?x v:name ?n ; v:code ?k } SERVICE <mayors> { ?y w:key ?k ; w:mayor ?m } }",
+    "EMPTY_KEYS",
+    "?y w:key ?k",
+    "mayors",
+  ],
+  [
+    "{ SERVICE <cities> { ?x v:name ?n } SERVICE <mayors> { ?y w:city ?x ; w:mayor ?m } }",
+    "EMPTY_KEYS",
+    "?y w:city ?x",
+    "mayors",
+  ],
+  ["{ SERVICE <cities> { ?x v:name ?n } SERVICE <mayors> { ?x w:mayor ?m } }", "EMPTY_KEYS", "?x w:mayor ?m", "mayors"],
+  ["{ SERVICE <mayors> { ?x v:name ?n ; v:code ?k } }", "EMPTY_ENDPOINT", "?x v:name ?n", "mayors"],
+];
+
+describe("an empty answer", () => {
+  it.each(mended)("is explained and mended: %s", async (where, code, pattern, endpoint) => {
+    const text = `SELECT * ${where}`;
+    const direct = where.includes("SERVICE") ? undefined : "cities";
+    const problem = await diagnosed(text, direct);
+    expect(problem).toMatchObject({ code, status: 200, where: { pattern, endpoint, line: 2 } });
+    const { status, diagnosis } = await ask(repaired(text, problem), direct);
+    expect({ status, diagnosis }).toEqual({ status: "ok", diagnosis: null });
+  });
+});
