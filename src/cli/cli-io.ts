@@ -1,4 +1,9 @@
 import type { DescribedOnce, DescribeOnceOptions } from "../registry/compute/describe-once.ts";
+import type { ToolProfile } from "../agent/tool.ts";
+import type { Toolbox } from "../agent/toolbox.ts";
+import type { McpParts } from "../mcp/create-server.ts";
+import type { forwardMcpStdio } from "../mcp/forward-stdio.ts";
+import type { serveMcpStdio } from "../mcp/stdio.ts";
 import type { Readable, Writable } from "node:stream";
 import type { QueryService } from "../query/query-service.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
@@ -11,6 +16,8 @@ import { InvalidArgumentError } from "commander";
 export interface CliApp {
   readonly queries: QueryService;
   readonly catalog: Catalog;
+  toolbox(profile?: ToolProfile): Toolbox;
+  mcpParts(profile?: ToolProfile): McpParts;
   listen(): Promise<string>;
   startMessage(url: string): string;
   /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */
@@ -57,6 +64,8 @@ export interface CliIo {
   checkCatalog(folders: readonly string[]): Promise<CatalogReport>;
   /** Copies the database of the data folder into a new file. @throws FedwayError `REQUEST_INVALID`, `STORE_FAILED` */
   backup(file: string): Promise<{ readonly bytes: number }>;
+  readonly serveMcp: typeof serveMcpStdio;
+  readonly forwardMcp: typeof forwardMcpStdio;
   /** Loaded when it is needed. */
   shards(): Promise<ShardCommands>;
   /** Aborts when the user interrupts or the process is asked to end. */

@@ -199,7 +199,7 @@ const looksLikeQuery = (text: string): boolean => /[\s{}]/.test(text);
  * braces is the query itself.
  * @throws UsageError when it is neither; FedwayError `QUERY_ENCODING`
  */
-async function queryText(argument: string, { stdin }: Pick<CliIo, "stdin">): Promise<string> {
+export async function queryText(argument: string, { stdin }: Pick<CliIo, "stdin">): Promise<string> {
   if (argument === "-") {
     const chunks: Buffer[] = [];
     for await (const chunk of stdin) chunks.push(Buffer.from(chunk));

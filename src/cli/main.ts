@@ -49,6 +49,14 @@ const io: CliIo = {
     const { backupState } = await import("../app/backup-state.ts");
     return backupState(configOf(), file);
   },
+  async serveMcp(parts, streams) {
+    const { serveMcpStdio } = await import("../mcp/stdio.ts");
+    return serveMcpStdio(parts, streams);
+  },
+  async forwardMcp(forwarding) {
+    const { forwardMcpStdio } = await import("../mcp/forward-stdio.ts");
+    return forwardMcpStdio({ token: configOf().agents.mcpToken, ...forwarding });
+  },
   async shards() {
     const { createShardCommands } = await import("../shards/service/commands.ts");
     const { storeOpener } = await import("../hosting/file-store.ts");

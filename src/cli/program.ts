@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
+import { addAgentCommands } from "./agent-program.ts";
 import { type CliIo, examples, exitCodes, httpUrl, milliseconds, type Running, UsageError } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
 import { oneLine, write, problemText } from "./output.ts";
@@ -106,6 +107,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   addServe(program, io, running);
   addQuery(program, running);
   addExplain(program, running);
+  addAgentCommands(program, running);
   addDescribe(program, running);
   addCatalog(program, running);
   addBackup(program, running);

@@ -177,13 +177,15 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts", "query", "registry", "rdf", "shards", "results"),
       { module: "shards/service", files: ["commands.ts"], typesOnly: true },
+      { module: "agent", files: ["tool.ts", "toolbox.ts"], typesOnly: true },
+      { module: "mcp", typesOnly: true },
     ],
     packages: ["commander", "cli-progress"],
   },
   // The command line's program builds the service when it answers without a server.
   {
     name: "cli/main.ts",
-    imports: whole("cli", "app.ts", "app", "config", "hosting", "shards/service", "store"),
+    imports: whole("cli", "app.ts", "app", "config", "hosting", "mcp", "shards/service", "store"),
     packages: [],
   },
 ];

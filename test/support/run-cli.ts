@@ -1,4 +1,6 @@
 import { Readable, Writable } from "node:stream";
+import type { Tool } from "../../src/agent/tool.ts";
+import { createToolbox } from "../../src/agent/toolbox.ts";
 import type { CliApp, CliIo, FolderHolder, ShardCommands } from "../../src/cli/cli-io.ts";
 import { runCli } from "../../src/cli/program.ts";
 import type { CatalogReport } from "../../src/registry/catalog/check-catalog.ts";
@@ -29,6 +31,7 @@ export interface Setup {
   readonly describe?: CliIo["describe"];
   readonly report?: (folders: readonly string[]) => CatalogReport;
   readonly backup?: CliIo["backup"];
+  readonly tools?: readonly Tool[];
   readonly shards?: Partial<ShardCommands>;
 }
 
@@ -55,6 +58,10 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
   const app: CliApp = {
     queries,
     catalog: createFakeCatalog(),
+    toolbox: () => createToolbox(setup.tools ?? [], { profile: "full" }),
+    mcpParts: () => {
+      throw new Error("This command should not serve MCP");
+    },
     listen: async () => "http://127.0.0.1:3000",
     startMessage: (url) => `Fedway listens at ${url}\n`,
     publishSnapshot: setup.publishSnapshot ?? unexpected,
@@ -78,6 +85,8 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),
     backup: setup.backup ?? unexpected,
+    serveMcp: unexpected,
+    forwardMcp: unexpected,
     shards: async () => ({ build: unexpected, report: unexpected, verify: unexpected, ...setup.shards }),
     openApp: async (given) => {
       overrides.push(given);

@@ -1,0 +1,150 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ToolAnswer } from "../agent/tool.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { visible } from "../html.ts";
+import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
+import { queryText } from "./commands.ts";
+import { write } from "./output.ts";
+import { checked, RemoteProblem, unreachable } from "./remote-runner.ts";
+import { chooseService } from "./runner.ts";
+
+interface ToolOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+interface ToolCall extends ToolOptions {
+  readonly name: string;
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** Calls a tool, here or at a running service, and writes what it says. Resolves to the exit code. @throws RemoteProblem, FedwayError */
+async function runTool(io: CliIo, { name, given, url, json }: ToolCall): Promise<number> {
+  const service = await chooseService(io, url);
+  const call = service === undefined ? callHere : callThere(service);
+  const { text, data, problem } = await call(io, name, given);
+  if (problem !== undefined) throw new RemoteProblem(problem);
+  const answer = json === true ? JSON.stringify(data, undefined, 2) : visible(text);
+  await write(io.stdout, `${answer.trimEnd()}\n`);
+  return exitCodes.ok;
+}
+
+type Calling = (io: CliIo, name: string, given: ToolCall["given"]) => Promise<ToolAnswer>;
+
+const callHere: Calling = async (io, name, given) => {
+  // Standard output belongs to the answer, so the service inside writes no log.
+  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
+  try {
+    return await app.toolbox().call(name, given, { signal: io.interrupted, owner: "command line" });
+  } finally {
+    await app.close();
+  }
+};
+
+const callThere =
+  (service: string): Calling =>
+  async ({ fetch: ask, interrupted: signal }, name, given) => {
+    const response = await ask(`${service.replace(/\/+$/, "")}/api/tools/${name}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(given),
+      signal,
+    }).catch((error: unknown) => {
+      throw unreachable(error, signal);
+    });
+    const answer: unknown = await (await checked(response)).json();
+    if (isAnswer(answer)) return answer;
+    throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer as a tool does.");
+  };
+
+const isAnswer = (value: unknown): value is ToolAnswer =>
+  typeof value === "object" && value !== null && "text" in value && "data" in value && typeof value.text === "string";
+
+const count = (text: string): number => {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("A whole number is expected.");
+};
+
+const withToolOptions = (command: Command): Command =>
+  command.option("--json", "the answer as JSON").option("--url <url>", "ask this running service", httpUrl);
+
+interface FindOptions extends ToolOptions {
+  readonly limit?: number;
+}
+
+interface TermOptions extends FindOptions {
+  readonly kind?: string;
+  readonly endpoint?: readonly string[];
+}
+
+interface McpOptions {
+  readonly url?: string;
+  readonly profile?: string;
+}
+
+/** Adds `find`, `terms`, `check` and `mcp`: the tools of agents for people, and for agents over standard input and output. */
+export function addAgentCommands(program: Command, running: Running): void {
+  withToolOptions(program.command("find").description("find the endpoints that can answer a question, best first"))
+    .argument("<question>", "in plain words")
+    .option("-n, --limit <number>", "most endpoints (5)", count)
+    .addHelpText("after", () => examples('find "Which proteins are linked to asthma?"', "find weather --json"))
+    .action(
+      running((io, question: string, { limit, ...options }: FindOptions) =>
+        runTool(io, { name: "find_endpoints", given: { question, limit }, ...options }),
+      ),
+    );
+  withToolOptions(program.command("terms").description("find the IRIs that stand for a word, and where they are used"))
+    .argument("<words>", "words, an IRI or prefix:name")
+    .option("-k, --kind <kind>", "only terms of this kind, such as class or property")
+    .option("-e, --endpoint <id...>", "only terms of these endpoints")
+    .option("-n, --limit <number>", "most terms (10)", count)
+    .addHelpText("after", () => examples("terms municipality", "terms 'has name' --kind property --endpoint people"))
+    .action(
+      running((io, query: string, { kind, endpoint, limit, ...options }: TermOptions) =>
+        runTool(io, {
+          name: "search_terms",
+          given: { query, kind, endpoints: endpoint?.join(","), limit },
+          ...options,
+        }),
+      ),
+    );
+  withToolOptions(program.command("check").description("check a query before it is run: repairs, unknown terms, cost"))
+    .argument("<query>", "a file, - for standard input, or the query itself")
+    .addHelpText("after", () => examples("check query.rq", "check - < query.rq --json"))
+    .action(
+      running(async (io, argument: string, options: ToolOptions) =>
+        runTool(io, { name: "check_query", given: { query: await queryText(argument, io) }, ...options }),
+      ),
+    );
+  addMcp(program, running);
+}
+
+function addMcp(program: Command, running: Running): void {
+  program
+    .command("mcp")
+    .description("serve the tools to an MCP client over standard input and output")
+    .addOption(new Option("-p, --profile <profile>", "set of tools").choices(["full", "small", "paper"]))
+    .option("--url <url>", "pass everything on to this running service", httpUrl)
+    .addHelpText("after", () => examples("mcp", "mcp --profile small", "mcp --url http://127.0.0.1:3000"))
+    .action(running(runMcp));
+}
+
+/** `fedway mcp`: nothing but messages goes to standard output. */
+async function runMcp(io: CliIo, { url, profile }: McpOptions): Promise<number> {
+  const service = await chooseService(io, url);
+  const streams = { stdin: io.stdin, stdout: io.stdout, signal: io.interrupted };
+  if (service !== undefined) {
+    await io.forwardMcp({ ...streams, url: service, profile, fetch: io.fetch });
+    return exitCodes.ok;
+  }
+  const app = await io.openApp({
+    FEDWAY_LOG_LEVEL: "silent",
+    ...(profile !== undefined && { FEDWAY_TOOL_PROFILE: profile }),
+  });
+  try {
+    await io.serveMcp(app.mcpParts(), streams);
+    return exitCodes.ok;
+  } finally {
+    await app.close();
+  }
+}
