@@ -66,6 +66,8 @@ export interface Tool {
   readonly annotations: ToolAnnotations;
   /** Profiles that list it; it can be called in all of them. */
   readonly profiles: readonly ToolProfile[];
+  /** The tool that it is another name of: where only this one is listed, hints name it. */
+  readonly aliasOf?: string | undefined;
   /** @throws FedwayError `REQUEST_INVALID` for arguments that nothing can be made of, and what its use case throws */
   call(given: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
@@ -83,7 +85,7 @@ const reading: ToolAnnotations = { readOnlyHint: true, openWorldHint: false, ide
 
 /** One definition for MCP, HTTP and the command line: arguments are read leniently before `run` gets them. */
 export function defineTool<const Input extends TObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, title, text, input, annotations, profiles = ["full"] } = definition;
+  const { name, title, text, input, annotations, profiles = ["full"], aliasOf } = definition;
   return {
     name,
     title,
@@ -91,6 +93,7 @@ export function defineTool<const Input extends TObject>(definition: ToolDefiniti
     input,
     annotations: { ...reading, ...annotations },
     profiles,
+    aliasOf,
     call: async (given, call) => definition.run(readArguments(definition, given), call),
   };
 }

@@ -86,14 +86,15 @@ function failure(thrown: Problem, hint: Hint): ToolAnswer {
 const namesInBraces = /\{([a-z_]+)(?:\.([a-z_]+))?\}/g;
 
 /** Knows the tools that are there and their arguments. */
-export function createHint(tools: readonly Pick<Tool, "name" | "input">[]): Hint {
-  const byName = new Map(tools.map(({ name, input }) => [name, input.properties]));
+export function createHint(tools: readonly Pick<Tool, "name" | "input" | "aliasOf">[]): Hint {
+  const known = new Map(tools.map((tool) => [tool.aliasOf ?? tool.name, tool]));
+  for (const tool of tools) known.set(tool.name, tool);
   return (sentence) => {
     let missing = false;
-    const text = sentence.replaceAll(namesInBraces, (_all, tool: string, argument: string | undefined) => {
-      const properties = byName.get(tool);
-      if (properties === undefined || (argument !== undefined && !Object.hasOwn(properties, argument))) missing = true;
-      return argument ?? tool;
+    const text = sentence.replaceAll(namesInBraces, (_all, name: string, argument: string | undefined) => {
+      const tool = known.get(name);
+      if (!tool || (argument !== undefined && !Object.hasOwn(tool.input.properties, argument))) missing = true;
+      return argument ?? tool?.name ?? name;
     });
     return missing ? undefined : text;
   };

@@ -26,7 +26,7 @@ async function useStdio(mode: Mode, words: readonly string[], env: Readonly<Reco
   });
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   const errors: unknown[] = [];
-  client.onerror = (error) => void errors.push(error);
+  Object.assign(client, { onerror: (error: unknown) => void errors.push(error) });
   await client.connect(transport);
   const { tools } = await client.listTools();
   const { structuredContent } = await client.callTool({ name: "find_endpoints", arguments: { question: "people" } });

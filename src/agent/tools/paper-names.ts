@@ -10,6 +10,7 @@ import { runForAgent, type RunQueryParts } from "./run-query.ts";
 export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[] => [
   defineTool({
     name: "get_void_descriptions",
+    aliasOf: "describe_endpoint",
     title: "Get VoID descriptions",
     text: ["Describes the classes and properties of an endpoint."],
     input: Type.Object({
@@ -20,6 +21,7 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
   }),
   defineTool({
     name: "run_sparql_query",
+    aliasOf: "run_query",
     title: "Run a SPARQL query",
     text: ["Runs a read-only SPARQL query; SERVICE <id> { ... } sends patterns to an endpoint."],
     input: Type.Object({
