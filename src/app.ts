@@ -14,6 +14,7 @@ import { steadyClock } from "./clock.ts";
 import { type Config, packageVersion } from "./config/config.ts";
 import { createDirectExecutor } from "./engine/direct-executor.ts";
 import type { Evaluators } from "./engine/evaluators/evaluators.ts";
+import type { Explainer } from "./diagnosis/why/explainer.ts";
 import { FedwayError } from "./errors/fedway-error.ts";
 import { createExampleFederation } from "./hosting/examples/example-federation.ts";
 import { readiness } from "./http/readiness.ts";
@@ -101,7 +102,8 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  return serve({ ...ground, ...known, planner, queries, evaluators }, life);
+  const { explainer } = diagnosis;
+  return serve({ ...ground, ...known, planner, explainer, queries, evaluators }, life);
 }
 
 /** State, log and metrics, and what this process hosts itself. */
@@ -174,6 +176,7 @@ const watchSharedState = ({ log, state: { store }, token }: Ground, refresh: () 
 
 interface ServedParts extends Ground, Knowledge {
   readonly planner: Planner;
+  readonly explainer: Explainer;
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
 }
@@ -190,6 +193,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     registry,
     queries,
     planner: parts.planner,
+    explainer: parts.explainer,
     availability: monitoring.availability,
     statusOf,
     onDefect,

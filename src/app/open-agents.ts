@@ -6,12 +6,14 @@ import { createResources } from "../agent/resources.ts";
 import { createResultStore } from "../agent/results/result-store.ts";
 import { findEndpoints } from "../agent/tools/find-endpoints.ts";
 import { paperTools } from "../agent/tools/paper-names.ts";
+import { explainResult } from "../agent/tools/explain-result.ts";
 import { runQuery } from "../agent/tools/run-query.ts";
 import { searchTerms } from "../agent/tools/search-terms.ts";
 import { steadyClock, systemClock } from "../clock.ts";
 import { type Config, packageVersion } from "../config/config.ts";
 import type { CheckOptions } from "../diagnosis/check/lookups.ts";
 import { createQueryCheck } from "../diagnosis/check/query-check.ts";
+import type { Explainer } from "../diagnosis/why/explainer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
@@ -28,6 +30,7 @@ interface AgentParts {
   readonly registry: Registry;
   readonly queries: QueryService;
   readonly planner: Planner;
+  readonly explainer: Explainer;
   readonly availability: CheckOptions["availability"];
   readonly statusOf: (id: string) => EndpointStatus;
   readonly tracer?: Tracer | undefined;
@@ -38,7 +41,7 @@ const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents(parts: AgentParts) {
-  const { settings, registry, queries, planner, availability, statusOf, onDefect, tracer } = parts;
+  const { settings, registry, queries, planner, explainer, availability, statusOf, onDefect, tracer } = parts;
   const results = createResultStore({ now: steadyClock.now });
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const running = {
@@ -54,6 +57,7 @@ export function openAgents(parts: AgentParts) {
     searchTerms(registry),
     checkQuery({ check }),
     runQuery(running),
+    explainResult({ queries, explainer }),
     ...paperTools({ ...registry, ...running }),
   ];
   const off = knownTools(settings.toolsOff, tools);

@@ -56,6 +56,9 @@ interface ExplainerOptions {
   readonly maxRunning?: number;
 }
 
+/** Finds out why answers are empty. */
+export type Explainer = ReturnType<typeof createExplainer>;
+
 const keptMs = 120_000;
 
 /** An explainer that asks by `run`. */

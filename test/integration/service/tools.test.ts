@@ -74,3 +74,30 @@ describe("the tools of agents over HTTP", () => {
     expect((await call("find_endpoints", { question: "x".repeat(1 << 20) })).status).toBe(400);
   });
 });
+
+describe("explain_result", () => {
+  const lonely = 'SELECT * { SERVICE <people> { ?p foaf:nam ?name ; foaf:name "Nobody at all" } }';
+
+  it("names the pattern that made a run empty, and knows no run that there was not", async () => {
+    const ran = await call("run_query", { query: lonely });
+    expect(ran.body.data).toMatchObject({ status: "empty" });
+    const runId = ran.body.data["run"];
+    const told = await call("explain_result", { run_id: runId });
+    expect(told.status).toBe(200);
+    expect(told.body.data).toMatchObject({
+      status: "empty",
+      diagnosis: { code: "EMPTY_TERM", where: { endpoint: "people", pattern: "?p foaf:nam ?name" } },
+      sources: [{ endpoint: "people", status: "ok" }],
+    });
+    expect(told.body.text).toContain("?p foaf:nam ?name");
+    const unknown = await call("explain_result", { run_id: `${String(runId)}0` });
+    expect(unknown).toMatchObject({ status: 404, body: { code: "RUN_UNKNOWN" } });
+  });
+
+  it("says of a whole answer that nothing is missing", async () => {
+    const ran = await call("run_query", { query: "SELECT * { SERVICE <people> { ?s ?p ?o } } LIMIT 3" });
+    const told = await call("explain_result", { run_id: ran.body.data["run"] });
+    expect(told.body.data).toMatchObject({ status: "ok", diagnosis: null });
+    expect(told.body.text).toContain("people ok");
+  });
+});

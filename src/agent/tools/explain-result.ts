@@ -1,0 +1,96 @@
+import { Type } from "typebox";
+import type { EmptyDiagnosis, Explainer } from "../../diagnosis/why/explainer.ts";
+import { FedwayError, toProblem, type Problem } from "../../errors/fedway-error.ts";
+import { ownRun, type QueryService } from "../../query/query-service.ts";
+import type { RunRecord } from "../../query/run-log.ts";
+import { plainText } from "../../registry/schema/text.ts";
+import { problemForModel, problemText } from "../problem-text.ts";
+import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
+
+interface Parts {
+  readonly queries: Pick<QueryService, "runRecord">;
+  readonly explainer: Explainer;
+}
+
+type Source = RunRecord["sources"][number];
+type OwnRun = Awaited<ReturnType<typeof ownRun>>;
+
+/** Says why a run was empty or partial. */
+export const explainResult = ({ queries, explainer }: Parts) =>
+  defineTool({
+    name: "explain_result",
+    title: "Explain an empty or partial result",
+    text: ["Says why a run was empty or partial: which pattern, at which endpoint, and what to write instead."],
+    input: Type.Object({ run_id: Type.String({ minLength: 1, maxLength: 200, description: "run of an answer" }) }),
+    annotations: { openWorldHint: true },
+    async run({ run_id: id }, call) {
+      const run = await ownRun(queries, id.trim(), call.owner);
+      const isToBeAsked = run.status === "empty" || (run.status === "ok" && run.rows === undefined);
+      return isToBeAsked ? explainRun(run, explainer, call) : showRun(run, { problem: problemOfRun(run) }, call);
+    },
+  });
+
+/** Asks the parts of a run's query. */
+async function explainRun(run: OwnRun, explainer: Explainer, call: ToolCall): Promise<ToolAnswer> {
+  const { query, endpoint, federation } = run.asked;
+  const { signal, owner } = call;
+  if (query === undefined) return showRun(run, { problem: notKept() }, call);
+  call.onProgress?.("The parts of the query are asked by themselves.");
+  return showRun(run, await explainer.explain({ query, endpoint, federation }, { signal, owner }), call);
+}
+
+const notKept = (): Problem =>
+  toProblem(
+    new FedwayError("EMPTY_UNDECIDED", "The query of this run was too long to be kept, so its parts cannot be asked.", {
+      next: "Ask parts of the query by themselves.",
+    }),
+  );
+
+/** Why a run is partial or failed, by its record; null for one that is neither. */
+function problemOfRun({ status, code, detail, sources }: RunRecord): Problem | null {
+  const lacking = sources.filter((source) => source.status === "partial" || source.status === "failed");
+  const where = lacking[0] && { endpoint: lacking[0].endpoint };
+  if (code !== undefined) return toProblem(new FedwayError(code, detail ?? "", { where }));
+  if (status !== "partial") return null;
+  const names = lacking.map(sourceText).join("; ");
+  const message =
+    names === "" ? "The answer was cut at the number of rows that were wanted." : `Rows are missing: ${names}.`;
+  return toProblem(
+    new FedwayError("ENDPOINT_PARTIAL", message, { where, next: "Narrow the query, or ask again later." }),
+  );
+}
+
+const sourceText = ({ endpoint, status, rows, requests, reason }: Source): string =>
+  `${plainText(endpoint, 80)} ${status}, ${rows ?? "unknown"} rows in ${requests} requests${reason === undefined ? "" : ` (${plainText(reason, 80)})`}`;
+
+const mostSources = 10;
+
+type Explained = Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>;
+
+function showRun(run: RunRecord, { problem, questions }: Explained, { hint }: ToolCall): ToolAnswer {
+  const { id, status, rows, sources, notes } = run;
+  const diagnosis = problem && problemForModel(problem, hint);
+  const counted = questions === undefined ? [] : [`${questions} questions were asked about it.`];
+  const verdict = diagnosis ? problemText(diagnosis) : verdicts[status];
+  const text = [
+    `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}`,
+    verdict,
+    ...counted,
+    ...sources.slice(0, mostSources).map((source) => `source: ${sourceText(source)}`),
+    ...notes.slice(0, 3).map(({ message }) => `note: ${plainText(message, 200)}`),
+  ].join("\n");
+  return {
+    text,
+    data: { run: id, status, rows: rows ?? null, diagnosis, sources, notes, questions: questions ?? 0 },
+  };
+}
+
+/** What is said of a run that nothing is wrong with. */
+const verdicts: Readonly<Record<RunRecord["status"], string>> = {
+  running: "The run is not finished yet.",
+  ok: "Nothing is missing: each endpoint gave its whole answer.",
+  empty: "The query has solutions now: the data have changed since it was run.",
+  partial: "Part of the answer is missing.",
+  failed: "The run failed.",
+  cancelled: "The run was cancelled before its end.",
+};
