@@ -20,6 +20,7 @@ import { documentApi } from "./openapi.ts";
 import { addPublicationRoutes } from "./publication-routes.ts";
 import { addPageRoutes } from "./pages/page-routes.ts";
 import { createProblemSender, problemReply, toHttpError, withoutLeave } from "./problem-reply.ts";
+import { addGrammarRoutes } from "./grammar-routes.ts";
 import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addSessionRoutes } from "./session-routes.ts";
@@ -206,6 +207,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);
   addRegistryRoutes(app, shell);
+  addGrammarRoutes(app, shell);
   addJobRoutes(app, shell);
   addShardRoutes(app, shell);
   addMonitorRoutes(app, shell);

@@ -1,3 +1,4 @@
+import { runAgentsBench } from "./agents.ts";
 import { benchFederation } from "./federation.ts";
 import { runOpsBench } from "./ops.ts";
 import { benchProxy } from "./proxy.ts";
@@ -42,9 +43,14 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
     summary: "list, filter and search over a catalogue of 5,000 entries",
     run: runSearchBench,
   },
+  agents: {
+    summary: "what agents get; parts are named behind it: npm run bench -- agents linking",
+    run: runAgentsBench,
+  },
 };
 
 const usage = `Usage: npm run bench -- NAME... [--quick]
+       npm run bench -- agents [PART...] [--quick]
 
 Benchmarks:
 ${Object.entries(benchmarks)
@@ -64,6 +70,11 @@ async function main(args: readonly string[]): Promise<number> {
   const flags = args.filter((arg) => arg.startsWith("-"));
   if (flags.includes("--help") || flags.includes("-h")) {
     process.stdout.write(usage);
+    return 0;
+  }
+  const [first = ""] = names;
+  if (first === "agents") {
+    await runAgentsBench({ quick: flags.includes("--quick") }, names.slice(1));
     return 0;
   }
   const unknown = [

@@ -153,7 +153,7 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "query", "registry", "monitor", "rdf", "shards", "hosting", "results"),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
-      { module: "agent", files: ["tool.ts", "toolbox.ts"] },
+      { module: "agent", files: ["tool.ts", "toolbox.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"] },
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },

@@ -1,0 +1,117 @@
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { type Grammar, type GrammarDialect, writeGrammar } from "./grammar.ts";
+import { type GrammarSource, placesOf, termsOf, type Terms, titleOf } from "./places.ts";
+import { grammarRules } from "./sparql-rules.ts";
+
+/** What a grammar is made for. */
+export interface GrammarRequest {
+  /** One endpoint, or the members of a federation. */
+  readonly sources: readonly GrammarSource[];
+  /** Write each pattern into a SERVICE group of its endpoint, named by its catalogue id. */
+  readonly asFederation: boolean;
+  /** Most bytes (UTF-8) of the grammar's text in this dialect. */
+  readonly maxBytes: number;
+  readonly dialect: GrammarDialect;
+  /** Comments for its reader. */
+  readonly notes?: readonly string[];
+}
+
+/** A grammar within its budget. */
+export interface SparqlGrammar {
+  readonly grammar: Grammar;
+  readonly text: string;
+  /** Classes and properties of classes (and of the whole datasets) that had no room, of so many. */
+  readonly leftOut: number;
+  readonly total: number;
+}
+
+/** The smallest budget: it holds the rules that name no terms and at least one class. */
+export const leastBytes = 8_000;
+
+/**
+ * The grammar of SPARQL queries over the classes and properties of the sources, with the largest of them when not all fit.
+ * Each of its sentences is valid SPARQL, names only terms of the sources, joins only what their descriptions say is linked,
+ * and projects only what its pattern binds.
+ * @throws FedwayError `DESCRIPTION_UNKNOWN` when the descriptions name no class and no property
+ */
+export function sparqlGrammar(request: GrammarRequest): SparqlGrammar {
+  const terms = termsOf(request.sources);
+  const total = terms.items.length;
+  const made = (count: number): SparqlGrammar => withItems(request, terms, count);
+  const fits = ({ text }: SparqlGrammar): boolean => Buffer.byteLength(text) <= request.maxBytes;
+  if (total === 0) {
+    throw new FedwayError(
+      "DESCRIPTION_UNKNOWN",
+      "The description names no class and no property, so there is nothing to write queries over.",
+      {
+        next: "Have the endpoint described again: POST /api/endpoints/{id}/describe.",
+      },
+    );
+  }
+  let [fitting, tooMany] = [1, 2];
+  let best = made(1);
+  // Doubled first, so that no grammar of all terms is written for the sake of a few.
+  for (; tooMany <= 2 * total; tooMany *= 2) {
+    const next = made(Math.min(total, tooMany));
+    if (!fits(next)) break;
+    [best, fitting] = [next, Math.min(total, tooMany)];
+  }
+  while (tooMany - fitting > 1 && fitting < total) {
+    const middle = Math.floor((fitting + tooMany) / 2);
+    const next = made(Math.min(total, middle));
+    if (fits(next)) [best, fitting] = [next, middle];
+    else tooMany = middle;
+  }
+  return best;
+}
+
+function withItems(request: GrammarRequest, terms: Terms, count: number): SparqlGrammar {
+  const { sources } = request;
+  const total = terms.items.length;
+  const items = terms.items.slice(0, count);
+  const prefixes = prefixesOf(
+    items.flatMap(({ class: iri, property }) => [iri ?? [], property?.property ?? []].flat()),
+    terms,
+  );
+  const write = (iri: string): string => {
+    const short = terms.table.short(iri);
+    return short.prefixes.every((prefix) => prefixes.has(prefix)) ? short.text : `<${iri}>`;
+  };
+  const places = placesOf(sources, items, write);
+  const prologue = [...prefixes]
+    .toSorted()
+    .map((prefix) => `PREFIX ${prefix}: <${terms.table.namespace(prefix) ?? ""}>\n`);
+  const comments = [
+    `SPARQL over ${sources.map((source) => titleOf(source)).join(" | ")}`,
+    "Every sentence is a valid query; its variables are bound, its classes, properties and links are in the data's description.",
+    ...(count < total
+      ? [
+          `${total - count} of ${total} classes and properties of classes had no room; the largest are here. Ask with a larger maxBytes.`,
+        ]
+      : []),
+    ...(terms.unusable > 0 ? [`${terms.unusable} terms cannot be written in a query.`] : []),
+  ];
+  const grammar = {
+    comments: [...comments, ...(request.notes ?? [])],
+    rules: grammarRules(places, { sources, asFederation: request.asFederation, prologue: prologue.join("") }),
+  };
+  return { grammar, text: writeGrammar(grammar, request.dialect), leftOut: total - count, total };
+}
+
+/** A model writes all declarations before each query, twenty tokens each. */
+const mostPrefixes = 5;
+
+/** The prefixes that most of these IRIs have; the others are written in full. */
+function prefixesOf(iris: readonly string[], { table }: Terms): ReadonlySet<string> {
+  const uses = Map.groupBy(
+    iris.flatMap((iri) => table.short(iri).prefixes),
+    (prefix) => prefix,
+  );
+  const often = [...uses].filter(([, all]) => all.length > 1 || uses.size <= mostPrefixes);
+  return new Set(
+    often
+      .toSorted(([, one], [, other]) => other.length - one.length)
+      .slice(0, mostPrefixes)
+      .map(([prefix]) => prefix),
+  );
+}

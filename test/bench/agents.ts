@@ -1,0 +1,25 @@
+import { runGrammarBench } from "./agents/grammar.ts";
+
+/** A part of the agents' side that is measured. */
+type Part = (options: { readonly quick: boolean }) => Promise<void>;
+
+const parts: Readonly<Record<string, Part>> = {
+  grammar: runGrammarBench,
+};
+
+/**
+ * Measures what agents get, part by part: those that are named, else all.
+ * @throws Error for an unknown part, and when a part cannot measure or finds something that cannot be right
+ */
+export async function runAgentsBench(
+  options: { readonly quick: boolean },
+  named: readonly string[] = [],
+): Promise<void> {
+  const unknown = named.find((name) => !Object.hasOwn(parts, name));
+  if (unknown !== undefined) throw new Error(`unknown part ${unknown}; there are ${Object.keys(parts).join(", ")}`);
+  for (const [name, run] of Object.entries(parts)) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    process.stdout.write(`\n${name}\n`);
+    await run(options);
+  }
+}
