@@ -186,7 +186,6 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
   const { catalog } = registry;
   const { monitor, publish } = monitoring;
   const { stateWatch } = parts;
-  const statusOf = (id: string): HealthState => monitor.health(id)?.state ?? "unknown";
   const onDefect = faultLog(parts.log, "a tool failed");
   const agents = openAgents({
     settings: { ...config.agents, ...config.limits },
@@ -195,7 +194,6 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     planner: parts.planner,
     explainer: parts.explainer,
     availability: monitoring.availability,
-    statusOf,
     onDefect,
     tracer: parts.tracing,
   });

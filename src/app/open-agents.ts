@@ -19,7 +19,6 @@ import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { QueryService } from "../query/query-service.ts";
-import type { EndpointStatus } from "../registry/search/search-index.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
 import type { Registry } from "./open-registry.ts";
 
@@ -32,7 +31,6 @@ interface AgentParts {
   readonly planner: Planner;
   readonly explainer: Explainer;
   readonly availability: CheckOptions["availability"];
-  readonly statusOf: (id: string) => EndpointStatus;
   readonly tracer?: Tracer | undefined;
 }
 
@@ -41,7 +39,7 @@ const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents(parts: AgentParts) {
-  const { settings, registry, queries, planner, explainer, availability, statusOf, onDefect, tracer } = parts;
+  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer } = parts;
   const results = createResultStore({ now: steadyClock.now });
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const running = {
@@ -52,7 +50,7 @@ export function openAgents(parts: AgentParts) {
   };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
-    findEndpoints({ ...registry, statusOf }),
+    findEndpoints(registry),
     describeEndpoint(registry),
     searchTerms(registry),
     checkQuery({ check }),

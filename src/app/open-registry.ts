@@ -12,6 +12,7 @@ import type { EditableCatalog } from "../registry/catalog/catalog.ts";
 import { followRemovals } from "../registry/catalog/follow-removals.ts";
 import { openCatalog } from "../registry/catalog/open-catalog.ts";
 import { createDescriber } from "../registry/compute/describer.ts";
+import { createLinker } from "../registry/linking/linker.ts";
 import { keepIndex, newIndex } from "../registry/search/keep-index.ts";
 import type { EndpointStatus, SearchIndex } from "../registry/search/search-index.ts";
 import { createHarvestStore } from "../registry/values/harvest.ts";
@@ -73,24 +74,16 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>;
  * @throws FedwayError `CATALOG_INVALID`, `STORE_FAILED`
  */
 export async function openRegistry(foundation: Foundation, statusOf: (id: string) => EndpointStatus) {
-  const { config, log, state, clients, local, jobs } = foundation;
-  const { asker } = clients;
-  const { store, soleOwner } = state;
+  const { config, log, clients, local, jobs } = foundation;
+  const { asker, embedder } = clients;
+  const { store, soleOwner } = foundation.state;
   const clock = steadyClock;
   const onFault = (error: unknown): void => log.warn({ err: error }, "background work failed");
   const onDropped = (endpoint: string, reason: string): void =>
     log.warn({ endpoint, reason }, "stored document dropped");
   const search = newIndex(statusOf);
   const catalog = await readCatalog(foundation, search);
-  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, bounds: { pauseMs } }));
-  const capabilities = new CapabilityService({
-    catalog,
-    prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },
-    documentCanary: createDocumentCanary({ asker, clock }),
-    capabilities: createCapabilityStore({ store, onDropped }),
-    jobs,
-    clock,
-  });
+  const capabilities = openCapabilities(foundation, catalog, onDropped);
   const describerOf = pausing(local, (pauseMs) => createDescriber({ asker, clock, pauseMs }));
   const descriptions = createDescriptionService({
     catalog,
@@ -107,6 +100,8 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
+  const linking = { search, catalog, descriptions, embedder, values: values.index };
+  const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
     Promise.all([descriptions.remove(id), capabilities.remove(id), values.remove(id)]);
   const removals = followRemovals({ catalog, remove, clock, onFault });
@@ -123,6 +118,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     capabilities,
     linksets,
     values: values.index,
+    linker,
     /** Jobs that it enqueues; to be started with the queue. */
     kinds: [descriptions.kind, values.kind, linksets.kind, ...capabilities.kinds],
     refresh,
@@ -130,9 +126,28 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
       values.close();
+      await linker.close();
       await index.close();
     },
   };
+}
+
+function openCapabilities(
+  { clients, state, local, jobs }: Foundation,
+  catalog: EditableCatalog,
+  onDropped: (endpoint: string, reason: string) => void,
+): CapabilityService {
+  const { asker } = clients;
+  const clock = steadyClock;
+  const proberOf = pausing(local, (pauseMs) => createCapabilityProber({ asker, clock, bounds: { pauseMs } }));
+  return new CapabilityService({
+    catalog,
+    prober: { probe: (endpoint, options) => proberOf(endpoint.url).probe(endpoint, options) },
+    documentCanary: createDocumentCanary({ asker, clock }),
+    capabilities: createCapabilityStore({ store: state.store, onDropped }),
+    jobs,
+    clock,
+  });
 }
 
 /** Labels and values of endpoints, read in the background unless the operator forbids it. */

@@ -1,10 +1,12 @@
 import { runGrammarBench } from "./agents/grammar.ts";
+import { runLinkingBench } from "./agents/linking.ts";
 
 /** A part of the agents' side that is measured. */
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
 
 const parts: Readonly<Record<string, Part>> = {
   grammar: runGrammarBench,
+  linking: runLinkingBench,
 };
 
 /**

@@ -65,6 +65,7 @@ export const modules: readonly Module[] = [
       ...whole("rdf", "outbound"),
       { module: "store", files: ["store.ts", "collection.ts"] },
       { module: "jobs", files: ["job-queue.ts"] },
+      { module: "embeddings", files: ["embedder.ts"], typesOnly: true },
     ],
     packages: ["lru-cache", "minisearch", "rdf-validate-shacl", "typebox"],
   },

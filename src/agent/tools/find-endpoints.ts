@@ -1,27 +1,13 @@
 import { Type } from "typebox";
-import type { Catalog } from "../../registry/catalog/catalog.ts";
-import { oneSentence } from "../../registry/schema/one-sentence.ts";
+import type { Linker } from "../../registry/linking/linker.ts";
 import { plainText } from "../../registry/schema/text.ts";
-import type { EndpointStatus, SearchIndex } from "../../registry/search/search-index.ts";
-import type { DescriptionService } from "../../registry/void/description-service.ts";
 import { defineTool } from "../tool.ts";
 
-interface Parts {
-  readonly catalog: Catalog;
-  readonly search: SearchIndex;
-  readonly descriptions: Pick<DescriptionService, "get">;
-  readonly statusOf: (id: string) => EndpointStatus;
-}
+const mostReasons = 5;
 
 /** Which endpoints can answer a question. */
-export function findEndpoints({ catalog, search, descriptions, statusOf }: Parts) {
-  const sentenceOf = async (id: string): Promise<string | undefined> => {
-    const entry = catalog.byId(id);
-    if (entry?.description !== undefined) return entry.description;
-    const description = await descriptions.get(id);
-    return description && oneSentence(description, entry);
-  };
-  return defineTool({
+export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findEndpoints"> }) =>
+  defineTool({
     name: "find_endpoints",
     title: "Find endpoints",
     text: [
@@ -33,17 +19,16 @@ export function findEndpoints({ catalog, search, descriptions, statusOf }: Parts
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     }),
     profiles: ["full", "small"],
-    async run({ question, limit = 5 }, { hint }) {
-      const { hits, total } = search.search({ q: question, kinds: ["endpoint"], limit, offset: 0 });
-      const endpoints = await Promise.all(
-        hits.map(async ({ id = "", title, why }) => ({
-          id,
-          title: plainText(title, 80),
-          status: statusOf(id),
-          description: plainText((await sentenceOf(id)) ?? "", 240),
-          why: [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, 5),
-        })),
-      );
+    async run({ question, limit = 5 }, { hint, signal }) {
+      const found = await linker.findEndpoints({ question, limit, signal });
+      const { total } = found;
+      const endpoints = found.endpoints.map(({ id, title, status, sentence = "", why }) => ({
+        id,
+        title: plainText(title, 80),
+        status,
+        description: sentence,
+        why: [...new Set(why.map(({ matched }) => plainText(matched, 40)))].slice(0, mostReasons),
+      }));
       const lines = endpoints.map(({ id, status, title, description, why }) => {
         const sentence = description === "" ? "" : `. ${description}`;
         return `${id} (${status}): ${title}${sentence}${why.length === 0 ? "" : ` [matches ${why.join(", ")}]`}`;
@@ -56,4 +41,3 @@ export function findEndpoints({ catalog, search, descriptions, statusOf }: Parts
       return { text: text.join("\n"), data: { total, endpoints, ...(next !== undefined && { next }) } };
     },
   });
-}

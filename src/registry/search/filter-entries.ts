@@ -5,7 +5,7 @@ import { irisNamed, rankedEndpoints } from "./run-search.ts";
 import type { IndexState } from "./index-state.ts";
 import type { EndpointStatus, EntryFilter, EntryHit, EntryPage, Match } from "./search-index.ts";
 import { type Term, termKey } from "./term-table.ts";
-import { fold } from "./text-index.ts";
+import { fold } from "./words.ts";
 
 /** What an entry is compared with. */
 interface Listing {

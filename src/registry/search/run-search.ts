@@ -1,23 +1,15 @@
 import type { IndexState } from "./index-state.ts";
 import type { HitKind, Match, SearchAnswer, SearchHit, SearchRequest } from "./search-index.ts";
 import { termTitle, type Term, termKey } from "./term-table.ts";
-import {
-  hasAllWords,
-  type Looking,
-  reasonsOf,
-  type TextHit,
-  isIri,
-  queryWords,
-  type Word,
-  fold,
-} from "./text-index.ts";
+import { hasAllWords, type Looking, reasonsOf, type TextHit } from "./text-index.ts";
+import { fold, isIri, queryWords, type Word } from "./words.ts";
 import { iriParts } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 
 const kindOrder: readonly HitKind[] = ["endpoint", "class", "property"];
 const mostHits = 1_000;
-/** Added to the score of what the whole query names, so that it comes first whatever the words weigh. */
-const tierScore = 1_000;
+/** Added at least once to the score of what the whole query names, so that it comes first whatever the words weigh. */
+export const namedScore = 1_000;
 
 interface Candidate {
   readonly kind: HitKind;
@@ -102,7 +94,7 @@ function namedCandidates(state: IndexState, { q, kinds }: Wanted): readonly Cand
   ];
   return named
     .filter(({ kind }) => kinds.has(kind))
-    .map((each) => ({ kind: each.kind, key: each.key, score: tierScore * each.tier, named: each }));
+    .map((each) => ({ kind: each.kind, key: each.key, score: namedScore * each.tier, named: each }));
 }
 
 /** One candidate for what is both named and found by words. */

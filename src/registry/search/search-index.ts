@@ -4,8 +4,9 @@ import { filterEntries, hasTerm } from "./filter-entries.ts";
 import { createState, dropDescription, type IndexState, ownFields, putDescription, putEntry } from "./index-state.ts";
 import { rankedEndpoints, runSearch } from "./run-search.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot.ts";
-import { type Term, termKey } from "./term-table.ts";
-import { hasAllWords, queryWords } from "./text-index.ts";
+import { type Term, termKey, termTitle } from "./term-table.ts";
+import { hasAllWords } from "./text-index.ts";
+import { queryWords } from "./words.ts";
 
 /** What can be found. */
 export type HitKind = "endpoint" | "class" | "property";
@@ -190,6 +191,8 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
       state.table.endpointsOf(termKey(kind, iri)).keys(),
     /** Ids of the endpoints whose text, or whose terms' names, have words of `q`, best first. */
     endpointsFound: (q: string): Iterable<string> => rankedEndpoints(state, q).keys(),
+    /** What is known of a class or property in all endpoints; undefined when none is known to have it. */
+    term: ({ kind, iri }: Pick<Term, "kind" | "iri">): KnownTerm | undefined => knownTerm(state, termKey(kind, iri)),
     /** How many classes and properties an endpoint is known to have; undefined when it has not been described. */
     termCounts: (id: string): TermCounts | undefined => termCounts(state, id),
     /** Version of the indexed description; undefined when there is none. */
@@ -213,6 +216,16 @@ export function createSearchIndex(options: SearchIndexOptions = {}) {
       return sizeOf(state);
     },
   };
+}
+
+/** A class or property with the endpoints that have it. */
+type KnownTerm = Pick<SearchHit, "title" | "endpoints" | "endpointsTotal">;
+
+function knownTerm({ table }: IndexState, key: string): KnownTerm | undefined {
+  const term = table.get(key);
+  if (term === undefined) return undefined;
+  const { top, total } = table.topUses(key);
+  return { title: termTitle(term), endpoints: top, endpointsTotal: total };
 }
 
 /** Numbers of known terms; without `complete` there may be more. */

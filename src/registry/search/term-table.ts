@@ -2,7 +2,8 @@ import { iriParts, nameWords, plainText } from "../schema/text.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { FactStatus } from "../void/void-description.ts";
 import type { TermUse } from "./search-index.ts";
-import { type TextDocument, fold } from "./text-index.ts";
+import type { TextDocument } from "./text-index.ts";
+import { fold } from "./words.ts";
 
 /** A class or property. */
 export interface Term {

@@ -1,6 +1,6 @@
 import MiniSearch, { type Options, type Query, type SearchOptions, type SearchResult } from "minisearch";
 import type { Match } from "./search-index.ts";
-import { iriParts, nameWords } from "../schema/text.ts";
+import { indexWords, otherForms, type Word } from "./words.ts";
 
 /** A document: its key and the text of each field. */
 export interface TextDocument {
@@ -18,7 +18,7 @@ export interface TextHit {
   readonly match: Readonly<Record<string, readonly string[]>>;
 }
 
-/** How words are looked for: as they are; also as singulars and beginnings of words; also with typing errors. */
+/** How words are looked for: as they are; also in the other number and as beginnings of words; also with typing errors. */
 export interface Looking {
   readonly words: readonly Word[];
   readonly how: "whole" | "beginnings" | "errors";
@@ -77,15 +77,14 @@ export function hasAllWords({ terms }: TextHit, words: readonly Word[]): boolean
   const met = new Set(terms);
   return words.every(
     ({ whole, parts }) =>
-      met.has(whole) || met.has(singular(whole) ?? whole) || (parts.length > 0 && parts.every((part) => met.has(part))),
+      [whole, ...otherForms(whole)].some((form) => met.has(form)) ||
+      (parts.length > 0 && parts.every((part) => met.has(part))),
   );
 }
 
 /** A compound is met as one word or by all of its parts. */
 function wordQuery({ whole, parts }: Word, how: Looking["how"]): Query {
-  const queries: Query[] = [whole];
-  const single = how === "whole" ? undefined : singular(whole);
-  if (single !== undefined) queries.push(single);
+  const queries: Query[] = how === "whole" ? [whole] : [whole, ...otherForms(whole)];
   if (parts.length > 0) queries.push({ combineWith: "AND", queries: [...parts] });
   return queries.length === 1 ? whole : { combineWith: "OR", queries };
 }
@@ -112,7 +111,7 @@ const mostReasons = 8;
 
 /** The reasons of a hit: for each indexed word the query word that met it, whole words before beginnings and near ones. */
 export function reasonsOf(hit: TextHit, words: readonly Word[]): readonly Match[] {
-  const terms = words.flatMap(({ whole, parts }) => [whole, ...parts, singular(whole) ?? []].flat());
+  const terms = words.flatMap(({ whole, parts }) => [whole, ...parts, ...otherForms(whole)]);
   return Object.entries(hit.match)
     .map(([matched, fields]) => {
       const { term, rank } = meetingTerm(matched, terms);
@@ -142,102 +141,4 @@ function sharedLetters(left: string, right: string): number {
     if (left.at(-1 - at) === right.at(-1 - at)) shared++;
   }
   return shared;
-}
-
-const marks = /\p{Mn}+/gu;
-const letters: Readonly<Record<string, string>> = {
-  ß: "ss",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  đ: "d",
-  ł: "l",
-  ı: "i",
-  þ: "th",
-};
-const special = /[ßæœøđłıþ]/g;
-
-/** Lower case without accents and compatibility forms, so that `Übersee`, `UBERSEE` and `übersee` are one word. */
-export function fold(text: string): string {
-  return text
-    .normalize("NFKD")
-    .replace(marks, "")
-    .toLowerCase()
-    .replace(special, (letter) => letters[letter] ?? letter);
-}
-
-const longestWord = 64;
-const separators = /[^\p{L}\p{N}\p{M}]+/u;
-const isAscii = /^[\p{ASCII}]*$/u;
-const asciiWords = /[A-Za-z0-9]+/g;
-const maybeCompound = /[a-z][A-Z]|[A-Z]{2}[a-z]|\d[A-Za-z]|[A-Za-z]\d/;
-
-/** One word as written, folded, and its parts when it is a compound (`hasPart2`: has, part, 2). */
-export interface Word {
-  readonly whole: string;
-  readonly parts: readonly string[];
-}
-
-const noParts: readonly string[] = [];
-
-/** The words of a text, in order. */
-function wordsOf(text: string): readonly Word[] {
-  // Nearly all names and most texts are ASCII, which needs no folding but of case.
-  if (isAscii.test(text)) return (text.match(asciiWords) ?? []).map(asciiWord);
-  return text
-    .normalize("NFC")
-    .split(separators)
-    .filter((word) => word !== "")
-    .map((word) => word.slice(0, longestWord))
-    .map((word) => ({ whole: fold(word), parts: compoundParts(word).map(fold) }))
-    .filter(({ whole }) => whole !== "");
-}
-
-function asciiWord(written: string): Word {
-  const word = written.slice(0, longestWord);
-  const parts = maybeCompound.test(word) ? compoundParts(word).map((part) => part.toLowerCase()) : noParts;
-  return { whole: word.toLowerCase(), parts };
-}
-
-function compoundParts(word: string): readonly string[] {
-  const parts = nameWords(word);
-  return parts.length > 1 ? parts : noParts;
-}
-
-/** What a text is indexed under: its words and the parts of its compounds. */
-export function indexWords(text: string): string[] {
-  return wordsOf(text).flatMap(({ whole, parts }) =>
-    parts.length === 0 ? whole : [whole].concat(parts.filter((part) => part.length > 1)),
-  );
-}
-
-const longestQuery = 500;
-const longestIri = 2_048;
-const mostQueryWords = 12;
-/** Words of questions rather than of descriptions; searched for only when a query has no others. */
-const stopWords = new Set(
-  "a about all an and any are at be by can do does endpoint endpoints find for from has have how i in into is it list many me of on or show that the their them there these this to was were what when where which who whose with".split(
-    " ",
-  ),
-);
-
-const iriPattern = /^<?[a-z][a-z0-9+.-]{0,20}:(?:\/\/|[^\s/:]{1,100}:)/i;
-
-/** The query is one IRI, not words. */
-export const isIri = (q: string): boolean => iriPattern.test(q.trim().slice(0, 200)) && !/\s/.test(q.trim());
-
-/** The singular of an English plural, by its ending; undefined for other words. */
-export function singular(word: string): string | undefined {
-  if (word.length < 4 || !/[^su]s$/.test(word)) return undefined;
-  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
-  return word.replace(/(?<=s|x|z|ch|sh)es$|s$/, "");
-}
-
-/** The distinct words to search for, of an IRI those of its local name; input beyond the bounds is not looked at. */
-export function queryWords(q: string): readonly Word[] {
-  const text = isIri(q) ? iriParts(q.trim().slice(0, longestIri).replace(/>$/, "")).local : q;
-  const distinct = new Map(wordsOf(text.slice(0, longestQuery)).map((word) => [word.whole, word]));
-  const all = [...distinct.values()];
-  const telling = all.filter(({ whole }) => !stopWords.has(whole));
-  return (telling.length > 0 ? telling : all).slice(0, mostQueryWords);
 }

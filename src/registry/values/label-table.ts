@@ -1,5 +1,5 @@
 import { editDistance } from "../../errors/nearest.ts";
-import { fold } from "../search/text-index.ts";
+import { fold } from "../search/words.ts";
 
 /** A row of the table that a text met. */
 export interface LabelMatch {

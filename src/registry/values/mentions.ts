@@ -1,4 +1,4 @@
-import { fold, queryWords, singular } from "../search/text-index.ts";
+import { fold, queryWords, singular } from "../search/words.ts";
 import { foldedWords, type LabelMatch, type LabelTable } from "./label-table.ts";
 
 /** Words in a row that may be a name. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, indexWords, queryWords, singular } from "../../../../src/registry/search/text-index.ts";
+import { fold, indexWords, queryWords, singular } from "../../../../src/registry/search/words.ts";
 
 const shouldFold = (text: string, folded: string) =>
   it(`folds ${JSON.stringify(text)}`, () => {

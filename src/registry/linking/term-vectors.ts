@@ -1,0 +1,95 @@
+import type { SchemaGraph } from "./schema-graph.ts";
+
+/** Makes vectors of length 1, in the order of the texts. */
+export type EmbedTexts = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>;
+
+/** A vector in a byte a number, which changes a cosine by less than 0.01. */
+interface SmallVector {
+  readonly bytes: Int8Array;
+  readonly scale: number;
+}
+
+/** Vectors of one endpoint: of what it is about, and of its classes and properties by their places. */
+interface EndpointVectors {
+  readonly graph: SchemaGraph;
+  readonly about: SmallVector;
+  readonly nodes: ReadonlyMap<number, SmallVector>;
+}
+
+/** Cosines of one endpoint with a question. */
+export interface Nearness {
+  readonly about: number;
+  /** By place in the graph; NaN where there is no vector. */
+  readonly nodes: readonly number[];
+}
+
+/** Classes, and as many properties, of an endpoint that get vectors. */
+const mostOfKind = 200;
+/** Of all endpoints: 20 MB of 384 numbers each. */
+const mostVectors = 50_000;
+const batchSize = 64;
+
+/** Vectors of many endpoints. */
+export type TermVectors = ReturnType<typeof createTermVectors>;
+
+/** Vectors of the schemas of many endpoints, made one endpoint at a time, in a bounded memory. */
+export function createTermVectors(embed: EmbedTexts) {
+  const byEndpoint = new Map<string, EndpointVectors>();
+  const done = new Map<string, SchemaGraph>();
+  const used = (): number => byEndpoint.values().reduce((sum, { nodes }) => sum + nodes.size + 1, 0);
+
+  async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly SmallVector[]> {
+    const vectors: SmallVector[] = [];
+    for (let start = 0; start < texts.length; start += batchSize) {
+      const made = await embed(texts.slice(start, start + batchSize), signal);
+      vectors.push(...made.map(small));
+    }
+    return vectors;
+  }
+
+  return {
+    /** It has vectors, or there was no room for them. */
+    has: (graph: SchemaGraph): boolean => done.get(graph.id) === graph,
+    remove(id: string): void {
+      byEndpoint.delete(id);
+      done.delete(id);
+    },
+    /** Makes the vectors of an endpoint in place of those before, as far as there is room. @throws what `embed` throws */
+    async set(graph: SchemaGraph, signal: AbortSignal): Promise<void> {
+      byEndpoint.delete(graph.id);
+      const room = mostVectors - used() - 1;
+      if (room < 0) {
+        done.set(graph.id, graph);
+        return;
+      }
+      const numbers = { class: 0, property: 0 };
+      const places = graph.nodes.flatMap(({ kind }, at) => (numbers[kind]++ < mostOfKind ? at : [])).slice(0, room);
+      const texts = [graph.text, ...places.map((at) => graph.nodes[at]?.text ?? "")];
+      const [about, ...nodes] = await embedAll(texts, signal);
+      if (about === undefined) return;
+      const byPlace = new Map(nodes.flatMap((vector, at) => (places[at] === undefined ? [] : [[places[at], vector]])));
+      byEndpoint.set(graph.id, { graph, about, nodes: byPlace });
+      done.set(graph.id, graph);
+    },
+    /** Undefined for an endpoint without vectors. */
+    nearness(graph: SchemaGraph, question: Float32Array): Nearness | undefined {
+      const vectors = byEndpoint.get(graph.id);
+      if (vectors?.graph !== graph) return undefined;
+      const nodes = graph.nodes.map((_, at) => cosine(vectors.nodes.get(at), question));
+      return { about: cosine(vectors.about, question), nodes };
+    },
+  };
+}
+
+function small(vector: Float32Array): SmallVector {
+  const scale = vector.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE) / 127;
+  return { bytes: Int8Array.from(vector, (value) => Math.round(value / scale)), scale };
+}
+
+function cosine(vector: SmallVector | undefined, question: Float32Array): number {
+  if (vector?.bytes.length !== question.length) return Number.NaN;
+  const { bytes, scale } = vector;
+  let sum = 0;
+  for (let at = 0; at < bytes.length; at++) sum += (bytes[at] ?? 0) * (question[at] ?? 0);
+  return sum * scale;
+}

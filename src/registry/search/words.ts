@@ -1,0 +1,136 @@
+import { iriParts, nameWords } from "../schema/text.ts";
+
+const marks = /\p{Mn}+/gu;
+const letters: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  đ: "d",
+  ł: "l",
+  ı: "i",
+  þ: "th",
+};
+const special = /[ßæœøđłıþ]/g;
+
+/** Lower case without accents and compatibility forms, so that `Übersee`, `UBERSEE` and `übersee` are one word. */
+export function fold(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(marks, "")
+    .toLowerCase()
+    .replace(special, (letter) => letters[letter] ?? letter);
+}
+
+const longestWord = 64;
+const separators = /[^\p{L}\p{N}\p{M}]+/u;
+const isAscii = /^[\p{ASCII}]*$/u;
+const asciiWords = /[A-Za-z0-9]+/g;
+const maybeCompound = /[a-z][A-Z]|[A-Z]{2}[a-z]|\d[A-Za-z]|[A-Za-z]\d/;
+
+/** One word as written, folded, and its parts when it is a compound (`hasPart2`: has, part, 2). */
+export interface Word {
+  readonly whole: string;
+  readonly parts: readonly string[];
+}
+
+const noParts: readonly string[] = [];
+
+/** The words of a text, in order. */
+export function wordsOf(text: string): readonly Word[] {
+  // Nearly all names and most texts are ASCII, which needs no folding but of case.
+  if (isAscii.test(text)) return (text.match(asciiWords) ?? []).map(asciiWord);
+  return text
+    .normalize("NFC")
+    .split(separators)
+    .filter((word) => word !== "")
+    .map((word) => word.slice(0, longestWord))
+    .map((word) => ({ whole: fold(word), parts: compoundParts(word).map(fold) }))
+    .filter(({ whole }) => whole !== "");
+}
+
+function asciiWord(written: string): Word {
+  const word = written.slice(0, longestWord);
+  const parts = maybeCompound.test(word) ? compoundParts(word).map((part) => part.toLowerCase()) : noParts;
+  return { whole: word.toLowerCase(), parts };
+}
+
+function compoundParts(word: string): readonly string[] {
+  const parts = nameWords(word);
+  return parts.length > 1 ? parts : noParts;
+}
+
+/** What a text is indexed under: its words and the parts of its compounds. */
+export function indexWords(text: string): string[] {
+  return wordsOf(text).flatMap(({ whole, parts }) =>
+    parts.length === 0 ? whole : [whole].concat(parts.filter((part) => part.length > 1)),
+  );
+}
+
+const longestQuery = 500;
+const longestIri = 2_048;
+const mostQueryWords = 12;
+/** Words of questions rather than of descriptions; searched for only when a query has no others. */
+const stopWords = new Set(
+  "a about all an and any are at be by can do does endpoint endpoints find for from has have how i in into is it list many me of on or show that the their them there these this to was were what when where which who whose with".split(
+    " ",
+  ),
+);
+
+const iriPattern = /^<?[a-z][a-z0-9+.-]{0,20}:(?:\/\/|[^\s/:]{1,100}:)/i;
+
+/** The query is one IRI, not words. */
+export const isIri = (q: string): boolean => iriPattern.test(q.trim().slice(0, 200)) && !/\s/.test(q.trim());
+
+/** English plurals that no rule gives, in the field's texts. */
+const irregular: Readonly<Record<string, string>> = {
+  people: "person",
+  men: "man",
+  women: "woman",
+  children: "child",
+  mice: "mouse",
+  feet: "foot",
+  teeth: "tooth",
+  geese: "goose",
+  lives: "life",
+  wolves: "wolf",
+  leaves: "leaf",
+  criteria: "criterion",
+  phenomena: "phenomenon",
+  indices: "index",
+  matrices: "matrix",
+  vertices: "vertex",
+  taxa: "taxon",
+  genera: "genus",
+  nuclei: "nucleus",
+  loci: "locus",
+  analyses: "analysis",
+  hypotheses: "hypothesis",
+  bacteria: "bacterium",
+};
+const irregularPlural = new Map(Object.entries(irregular).map(([plural, single]) => [single, plural]));
+
+/** The singular of an English plural; undefined for other words. */
+export function singular(word: string): string | undefined {
+  if (Object.hasOwn(irregular, word)) return irregular[word];
+  if (word.length < 4 || !/[^su]s$/.test(word)) return undefined;
+  if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
+  return word.replace(/(?<=s|x|z|ch|sh)es$|s$/, "");
+}
+
+/** The same word in the other number, where that does not begin with it. */
+export function otherForms(word: string): readonly string[] {
+  const single = singular(word);
+  if (single !== undefined) return [single];
+  const plural = irregularPlural.get(word) ?? (/[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : undefined);
+  return plural === undefined ? [] : [plural];
+}
+
+/** The distinct words to search for, of an IRI those of its local name; input beyond the bounds is not looked at. */
+export function queryWords(q: string): readonly Word[] {
+  const text = isIri(q) ? iriParts(q.trim().slice(0, longestIri).replace(/>$/, "")).local : q;
+  const distinct = new Map(wordsOf(text.slice(0, longestQuery)).map((word) => [word.whole, word]));
+  const all = [...distinct.values()];
+  const telling = all.filter(({ whole }) => !stopWords.has(whole));
+  return (telling.length > 0 ? telling : all).slice(0, mostQueryWords);
+}
