@@ -1,9 +1,7 @@
 import { FedwayError } from "../errors/fedway-error.ts";
-import { writeTurtle } from "../rdf/write-turtle.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { plainText } from "../registry/schema/text.ts";
-import { agentView } from "../registry/void/agent-view.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
 import { resultPart } from "./results/result-page.ts";
@@ -114,11 +112,8 @@ async function readSchema({ catalog, descriptions }: Parts, uri: string, name: s
 
 async function readVoid({ catalog, descriptions }: Parts, uri: string, name: string): Promise<ResourceContent> {
   const description = await knownDescription(descriptions, knownEndpoint(catalog, name).id);
-  const text = writeTurtle(agentView(description, { variant: "standard" }));
-  if (text.length <= mostCharacters) return { uri, mimeType: "text/turtle", text };
-  throw new FedwayError("ANSWER_TOO_LARGE", `The VoID has ${text.length} characters, ${mostCharacters} are given.`, {
-    next: `Read fedway://endpoints/${name}/schema instead.`,
-  });
+  const { text } = schemaView(description, { detail: "void", maxTokens: mostSchemaTokens });
+  return { uri, mimeType: "text/turtle", text };
 }
 
 interface ResultRequest {

@@ -199,6 +199,10 @@ export const sendQuads = (
 ): Promise<FastifyReply> =>
   sendRdf(reply, format, () => (format.name === "turtle" ? writeTurtle(quads) : textOf(quads, format)));
 
+/** Answers with Turtle that was written already. */
+export const sendTurtle = (reply: FastifyReply, text: string, turtle: ResultFormat): Promise<FastifyReply> =>
+  sendRdf(reply, turtle, () => `${text}\n`);
+
 async function sendRdf(
   reply: FastifyReply,
   { contentType }: ResultFormat,

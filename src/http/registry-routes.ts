@@ -3,11 +3,11 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { CatalogEntry } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { agentView } from "../registry/void/agent-view.ts";
-import { catalogVoid, descriptionUrl, plannerView } from "../registry/void/published-documents.ts";
+import { catalogVoid, descriptionUrl, plannerView, voidQuads } from "../registry/void/published-documents.ts";
 import type { VoidDescription } from "../registry/void/void-description.ts";
 import { sendJson, anyOriginHeaders } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
-import { graphFormat, sendQuads } from "./rdf-body.ts";
+import { graphFormat, sendQuads, sendTurtle } from "./rdf-body.ts";
 import {
   CapabilityRecord,
   SchemaAnswer,
@@ -36,6 +36,15 @@ async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescr
   });
 }
 
+const notCut = (): FedwayError =>
+  new FedwayError(
+    "REQUEST_INVALID",
+    "The planner view and the extended variant have no budget: they are given whole.",
+    {
+      next: "Leave out maxTokens, or view and variant.",
+    },
+  );
+
 function addVoid(app: TypedApp, shell: HttpShell): void {
   const { catalog, publicUrl } = shell;
   app.get("/api/endpoints/:id/void", {
@@ -49,12 +58,18 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      const { view = "agent", variant = "standard", format } = request.query;
+      const { view = "agent", variant = "standard", maxTokens, format } = request.query;
+      const isWhole = view === "planner" || variant === "extended";
+      if (isWhole && maxTokens !== undefined) throw notCut();
       const wanted = graphFormat({ format, accept: request.headers.accept });
       const description = await knownDescription(shell, id);
-      const write = view === "agent" ? agentView : plannerView;
-      const quads = write(description, { variant, url: descriptionUrl(publicUrl(), id) });
-      return sendQuads(reply.header("Last-Modified", new Date(description.finishedAt).toUTCString()), quads, wanted);
+      const url = descriptionUrl(publicUrl(), id);
+      reply.header("Last-Modified", new Date(description.finishedAt).toUTCString());
+      if (!isWhole) {
+        const { text } = schemaView(description, { detail: "void", maxTokens: maxTokens ?? 2_000, document: url });
+        return wanted.name === "turtle" ? sendTurtle(reply, text, wanted) : sendQuads(reply, voidQuads(text), wanted);
+      }
+      return sendQuads(reply, (view === "agent" ? agentView : plannerView)(description, { variant, url }), wanted);
     },
   });
   app.get("/.well-known/void", {

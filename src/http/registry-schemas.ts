@@ -9,12 +9,21 @@ export const VoidParameters = Type.Object(
   {
     view: Type.Optional(
       Type.Union([Type.Literal("agent"), Type.Literal("planner")], {
-        description: "agent (default): all that is known, with its status; planner: only what is proven.",
+        description: "agent (default): classes and properties within a budget; planner: only what is proven.",
       }),
     ),
     variant: Type.Optional(
       Type.Union([Type.Literal("standard"), Type.Literal("extended")], {
-        description: "extended: with linksets to other endpoints.",
+        description:
+          "extended: everything, with linksets to other endpoints and how each fact is known; without a budget.",
+      }),
+    ),
+    maxTokens: Type.Optional(
+      Type.Integer({
+        minimum: 200,
+        maximum: 100_000,
+        default: 2000,
+        description: "Budget of the agent view as Turtle.",
       }),
     ),
     format: Type.Optional(

@@ -18,7 +18,7 @@ import {
   viewTitle,
 } from "./compose-view.ts";
 import type { SchemaClass, SchemaProperty } from "./schema-view.ts";
-import { iriParts, nameWords, plainText } from "./text.ts";
+import { plainText } from "./text.ts";
 
 /** A longer IRI cannot be shown, and a part of it would be a different name. */
 export const longestName = 500;
@@ -74,7 +74,7 @@ function* mapped<Item, Line>(items: readonly Item[], line: (item: Item) => Line)
 }
 
 /** Properties of the dataset that none of its classes is known to have. */
-export function looseProperties({ description }: ViewContent): readonly PropertyPartition[] {
+export function looseProperties({ description }: Pick<ViewContent, "description">): readonly PropertyPartition[] {
   const placed = new Set<string>();
   for (const { properties } of description.classPartitions) for (const { property } of properties) placed.add(property);
   return byFrequency(description.propertyPartitions.filter(({ property }) => !placed.has(property)));
@@ -95,17 +95,17 @@ function classLine(content: ViewContent, partition: ClassPartition, most: number
   };
 }
 
-/** A label that says more than the name does, cut. */
-function tellingLabel({ labels }: ViewContent, iri: string): string | undefined {
+const longestLabel = 40;
+
+/** The label of a class or property, where that tells more than its name; cut. */
+export function tellingLabel({ labels }: ViewContent, iri: string): string | undefined {
   const label = plainText(labels.get(iri) ?? "", longestLabel);
-  return label === "" || wordsOf(label) === wordsOf(iriParts(iri).local) ? undefined : label;
+  return label === "" ? undefined : label;
 }
 
-const longestLabel = 40;
-const wordsOf = (text: string): string => nameWords(text).join(" ").toLowerCase();
 const labelText = (label: string | undefined): string => (label === undefined ? "" : ` ${stringText(label)}`);
 
-const classJson = (
+export const classJson = (
   partition: ClassPartition,
   label: string | undefined,
   properties: readonly SchemaProperty[] | undefined,
@@ -184,7 +184,7 @@ function propertyText(content: ViewContent, property: PropertyPartition) {
   };
 }
 
-const propertyJson = (
+export const propertyJson = (
   property: PropertyPartition,
   label: string | undefined,
   shown: ReadonlySet<string>,

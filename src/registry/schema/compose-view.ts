@@ -20,8 +20,10 @@ export interface ViewContent {
   readonly table: PrefixTable;
   readonly chosen: ChosenClasses;
   readonly examples: readonly ValueExamples[];
-  /** What the endpoint calls its classes and properties, by IRI. */
+  /** What the endpoint calls classes and properties whose names do not tell, by IRI. */
   readonly labels: ReadonlyMap<string, string>;
+  /** URL of the document that holds the view. */
+  readonly document?: string | undefined;
 }
 
 /** One line, with the facts in it for the JSON. */
@@ -56,6 +58,8 @@ export interface ViewLines {
   readonly unit: string;
   /** How to get what was left out. */
   readonly more: string;
+  /** Stands before the notice of so many lines that were left out, in views that are no plain text. */
+  readonly notice?: (omitted: number) => string;
   readonly complete: boolean;
 }
 
@@ -131,8 +135,8 @@ function fill(lines: ViewLines, framing: Framing, how: { limit: number; reserve:
 const declaration = ({ content }: Framing, prefix: string): string =>
   `PREFIX ${prefix}: <${content.table.namespace(prefix) ?? ""}>`;
 
-const noticeText = ({ total, unit, more }: ViewLines, omitted: number): string =>
-  `${omitted} of ${total} ${unit} left out; ${more}`;
+const noticeText = ({ total, unit, more, notice }: ViewLines, omitted: number): string =>
+  `${notice?.(omitted) ?? ""}${omitted} of ${total} ${unit} left out; ${more}`;
 
 function finish(filled: Filled, lines: ViewLines, framing: Framing): SchemaView {
   const { head, shown, spare, longNames } = filled;

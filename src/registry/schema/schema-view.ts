@@ -1,18 +1,19 @@
 import type { FactStatus, VoidDescription, ClassPartition } from "../void/void-description.ts";
-import { labelsOf } from "../void/term-texts.ts";
+import { tellingLabels } from "../void/term-texts.ts";
 import { classNames, classLines } from "./class-lines.ts";
 import { composeView, type ViewContent, type ViewLines } from "./compose-view.ts";
 import { createPrefixTable, descriptionIris, type PrefixTable } from "./prefixes.ts";
 import { pathLines } from "./path-lines.ts";
 import { summaryLines } from "./summary-lines.ts";
+import { voidLines } from "./void-lines.ts";
 import { nearest } from "../../errors/nearest.ts";
 import { iriParts, plainText } from "./text.ts";
 
 /**
  * How much of a schema is shown: counts and the largest classes; names of all classes; one line a class with its
- * properties and their ranges; one line a path from class to class.
+ * properties and their ranges; one line a path from class to class; VoID in Turtle, one line a class.
  */
-export type SchemaDetail = "summary" | "classes" | "lines" | "paths";
+export type SchemaDetail = "summary" | "classes" | "lines" | "paths" | "void";
 
 /** What to show of a description. */
 interface SchemaRequest {
@@ -23,6 +24,8 @@ interface SchemaRequest {
   readonly maxTokens: number;
   /** Values to show in detail "lines" where room is left, most telling first. */
   readonly examples?: readonly ValueExamples[];
+  /** URL of the document that holds a view of detail "void"; the dataset's, without fragment, when absent. */
+  readonly document?: string;
 }
 
 /** All values of a property that has few. */
@@ -126,6 +129,7 @@ const viewLines: Readonly<Record<SchemaDetail, (content: ViewContent) => ViewLin
   classes: classNames,
   lines: classLines,
   paths: pathLines,
+  void: voidLines,
 };
 
 /**
@@ -140,7 +144,8 @@ export function schemaView(description: VoidDescription, request: SchemaRequest)
     table,
     chosen,
     examples: request.examples ?? [],
-    labels: labelsOf(description),
+    labels: tellingLabels(description),
+    document: request.document,
   };
   const maxTokens = Math.min(mostTokens, Math.max(1, Math.floor(request.maxTokens) || 1));
   return composeView(viewLines[request.detail](content), { content, detail: request.detail, maxTokens });

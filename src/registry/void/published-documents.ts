@@ -1,5 +1,8 @@
 import type * as RDF from "@rdfjs/types";
 import { dcterms, foaf, rdfs, voidVocabulary as v, sd } from "../../rdf/vocabularies.ts";
+import { dataFactory } from "../../rdf/triple-index.ts";
+import { parseTurtle } from "../../rdf/turtle.ts";
+import { schemaView } from "../schema/schema-view.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { isWritable } from "./values.ts";
 import { QuadWriter } from "./quad-writer.ts";
@@ -108,8 +111,37 @@ export function serviceDescription(service: DescribedService): readonly RDF.Quad
     writer.type(dataset.describedAt, v.DatasetDescription);
   }
   writeSize(writer, graph, dataset.description);
-  return writer.quads;
+  return dataset.description === undefined ? writer.quads : [...writer.quads, ...looseClasses(dataset.description)];
 }
+
+const mostTokens = 2_000;
+const looseByDescription = new WeakMap<VoidDescription, readonly RDF.Quad[]>();
+
+/**
+ * The classes of a dataset with their properties for its service description, where agents look for them. They are not linked as
+ * partitions: query planners take a list of partitions for all there are, and would never ask for what a budget left out.
+ */
+function looseClasses(description: VoidDescription): readonly RDF.Quad[] {
+  const known = looseByDescription.get(description);
+  if (known !== undefined) return known;
+  const { dataset } = description;
+  const quads = voidQuads(schemaView(description, { detail: "void", maxTokens: mostTokens }).text);
+  const nodes = quads.filter(
+    ({ subject, predicate }) => subject.value === dataset && predicate.value === v.classPartition,
+  );
+  const part = dataFactory.namedNode(`${dcterms.namespace}isPartOf`);
+  const whole = dataFactory.namedNode(dataset);
+  const loose = [
+    ...nodes.flatMap(({ object }) => (object.termType === "BlankNode" ? dataFactory.quad(object, part, whole) : [])),
+    ...quads.filter(({ subject }) => subject.termType === "BlankNode"),
+  ];
+  looseByDescription.set(description, loose);
+  return loose;
+}
+
+/** The triples of a schema view of detail "void". */
+export const voidQuads = (turtle: string): readonly RDF.Quad[] =>
+  parseTurtle(turtle, { baseIri: "urn:x-fedway:view", maxBytes: Number.MAX_SAFE_INTEGER, maxQuads: 1_000_000 });
 
 /** How a planner's description is written down. */
 interface PlannerViewOptions extends ViewOptions {

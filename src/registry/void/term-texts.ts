@@ -1,6 +1,7 @@
 import type * as RDF from "@rdfjs/types";
 import { dataFactory } from "../../rdf/triple-index.ts";
 import { dcterms, rdfs, skos } from "../../rdf/vocabularies.ts";
+import { iriParts, nameWords } from "../schema/text.ts";
 import type { Annotations } from "./read-partitions.ts";
 import { isWritable, type NodeIndex, textOf, titleOf } from "./values.ts";
 import type { ClassPartition, PropertyPartition, TermText, VoidDescription } from "./void-description.ts";
@@ -67,6 +68,12 @@ export function readTerms(
   }
   return terms.length === 0 ? undefined : terms.toSorted((one, other) => (one.iri < other.iri ? -1 : 1));
 }
+
+/** The labels that say more than the name in the IRI does, for readers of that name. */
+export const tellingLabels = (description: VoidDescription): ReadonlyMap<string, string> =>
+  new Map([...labelsOf(description)].filter(([iri, label]) => wordsOf(label) !== wordsOf(iriParts(iri).local)));
+
+const wordsOf = (text: string): string => nameWords(text).join(" ").toLowerCase();
 
 /** Labels of the classes and properties of a description by IRI. */
 export const labelsOf = ({ terms = [] }: VoidDescription): ReadonlyMap<string, string> =>

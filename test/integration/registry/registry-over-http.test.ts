@@ -75,8 +75,17 @@ describe("descriptions", () => {
     expect(await shouldBeDone("/api/endpoints/people/describe")).toMatchObject({ classes: 1, unfinished: false });
     await shouldBeDone("/api/endpoints/cities/describe");
     const turtle = await (await get("/api/endpoints/people/void", "text/turtle")).text();
-    expect(turtle).toContain("void:class <http://v/Person>");
-    expect(turtle).toContain("void:entities 30");
+    expect(turtle).toContain("void:class ns:Person ; void:entities 30");
+    const whole = await (await get("/api/endpoints/people/void?variant=extended", "text/turtle")).text();
+    expect(whole).toContain("void:class <http://v/Person>");
+    expect(whole).toContain("dqv:QualityMeasurement");
+    expect(await problemOf(await get("/api/endpoints/people/void?variant=extended&maxTokens=900"))).toMatchObject({
+      status: 400,
+      code: "REQUEST_INVALID",
+    });
+    // Clients that look for a description at the endpoint itself find the classes there.
+    const service = await (await get("/endpoints/people/sparql", "text/turtle")).text();
+    expect(service).toContain("void:class <http://v/Person>");
     const nTriples = await (await get("/api/endpoints/people/void?view=planner&format=ntriples")).text();
     expect(nTriples).toContain('<http://rdfs.org/ns/void#triples> "90"');
     const schema = await (await get("/api/endpoints/people/schema?detail=lines&format=text")).text();
