@@ -1,7 +1,9 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolProfile } from "./agent/tool.ts";
+import type { AskAgent } from "./agent/ask/ask-agent.ts";
 import type { Toolbox } from "./agent/toolbox.ts";
+import { openAsk } from "./app/open-ask.ts";
+import { startMessage } from "./app/start-message.ts";
 import { openAgents } from "./app/open-agents.ts";
 import { openDiagnosis } from "./app/open-diagnosis.ts";
 import { localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
@@ -27,7 +29,7 @@ import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
-import { type AdminToken, adminTokenFile, offerToken, openAdminToken } from "./store/admin-token.ts";
+import { offerToken, openAdminToken } from "./store/admin-token.ts";
 import { watchState } from "./store/watch-state.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -42,6 +44,8 @@ export interface App {
   toolbox(profile?: ToolProfile): Toolbox;
   /** What MCP offers of them. */
   mcpParts(profile?: ToolProfile): McpParts;
+  /** Answers questions with the configured model; undefined when there is none. */
+  readonly ask: AskAgent | undefined;
   /**
    * Starts background work and the HTTP server; resolves to its URL. When that fails everything is closed.
    * @throws FedwayError `CONFIG_INVALID` when it cannot listen there, `STORE_FAILED`; `CANCELLED` when it was closed meanwhile
@@ -181,12 +185,9 @@ interface ServedParts extends Ground, Knowledge {
   readonly evaluators: Evaluators;
 }
 
-async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
-  const { config, state, token, examples, registry, monitoring, shards, queries } = parts;
-  const { catalog } = registry;
-  const { monitor, publish } = monitoring;
-  const { stateWatch } = parts;
-  const onDefect = faultLog(parts.log, "a tool failed");
+/** The tools of agents, and the agent of our own over them. */
+function openTools(parts: ServedParts) {
+  const { config, registry, monitoring, queries } = parts;
   const agents = openAgents({
     settings: { ...config.agents, ...config.limits },
     registry,
@@ -194,9 +195,20 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     planner: parts.planner,
     explainer: parts.explainer,
     availability: monitoring.availability,
-    onDefect,
+    onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,
   });
+  const toolbox = agents.toolbox("full");
+  const ask = openAsk({ settings: config.chat, client: parts.clients.json, toolbox, registry, tracer: parts.tracing });
+  return { ...agents, ask };
+}
+
+async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
+  const { config, state, token, examples, registry, monitoring, shards, queries } = parts;
+  const { catalog } = registry;
+  const { monitor, publish } = monitoring;
+  const { stateWatch } = parts;
+  const agents = openTools(parts);
   const http = await createHttpServer({
     ...registry,
     ...monitoring,
@@ -209,6 +221,7 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     shards: shards.service,
     toolbox: agents.toolbox,
     mcp: agents.mcp,
+    ask: agents.ask,
     metrics: parts.metrics,
     ready: () => readiness({ catalog, examples, closing: life.closing, stateWatch, shards: shards.folder, monitor }),
     version: packageVersion(),
@@ -222,13 +235,14 @@ async function serve(parts: ServedParts, life: Lifecycle): Promise<App> {
     catalog,
     toolbox: agents.toolbox,
     mcpParts: agents.mcpParts,
+    ask: agents.ask,
     listen: () =>
       life.begin({
         startWork: () => startWork(parts),
         answer: () => http.listen(),
         announce: (url) => state.announce(url),
       }),
-    startMessage: (url) => startMessage(url, parts),
+    startMessage: (url) => startMessage(url, { catalog, token, config }),
     async publishSnapshot(options) {
       await monitor.load();
       return publish(options);
@@ -273,26 +287,4 @@ function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): vo
   throw new FedwayError("CATALOG_INVALID", `No file of the catalogue ${catalogDir} can be used.`, {
     next: `Begin with ${problems[0]?.file}: ${problems[0]?.reason}`,
   });
-}
-
-/** The first query of the README; it works in the folder of the repository. */
-const firstExample = "catalog/examples/queries/1-three-endpoints.rq";
-
-function startMessage(url: string, { registry, token, config }: ServedParts): string {
-  const { entries, federations } = registry.catalog;
-  return `Fedway listens at ${url} with ${entries.length} endpoints and ${federations.length} federations.
-
-  Home page      ${url}/
-  Query console  ${url}/query
-  API            ${url}/docs${config.examples ? `\n  Example        npm run --silent fedway -- query ${firstExample}` : ""}
-
-${howToChange(url, token, config)}
-`;
-}
-
-function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Config): string {
-  if (value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";
-  if (from === "environment") return `Changes need the value of FEDWAY_ADMIN_TOKEN; for pages: ${url}/login`;
-  const where = from === "folder" ? join(dataDir, adminTokenFile) : "the shared store";
-  return `Changes need the token in ${where}; for pages: ${url}/login?token=${encodeURIComponent(value)}`;
 }

@@ -1,3 +1,4 @@
+import type { AskAgent } from "../agent/ask/ask-agent.ts";
 import type { DescribedOnce, DescribeOnceOptions } from "../registry/compute/describe-once.ts";
 import type { ToolProfile } from "../agent/tool.ts";
 import type { Toolbox } from "../agent/toolbox.ts";
@@ -18,6 +19,8 @@ export interface CliApp {
   readonly catalog: Catalog;
   toolbox(profile?: ToolProfile): Toolbox;
   mcpParts(profile?: ToolProfile): McpParts;
+  /** Undefined: no model is configured. */
+  readonly ask?: AskAgent | undefined;
   listen(): Promise<string>;
   startMessage(url: string): string;
   /** @throws FedwayError `SNAPSHOT_IMPLAUSIBLE`, `STORE_FAILED` */

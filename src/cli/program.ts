@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { FedwayError, toProblem } from "../errors/fedway-error.ts";
 import { addAgentCommands } from "./agent-program.ts";
+import { addAsk } from "./ask-command.ts";
 import { type CliIo, examples, exitCodes, httpUrl, milliseconds, type Running, UsageError } from "./cli-io.ts";
 import { runExplain, runQuery, runServe } from "./commands.ts";
 import { oneLine, write, problemText } from "./output.ts";
@@ -108,6 +109,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   addQuery(program, running);
   addExplain(program, running);
   addAgentCommands(program, running);
+  addAsk(program, running);
   addDescribe(program, running);
   addCatalog(program, running);
   addBackup(program, running);

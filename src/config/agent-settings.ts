@@ -2,12 +2,14 @@ import {
   apiKey,
   flag,
   folderOrUrl,
+  httpUrl,
   integer,
   names,
   oneOf,
   optionalText,
   secretText,
   type SettingTree,
+  tokenPrice,
 } from "./setting-parsers.ts";
 
 /** The part of the settings that is about agents and their tools. */
@@ -80,5 +82,53 @@ export const embeddingSettings = {
     default: "",
     meaning: "Key of that API, sent as a bearer token.",
     ...apiKey,
+  },
+} satisfies SettingTree;
+
+/** The model of the reference agent, which answers `/api/ask`. */
+export const chatSettings = {
+  url: {
+    name: "FEDWAY_CHAT",
+    default: "",
+    meaning:
+      "OpenAI-compatible chat API, such as http://127.0.0.1:11434/v1, with which /api/ask and fedway ask answer; off when unset.",
+    ...httpUrl,
+  },
+  model: {
+    name: "FEDWAY_CHAT_MODEL",
+    default: "",
+    meaning: "Name of the model at that API.",
+    ...optionalText("a name"),
+  },
+  key: {
+    name: "FEDWAY_CHAT_KEY",
+    default: "",
+    meaning: "Key of that API, sent as a bearer token.",
+    ...apiKey,
+  },
+  mode: {
+    name: "FEDWAY_CHAT_MODE",
+    default: "text",
+    meaning:
+      "How the model is asked: text, tools (it calls tools itself), or grammar (its server takes a GBNF, as llama.cpp).",
+    ...oneOf("text", "tools", "grammar"),
+  },
+  price: {
+    name: "FEDWAY_CHAT_PRICE",
+    default: "",
+    meaning: "Price of a million tokens in and out, such as 0.15/0.60; answers then tell their cost.",
+    ...tokenPrice,
+  },
+  tokens: {
+    name: "FEDWAY_ASK_TOKENS",
+    default: "50000",
+    meaning: "Tokens of the model that one question may cost, in and out.",
+    ...integer(1_000, 10_000_000),
+  },
+  timeoutMs: {
+    name: "FEDWAY_ASK_TIMEOUT_MS",
+    default: "120000",
+    meaning: "Time limit of one question, in milliseconds.",
+    ...integer(1_000, 3_600_000),
   },
 } satisfies SettingTree;

@@ -138,6 +138,15 @@ export const apiKey = optional<string>({
   parse: (found) => (/^[\x21-\x7e]{1,4096}$/.test(found) ? { value: found } : undefined),
 });
 
+/** Of a million tokens in, and of a million out. */
+export const tokenPrice = optional<{ readonly input: number; readonly output: number }>({
+  expected: "two numbers with a slash between them, such as 0.15/0.60",
+  parse(found) {
+    const [, input, output] = /^(\d{1,6}(?:\.\d{1,6})?) ?\/ ?(\d{1,6}(?:\.\d{1,6})?)$/.exec(found) ?? [];
+    return input === undefined ? undefined : { value: { input: Number(input), output: Number(output) } };
+  },
+});
+
 export const redisUrl = optional<string>({
   expected: "a redis or rediss URL",
   // It may hold a password.

@@ -1,4 +1,4 @@
-import { agentSettings, embeddingSettings } from "./agent-settings.ts";
+import { agentSettings, chatSettings, embeddingSettings } from "./agent-settings.ts";
 import { monitorSettings } from "./monitor-settings.ts";
 import {
   adminToken,
@@ -241,6 +241,7 @@ export const settings = {
   },
   agents: agentSettings,
   embeddings: embeddingSettings,
+  chat: chatSettings,
   log: {
     level: {
       name: "FEDWAY_LOG_LEVEL",

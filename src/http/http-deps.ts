@@ -7,6 +7,7 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ToolProfile } from "../agent/tool.ts";
+import type { AskAgent } from "../agent/ask/ask-agent.ts";
 import type { Toolbox } from "../agent/toolbox.ts";
 import type { Config } from "../config/config.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
@@ -71,6 +72,8 @@ export interface HttpDeps {
   readonly toolbox?: ((profile?: ToolProfile) => Toolbox) | undefined;
   /** Loads what answers at `/mcp`; absent: nothing does. */
   readonly mcp?: (() => Promise<McpHttpHandler>) | undefined;
+  /** Absent: no model is configured. */
+  readonly ask?: AskAgent | undefined;
   readonly metrics: Pick<Metrics, "contentType" | "render" | "observeRequest">;
   readonly ready: () => Readiness;
   readonly version: string;

@@ -25,6 +25,7 @@ import { addRegistryRoutes } from "./registry-routes.ts";
 import { requestValidator } from "./request-validator.ts";
 import { addSessionRoutes } from "./session-routes.ts";
 import { addShardRoutes } from "./shard-routes.ts";
+import { addAskRoutes } from "./ask-routes.ts";
 import { addToolRoutes } from "./tool-routes.ts";
 import { addQueryRoutes, routedUrl } from "./sparql-routes.ts";
 import { addHealth, addSystemRoutes } from "./system-routes.ts";
@@ -203,6 +204,7 @@ function addRoutes(app: TypedApp, shell: HttpShell): void {
   addApiRoutes(app, shell);
   addToolRoutes(app, shell);
   addMcpRoutes(app, shell);
+  addAskRoutes(app, shell);
   addSessionRoutes(app, shell);
   addCatalogRoutes(app, shell);
   addCatalogWrites(app, shell);

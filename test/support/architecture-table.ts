@@ -121,7 +121,11 @@ export const modules: readonly Module[] = [
   {
     // Use cases of agents, one definition each for MCP, HTTP and the command line.
     name: "agent",
-    imports: whole("query", "diagnosis", "rdf", "registry"),
+    imports: [
+      ...whole("query", "diagnosis", "rdf", "registry"),
+      { module: "outbound", files: ["model-api.ts"] },
+      tracer,
+    ],
     packages: ["typebox"],
   },
   { name: "mcp", imports: whole("agent"), packages: ["@modelcontextprotocol/*"] },
@@ -154,7 +158,10 @@ export const modules: readonly Module[] = [
       ...whole("html.ts", "query", "registry", "monitor", "rdf", "shards", "hosting", "results"),
       { module: "jobs", files: ["job-queue.ts"], typesOnly: true },
       { module: "store", files: ["store.ts"], typesOnly: true },
-      { module: "agent", files: ["tool.ts", "toolbox.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"] },
+      {
+        module: "agent",
+        files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "grammar/create-grammars.ts", "grammar/sparql-grammar.ts"],
+      },
       { module: "mcp", files: ["http-handler.ts"], typesOnly: true },
       // What the shell is handed, in the words of whoever makes it.
       { module: "config", files: ["config.ts"], typesOnly: true },
@@ -178,7 +185,11 @@ export const modules: readonly Module[] = [
     imports: [
       ...whole("html.ts", "query", "registry", "rdf", "shards", "results"),
       { module: "shards/service", files: ["commands.ts"], typesOnly: true },
-      { module: "agent", files: ["tool.ts", "toolbox.ts"], typesOnly: true },
+      {
+        module: "agent",
+        files: ["tool.ts", "toolbox.ts", "ask/ask-agent.ts", "ask/ask-answer.ts"],
+        typesOnly: true,
+      },
       { module: "mcp", typesOnly: true },
     ],
     packages: ["commander", "cli-progress"],

@@ -25,6 +25,7 @@ export interface Setup {
   readonly prepare?: (queries: FakeQueryService) => void;
   readonly fetch?: (url: string) => Response;
   readonly openApp?: () => Promise<CliApp>;
+  readonly interrupted?: AbortSignal;
   readonly holder?: FolderHolder;
   readonly adminToken?: string;
   readonly publishSnapshot?: CliApp["publishSnapshot"];
@@ -47,7 +48,7 @@ const unexpected = async (): Promise<never> => {
   throw new Error("This command should not be run");
 };
 
-/** Runs the command line over fakes, already interrupted. */
+/** Runs the command line over fakes, already interrupted where nothing else is said. */
 export async function cli(argv: readonly string[], setup: Setup = {}): Promise<Outcome> {
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
   const queries = createFakeQueryService();
@@ -80,7 +81,7 @@ export async function cli(argv: readonly string[], setup: Setup = {}): Promise<O
     version: "9.8.7",
     adminToken: async () => setup.adminToken,
     reference: [{ name: "PORT", default: "3000", meaning: "Port to listen on." }],
-    interrupted: AbortSignal.abort(),
+    interrupted: setup.interrupted ?? AbortSignal.abort(),
     folderHolder: async () => setup.holder,
     describe: setup.describe ?? unexpected,
     checkCatalog: async (folders) => setup.report?.(folders) ?? unexpected(),

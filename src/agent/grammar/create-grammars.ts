@@ -44,6 +44,11 @@ export function createGrammars({ catalog, descriptions }: GrammarParts) {
       }
       return sparqlGrammar({ sources, asFederation: false, ...options }).text;
     },
+    /** Queries with a SERVICE group for each of some endpoints; undefined when none of them is described. */
+    async ofEndpoints(ids: readonly string[], options: GrammarOptions): Promise<string | undefined> {
+      const sources = await described(ids);
+      return sources.length === 0 ? undefined : sparqlGrammar({ sources, asFederation: true, ...options }).text;
+    },
     /** Queries with a SERVICE group for each member. @throws FedwayError `FEDERATION_UNKNOWN`, `DESCRIPTION_UNKNOWN` */
     async ofFederation(id: string, options: GrammarOptions): Promise<string> {
       const federation = catalog.federation(id);

@@ -54,6 +54,15 @@ describe("defaults", () => {
       },
       otlpEndpoint: undefined,
       embeddings: { source: undefined, model: undefined, key: undefined },
+      chat: {
+        url: undefined,
+        model: undefined,
+        key: undefined,
+        mode: "text",
+        price: undefined,
+        tokens: 50_000,
+        timeoutMs: 120_000,
+      },
       egress: "catalog",
       allowAddresses: [],
       trustProxy: false,
@@ -133,6 +142,7 @@ describe("values", () => {
   shouldRead("FEDWAY_EXAMPLES=TRUE", (c) => c.examples, true);
   shouldRead("FEDWAY_SHARDS=/data/a, ./b ,", (c) => c.shards, ["/data/a", "./b"]);
   shouldRead("FEDWAY_EMBEDDINGS=https://models.example/v1/", (c) => c.embeddings.source, "https://models.example/v1");
+  shouldRead("FEDWAY_CHAT_PRICE=0.15/0.6", (c) => c.chat.price, { input: 0.15, output: 0.6 });
   shouldRead("FEDWAY_EMBEDDINGS=./models/e5", (c) => c.embeddings.source, "./models/e5");
   shouldRead("FEDWAY_EGRESS=public", (c) => c.egress, "public");
   shouldRead("FEDWAY_ALLOW_ADDRESSES=10.0.0.0/8, ::1", (c) => c.allowAddresses, ["10.0.0.0/8", "::1/128"]);

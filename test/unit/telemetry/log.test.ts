@@ -6,6 +6,7 @@ const settings: LogSettings = {
   adminToken: 'admin"token\\0123456',
   redisUrl: "redis://user:p%40ss%2Fword@redis:6379/0",
   embeddings: { key: "sk-model-0123456789" },
+  chat: { key: "sk-chat-0123456789" },
   monitor: {
     webhooks: ["https://hooks.example/services/T0/B0/abcdefgh", "https://other.example/api?key=0123456789abcdef"],
     webhookSecret: "whsec_0123456789abcdef",
@@ -50,6 +51,7 @@ describe("a line of the log", () => {
       adminToken: undefined,
       redisUrl: "redis://redis:6379/0",
       embeddings: { key: undefined },
+      chat: { key: undefined },
       monitor: { webhooks: [], webhookSecret: undefined },
     });
     expect(none(line("POST /services/T0/B0/abcdefgh"))).toBe(line("POST /services/T0/B0/abcdefgh"));

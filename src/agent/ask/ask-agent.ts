@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../clock.ts";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import type { ModelApi } from "../../outbound/model-api.ts";
+import type { Tracer } from "../../telemetry/tracing.ts";
+import type { Caller } from "../tool.ts";
+import type { Toolbox } from "../toolbox.ts";
+import type { AskAnswer, AskRequest } from "./ask-answer.ts";
+import { Asking } from "./asking.ts";
+import type { ChatMode } from "./prompt.ts";
+
+/** What the reference agent is made of. */
+export interface AskOptions {
+  readonly api: ModelApi;
+  readonly mode: ChatMode;
+  /** Of a million tokens, in any currency. */
+  readonly price?: { readonly input: number; readonly output: number } | undefined;
+  /** Tokens of one question, in and out. */
+  readonly mostTokens: number;
+  /** Time of one question, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly toolbox: Toolbox;
+  /** The grammar of queries over these endpoints; undefined when there is none. */
+  readonly grammarOf: (endpoints: readonly string[]) => Promise<string | undefined>;
+  readonly tracer?: Tracer | undefined;
+  readonly clock: Clock;
+}
+
+/** Answers questions by having a model write queries. */
+export interface AskAgent {
+  /**
+   * Looks for endpoints and terms, has a query written, runs it, and tells the model what went wrong, for as many rounds as
+   * wanted. Failures, also the model's, are part of the answer.
+   * @throws FedwayError `SERVICE_BUSY` when too many questions are being answered, `CANCELLED` when nobody waits any more
+   */
+  ask(request: AskRequest, caller: Caller): Promise<AskAnswer>;
+}
+
+/** Questions that are answered at once. */
+const mostAtOnce = 4;
+
+/** The reference agent over one model. */
+export function createAskAgent(options: AskOptions): AskAgent {
+  const { clock, timeoutMs, tracer, api } = options;
+  let underWay = 0;
+  return {
+    async ask(request, caller) {
+      if (underWay >= mostAtOnce) throw busy();
+      underWay += 1;
+      const deadline = startDeadline(caller.signal, { clock, timeoutMs });
+      const span = tracer?.startSpan("invoke_agent fedway", {
+        parent: caller.trace,
+        attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "fedway" },
+      });
+      let error: string | undefined = "INTERNAL";
+      try {
+        const { session = `ask-${randomUUID()}` } = caller;
+        const trace = span?.context ?? caller.trace;
+        const asking = new Asking(request, { ...caller, session, trace, signal: deadline.signal }, options);
+        const answer = await asking.answer();
+        span?.setAttribute("gen_ai.request.model", api.model);
+        error = answer.diagnosis?.code;
+        return answer;
+      } catch (thrown) {
+        error = thrown instanceof FedwayError ? thrown.code : error;
+        throw thrown;
+      } finally {
+        span?.end(error);
+        deadline.stop();
+        underWay -= 1;
+      }
+    },
+  };
+}
+
+const busy = (): FedwayError =>
+  new FedwayError("SERVICE_BUSY", `${mostAtOnce} questions are being answered already.`, {
+    retryAfterMs: 5_000,
+    next: "Ask again in a moment.",
+  });
+
+function startDeadline(client: AbortSignal, { clock, timeoutMs }: Pick<AskOptions, "clock" | "timeoutMs">) {
+  const controller = new AbortController();
+  const leave = (): void => controller.abort(new FedwayError("CANCELLED", "The client closed the request."));
+  const timer = clock.setTimeout(
+    () => controller.abort(new FedwayError("DEADLINE_EXCEEDED", `The question took longer than ${timeoutMs} ms.`)),
+    timeoutMs,
+  );
+  if (client.aborted) leave();
+  else client.addEventListener("abort", leave, { once: true });
+  return {
+    signal: controller.signal,
+    stop(): void {
+      clock.clearTimeout(timer);
+      client.removeEventListener("abort", leave);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Problem } from "../../errors/fedway-error.ts";
+import type { RunStatus } from "../../query/run-log.ts";
+import type { ToolAnswer } from "../tool.ts";
+import type { TokenCount } from "./chat-model.ts";
+import { queryIn } from "./prompt.ts";
+
+/** A question. */
+export interface AskRequest {
+  readonly question: string;
+  /** Corrections that the model may make after its first query; default 2. */
+  readonly rounds?: number | undefined;
+  /** Ids of the endpoints to ask; found by the question when absent. */
+  readonly endpoints?: readonly string[] | undefined;
+}
+
+/** Why there was no further turn. */
+export type Stop = "answered" | "unknown" | "rounds" | "turns" | "tokens" | "time" | "model";
+
+/** What was done for a question, in order. */
+export interface Step {
+  /** A tool, or "model". */
+  readonly step: string;
+  readonly ms: number;
+  /** Outcome of a query, or code of a failure. */
+  readonly outcome?: string | undefined;
+}
+
+/** The answer to a question: rows with their query, never a model's word for them. */
+export interface AskAnswer {
+  /** That of the last query; "unknown" when none was written, "failed" also when the model or the time did. */
+  readonly status: Exclude<RunStatus, "running"> | "unknown";
+  readonly stopped: Stop;
+  readonly question: string;
+  /** The last query that was run. */
+  readonly query: string | null;
+  /** Ids of the endpoints that the model was shown, best first. */
+  readonly endpoints: readonly string[];
+  /** Its result as `run_query` shows it, or why there is none. */
+  readonly text: string;
+  /** The same as data. */
+  readonly result: ToolAnswer["data"] | null;
+  readonly diagnosis: Problem | null;
+  readonly model: string;
+  /** Joins the runs of this question. */
+  readonly session: string;
+  /** Completions of the model. */
+  readonly turns: number;
+  /** Corrections among them. */
+  readonly rounds: number;
+  readonly tokens: TokenCount;
+  /** In the currency of the configured price; null without one. */
+  readonly cost: number | null;
+  readonly steps: readonly Step[];
+}
+
+/** What a query came to. */
+export interface Outcome {
+  readonly query: string;
+  readonly status: AskAnswer["status"];
+  readonly shown: ToolAnswer;
+}
+
+const outcomes: ReadonlySet<string> = new Set(["ok", "empty", "partial", "failed", "cancelled"]);
+
+type ResultFields = Pick<AskAnswer, "status" | "query" | "text" | "result" | "diagnosis">;
+
+/** What a question came to: the last query's result, unless the model does not know, or something failed. */
+export function resultOf(stopped: Stop, last: Outcome | undefined, problem: Problem | undefined): ResultFields {
+  const { query = null, status = "unknown", shown } = last ?? {};
+  const isUnknown = stopped === "unknown" || shown === undefined;
+  const known = { query, result: shown?.data ?? null };
+  if (problem) return { ...known, status: "failed", text: problem.detail, diagnosis: problem };
+  if (isUnknown) return { ...known, status: "unknown", text: unknownText[stopped], diagnosis: null };
+  return { ...known, status, text: shown.text, diagnosis: shown.problem ?? null };
+}
+
+/** What is said where there is no result. */
+const unknownText: Readonly<Record<Stop, string>> = {
+  answered: "",
+  unknown: "It is not known: no endpoint of the catalogue fits the question, or the model found no way to ask them.",
+  rounds: "It is not known: the model wrote no query.",
+  turns: "It is not known: the model wrote no query in its turns.",
+  tokens: "It is not known: the tokens for this question are used up.",
+  time: "It is not known: the time is over.",
+  model: "It is not known: the model failed.",
+};
+
+/** Ids in the answer of `find_endpoints`. */
+export function idsIn(found: ToolAnswer | undefined): readonly string[] {
+  const listed = found?.data["endpoints"];
+  const entries: readonly unknown[] = Array.isArray(listed) ? listed : [];
+  return entries.flatMap((entry) =>
+    typeof entry === "object" && entry !== null && "id" in entry && typeof entry.id === "string" ? entry.id : [],
+  );
+}
+
+/** The query among the arguments of a call. */
+export function queryArgument(given: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(given);
+    const query = typeof value === "object" && value !== null && "query" in value ? value.query : undefined;
+    return typeof query === "string" ? queryIn(query) : undefined;
+  } catch {
+    return queryIn(given);
+  }
+}
+
+const isOutcome = (value: unknown): value is Outcome["status"] => typeof value === "string" && outcomes.has(value);
+
+/** The outcome of a query in the answer of `run_query`. */
+export function statusOf({ data, problem }: ToolAnswer): Outcome["status"] {
+  const { status } = data;
+  return isOutcome(status) && problem === undefined ? status : "failed";
+}
+
+/** Whether that answer has rows. */
+export function hasRows({ data }: ToolAnswer): boolean {
+  const { rows_received: received, rows } = data;
+  return typeof received === "number" ? received > 0 : Array.isArray(rows) && rows.length > 0;
+}

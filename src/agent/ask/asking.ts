@@ -1,0 +1,236 @@
+import { type FedwayError, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
+import { problemForModel } from "../problem-text.ts";
+import type { Caller, ToolAnswer } from "../tool.ts";
+import type { ListedTool } from "../toolbox.ts";
+import type { AskOptions } from "./ask-agent.ts";
+import {
+  type AskAnswer,
+  type AskRequest,
+  hasRows,
+  idsIn,
+  type Outcome,
+  queryArgument,
+  statusOf,
+  type Step,
+  type Stop,
+  resultOf,
+} from "./ask-answer.ts";
+import {
+  assistantMessage,
+  type ChatMessage,
+  type ChatReply,
+  completeChat,
+  requestTokens,
+  type TokenCount,
+  type WantedCall,
+} from "./chat-model.ts";
+import { feedbackPrompt, nothingToRun, queryIn, questionPrompt, quoted, saysUnknown, systemPrompt } from "./prompt.ts";
+
+const mostTurns = 10;
+const defaultRounds = 2;
+const mostCompletionTokens = 1_000;
+const mostEndpoints = 3;
+/** Tools that run a query: the agent does that itself, with what the model writes. */
+const runTools: ReadonlySet<string> = new Set(["run_query", "run_sparql_query"]);
+
+/** One question from its beginning to its answer. */
+export class Asking {
+  readonly #request: AskRequest;
+  readonly #caller: Caller & { readonly session: string };
+  readonly #options: AskOptions;
+  readonly #deadlineMs: number;
+  readonly #messages: ChatMessage[] = [];
+  readonly #steps: Step[] = [];
+  #endpoints: readonly string[] = [];
+  #grammar: string | undefined;
+  #last: Outcome | undefined;
+  #turns = 0;
+  #rounds = 0;
+  #tokens: TokenCount = { input: 0, output: 0, estimated: false };
+
+  constructor(request: AskRequest, caller: Caller & { readonly session: string }, options: AskOptions) {
+    this.#request = request;
+    this.#caller = caller;
+    this.#options = options;
+    this.#deadlineMs = options.clock.now() + options.timeoutMs;
+  }
+
+  /** @throws FedwayError `CANCELLED` */
+  async answer(): Promise<AskAnswer> {
+    try {
+      await this.#link();
+      if (this.#endpoints.length === 0) return this.#ended("unknown");
+      return this.#ended(await this.#converse());
+    } catch (thrown) {
+      const { signal } = this.#caller;
+      const error = toFedwayError(signal.aborted ? signal.reason : thrown);
+      if (error.code === "CANCELLED") throw error;
+      return this.#ended(error.code === "DEADLINE_EXCEEDED" ? "time" : "model", error);
+    }
+  }
+
+  /** Endpoints, terms and schema for the question, without the model. */
+  async #link(): Promise<void> {
+    const { question } = this.#request;
+    const { mode, grammarOf } = this.#options;
+    const context: { readonly tool: string; readonly text: string }[] = [];
+    const look = async (tool: string, given: object): Promise<ToolAnswer | undefined> => {
+      if (!this.#has(tool)) return undefined;
+      const answer = await this.#use(tool, given);
+      context.push({ tool, text: answer.text });
+      return answer;
+    };
+    // A grammar of one endpoint is what a small model does best with.
+    const limit = mode === "grammar" ? 1 : mostEndpoints;
+    const words = question.slice(0, 2_000);
+    const found = this.#request.endpoints ?? idsIn(await look("find_endpoints", { question: words, limit }));
+    this.#endpoints = found.slice(0, mostEndpoints);
+    if (found.length === 0) return;
+    await look("search_terms", { query: words, endpoints: this.#endpoints.join(","), limit: 10 });
+    await look("find_examples", { question: words, endpoints: this.#endpoints.join(","), limit: 2 });
+    const maxTokens = Math.floor(2_400 / this.#endpoints.length);
+    for (const endpoint of this.#endpoints) await look("describe_endpoint", { endpoint, max_tokens: maxTokens });
+    this.#grammar = mode === "grammar" ? await grammarOf(this.#endpoints) : undefined;
+    this.#messages.push(
+      { role: "system", content: systemPrompt(mode) },
+      { role: "user", content: questionPrompt(question, context) },
+    );
+  }
+
+  async #converse(): Promise<Stop> {
+    const { rounds = defaultRounds } = this.#request;
+    while (this.#turns < mostTurns) {
+      if (this.#tokensLeft() <= 0) return "tokens";
+      const reply = await this.#complete();
+      this.#messages.push(assistantMessage(reply));
+      const query = reply.calls.length > 0 ? await this.#answerCalls(reply.calls) : queryIn(reply.text);
+      if (query === undefined && reply.calls.length > 0) continue;
+      if (query === undefined && saysUnknown(reply.text)) return "unknown";
+      const feedback = query === undefined ? nothingToRun : await this.#run(query);
+      if (feedback === undefined) return "answered";
+      if (this.#rounds >= rounds) return "rounds";
+      this.#rounds += 1;
+      this.#messages.push({ role: "user", content: feedback });
+    }
+    return "turns";
+  }
+
+  async #complete(): Promise<ChatReply> {
+    const { api, clock, tracer } = this.#options;
+    this.#turns += 1;
+    const span = tracer?.startSpan(`chat ${api.model}`, {
+      kind: "client",
+      parent: this.#caller.trace,
+      attributes: { "gen_ai.operation.name": "chat", "gen_ai.request.model": api.model },
+    });
+    const startedMs = clock.now();
+    let code: string | undefined;
+    try {
+      const reply = await completeChat(api, {
+        messages: this.#messages,
+        tools: this.#offered(),
+        grammar: this.#grammar,
+        maxTokens: Math.min(mostCompletionTokens, this.#tokensLeft()),
+        // The deadline of the question comes first, and is told as such.
+        timeoutMs: Math.max(1, this.#deadlineMs - clock.now()) + 1_000,
+        signal: this.#caller.signal,
+      });
+      this.#count(reply.tokens);
+      span?.setAttribute("gen_ai.usage.input_tokens", reply.tokens.input);
+      span?.setAttribute("gen_ai.usage.output_tokens", reply.tokens.output);
+      return reply;
+    } catch (error) {
+      ({ code } = toFedwayError(error));
+      span?.setAttribute("error.type", code);
+      throw error;
+    } finally {
+      this.#note("model", startedMs, code);
+      span?.end(code);
+    }
+  }
+
+  /** Runs the tools that a model wants, each answered; gives the query where one of them was to run it. */
+  async #answerCalls(calls: readonly WantedCall[]): Promise<string | undefined> {
+    let query: string | undefined;
+    for (const { id, name, given } of calls) {
+      const wanted = runTools.has(name) ? queryIn(given) && queryArgument(given) : undefined;
+      query ??= wanted;
+      const text = wanted === undefined ? (await this.#use(name, given, id)).text : "It is run.";
+      this.#messages.push({ role: "tool", tool_call_id: id, content: quoted(text) });
+    }
+    return query;
+  }
+
+  /** Runs a query; gives what the model should know, undefined when it answers the question. */
+  async #run(written: string): Promise<string | undefined> {
+    const { mode } = this.#options;
+    const checked = this.#has("check_query") ? await this.#use("check_query", { query: written }) : undefined;
+    const repaired = checked?.data["query"];
+    const query = typeof repaired === "string" && checked?.problem === undefined ? repaired : written;
+    const shown = await this.#use("run_query", { query, max_rows: 50 });
+    const status = statusOf(shown);
+    this.#last = { query, status, shown };
+    if (status === "ok" || (status === "partial" && hasRows(shown))) return undefined;
+    const advice = checked === undefined || status === "empty" ? shown.text : `${checked.text}\n${shown.text}`;
+    return feedbackPrompt(advice, mode);
+  }
+
+  async #use(tool: string, given: unknown, callId?: string): Promise<ToolAnswer> {
+    const { clock, toolbox } = this.#options;
+    const { signal } = this.#caller;
+    signal.throwIfAborted();
+    const startedMs = clock.now();
+    const answer = await toolbox.call(tool, given, { ...this.#caller, callId });
+    const { status } = answer.data;
+    this.#note(tool, startedMs, answer.problem?.code ?? (typeof status === "string" ? status : undefined));
+    signal.throwIfAborted();
+    return answer;
+  }
+
+  #ended(stopped: Stop, error?: FedwayError): AskAnswer {
+    const { api, price, toolbox } = this.#options;
+    const { input, output } = this.#tokens;
+    const problem = error && problemForModel(toProblem(error), toolbox.hint);
+    return {
+      ...resultOf(stopped, this.#last, problem),
+      stopped,
+      question: this.#request.question,
+      endpoints: this.#endpoints,
+      model: api.model,
+      session: this.#caller.session,
+      turns: this.#turns,
+      rounds: this.#rounds,
+      tokens: this.#tokens,
+      cost: price ? (input * price.input + output * price.output) / 1e6 : null,
+      steps: this.#steps,
+    };
+  }
+
+  #has(tool: string): boolean {
+    return this.#options.toolbox.callable.some(({ name }) => name === tool);
+  }
+
+  #offered(): readonly ListedTool[] {
+    const { mode, toolbox } = this.#options;
+    return mode === "tools" ? toolbox.tools.filter(({ name }) => !runTools.has(name)) : [];
+  }
+
+  /** What is left for the next completion; its own input is counted already. */
+  #tokensLeft(): number {
+    const next = requestTokens({ messages: this.#messages, tools: this.#offered() });
+    return this.#options.mostTokens - this.#tokens.input - this.#tokens.output - next;
+  }
+
+  #count({ input, output, estimated }: TokenCount): void {
+    const all = this.#tokens;
+    this.#tokens = {
+      input: all.input + input,
+      output: all.output + output,
+      estimated: all.estimated || estimated,
+    };
+  }
+
+  #note(step: string, startedMs: number, outcome: string | undefined): void {
+    this.#steps.push({ step: step.slice(0, 64), ms: Math.round(this.#options.clock.now() - startedMs), outcome });
+  }
+}

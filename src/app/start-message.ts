@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
+import { type AdminToken, adminTokenFile } from "../store/admin-token.ts";
+
+interface StartedParts {
+  readonly catalog: Catalog;
+  readonly token: AdminToken;
+  readonly config: Config;
+}
+
+/** The first query of the README; it works in the folder of the repository. */
+const firstExample = "catalog/examples/queries/1-three-endpoints.rq";
+
+/** What somebody who has started the service is told: where it answers, and how changes are made. */
+export function startMessage(url: string, { catalog, token, config }: StartedParts): string {
+  const { entries, federations } = catalog;
+  return `Fedway listens at ${url} with ${entries.length} endpoints and ${federations.length} federations.
+
+  Home page      ${url}/
+  Query console  ${url}/query
+  API            ${url}/docs${config.examples ? `\n  Example        npm run --silent fedway -- query ${firstExample}` : ""}
+
+${howToChange(url, token, config)}
+`;
+}
+
+function howToChange(url: string, { value, from }: AdminToken, { dataDir }: Config): string {
+  if (value === "off") return "FEDWAY_ADMIN_TOKEN is off: whoever reaches the service may change it.";
+  if (from === "environment") return `Changes need the value of FEDWAY_ADMIN_TOKEN; for pages: ${url}/login`;
+  const where = from === "folder" ? join(dataDir, adminTokenFile) : "the shared store";
+  return `Changes need the token in ${where}; for pages: ${url}/login?token=${encodeURIComponent(value)}`;
+}

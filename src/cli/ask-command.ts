@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { AskAnswer } from "../agent/ask/ask-answer.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import { visible } from "../html.ts";
+import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
+import { oneLine, write } from "./output.ts";
+import { checked, unreachable } from "./remote-runner.ts";
+import { chooseService } from "./runner.ts";
+
+interface AskCommandOptions {
+  readonly rounds?: number;
+  readonly endpoint?: readonly string[];
+  readonly json?: boolean;
+  readonly url?: string;
+}
+
+const rounds = (text: string): number => {
+  if (!/^\d$/.test(text)) throw new InvalidArgumentError("A whole number from 0 to 9 is expected.");
+  return Number(text);
+};
+
+/** Adds `ask`. */
+export function addAsk(program: Command, running: Running): void {
+  program
+    .command("ask")
+    .description("have a language model write a query for a question, and run it (FEDWAY_CHAT names the model)")
+    .argument("<question>", "a question in plain words")
+    .option("-r, --rounds <number>", "corrections that the model may make after its first query (2)", rounds)
+    .option("-e, --endpoint <id...>", "ask these endpoints, at most three, instead of those that fit the question")
+    .option("--json", "the whole answer as JSON, with steps, tokens and cost")
+    .option("--url <url>", "ask this running service", httpUrl)
+    .addHelpText("after", () =>
+      examples("ask 'Which countries border Austria?'", "ask --rounds 0 --json 'How many people are there?'"),
+    )
+    .action(running(runAsk));
+}
+
+/** `fedway ask`: the rows to standard output, the query and its cost to standard error. Resolves to the exit code. */
+async function runAsk(io: CliIo, question: string, options: AskCommandOptions): Promise<number> {
+  const { endpoint: endpoints, rounds: most, json = false } = options;
+  const asked = { question, ...(most !== undefined && { rounds: most }), ...(endpoints && { endpoints }) };
+  const service = await chooseService(io, options.url);
+  const answer = service === undefined ? await askHere(io, asked) : await askAt(io, service, asked);
+  if (json) await write(io.stdout, `${JSON.stringify(answer, undefined, 2)}\n`);
+  else {
+    await write(io.stdout, `${visible(answer.text)}\n`);
+    await write(io.stderr, costText(answer));
+  }
+  return answer.status === "ok" || answer.status === "empty" ? exitCodes.ok : exitCodes.failed;
+}
+
+type Asked = Pick<AskAnswer, "question"> & { readonly rounds?: number; readonly endpoints?: readonly string[] };
+
+async function askHere(io: CliIo, asked: Asked): Promise<AskAnswer> {
+  const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
+  try {
+    if (app.ask) return await app.ask.ask(asked, { signal: io.interrupted, owner: "command line" });
+    throw new FedwayError("CONFIG_INVALID", "No model is configured.", {
+      next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API, and FEDWAY_CHAT_MODEL to one of its models.",
+    });
+  } finally {
+    await app.close();
+  }
+}
+
+async function askAt(io: CliIo, service: string, asked: Asked): Promise<AskAnswer> {
+  const token = await io.adminToken(service);
+  const response = await io
+    .fetch(`${service.replace(/\/+$/, "")}/api/ask`, {
+      method: "POST",
+      signal: io.interrupted,
+      headers: { "Content-Type": "application/json", ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(asked),
+    })
+    .catch((error: unknown) => {
+      throw unreachable(error, io.interrupted);
+    });
+  if (response.status === 404) {
+    throw new FedwayError("CONFIG_INVALID", "The service has no model.", {
+      next: "Start it with FEDWAY_CHAT and FEDWAY_CHAT_MODEL.",
+    });
+  }
+  // A question that failed has an answer too.
+  const isAnswered = response.headers.get("content-type")?.startsWith("application/json") === true;
+  const body: unknown = await (isAnswered ? response : await checked(response)).json().catch(() => undefined);
+  if (isAnswer(body)) return body;
+  throw new FedwayError("ENDPOINT_MALFORMED", "The service did not answer the question.");
+}
+
+const isAnswer = (value: unknown): value is AskAnswer =>
+  typeof value === "object" && value !== null && "status" in value && "text" in value && "tokens" in value;
+
+function costText({ status, query, model, turns, tokens, cost }: AskAnswer): string {
+  const about = tokens.estimated ? "about " : "";
+  const price = cost === null ? "" : `, cost ${Number(cost.toPrecision(3))}`;
+  return [
+    `${status}: ${oneLine(model)}, ${turns} ${turns === 1 ? "turn" : "turns"}, ${about}${tokens.input} tokens in and ${tokens.output} out${price}`,
+    ...(query === null ? [] : ["query:", ...query.split("\n").map((line) => `  ${oneLine(line)}`)]),
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,77 @@
+import { Type } from "typebox";
+import { clientSignal } from "./exchange.ts";
+import { sendJson, uncached } from "./common-headers.ts";
+import type { HttpShell, TypedApp } from "./http-deps.ts";
+import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
+import { answers, NoParameters, Problem, view } from "./schemas.ts";
+import { guarded } from "./write-access.ts";
+
+const AskBody = Type.Object(
+  {
+    question: Type.String({ minLength: 1, maxLength: 4_000, description: "In plain words." }),
+    rounds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 9, description: "Corrections after the first query; 2 when absent." }),
+    ),
+    endpoints: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        minItems: 1,
+        maxItems: 3,
+        description: "Ids of the endpoints to ask; found by the question when absent.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const count = Type.Integer({ minimum: 0 });
+
+const Answer = view("AskAnswer", {
+  status: Type.Union(
+    ["ok", "empty", "partial", "failed", "cancelled", "unknown"].map((name) => Type.Literal(name)),
+    { description: "That of the last query; unknown: none was written." },
+  ),
+  stopped: Type.String({ description: "answered, unknown, rounds, turns, tokens, time or model." }),
+  question: Type.String(),
+  query: Type.Union([Type.String(), Type.Null()], { description: "The last query that was run." }),
+  endpoints: Type.Array(Type.String(), { description: "Ids of the endpoints that the model was shown." }),
+  text: Type.String({ description: "The rows, or why there are none." }),
+  result: Type.Any({ description: "The same as data, as the tool run_query gives it; null when no query was run." }),
+  diagnosis: Type.Union([Problem, Type.Null()]),
+  model: Type.String(),
+  session: Type.String({ description: "For GET /api/sessions/{id}." }),
+  turns: count,
+  rounds: count,
+  tokens: Type.Object({ input: count, output: count, estimated: Type.Boolean() }),
+  cost: Type.Union([Type.Number(), Type.Null()], { description: "By FEDWAY_CHAT_PRICE; null without one." }),
+  steps: Type.Array(Type.Object({ step: Type.String(), ms: count, outcome: Type.Optional(Type.String()) })),
+});
+
+/** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
+export function addAskRoutes(app: TypedApp, { config, ask: agent }: HttpShell): void {
+  if (agent === undefined) return;
+  app.post("/api/ask", {
+    ...guarded,
+    schema: {
+      tags: ["Agents"],
+      operationId: "ask",
+      summary: "Have the configured model write a query for a question, and run it",
+      headers: SessionHeader,
+      querystring: NoParameters,
+      body: AskBody,
+      response: answers(Answer),
+    },
+    handler: async (request, reply) => {
+      const { exchange, body } = request;
+      const answer = await agent.ask(body, {
+        signal: clientSignal(exchange),
+        owner: ownerOf(request, config),
+        session: sessionOf(request),
+        trace: exchange.span?.context,
+      });
+      const { status, diagnosis } = answer;
+      if (diagnosis) exchange.code = diagnosis.code;
+      const failed = status === "failed" || status === "cancelled";
+      return sendJson(reply.headers(uncached), answer, failed ? (diagnosis?.status ?? 502) : 200);
+    },
+  });
+}

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { AskAnswer } from "../../../src/agent/ask/ask-answer.ts";
+import { cli } from "../../support/run-cli.ts";
+import { openService, type RunningService, startService } from "../../support/running-service.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
+import { startScriptedModel } from "../../support/scripted-model.ts";
+
+// The reference agent at a whole service with the example federation, over a model that says what it is told to say.
+
+const key = "sk-key-of-these-tests";
+const token = "a-token-of-these-tests";
+const question = "What are the names of the people?";
+const right = "SELECT ?name { SERVICE <people> { ?person <http://xmlns.com/foaf/0.1/name> ?name } } LIMIT 3";
+const empty = 'SELECT ?p { SERVICE <people> { ?p <http://xmlns.com/foaf/0.1/name> "Nobody at all" } }';
+const fenced = (query: string) => ({ text: `Here it is:\n\`\`\`sparql\n${query}\n\`\`\`` });
+
+let model: Awaited<ReturnType<typeof startScriptedModel>>;
+let service: RunningService;
+let env: Record<string, string>;
+beforeAll(async () => {
+  model = await startScriptedModel();
+});
+afterAll(() => model?.close());
+beforeEach(() => {
+  env = {
+    FEDWAY_EXAMPLES: "on",
+    FEDWAY_ADMIN_TOKEN: token,
+    FEDWAY_CHAT: model.url,
+    FEDWAY_CHAT_MODEL: "scripted",
+    FEDWAY_CHAT_KEY: key,
+    FEDWAY_CHAT_PRICE: "1/10",
+  };
+});
+afterEach(() => service?.close());
+
+interface Asked {
+  readonly status: number;
+  readonly text: string;
+  readonly answer: AskAnswer;
+}
+
+async function ask(body: object = { question }, signal?: AbortSignal): Promise<Asked> {
+  const response = await fetch(`${service.url}/api/ask`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, answer: JSON.parse(text) as AskAnswer };
+}
+
+describe("a question", () => {
+  it("is answered with rows, the query, its endpoints, tokens and cost", async () => {
+    service = await startService({}, env);
+    model.answer(fenced(right));
+    const { status, answer, text } = await ask();
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({
+      status: "ok",
+      stopped: "answered",
+      query: right,
+      endpoints: expect.arrayContaining(["people"]),
+      turns: 1,
+      rounds: 0,
+      tokens: { input: 100, output: 10, estimated: false },
+      cost: 0.0002,
+      diagnosis: null,
+      result: { status: "ok" },
+    });
+    expect(answer.steps.map(({ step }) => step)).toEqual(
+      expect.arrayContaining(["find_endpoints", "describe_endpoint", "search_terms", "model", "run_query"]),
+    );
+    const [sent] = model.sent;
+    expect(sent).toMatchObject({ authorization: `Bearer ${key}`, model: "scripted" });
+    expect(sent).not.toHaveProperty("tools");
+    expect(sent?.messages[1]?.content).toContain(question);
+    expect(JSON.stringify(sent?.messages) + text).not.toContain(key);
+    const figures = await fetch(`${service.url}/api/sessions/${answer.session}`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    expect(await figures.json()).toMatchObject({ queries: 1, informed: 1, validity: 1 });
+  });
+
+  it("is asked again with what went wrong, for as many rounds as wanted", async () => {
+    service = await startService({}, env);
+    const script = [fenced("SELECT ?name { SERVICE <people> { ?p ?name } }"), fenced(empty), fenced(right)];
+    model.answer(...script);
+    expect((await ask()).answer).toMatchObject({ status: "ok", turns: 3, rounds: 2 });
+    expect(model.sent[1]?.messages.at(-1)?.content).toContain("QUERY_SYNTAX");
+    expect(model.sent[2]?.messages.at(-1)?.content).toContain("empty");
+    model.answer(...script);
+    expect((await ask({ question, rounds: 1 })).answer).toMatchObject({
+      status: "empty",
+      stopped: "rounds",
+      rounds: 1,
+    });
+    model.answer(...script);
+    const once = await ask({ question, rounds: 0 });
+    expect(once).toMatchObject({ status: 400, answer: { status: "failed", stopped: "rounds", turns: 1 } });
+  });
+
+  it("that the model cannot answer is unknown, which is neither empty nor failed", async () => {
+    service = await startService({}, env);
+    model.answer({ text: "<think>SELECT { no }</think>UNKNOWN" });
+    expect(await ask()).toMatchObject({
+      status: 200,
+      answer: { status: "unknown", stopped: "unknown", query: null, result: null },
+    });
+  });
+
+  it("lets a model call tools where it can, and answers calls of tools that there are not", async () => {
+    service = await startService({}, { ...env, FEDWAY_CHAT_MODE: "tools" });
+    model.answer(
+      {
+        calls: [
+          ["find_endpoints", '{"question": "people"}'],
+          ["delete_everything", "{}"],
+          ["describe_endpoint", "not JSON"],
+        ],
+      },
+      { calls: [["run_query", JSON.stringify({ query: right })]] },
+    );
+    const { answer } = await ask();
+    expect(answer).toMatchObject({ status: "ok", query: right, turns: 2 });
+    const offered = model.sent[0]?.tools?.map((tool) => tool.function.name);
+    expect(offered).toContain("search_terms");
+    expect(offered).not.toContain("run_query");
+    const replies = model.sent[1]?.messages.slice(-3).map(({ content }) => content);
+    expect(replies?.[0]).toContain("people");
+    expect(replies?.[1]).toContain("TOOL_UNKNOWN");
+    expect(replies?.[2]).toContain("REQUEST_INVALID");
+  });
+});
+
+describe("a model that does harm", () => {
+  const page = `<html>${"x".repeat(1 << 20)}`;
+  it.each([
+    ["sends a megabyte", { status: 200, body: JSON.stringify({ choices: [{ message: { content: page } }] }) }],
+    ["sends no JSON", { status: 200, body: '{"choices": [' }],
+    ["sends something else", { status: 200, body: '{"choices": []}' }],
+    ["fails", { status: 500, body: `no: ${key}` }],
+    ["refuses the key", { status: 401, body: `Incorrect API key: ${key}` }],
+  ])("and %s fails the question, in words that keep the key", async (_how, reply) => {
+    service = await startService({}, env);
+    model.answer(reply);
+    const { status, answer, text } = await ask();
+    expect(status).toBe(502);
+    expect(answer).toMatchObject({ status: "failed", stopped: "model", diagnosis: { code: "MODEL_FAILED" } });
+    expect(text).not.toContain(key);
+    expect(text.length).toBeLessThan(5_000);
+  });
+
+  it("and calls tools for ever is stopped after ten turns", async () => {
+    service = await startService({}, { ...env, FEDWAY_CHAT_MODE: "tools" });
+    const calls = Array.from({ length: 200 }, () => ["search_terms", '{"query": "name"}'] as const);
+    model.answer({ calls });
+    const { answer } = await ask();
+    expect(answer).toMatchObject({ status: "unknown", stopped: "turns", turns: 10 });
+    expect(answer.steps.filter(({ step }) => step === "search_terms").length).toBeLessThanOrEqual(41);
+  });
+
+  it("and writes no query is stopped by its rounds, and by its tokens", async () => {
+    service = await startService({}, { ...env, FEDWAY_ASK_TOKENS: "5000" });
+    model.answer({ text: "I shall think about it." });
+    expect((await ask()).answer).toMatchObject({ status: "unknown", stopped: "rounds", turns: 3 });
+    model.answer({ text: "I shall think about it. ".repeat(400) });
+    expect((await ask({ question, rounds: 9 })).answer).toMatchObject({ status: "unknown", stopped: "tokens" });
+  });
+
+  it("and never answers costs the time of the question, and no more than four at once", async () => {
+    service = await startService({}, { ...env, FEDWAY_ASK_TIMEOUT_MS: "1000" });
+    model.answer("silence");
+    const asked = await Promise.all(Array.from({ length: 6 }, () => ask()));
+    const times = asked.filter(({ answer }) => answer.stopped === "time");
+    expect(times.length).toBe(4);
+    expect(times[0]).toMatchObject({ status: 504, answer: { diagnosis: { code: "DEADLINE_EXCEEDED" } } });
+    expect(asked.filter(({ status }) => status === 503).length).toBe(2);
+  });
+
+  it("is left when the client leaves", async () => {
+    service = await startService({}, env);
+    model.answer("silence");
+    const leaving = new AbortController();
+    const asked = ask({ question }, leaving.signal).catch(() => "left");
+    await expect.poll(() => model.sent.length).toBe(1);
+    leaving.abort();
+    expect(await asked).toBe("left");
+    await expect.poll(() => model.left).toBe(1);
+  });
+});
+
+it("fedway ask writes the rows, and what they cost", async () => {
+  service = await startService({}, env);
+  model.answer(fenced(right));
+  const openApp = () => openService({}, { ...env, FEDWAY_DATA_DIR: newFolder() });
+  const { signal: interrupted } = new AbortController();
+  const { code, out, err } = await cli(["ask", question], { openApp, interrupted });
+  expect({ code, err }).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("100 tokens in and 10 out, cost 0.0002"),
+  });
+  expect(out).toContain("status: ok");
+  expect(err).toContain(`query:\n  ${right}`);
+  model.answer({ text: "UNKNOWN" });
+  expect(await cli(["ask", question], { openApp, interrupted })).toMatchObject({
+    code: 1,
+    out: expect.stringContaining("not known"),
+  });
+  const without = () => openService({}, { ...env, FEDWAY_CHAT: "", FEDWAY_DATA_DIR: newFolder() });
+  expect(await cli(["ask", question], { openApp: without })).toMatchObject({ code: 2, out: "" });
+  expect((await cli(["ask", question, "--rounds", "12"])).code).toBe(2);
+});
+
+it("the route needs the admin token, and is not there without a model", async () => {
+  service = await startService({}, env);
+  const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question }) };
+  expect((await fetch(`${service.url}/api/ask`, body)).status).toBe(401);
+  expect((await ask({ question: "" })).status).toBe(400);
+  await service.close();
+  service = await startService({}, { ...env, FEDWAY_CHAT: "" });
+  expect((await ask()).status).toBe(404);
+});
