@@ -1,5 +1,6 @@
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
+import { runRecoverBench } from "./agents/recover.ts";
 
 /** A part of the agents' side that is measured. */
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
@@ -7,6 +8,7 @@ type Part = (options: { readonly quick: boolean }) => Promise<void>;
 const parts: Readonly<Record<string, Part>> = {
   grammar: runGrammarBench,
   linking: runLinkingBench,
+  recover: runRecoverBench,
 };
 
 /**

@@ -48,7 +48,7 @@ export function placeMeant({ endpoint, federation }: CheckRequest, { catalog }: 
       return { endpointId: entry.id, repairs: isUrl ? [] : repaired(endpoint, entry.id) };
     }
     if (!catalog.federation(name)) throw unknownId("endpoint", name, catalog);
-    return { federationId: name, repairs: [{ kind: "federation", before: endpoint, after: name, applied: true }] };
+    return { federationId: name, repairs: repaired(endpoint, name) };
   }
   if (federation === undefined) return { repairs: [] };
   const known = catalog.federation(federation.trim()) ?? catalog.federation(federation.trim().toLowerCase());

@@ -35,8 +35,8 @@ export interface Offer {
 /** Classes and properties that the patterns of a scope name, each once. */
 export function termsOf({ patterns }: Pick<QueryScope, "patterns">) {
   const found = new Map<string, { readonly kind: "class" | "property"; readonly iri: string }>();
-  for (const { predicate, object, inExists } of patterns) {
-    if (predicate.kind !== "iri" || inExists) continue;
+  for (const { predicate, object } of patterns) {
+    if (predicate.kind !== "iri") continue;
     if (predicate.iri !== rdf.type) found.set(`p ${predicate.iri}`, { kind: "property", iri: predicate.iri });
     else if (object.kind === "iri") found.set(`c ${object.iri}`, { kind: "class", iri: object.iri });
   }

@@ -140,10 +140,18 @@ function spaceFactor(one: string, other: string): number {
 function misspelt(one: string, other: string, space: number): Likeness | undefined {
   const [left, right] = [one.slice(0, 128).toLowerCase(), other.slice(0, 128).toLowerCase()];
   const cap = Math.max(1, Math.floor(Math.max(left.length, right.length) / 3));
-  const distance = editDistance(left, right, cap);
+  const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
   return { score: (0.93 - share) * space, why: `${distance} ${distance === 1 ? "letter" : "letters"} differ` };
+}
+
+/** Two neighbouring letters changed places, which is one mistake. */
+function areSwapped(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2);
 }
 
 function sharedWords(one: string, other: string, space: number): Likeness | undefined {

@@ -115,7 +115,9 @@ function finished(parts: Omit<Vocabulary, "namespacesWith">): Vocabulary {
     ...parts,
     namespacesWith(local) {
       byName ??= namesOf([...parts.classes.keys(), ...parts.properties.keys()]);
-      return [...(byName.get(local) ?? [])];
+      // A local name may have the separators of IRIs itself, as in `:city\\#name`.
+      const iris = [...(byName.get(iriParts(local).local) ?? [])].map((space) => space + iriParts(local).local);
+      return iris.flatMap((iri) => (iri.endsWith(local) ? [iri.slice(0, iri.length - local.length)] : []));
     },
   };
 }
