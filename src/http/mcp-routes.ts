@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import { toolProfiles } from "../agent/tool.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
-import { anyOriginHeaders, plainHeaders, sendJson } from "./common-headers.ts";
+import { plainHeaders, sendJson } from "./common-headers.ts";
 import { clientKey } from "./rate-limiter.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { answers, view } from "./schemas.ts";
@@ -25,7 +25,7 @@ const ResourceMetadata = view("ProtectedResource", {
  * is loaded with the first request.
  */
 export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
-  const { mcp: load, publicUrl, config } = shell;
+  const { mcp: load, publicUrl } = shell;
   if (load === undefined) return;
   let loaded: Promise<McpHttpHandler> | undefined;
   const handler = (): Promise<McpHttpHandler> => {
@@ -63,7 +63,7 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
         const { exchange, ip, headers, raw } = request;
         const session = headers["fedway-session"] ?? headers["mcp-session-id"];
         reply.hijack();
-        for (const [name, value] of Object.entries(mcpHeaders(config.corsOrigins))) reply.raw.setHeader(name, value);
+        for (const [name, value] of Object.entries(mcpHeaders(headers.origin))) reply.raw.setHeader(name, value);
         await mcp.handle(raw, reply.raw, {
           owner: clientKey(ip),
           ...(typeof session === "string" && { session: session.slice(0, 128) }),
@@ -75,8 +75,11 @@ export function addMcpRoutes(app: TypedApp, shell: HttpShell): void {
   });
 }
 
-const mcpHeaders = (origins: HttpShell["config"]["corsOrigins"]): Readonly<Record<string, string>> =>
-  origins === "*" ? plainHeaders : anyOriginHeaders;
+/** Pages that may ask, which has been checked, may read the answer. */
+const mcpHeaders = (origin: string | undefined): Readonly<Record<string, string>> => ({
+  ...plainHeaders,
+  ...(origin !== undefined && { "Access-Control-Allow-Origin": origin, Vary: "Origin" }),
+});
 
 /** @throws FedwayError `WRITE_REFUSED`, `TOKEN_REQUIRED` */
 async function refuseStrangers(shell: HttpShell, { headers }: FastifyRequest, reply: FastifyReply): Promise<void> {

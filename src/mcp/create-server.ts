@@ -9,7 +9,8 @@ import { type Problem, toProblem } from "../errors/fedway-error.ts";
 import { problemText } from "../agent/problem-text.ts";
 import type { AgentResources } from "../agent/resources.ts";
 import { skillText } from "../agent/skill.ts";
-import type { Caller } from "../agent/tool.ts";
+import type { Caller, ToolAnswer } from "../agent/tool.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { ListedTool, Toolbox } from "../agent/toolbox.ts";
 
 /** What a server tells and does. */
@@ -20,7 +21,10 @@ export interface McpParts {
 }
 
 /** Who a connection or request comes from. */
-export type McpClient = Pick<Caller, "owner" | "session" | "trace">;
+export interface McpClient extends Pick<Caller, "owner" | "session" | "trace"> {
+  /** Where each request has a server of its own, which hears of no cancellation but that of its connection. */
+  readonly calls?: CallsUnderWay | undefined;
+}
 
 const hour = 3_600_000;
 /** Descriptions of endpoints change with the data; tools with the configuration of a process only. */
@@ -59,6 +63,10 @@ export function createMcpServer(parts: McpParts, client: McpClient): Server {
     return { contents: [content] };
   });
   addPrompt(server, skill);
+  const { calls, owner } = client;
+  if (calls) {
+    server.setNotificationHandler("notifications/cancelled", ({ params }) => calls.cancel(owner, params.requestId));
+  }
   return server;
 }
 
@@ -90,14 +98,13 @@ const anything: StandardSchemaV1<unknown, CallParameters> = {
 async function callTool(
   toolbox: Toolbox,
   { name, arguments: given }: CallParameters,
-  { client, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
+  { client: { calls, ...caller }, ctx: { mcpReq } }: { readonly client: McpClient; readonly ctx: ServerContext },
 ) {
-  const { text, data, problem } = await toolbox.call(String(name), given, {
-    ...client,
-    signal: mcpReq.signal,
-    callId: String(mcpReq.id),
-    onProgress: progressOf(mcpReq),
-  });
+  const callWith = async (signal: AbortSignal): Promise<ToolAnswer> =>
+    toolbox.call(String(name), given, { ...caller, signal, callId: String(mcpReq.id), onProgress: progressOf(mcpReq) });
+  const { text, data, problem } = await (calls
+    ? calls.run(caller.owner, mcpReq.id, (signal) => callWith(AbortSignal.any([signal, mcpReq.signal])))
+    : callWith(mcpReq.signal));
   return {
     content: [{ type: "text" as const, text }],
     structuredContent: data,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import type { ToolProfile } from "../agent/tool.ts";
+import { createCallsUnderWay } from "./calls-under-way.ts";
 import type { McpClient } from "./create-server.ts";
 
 /** Bytes of a request. */
@@ -27,6 +28,7 @@ export function createHttpHandler(
   serverFor: (client: McpHttpClient) => ReturnType<McpServerFactory>,
   onDefect: (error: unknown) => void,
 ): McpHttpHandler {
+  const calls = createCallsUnderWay();
   const clients = new WeakMap<object, McpHttpClient>();
   const handler = createMcpHandler(
     ({ authInfo }) => serverFor((authInfo?.extra && clients.get(authInfo.extra)) ?? { owner: "nobody" }),
@@ -37,7 +39,7 @@ export function createHttpHandler(
     async handle(request, response, client) {
       // The one value that the handler passes through to the server.
       const extra = {};
-      clients.set(extra, client);
+      clients.set(extra, { ...client, calls });
       const { method = "GET", url = "/", headers } = request;
       const auth = { token: "", clientId: client.owner, scopes: [], extra };
       await serve(

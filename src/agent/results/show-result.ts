@@ -50,6 +50,8 @@ export function showResult(
   const rows = answer.rows.length === 0 ? "" : page.text;
   const lines = [
     `status: ${status}${isCached ? " (cached: this query was run before)" : ""}; ${countText(answer, page, offset)}`,
+    // What explains a run is asked for by its id.
+    status === "ok" ? "" : `run: ${answer.run}`,
     sourcesText(answer),
     ...repairs.map(repairText),
     ...notesOf(answer).map((note) => `note: ${note}`),

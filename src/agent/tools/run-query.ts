@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { every, systemClock } from "../../clock.ts";
+import { every, steadyClock, systemClock } from "../../clock.ts";
 import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
@@ -20,6 +20,7 @@ export interface RunQueryParts {
 }
 
 const defaultRows = 50;
+const progressAfterMs = 1_000;
 const progressEveryMs = 3_000;
 
 /** Runs a query and shows its rows. */
@@ -95,15 +96,13 @@ export async function runForAgent(
 /** Says now and then that the query is still running. */
 async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>): Promise<T> {
   if (onProgress === undefined) return run();
-  let seconds = 0;
-  const tell = async (): Promise<void> => {
-    seconds += progressEveryMs / 1_000;
-    onProgress(`The query has been running for ${seconds} s.`);
-  };
+  const startedMs = steadyClock.now();
+  const tell = async (): Promise<void> =>
+    onProgress(`The query has been running for ${Math.round((steadyClock.now() - startedMs) / 1_000)} s.`);
   const telling = every(progressEveryMs, tell, {
     clock: systemClock,
     onFault: () => {},
-    firstAfterMs: progressEveryMs,
+    firstAfterMs: progressAfterMs,
   });
   try {
     return await run();
