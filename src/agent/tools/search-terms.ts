@@ -68,6 +68,8 @@ const entityOf = ({ kind, term, label, class: type, property, endpoint, degree }
   degree: degree ?? null,
 });
 
+const nameOf = (iri: string): string => plainText(iriParts(iri).local || iri, 60);
+
 function entityLine({
   kind,
   term,
@@ -77,7 +79,6 @@ function entityLine({
   endpoint,
   degree,
 }: ReturnType<typeof entityOf>): string {
-  const nameOf = (iri: string): string => plainText(iriParts(iri).local || iri, 60);
   const of = type === null ? "" : ` of ${nameOf(type)}`;
   const what = kind === "entity" ? `entity "${label}"${of}` : `value of ${bracketedIri(property)}${of}`;
   return `${term === null ? `"${label}"` : plainText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;

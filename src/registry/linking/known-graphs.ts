@@ -42,6 +42,8 @@ export class KnownGraphs {
   /** Versions of catalogue and descriptions that the last round was for. */
   #seen = "";
   #complete = false;
+  /** Of all graphs. */
+  #nodes = 0;
   #work: Promise<void> | undefined;
 
   constructor(sources: GraphSources) {
@@ -55,8 +57,9 @@ export class KnownGraphs {
     return this.#complete;
   }
 
-  ids(): Iterable<string> {
-    return this.#known.keys();
+  /** Cosines with what endpoints are about, by id. */
+  about(question: Float32Array): ReadonlyMap<string, number> {
+    return this.#vectors?.about(question) ?? new Map();
   }
 
   graph(id: string): SchemaGraph | undefined {
@@ -122,8 +125,13 @@ export class KnownGraphs {
     this.#complete = true;
   }
 
-  #remove(id: string): void {
+  #forget(id: string): void {
+    this.#nodes -= this.#known.get(id)?.graph.nodes.length ?? 0;
     this.#known.delete(id);
+  }
+
+  #remove(id: string): void {
+    this.#forget(id);
     this.words.remove(id);
     this.#vectors?.remove(id);
   }
@@ -140,8 +148,9 @@ export class KnownGraphs {
     const description = version === undefined ? undefined : await descriptions.get(id);
     const entry = catalog.byId(id);
     if (entry === undefined) return;
-    const others = this.#known.values().reduce((sum, { graph }) => sum + (graph.id === id ? 0 : graph.nodes.length), 0);
-    const graph = schemaGraph(entry, others < mostNodes ? description : undefined);
+    this.#forget(id);
+    const graph = schemaGraph(entry, this.#nodes < mostNodes ? description : undefined);
+    this.#nodes += graph.nodes.length;
     this.#known.set(id, { graph, entry, version });
     this.words.set(graph);
   }

@@ -1,8 +1,9 @@
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { type GraphSources, KnownGraphs } from "./known-graphs.ts";
 import { questionWords } from "./question-words.ts";
-import type { RankedEndpoint } from "./rank-endpoints.ts";
-import { type RankedNode, rankTerms } from "./rank-terms.ts";
+import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
+import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
+import type { Nearness } from "./term-vectors.ts";
 
 /** What ranking works with. */
 export interface RankingSources extends Omit<GraphSources, "embed" | "search"> {
@@ -52,21 +53,19 @@ export function createQuestionRanking({ embedder, ...sources }: RankingSources) 
       known.follow();
       const words = questionWords(question);
       const vector = await vectorOf(question, signal);
-      const nearness = (id: string) => vector && known.nearness(id, vector);
-      const near = new Map([...known.ids()].map((id) => [id, endpointNearness(nearness(id))]));
-      const isFused = near.values().some((value) => !Number.isNaN(value));
-      const meaning = isFused ? (id: string): number => near.get(id) ?? Number.NaN : undefined;
-      const ranked = known.words.rank(words, { meaning });
-      const byWords = new Map(ranked.map((each) => [each.id, each.words.map(({ word }) => word)]));
+      const lexical = known.words.rank(words);
+      const near = vector === undefined ? noMeaning : nearestEndpoints(known, vector, lexical);
+      const fused = known.complete && near.size > 0;
       return {
         // Before all endpoints have been looked at, those that were would come first.
-        endpoints: known.complete ? ranked : inOrder(search.endpointsFound(question)),
-        ranking: known.complete && isFused ? "fused" : "lexical",
+        endpoints: known.complete ? withMeaning(lexical, near) : inOrder(search.endpointsFound(question)),
+        ranking: fused ? "fused" : "lexical",
         termsOf(id) {
           const graph = known.graph(id);
-          return graph === undefined ? [] : rankTerms(graph, words, { meaning: nearness(id)?.nodes });
+          const meaning = vector && known.nearness(id, vector)?.nodes;
+          return graph === undefined ? [] : rankTerms(graph, words, { meaning });
         },
-        wordsOf: (id) => byWords.get(id) ?? [],
+        wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
       };
     },
     settled: (): Promise<void> => known.settled(),
@@ -77,16 +76,54 @@ export function createQuestionRanking({ embedder, ...sources }: RankingSources) 
 const inOrder = (ids: Iterable<string>): QuestionRanking["endpoints"] =>
   [...ids].map((id, at) => ({ id, score: 1 / (1 + at) }));
 
+const noMeaning: ReadonlyMap<string, number> = new Map();
+
+/** Endpoints whose terms are compared one by one: the best by words, and as many by what they are about. */
+const mostCompared = 100;
+
+/** How near endpoints are to a question, by id. */
+function nearestEndpoints(
+  known: KnownGraphs,
+  vector: Float32Array,
+  lexical: readonly RankedEndpoint[],
+): ReadonlyMap<string, number> {
+  const about = new Map(known.about(vector));
+  const nearest = [...about].toSorted(([, left], [, right]) => right - left).slice(0, mostCompared);
+  const compared = new Set(nearest.map(([id]) => id));
+  for (const { id } of lexical.slice(0, mostCompared)) compared.add(id);
+  for (const id of compared) {
+    const found = known.nearness(id, vector);
+    if (found !== undefined) about.set(id, withTerms(found));
+  }
+  return about;
+}
+
 const nearTerms = 3;
 /** What the text on an endpoint weighs beside the mean of its nearest terms. */
 const aboutShare = 0.5;
 
 /** The mean of its three nearest terms and, less, of what it is about; of an endpoint without terms that alone. */
-function endpointNearness(found: { readonly about: number; readonly nodes: readonly number[] } | undefined): number {
-  if (found === undefined) return Number.NaN;
-  const best = found.nodes.filter((value) => !Number.isNaN(value)).toSorted((left, right) => right - left);
+function withTerms({ about, nodes }: Nearness): number {
+  const best = nodes.filter((value) => !Number.isNaN(value)).toSorted((left, right) => right - left);
   const nearest = best.slice(0, nearTerms);
-  if (nearest.length === 0) return found.about;
+  if (nearest.length === 0) return about;
   const mean = nearest.reduce((sum, value) => sum + value, 0) / nearTerms;
-  return (mean + aboutShare * found.about) / (1 + aboutShare);
+  return (mean + aboutShare * about) / (1 + aboutShare);
+}
+
+/** What meaning weighs beside words, whose best is 1. */
+const meaningWeight = 3;
+
+function withMeaning(
+  lexical: readonly RankedEndpoint[],
+  near: ReadonlyMap<string, number>,
+): QuestionRanking["endpoints"] {
+  if (near.size === 0) return lexical;
+  const scores = new Map(lexical.map(({ id, score }) => [id, score]));
+  const ids = [...near.keys()];
+  for (const [at, value] of scaled([...near.values()]).entries()) {
+    const id = ids[at] ?? "";
+    scores.set(id, (scores.get(id) ?? 0) + meaningWeight * value);
+  }
+  return [...scores].map(([id, score]) => ({ id, score })).toSorted(byScore);
 }

@@ -1,36 +1,27 @@
 import { editDistance } from "../../errors/nearest.ts";
 import { likeness, type QuestionWords } from "./question-words.ts";
-import { rarity, scaled } from "./rank-terms.ts";
+import { rarity } from "./rank-terms.ts";
 import type { SchemaGraph } from "./schema-graph.ts";
 
 /** An endpoint for a question. */
 export interface RankedEndpoint {
   readonly id: string;
+  /** The best one's is 1. */
   readonly score: number;
-  /** Words of the question, with the endpoint's word that is most like each. */
-  readonly words: readonly WordMatch[];
+  /** Words of the question that it has, or like ones. */
+  readonly words: readonly string[];
 }
 
 interface WordMatch {
-  readonly word: string;
+  /** The endpoint's own. */
   readonly stem: string;
   /** 0 to 1, weight included. */
   readonly like: number;
 }
 
-/** What is known of endpoints beside their words. */
-export interface EndpointEvidence {
-  /** How near an endpoint is to the question in meaning; NaN where that is not known. */
-  readonly meaning?: ((id: string) => number) | undefined;
-  /** 0 to 1: the question names values or entities that it has. */
-  readonly values?: ReadonlyMap<string, number> | undefined;
-}
-
-/** What meaning weighs beside words, whose best sum is 1. */
-const meaningWeight = 3;
 const classContext = 0.3;
 /** Endpoints that are looked at class by class. */
-const mostInContext = 100;
+const mostInContext = 50;
 
 /** The words of all endpoints, for questions. */
 export function createWordIndex() {
@@ -56,31 +47,25 @@ export function createWordIndex() {
       }
     },
     /** Endpoints that have anything of the question, best first, ties by id. */
-    rank(question: QuestionWords, { meaning, values }: EndpointEvidence = {}): readonly RankedEndpoint[] {
-      const words = matchedWords(byStem, question, graphs.size);
-      const lexical = graphs
-        .keys()
-        .map((id) => wordScore(id, words))
-        .toArray();
-      for (const each of lexical.toSorted((left, right) => right.score - left.score).slice(0, mostInContext)) {
+    rank(question: QuestionWords): readonly RankedEndpoint[] {
+      const scores = wordScores(matchedWords(byStem, question, graphs.size));
+      for (const each of scores.toSorted(byScore).slice(0, mostInContext)) {
         each.score += classContext * contextScore(graphs.get(each.id)?.nodes ?? [], each.weights);
       }
-      const best = Math.max(...lexical.map(({ score }) => score), Number.MIN_VALUE);
-      const near = meaning === undefined ? [] : scaled(lexical.map(({ id }) => meaning(id)));
-      return lexical
-        .map(({ id, score, words: met }, at) => ({
-          id,
-          score: score / best + meaningWeight * (near[at] ?? 0) + (values?.get(id) ?? 0),
-          words: met,
-        }))
-        .filter(({ score }) => score > 0)
-        .toSorted((left, right) => right.score - left.score || (left.id < right.id ? -1 : 1));
+      const sorted = scores.toSorted(byScore);
+      const best = sorted[0]?.score ?? 1;
+      return sorted.map(({ id, score, words }) => ({ id, score: score / best, words }));
     },
   };
 }
 
+/** Ties by id. */
+export const byScore = (
+  left: Pick<RankedEndpoint, "id" | "score">,
+  right: Pick<RankedEndpoint, "id" | "score">,
+): number => right.score - left.score || (left.id < right.id ? -1 : 1);
+
 interface MatchedWord {
-  readonly stem: string;
   readonly word: string;
   readonly weight: number;
   /** By endpoint. */
@@ -97,7 +82,7 @@ function matchedWords(
     const best = new Map<string, WordMatch>();
     const take = (stem: string, like: number): void => {
       for (const [id, weight] of byStem.get(stem) ?? []) {
-        if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { word, stem, like: like * weight });
+        if (like * weight > (best.get(id)?.like ?? 0)) best.set(id, { stem, like: like * weight });
       }
     };
     for (const stem of byStem.keys()) {
@@ -106,7 +91,7 @@ function matchedWords(
     }
     if (best.size === 0 && !word.includes(" ")) for (const stem of misspelt(wanted, byStem.keys())) take(stem, 0.5);
     const having = best.values().reduce((sum, { like }) => sum + (like > 0.5 ? 1 : 0.5), 0);
-    return { stem: wanted, word, weight: rarity(having, endpoints), best };
+    return { word, weight: rarity(having, endpoints), best };
   });
 }
 
@@ -119,37 +104,49 @@ function misspelt(wanted: string, known: Iterable<string>): readonly string[] {
   return [...known].filter((stem) => stem[0] === wanted[0] && editDistance(wanted, stem, cap) <= cap);
 }
 
-interface LexicalScore extends Omit<RankedEndpoint, "score"> {
+interface WordScore extends RankedEndpoint {
   score: number;
-  readonly weights: ReadonlyMap<string, number>;
+  readonly words: string[];
+  /** By the endpoint's stems. */
+  readonly weights: Map<string, number>;
 }
 
-/** The words that it has, rare ones more. */
-function wordScore(id: string, words: readonly MatchedWord[]): LexicalScore {
-  const met = words.flatMap(({ best, weight }) => {
-    const match = best.get(id);
-    return match === undefined ? [] : [{ match, weight: match.like * weight }];
-  });
-  return {
-    id,
-    score: met.reduce((sum, { weight }) => sum + weight, 0),
-    words: met.map(({ match }) => match),
-    weights: new Map(met.map(({ match, weight }) => [match.stem, weight])),
-  };
+/** The endpoints with the words that they have, rare ones more. */
+function wordScores(words: readonly MatchedWord[]): readonly WordScore[] {
+  const scores = new Map<string, WordScore>();
+  for (const { word, weight, best } of words) {
+    for (const [id, { stem, like }] of best) {
+      const score: WordScore = scores.get(id) ?? { id, score: 0, words: [], weights: new Map() };
+      scores.set(id, score);
+      score.score += weight * like;
+      score.words.push(word);
+      score.weights.set(stem, weight * like);
+    }
+  }
+  return [...scores.values()];
 }
 
 /** The class that has most of the words together with its properties: words that stand together mean more. */
 function contextScore(nodes: SchemaGraph["nodes"], weights: ReadonlyMap<string, number>): number {
-  const own = nodes.map(({ names }) => Math.max(0, ...names.map((stems) => meanWeight(stems, weights))));
+  const own = nodes.map(({ names }) => bestWeight(names, weights));
   let context = 0;
   for (const [at, { kind, properties }] of nodes.entries()) {
     if (kind !== "class") continue;
-    const best = properties.map((place) => own[place] ?? 0).toSorted((left, right) => right - left);
-    const ofProperties = best.slice(0, 3).reduce((sum, score) => sum + score, 0);
+    const [first, second, third] = properties.flatMap((place) => own[place] || []).toSorted(descending);
+    const ofProperties = (first ?? 0) + (second ?? 0) + (third ?? 0);
     context = Math.max(context, (own[at] ?? 0) + 0.5 * ofProperties);
   }
   return context;
 }
 
-const meanWeight = (stems: readonly string[], weights: ReadonlyMap<string, number>): number =>
-  stems.reduce((sum, stem) => sum + (weights.get(stem) ?? 0), 0) / Math.sqrt(stems.length);
+const descending = (left: number, right: number): number => right - left;
+
+function bestWeight(names: readonly (readonly string[])[], weights: ReadonlyMap<string, number>): number {
+  let best = 0;
+  for (const stems of names) {
+    let sum = 0;
+    for (const stem of stems) sum += weights.get(stem) ?? 0;
+    best = Math.max(best, sum / Math.sqrt(stems.length));
+  }
+  return best;
+}

@@ -36,7 +36,11 @@ export type TermVectors = ReturnType<typeof createTermVectors>;
 export function createTermVectors(embed: EmbedTexts) {
   const byEndpoint = new Map<string, EndpointVectors>();
   const done = new Map<string, SchemaGraph>();
-  const used = (): number => byEndpoint.values().reduce((sum, { nodes }) => sum + nodes.size + 1, 0);
+  let used = 0;
+  const forget = (id: string): void => {
+    used -= sizeOf(byEndpoint.get(id));
+    byEndpoint.delete(id);
+  };
 
   async function embedAll(texts: readonly string[], signal: AbortSignal): Promise<readonly SmallVector[]> {
     const vectors: SmallVector[] = [];
@@ -51,13 +55,13 @@ export function createTermVectors(embed: EmbedTexts) {
     /** It has vectors, or there was no room for them. */
     has: (graph: SchemaGraph): boolean => done.get(graph.id) === graph,
     remove(id: string): void {
-      byEndpoint.delete(id);
+      forget(id);
       done.delete(id);
     },
     /** Makes the vectors of an endpoint in place of those before, as far as there is room. @throws what `embed` throws */
     async set(graph: SchemaGraph, signal: AbortSignal): Promise<void> {
-      byEndpoint.delete(graph.id);
-      const room = mostVectors - used() - 1;
+      forget(graph.id);
+      const room = mostVectors - used - 1;
       if (room < 0) {
         done.set(graph.id, graph);
         return;
@@ -69,8 +73,12 @@ export function createTermVectors(embed: EmbedTexts) {
       if (about === undefined) return;
       const byPlace = new Map(nodes.flatMap((vector, at) => (places[at] === undefined ? [] : [[places[at], vector]])));
       byEndpoint.set(graph.id, { graph, about, nodes: byPlace });
+      used += sizeOf(byEndpoint.get(graph.id));
       done.set(graph.id, graph);
     },
+    /** Cosines of what endpoints are about, by id. */
+    about: (question: Float32Array): ReadonlyMap<string, number> =>
+      new Map(byEndpoint.values().map(({ graph, about }) => [graph.id, cosine(about, question)])),
     /** Undefined for an endpoint without vectors. */
     nearness(graph: SchemaGraph, question: Float32Array): Nearness | undefined {
       const vectors = byEndpoint.get(graph.id);
@@ -80,6 +88,8 @@ export function createTermVectors(embed: EmbedTexts) {
     },
   };
 }
+
+const sizeOf = (vectors: EndpointVectors | undefined): number => (vectors === undefined ? 0 : 1 + vectors.nodes.size);
 
 function small(vector: Float32Array): SmallVector {
   const scale = vector.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE) / 127;
