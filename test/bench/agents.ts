@@ -1,6 +1,8 @@
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runRecoverBench } from "./agents/recover.ts";
+import { runValuesBench } from "./agents/values.ts";
+import { runViewsBench } from "./agents/views.ts";
 
 /** A part of the agents' side that is measured. */
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
@@ -9,6 +11,8 @@ const parts: Readonly<Record<string, Part>> = {
   grammar: runGrammarBench,
   linking: runLinkingBench,
   recover: runRecoverBench,
+  values: runValuesBench,
+  views: runViewsBench,
 };
 
 /**

@@ -17,7 +17,7 @@ export type LabelTable = ReturnType<typeof createLabelTable>;
 const longestLooked = 100;
 const mostEqual = 50;
 /** Candidates by common trigrams whose letters are compared one by one. */
-const mostCompared = 300;
+const mostCompared = 150;
 /** Nearly the same: at least so much of the letters. */
 const leastAlike = 0.6;
 const placeBits = 2 ** 20;

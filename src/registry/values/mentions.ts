@@ -9,6 +9,7 @@ const mostWordsOfLabel = 8;
 const mostSimilar = 40;
 /** A single word of a question must be this much like a label. */
 const likeWord = 0.7;
+const likeWhole = 0.75;
 /** The least that a word must have to be looked for with typing errors. */
 const leastLetters = 4;
 
@@ -19,7 +20,8 @@ const leastLetters = 4;
 export function mentionsIn(table: LabelTable, text: string): readonly LabelMatch[] {
   const words = wordsOf(text);
   const whole = words.length <= mostWordsOfLabel ? table.similar(text, mostSimilar) : [];
-  if (words.length < 2) return whole;
+  // A text that is nearly a label as it stands mentions no other.
+  if (words.length < 2 || (whole[0]?.score ?? 0) >= likeWhole) return whole;
   const telling = new Set(queryWords(text).map((word) => word.whole));
   const parts = spansOf(words).flatMap((span) => spanMatches(table, span, telling));
   return [...table.equal(text), ...whole, ...parts];
