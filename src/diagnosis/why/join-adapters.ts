@@ -63,6 +63,11 @@ function joinsOf({ parts }: Inquiry, core: readonly QueryPart[]): readonly Join[
     const side = parts.filter((other) => (wrapper ? other.wrappers.includes(wrapper) : other === part));
     for (const join of joinsOfSide(parts, { side, wrapper }))
       joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
+    for (const { later, behind } of sidesBehind(parts, part)) {
+      for (const join of joinsOfSide(parts, { side: behind, wrapper: later })) {
+        if (part.variables.has(join.name)) joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
+      }
+    }
     if (part.triple === undefined || wrapper === undefined) continue;
     const within = parts.filter((other) => other.wrappers.includes(wrapper));
     for (const join of joinsOfSide(within, { side: [part], wrapper: undefined })) {
@@ -72,6 +77,18 @@ function joinsOf({ parts }: Inquiry, core: readonly QueryPart[]): readonly Join[
   return [...joins.values()].toSorted(
     (one, other) => Number(other.wrapper !== undefined) - Number(one.wrapper !== undefined),
   );
+}
+
+/** The clauses behind a part for other endpoints: what is to blame may stand on the left of the join. */
+function sidesBehind(parts: readonly QueryPart[], part: QueryPart) {
+  const clauses = new Set(
+    parts
+      .filter(
+        ({ range, wrappers }) => range.from > part.range.from && !wrappers.some((each) => part.wrappers.includes(each)),
+      )
+      .flatMap(({ wrappers }) => wrappers.find(({ service }) => service !== undefined) ?? []),
+  );
+  return [...clauses].map((later) => ({ later, behind: parts.filter(({ wrappers }) => wrappers.includes(later)) }));
 }
 
 function joinsOfSide(

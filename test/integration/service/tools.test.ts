@@ -61,6 +61,18 @@ describe("the tools of agents over HTTP", () => {
     expect(strict.status).toBe(400);
   });
 
+  it("find the keys that two endpoints write in different ways, whichever side is to blame", async () => {
+    const prefixes = "PREFIX schema: <https://schema.org/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>";
+    const query = `${prefixes} SELECT ?land { SERVICE <people> { ?person schema:hasOccupation "writer"@en ; schema:nationality ?country } SERVICE <places> { ?country a schema:Country ; rdfs:label ?land } }`;
+    const empty = await call("run_query", { query });
+    expect(empty.body.data).toMatchObject({ status: "empty" });
+    const explained = await call("explain_result", { run_id: empty.body.data["run"] });
+    expect(explained.body.data["diagnosis"]).toMatchObject({ code: "EMPTY_KEYS" });
+    const [repair] = (explained.body.data["diagnosis"] as { repairs: { before: string; after: string }[] }).repairs;
+    const mended = await call("run_query", { query: query.replace(repair?.before ?? "", repair?.after ?? "") });
+    expect(mended.body.data).toMatchObject({ status: "ok" });
+  });
+
   it("say what is wrong and what to do next", async () => {
     const unknown = await call("describe_endpoint", { endpoint: "peple" });
     expect(unknown).toMatchObject({
