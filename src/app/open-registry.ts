@@ -125,7 +125,7 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
-      values.close();
+      await values.close();
       await linker.close();
       await index.close();
     },
@@ -161,7 +161,7 @@ function openValues(
     readonly onFault: (error: unknown) => void;
   },
 ) {
-  const { asker } = clients;
+  const { asker, embedder } = clients;
   const { catalog, descriptions, capabilities, onDropped, onFault } = known;
   const { rows, except } = config.agents.harvest;
   const harvesterOf = pausing(local, (pauseMs) =>
@@ -174,6 +174,7 @@ function openValues(
     harvests: createHarvestStore({ store: state.store, onDropped }),
     jobs,
     capabilities: (id) => capabilities.get(id),
+    embedder,
     mayHarvest: (id) => rows > 0 && !except.includes(id),
     onFault,
   });

@@ -1,13 +1,8 @@
 import type { SchemaGraph } from "./schema-graph.ts";
+import { cosine, type SmallVector, smallVector } from "./small-vector.ts";
 
 /** Makes vectors of length 1, in the order of the texts. */
 export type EmbedTexts = (texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>;
-
-/** A vector in a byte a number, which changes a cosine by less than 0.01. */
-interface SmallVector {
-  readonly bytes: Int8Array;
-  readonly scale: number;
-}
 
 /** Vectors of one endpoint: of what it is about, and of its classes and properties by their places. */
 interface EndpointVectors {
@@ -46,7 +41,7 @@ export function createTermVectors(embed: EmbedTexts) {
     const vectors: SmallVector[] = [];
     for (let start = 0; start < texts.length; start += batchSize) {
       const made = await embed(texts.slice(start, start + batchSize), signal);
-      vectors.push(...made.map(small));
+      vectors.push(...made.map(smallVector));
     }
     return vectors;
   }
@@ -90,16 +85,3 @@ export function createTermVectors(embed: EmbedTexts) {
 }
 
 const sizeOf = (vectors: EndpointVectors | undefined): number => (vectors === undefined ? 0 : 1 + vectors.nodes.size);
-
-function small(vector: Float32Array): SmallVector {
-  const scale = vector.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE) / 127;
-  return { bytes: Int8Array.from(vector, (value) => Math.round(value / scale)), scale };
-}
-
-function cosine(vector: SmallVector | undefined, question: Float32Array): number {
-  if (vector?.bytes.length !== question.length) return Number.NaN;
-  const { bytes, scale } = vector;
-  let sum = 0;
-  for (let at = 0; at < bytes.length; at++) sum += (bytes[at] ?? 0) * (question[at] ?? 0);
-  return sum * scale;
-}

@@ -7,8 +7,8 @@ export interface LabelMatch {
   readonly at: number;
   /** 0 to 1: 1 is the same text. */
   readonly score: number;
-  /** The same text; the same but for case, accents and signs; all words of the text stand in it; nearly the same letters. */
-  readonly how: "exact" | "folded" | "words" | "spelling";
+  /** The same text; the same but for case, accents and signs; it has all words; nearly the same letters; a like meaning. */
+  readonly how: "exact" | "folded" | "words" | "spelling" | "meaning";
 }
 
 /** Labels of one endpoint, found by equal text, by words and in spite of typing errors; fixed once made. */

@@ -1,8 +1,10 @@
+import type { Embedder } from "../../embeddings/embedder.ts";
 import type { ValueExamples } from "../schema/schema-view.ts";
 import { plainText } from "../schema/text.ts";
 import type { Harvest, HarvestRow } from "./harvest.ts";
 import { createLabelTable, type LabelMatch, type LabelTable } from "./label-table.ts";
 import { mentionsIn } from "./mentions.ts";
+import { createValueVectors } from "./value-vectors.ts";
 
 /** A thing with a name, or a value that a property has. */
 export type ValueKind = "entity" | "value";
@@ -41,7 +43,7 @@ export interface ValueHit {
   /** 0 to 1. */
   readonly score: number;
   /** The same text; the same but for case, accents and signs; it has all the words; nearly the same letters; a like meaning. */
-  readonly why: LabelMatch["how"] | "meaning";
+  readonly why: LabelMatch["how"];
 }
 
 /** Harvests in memory. */
@@ -61,8 +63,19 @@ interface Indexed {
   readonly table: LabelTable;
 }
 
+interface ValueIndexOptions {
+  /** Rows of all endpoints together; default 200,000. */
+  readonly mostRows?: number;
+  /** Lets values be found by their meaning, those of properties that have few. */
+  readonly embedder?: Pick<Embedder, "embed"> | undefined;
+  /** Hears why the model made no vectors; values are then found by their text alone. */
+  readonly onFault?: (error: unknown) => void;
+}
+
 /** An empty index. */
-export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?: number } = {}) {
+export function createValueIndex(options: ValueIndexOptions = {}) {
+  const { mostRows = mostInAll, embedder, onFault = () => undefined } = options;
+  const vectors = embedder && createValueVectors(embedder, onFault);
   const byEndpoint = new Map<string, Indexed>();
   const rowsOfOthers = (id: string): number =>
     byEndpoint.entries().reduce((sum, [other, { rows }]) => sum + (other === id ? 0 : rows.length), 0);
@@ -71,19 +84,29 @@ export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?:
     set(id: string, harvest: Harvest | undefined): void {
       if (harvest === undefined) {
         byEndpoint.delete(id);
+        vectors?.set(id, []);
         return;
       }
       const rows = harvest.rows.slice(0, Math.max(0, mostRows - rowsOfOthers(id)));
       const labels = rows.map(([, literal]) => literalValue(literal));
-      byEndpoint.set(id, { harvest, rows, labels, table: createLabelTable(labels) });
+      const indexed = { harvest, rows, labels, table: createLabelTable(labels) };
+      byEndpoint.set(id, indexed);
+      vectors?.set(id, textsOf(indexed));
     },
     /** Best first within each text, the texts in their order. */
     async find({ texts, endpoints, kinds, limit }: ValueRequest): Promise<readonly ValueHit[]> {
       const searched = [...byEndpoint].filter(([id]) => endpoints === undefined || endpoints.includes(id));
       const most = Math.min(mostHits, Math.max(1, limit));
-      return texts.slice(0, mostTexts).flatMap((text) =>
+      const asked = texts.slice(0, mostTexts).map((text) => text.slice(0, longestText));
+      const questions = await vectors?.questions(asked);
+      const nearIn = (id: string, at: number): readonly LabelMatch[] => {
+        const question = questions?.[at];
+        const near = question === undefined ? [] : (vectors?.nearest(id, question, most) ?? []);
+        return near.filter(({ cosine }) => cosine >= leastNear).map(byMeaning);
+      };
+      return asked.flatMap((text, at) =>
         searched
-          .flatMap(([id, indexed]) => hitsIn(id, indexed, { text: text.slice(0, longestText), kinds, most }))
+          .flatMap(([id, indexed]) => hitsIn(id, indexed, { text, kinds, most, near: nearIn(id, at) }))
           .toSorted(bestFirst)
           .slice(0, most),
       );
@@ -95,6 +118,9 @@ export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?:
     },
     /** `harvestedAt` of what is indexed. */
     harvestedAt: (id: string): string | undefined => byEndpoint.get(id)?.harvest.harvestedAt,
+    /** Resolves when the vectors of all that is indexed are there. */
+    settled: async (): Promise<void> => vectors?.settled(),
+    close: async (): Promise<void> => vectors?.close(),
     get size() {
       return { endpoints: byEndpoint.size, rows: rowsOfOthers("") };
     },
@@ -104,11 +130,16 @@ export function createValueIndex({ mostRows = mostInAll }: { readonly mostRows?:
 function hitsIn(
   endpoint: string,
   { harvest, rows, labels, table }: Indexed,
-  { text, kinds, most }: { text: string; kinds: ValueRequest["kinds"]; most: number },
+  {
+    text,
+    kinds,
+    most,
+    near,
+  }: { text: string; kinds: ValueRequest["kinds"]; most: number; near: readonly LabelMatch[] },
 ): readonly ValueHit[] {
   const isWanted = ({ at }: LabelMatch): boolean => kinds === undefined || kinds.includes(kindOf(rows[at]));
   const best = new Map<number, LabelMatch>();
-  for (const match of mentionsIn(table, text)) {
+  for (const match of [...mentionsIn(table, text), ...near]) {
     if (isWanted(match) && match.score > (best.get(match.at)?.score ?? 0)) best.set(match.at, match);
   }
   return [...best.values()]
@@ -130,6 +161,27 @@ function hitsIn(
         why: how,
       };
     });
+}
+
+/** Cosine from which values are told: below it models find something for everything. */
+const leastNear = 0.45;
+const byMeaning = ({ at, cosine }: { at: number; cosine: number }): LabelMatch => ({
+  at,
+  score: 0.9 * Math.min(1, cosine),
+  how: "meaning",
+});
+
+/** Values that get vectors: those of properties that have few, each text once. */
+function textsOf({ harvest, rows, labels }: Indexed): readonly { at: number; text: string }[] {
+  const whole = new Set(harvest.whole.map(([classAt, propertyAt]) => `${classAt} ${propertyAt}`));
+  const seen = new Set<string>();
+  return rows.flatMap(([, , classAt, propertyAt], at) => {
+    const text = labels[at] ?? "";
+    const key = `${propertyAt} ${text}`;
+    if (!whole.has(`${classAt} ${propertyAt}`) || seen.has(key) || !/\p{L}{3}/u.test(text)) return [];
+    seen.add(key);
+    return { at, text };
+  });
 }
 
 const kindOf = (row: HarvestRow | undefined): ValueKind => (row?.[0] === "" ? "value" : "entity");

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { FedwayError } from "../../errors/fedway-error.ts";
 import { unknownId } from "../../errors/unknown-id.ts";
+import type { Embedder } from "../../embeddings/embedder.ts";
 import type { Job, JobKind, JobQueue } from "../../jobs/job-queue.ts";
 import type { Collection } from "../../store/collection.ts";
 import type { Capabilities } from "../capabilities/capabilities.ts";
@@ -22,6 +23,8 @@ interface ValueServiceOptions {
   readonly capabilities: (id: string) => Promise<Capabilities | undefined>;
   /** Whether labels and values of an endpoint may be read. */
   readonly mayHarvest: (id: string) => boolean;
+  /** Lets values be found by their meaning. */
+  readonly embedder?: Pick<Embedder, "embed"> | undefined;
   /** Hears of what went wrong in the background; the index goes on with what it has. */
   readonly onFault: (error: unknown) => void;
 }
@@ -42,7 +45,7 @@ function payloadOf(payload: unknown) {
  */
 export function createValueService(options: ValueServiceOptions) {
   const { catalog, descriptions, harvests, jobs, mayHarvest, onFault } = options;
-  const index = createValueIndex();
+  const index = createValueIndex({ embedder: options.embedder, onFault });
   /** What an entry's URL is not any more is another endpoint's. */
   const take = (id: string, harvest: Harvest | undefined): void => {
     const isOwn = harvest !== undefined && catalog.byId(id)?.url === harvest.endpoint && mayHarvest(id);
@@ -82,9 +85,10 @@ export function createValueService(options: ValueServiceOptions) {
       await harvests.delete(id);
       index.set(id, undefined);
     },
-    close(): void {
+    async close(): Promise<void> {
       ignoreHarvests();
       ignoreDescriptions();
+      await index.close();
     },
   };
 }

@@ -116,6 +116,42 @@ describe("labels and values of an endpoint", () => {
   });
 });
 
+describe("values by meaning", () => {
+  /** A model that knows three colours in two languages. */
+  const meanings = [
+    ["red", "rot"],
+    ["green", "grün"],
+    ["blue", "blau"],
+  ];
+  const embed = async (texts: readonly string[]): Promise<readonly Float32Array[]> =>
+    texts.map((text) => Float32Array.from(meanings, (words) => (words.some((word) => text.includes(word)) ? 1 : 0)));
+
+  it("are found where a model is configured, and told as such", async () => {
+    const near = createValueIndex({ embedder: { embed } });
+    near.set("cars", await harvested(description));
+    await near.settled();
+    expect(await near.find({ texts: ["grün"], limit: 1 })).toMatchObject([{ term: '"green"', why: "meaning" }]);
+    // Equal text stays first.
+    expect(await near.find({ texts: ["green"], limit: 1 })).toMatchObject([{ term: '"green"', why: "exact" }]);
+    near.set("cars", undefined);
+    expect(await near.find({ texts: ["grün"], limit: 1 })).toEqual([]);
+    await near.close();
+  });
+
+  it("are found by their text when the model fails", async () => {
+    const faults: unknown[] = [];
+    const failing = createValueIndex({
+      embedder: { embed: () => Promise.reject(new Error("no model")) },
+      onFault: (error) => faults.push(error),
+    });
+    failing.set("cars", await harvested(description));
+    await failing.settled();
+    expect(faults).toHaveLength(1);
+    expect(await failing.find({ texts: ["green"], limit: 1 })).toMatchObject([{ term: '"green"' }]);
+    await failing.close();
+  });
+});
+
 describe("the service", () => {
   let service: RunningService;
 
