@@ -55,7 +55,7 @@ export function createToolbox(all: readonly Tool[], { profile, off = [], onDefec
   const hint = createHint(inProfile);
   const byName = new Map(on.map((tool) => [tool.name, tool]));
   return {
-    tools: inProfile.map((tool) => listed(tool, hint)),
+    tools: inProfile.map((tool) => listed(tool, hint)).map(withoutLengths),
     callable: on.map((tool) => listed(tool, hint)),
     hint,
     async call(name, given, caller) {
@@ -112,6 +112,15 @@ function listed({ name, title, text, input, annotations }: Tool, hint: Hint): Li
     input: { ...input, properties: Object.fromEntries(properties) },
     annotations,
   };
+}
+
+/** Lengths of strings and defaults are no help to a model, and cost tokens in each conversation. */
+function withoutLengths(tool: ListedTool): ListedTool {
+  const properties = Object.entries(tool.input.properties).map(([name, schema]) => {
+    const told = Object.entries(schema).filter(([key]) => !/^(?:minLength|maxLength|default)$/.test(key));
+    return [name, Object.fromEntries(told)] as const;
+  });
+  return { ...tool, input: { ...tool.input, properties: Object.fromEntries(properties) } };
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): FedwayError {

@@ -16,11 +16,12 @@ export interface DescribeParts {
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
 }
 
-const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths", SchemaDetail>> = {
+const viewOf: Readonly<Record<"summary" | "classes" | "schema" | "paths" | "void", SchemaDetail>> = {
   summary: "summary",
   classes: "classes",
   schema: "lines",
   paths: "paths",
+  void: "void",
 };
 
 /** The schema of one endpoint within a budget. */
@@ -29,18 +30,13 @@ export const describeEndpoint = (parts: DescribeParts) =>
     name: "describe_endpoint",
     title: "Describe an endpoint",
     text: [
-      "Shows the classes, properties and counts of an endpoint within a token budget.",
-      "Use detail=schema with classes for the properties of the classes that matter.",
+      "Shows classes, properties and counts of an endpoint.",
+      "schema (default) has a line per class; paths join classes; void is Turtle.",
     ],
     input: Type.Object({
       endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
-      detail: Type.Optional(
-        choice(
-          ["summary", "classes", "schema", "paths"],
-          "Counts; class names; a line per class with its properties (default); paths between classes",
-        ),
-      ),
-      classes: Type.Optional(nameList("Only these classes: names or IRIs, separated by commas")),
+      detail: Type.Optional(choice(["summary", "classes", "schema", "paths", "void"])),
+      classes: Type.Optional(nameList("Only these, by name or IRI, comma-separated")),
       max_tokens: Type.Optional(Type.Integer({ minimum: 100, maximum: 8_000, default: 2_000 })),
     }),
     profiles: ["full", "small"],

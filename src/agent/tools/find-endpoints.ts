@@ -10,12 +10,9 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
   defineTool({
     name: "find_endpoints",
     title: "Find endpoints",
-    text: [
-      "Ranks the SPARQL endpoints that can answer a question, each with its id and one sentence on its data.",
-      "Start here.",
-    ],
+    text: ["Ranks the endpoints that can answer a question, with their ids and what they hold.", "Start here."],
     input: Type.Object({
-      question: Type.String({ minLength: 1, maxLength: 2_000, description: "Question or topic in plain words" }),
+      question: Type.String({ minLength: 1, maxLength: 2_000 }),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
     }),
     profiles: ["full", "small"],

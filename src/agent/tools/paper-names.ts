@@ -12,12 +12,12 @@ export const paperTools = (parts: RunQueryParts & DescribeParts): readonly Tool[
     name: "get_void_descriptions",
     aliasOf: "describe_endpoint",
     title: "Get VoID descriptions",
-    text: ["Describes the classes and properties of an endpoint."],
+    text: ["Describes the classes and properties of an endpoint in VoID."],
     input: Type.Object({
       endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
     }),
     profiles: ["paper"],
-    run: ({ endpoint }) => describeForAgent(parts, { endpoint, detail: "schema", maxTokens: 2_000 }),
+    run: ({ endpoint }) => describeForAgent(parts, { endpoint, detail: "void", maxTokens: 2_000 }),
   }),
   defineTool({
     name: "run_sparql_query",

@@ -14,13 +14,13 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
     name: "search_terms",
     title: "Search terms",
     text: [
-      "Finds the IRIs of classes, properties and entities, and values in data, by name or question, and the endpoints that have them.",
+      "Finds the IRIs of classes, properties and entities, and values in data, with the endpoints that have them.",
       "Never guess an IRI.",
     ],
     input: Type.Object({
-      query: Type.String({ minLength: 1, maxLength: 2_000, description: "Words, a question, IRI or prefix:name" }),
+      query: Type.String({ minLength: 1, maxLength: 2_000, description: "Words, question, IRI or prefix:name" }),
       kind: Type.Optional(choice(["entity", "class", "property"])),
-      endpoints: Type.Optional(nameList("Only these endpoint ids, separated by commas")),
+      endpoints: Type.Optional(nameList("Only these ids, comma-separated")),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
     }),
     profiles: ["full", "small"],
@@ -83,3 +83,5 @@ function entityLine({
   const what = kind === "entity" ? `entity "${label}"${of}` : `value of ${bracketedIri(property)}${of}`;
   return `${term === null ? `"${label}"` : plainText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;
 }
+
+const nameOf = (iri: string): string => plainText(iriParts(iri).local || iri, 60);
