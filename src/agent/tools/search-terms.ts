@@ -83,5 +83,3 @@ function entityLine({
   const what = kind === "entity" ? `entity "${label}"${of}` : `value of ${bracketedIri(property)}${of}`;
   return `${term === null ? `"${label}"` : plainText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;
 }
-
-const nameOf = (iri: string): string => plainText(iriParts(iri).local || iri, 60);
