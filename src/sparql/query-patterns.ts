@@ -11,6 +11,8 @@ export interface PlacedPattern extends QueryPattern {
   readonly graph?: PatternGraph;
   /** The IRI that the SERVICE around it names. */
   readonly service?: string;
+  /** Number of that SERVICE among all, in the order of the text. */
+  readonly clause?: number;
 }
 
 /** `named`: any of the named graphs; `none`: a graph that the query's dataset clauses leave out (section 13.2). */
@@ -30,15 +32,20 @@ export function queryPatterns(query: ParsedQuery, { services = false } = {}): re
   const dataset = datasetOf(ast);
   const pending: Visit[] = [{ node: ast, inExists: false, graphs: dataset?.default ?? [undefined] }];
   let fresh = 0;
+  let clauses = 0;
   const freshName = (): string => `_:path${fresh++}`;
   for (let visit = pending.pop(); visit; visit = pending.pop()) {
     const { node } = visit;
-    if (!isNode(node) || (isService(node) && (!services || node.name.termType === "Variable"))) continue;
+    if (!isNode(node)) continue;
     if (isTriple(node)) {
       found.push(...pathSteps(node, freshName).flatMap((pattern) => placed(pattern, visit)));
       continue;
     }
     const inside = insideOf(node, visit, dataset);
+    if (isService(node)) {
+      inside.clause = clauses++;
+      if (!services || node.name.termType === "Variable") continue;
+    }
     for (const inner of innerNodes(node).toReversed()) pending.push({ node: inner, ...inside });
   }
   return found;
@@ -48,6 +55,7 @@ const insideOf = (node: object, visit: Visit, dataset: Dataset | undefined): Omi
   inExists: visit.inExists || isExists(node),
   graphs: graphsInside(node, visit, dataset),
   service: isService(node) ? node.name.value : visit.service,
+  clause: visit.clause,
 });
 
 interface Visit {
@@ -55,10 +63,11 @@ interface Visit {
   readonly inExists: boolean;
   readonly graphs: Graphs;
   readonly service?: string | undefined;
+  clause?: number | undefined;
 }
 
-function placed(pattern: QueryPattern, { inExists, graphs, service }: Visit): PlacedPattern[] {
-  const place = { inExists, ...(service !== undefined && { service }) };
+function placed(pattern: QueryPattern, { inExists, graphs, service, clause }: Visit): PlacedPattern[] {
+  const place = { inExists, ...(service !== undefined && { service }), ...(clause !== undefined && { clause }) };
   return graphs.map((graph) => Object.assign({}, pattern, place, graph !== undefined && { graph }));
 }
 

@@ -7,6 +7,7 @@ import { wellKnownNamespaces } from "../../rdf/well-known-prefixes.ts";
 import { iriParts } from "../../registry/schema/text.ts";
 import type { SearchIndex } from "../../registry/search/search-index.ts";
 import type { VoidDescription } from "../../registry/void/void-description.ts";
+import type { KnownValues } from "./other-values.ts";
 import type { RepairSources } from "./repair-text.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 
@@ -15,6 +16,8 @@ export interface CheckOptions extends Pick<PlanContext, "catalog" | "availabilit
   readonly planner: Planner;
   readonly search: KnownTerms & Pick<SearchIndex, "search">;
   readonly descriptions: { get(id: string): Promise<VoidDescription | undefined> };
+  /** Absent: nothing is known of values. */
+  readonly values?: KnownValues | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

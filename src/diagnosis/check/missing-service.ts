@@ -50,17 +50,14 @@ export function wrappedFor(parsed: ParsedQuery, url: string): string | undefined
  * Another endpoint for a SERVICE whose own lacks some of its terms, while the other has them all. Swapping is offered with
  * more confidence when it is the only one.
  */
-export function swappedTargets(parsed: ParsedQuery, scope: QueryScope, known: KnownEndpoints): readonly Offer[] {
-  const { service, ids } = scope;
-  if (service === undefined) return [];
+export function swappedTargets(scope: QueryScope, known: KnownEndpoints): readonly Offer[] {
+  const { service, target, ids } = scope;
+  if (service === undefined || target === undefined) return [];
   const used = termsOf(scope);
   const lacking = used.filter((term) => ids.every((id) => known.terms.hasTerm(id, term) !== "yes"));
   if (lacking.length === 0) return [];
   const isCertain = lacking.some((term) => ids.every((id) => known.terms.hasTerm(id, term) === "no"));
   const having = endpointsWithAll(used, known).filter(({ id }) => !ids.includes(id));
-  const names = analyseQuery(parsed).services.flatMap(({ target, element }) =>
-    target.kind === "iri" && target.iri === service ? [element.name] : [],
-  );
   return having.slice(0, mostCandidates).map((entry, rank) => ({
     repair: {
       kind: "service-swapped",
@@ -68,7 +65,7 @@ export function swappedTargets(parsed: ParsedQuery, scope: QueryScope, known: Kn
       after: `SERVICE <${entry.id}>`,
       applied: false,
     },
-    edits: names.map((at) => ({ range: { from: at, to: at + 1 }, replacement: `<${entry.url}>` })),
+    edits: [{ range: { from: target, to: target + 1 }, replacement: `<${entry.url}>` }],
     score: having.length === 1 && isCertain ? 0.97 : 0.7 - rank / 100,
     why: `${entry.id} has all of its terms, ${ids[0] ?? "the endpoint"} does not`,
   }));

@@ -7,6 +7,7 @@ import { type CheckOptions, type CheckRequest, type Place, vocabularyFor } from 
 import { endpointsWithAll, swappedTargets, wrappedFor } from "./missing-service.ts";
 import { reversedPatterns } from "./pattern-evidence.ts";
 import { type Offer, type QueryScope, scopesOf, termsOf, withOffers } from "./query-scope.ts";
+import { otherValues } from "./other-values.ts";
 import { misnamed, refused } from "./refused-query.ts";
 import type { UnrepairedText } from "./repair-text.ts";
 import { createRepeats, type EarlierRun } from "./repeats.ts";
@@ -84,15 +85,15 @@ function preparedOf({ query }: CheckRequest, place: Place, draft: Draft | Unrepa
 }
 
 /** A query that parses: its terms, its direction, its constants, its cost. */
-function examined(prepared: PreparedQuery, draft: Draft, options: CheckOptions): CheckedQuery {
+async function examined(prepared: PreparedQuery, draft: Draft, options: CheckOptions): Promise<CheckedQuery> {
   const { parsed, plan } = draft;
   const scopes = scopesOf(parsed, (service) => askedIn(service, draft, options));
   const unknown = scopes.flatMap((scope) => unknownTerms(scope, options.search));
   const rejection = plan.kind === "rejected" ? plan.reason : undefined;
   const target = rejection && misnamed(rejection, draft.text);
-  const offers = scopes
-    .flatMap((scope) => offersFor(scope, unknown, { draft, options }))
-    .toSorted((one, other) => other.score - one.score);
+  const known = scopes.flatMap((scope) => offersFor(scope, unknown, { draft, options }));
+  const values = await Promise.all(scopes.map((scope) => otherValues(parsed, scope, options)));
+  const offers = [...known, ...values.flat()].toSorted((one, other) => other.score - one.score);
   const offered = [...(target ? [target.repair] : []), ...offers.map(({ repair }) => repair)].slice(0, mostOffers);
   const suggested = target?.suggested ?? suggestedText(draft, offers, options);
   const problem = rejection && { ...toProblem(rejection), repairs: offered.length > 0 ? offered : undefined };
@@ -137,7 +138,7 @@ function offersFor(
   const { parsed } = draft;
   const own = unknown.filter(({ endpoints }) => endpoints === scope.ids);
   const known = { ...options, terms: options.search };
-  const swaps = [...swappedTargets(parsed, scope, known), ...missedService(scope, own, { draft, options })];
+  const swaps = [...swappedTargets(scope, known), ...missedService(scope, own, { draft, options })];
   if (swaps.some(({ score }) => score > 0.9)) return swaps;
   return [
     ...swaps,
@@ -173,10 +174,14 @@ function missedService(
   });
 }
 
+/** What is less likely is suggested to nobody before the answer is known. */
+const likelyScore = 0.5;
+
 /** The best offers together; those alone that can be planned. */
 function suggestedText(draft: Draft, offers: readonly Offer[], options: CheckOptions): string | undefined {
-  if (offers.length === 0) return undefined;
-  const tries = [offers, offers.slice(0, 1)];
+  const likely = offers.filter(({ score }) => score >= likelyScore);
+  if (likely.length === 0) return undefined;
+  const tries = [likely, likely.slice(0, 1)];
   return tries.map((each) => withOffers(draft.parsed, each)).find((text) => isPlanned(text, draft.place, options));
 }
 

@@ -1,4 +1,4 @@
-import { analyseQuery } from "../../sparql/analyse-query.ts";
+import { analyseQuery, type ServiceClause } from "../../sparql/analyse-query.ts";
 import { editText, type TextEdit } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
@@ -13,6 +13,8 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface QueryScope {
   /** The IRI that SERVICE names; undefined for the patterns outside of every SERVICE. */
   readonly service: string | undefined;
+  /** Token index of that IRI. */
+  readonly target: number | undefined;
   /** Catalogue ids of the endpoints that are asked. */
   readonly ids: readonly string[];
   /** Of those endpoints; undefined when none of them is described. */
@@ -43,33 +45,38 @@ export function termsOf({ patterns }: Pick<QueryScope, "patterns">) {
   return [...found.values()];
 }
 
-/** The scopes of a query by the SERVICE that their patterns stand in. */
+/** The scopes of a query: one for each SERVICE, one for the patterns outside of all. */
 export function scopesOf(
   parsed: ParsedQuery,
   known: (service: string | undefined) => Pick<QueryScope, "ids" | "vocabulary">,
 ): readonly QueryScope[] {
-  const byService = new Map<string | undefined, PlacedPattern[]>();
-  for (const pattern of queryPatterns(parsed, { services: true })) {
-    const own = byService.get(pattern.service) ?? [];
-    byService.set(pattern.service, [...own, pattern]);
-  }
   const { services } = analyseQuery(parsed);
-  const clauses = services.flatMap(({ target, element }) =>
-    target.kind === "iri" ? [{ iri: target.iri, range: { from: element.group.from, to: element.group.to } }] : [],
-  );
-  return [...byService].map(([service, patterns]) => {
-    const own = clauses.filter(({ iri }) => iri === service).map(({ range }) => range);
-    const others = clauses.filter(({ iri }) => iri !== service).map(({ range }) => range);
-    const whole = { from: parsed.prologue.length, to: parsed.tokens.length };
-    const ranges = (service === undefined ? [whole] : own).flatMap((range) => withoutRanges(range, others));
+  const byClause = new Map<ServiceClause | undefined, PlacedPattern[]>();
+  for (const pattern of queryPatterns(parsed, { services: true })) {
+    const clause = clauseOf(pattern, services);
+    const own = byClause.get(clause);
+    if (own) own.push(pattern);
+    else byClause.set(clause, [pattern]);
+  }
+  const groups = services.map(({ element }) => element.group);
+  const whole = { from: parsed.prologue.length, to: parsed.tokens.length };
+  return [...byClause].map(([clause, patterns]) => {
+    const service = clause?.target.kind === "iri" ? clause.target.iri : undefined;
+    const ranges = withoutRanges(clause?.element.group ?? whole, groups);
     const { ids, vocabulary } = known(service);
-    return { service, patterns, ranges, ids, vocabulary };
+    return { service, target: clause?.element.name, patterns, ranges, ids, vocabulary };
   });
+}
+
+function clauseOf({ service, clause }: PlacedPattern, all: readonly ServiceClause[]): ServiceClause | undefined {
+  const isNamed = ({ target }: ServiceClause): boolean => target.kind === "iri" && target.iri === service;
+  const counted = clause === undefined ? undefined : all[clause];
+  return counted && (isNamed(counted) ? counted : all.find(isNamed));
 }
 
 /** `range` without the ranges inside it. */
 function withoutRanges(range: TokenRange, others: readonly TokenRange[]): readonly TokenRange[] {
-  const inner = others.filter(({ from, to }) => from > range.from && to < range.to);
+  const inner = others.filter(({ from, to }) => from > range.from && to <= range.to);
   const left: TokenRange[] = [];
   let { from } = range;
   for (const other of inner.toSorted((one, two) => one.from - two.from)) {

@@ -58,8 +58,12 @@ function formsFor(value: string, { datatypes }: PropertyFacts, { languages }: Vo
   return forms.slice(0, mostForms);
 }
 
-interface Constant {
+export interface Constant {
+  /** IRI of the property. */
+  readonly property: string;
   readonly facts: PropertyFacts;
+  /** In N-Triples syntax. */
+  readonly text: string;
   /** Its tokens. */
   readonly at: number;
   readonly to: number;
@@ -71,7 +75,7 @@ interface Constant {
 }
 
 /** The literals that are objects of a property, or compared with such an object by `=`. */
-function constantsOf(parsed: ParsedQuery, scope: QueryScope): readonly Constant[] {
+export function constantsOf(parsed: ParsedQuery, scope: QueryScope): readonly Constant[] {
   const { vocabulary, patterns, ranges } = scope;
   const found: Constant[] = [];
   for (const pattern of patterns) {
@@ -85,7 +89,7 @@ function constantsOf(parsed: ParsedQuery, scope: QueryScope): readonly Constant[
         literalText(object.literal) === literal.text &&
         tokensOf(parsed, pattern.predicate.iri, [{ from: before, to: before + 1 }]).length > 0;
       const isCompared = object.kind === "variable" && isComparedWith(parsed, literal, object.name);
-      if (isObjectHere || isCompared) found.push({ ...literal, facts, isCompared });
+      if (isObjectHere || isCompared) found.push({ ...literal, property: pattern.predicate.iri, facts, isCompared });
     }
   }
   return found;
@@ -99,10 +103,7 @@ function isComparedWith({ tokens }: ParsedQuery, { at, to }: { at: number; to: n
   );
 }
 
-interface PlacedLiteral extends Omit<Constant, "facts" | "isCompared"> {
-  /** In N-Triples syntax. */
-  readonly text: string;
-}
+type PlacedLiteral = Omit<Constant, "property" | "facts" | "isCompared">;
 
 function literalsIn(parsed: ParsedQuery, ranges: QueryScope["ranges"]): readonly PlacedLiteral[] {
   const { tokens } = parsed;

@@ -111,6 +111,11 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
           .slice(0, most),
       );
     },
+    /** Whether all values that a property has at an endpoint are known. */
+    holdsAll(id: string, property: string): boolean {
+      const harvest = byEndpoint.get(id)?.harvest;
+      return harvest !== undefined && isWhole(harvest, property);
+    },
     /** All values of those properties of an endpoint that have few, for its schema view: texts first, fewest values first. */
     examples(id: string): readonly ValueExamples[] {
       const indexed = byEndpoint.get(id);
@@ -182,6 +187,12 @@ function textsOf({ harvest, rows, labels }: Indexed): readonly { at: number; tex
     seen.add(key);
     return { at, text };
   });
+}
+
+/** All its values were read: of any subject, or of each class where nothing was left out. */
+function isWhole({ complete, properties, whole }: Harvest, property: string): boolean {
+  const pairs = whole.filter(([, propertyAt]) => properties[propertyAt] === property);
+  return pairs.some(([classAt]) => classAt === -1 || complete);
 }
 
 const kindOf = (row: HarvestRow | undefined): ValueKind => (row?.[0] === "" ? "value" : "entity");
