@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import type { AskAnswer } from "../agent/ask/ask-answer.ts";
 import { FedwayError } from "../errors/fedway-error.ts";
 import { visible } from "../html.ts";
+import { unknownId } from "../errors/unknown-id.ts";
 import { type CliIo, examples, exitCodes, httpUrl, type Running } from "./cli-io.ts";
 import { oneLine, write } from "./output.ts";
 import { checked, unreachable } from "./remote-runner.ts";
@@ -54,6 +55,8 @@ type Asked = Pick<AskAnswer, "question"> & { readonly rounds?: number; readonly 
 async function askHere(io: CliIo, asked: Asked): Promise<AskAnswer> {
   const app = await io.openApp({ FEDWAY_LOG_LEVEL: "silent" });
   try {
+    const unknown = asked.endpoints?.find((id) => app.catalog.byId(id) === undefined);
+    if (unknown !== undefined) throw unknownId("endpoint", unknown, app.catalog);
     if (app.ask) return await app.ask.ask(asked, { signal: io.interrupted, owner: "command line" });
     throw new FedwayError("CONFIG_INVALID", "No model is configured.", {
       next: "Set FEDWAY_CHAT to the URL of an OpenAI-compatible API, and FEDWAY_CHAT_MODEL to one of its models.",

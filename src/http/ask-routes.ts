@@ -3,6 +3,7 @@ import { clientSignal } from "./exchange.ts";
 import { sendJson, uncached } from "./common-headers.ts";
 import type { HttpShell, TypedApp } from "./http-deps.ts";
 import { ownerOf, SessionHeader, sessionOf } from "./ownership.ts";
+import { knownEntry } from "./registry-routes.ts";
 import { answers, NoParameters, Problem, view } from "./schemas.ts";
 import { guarded } from "./write-access.ts";
 
@@ -47,7 +48,8 @@ const Answer = view("AskAnswer", {
 });
 
 /** `POST /api/ask`, where a model is configured. Guarded, as each question costs the operator tokens. */
-export function addAskRoutes(app: TypedApp, { config, ask: agent }: HttpShell): void {
+export function addAskRoutes(app: TypedApp, shell: HttpShell): void {
+  const { config, ask: agent } = shell;
   if (agent === undefined) return;
   app.post("/api/ask", {
     ...guarded,
@@ -62,6 +64,7 @@ export function addAskRoutes(app: TypedApp, { config, ask: agent }: HttpShell): 
     },
     handler: async (request, reply) => {
       const { exchange, body } = request;
+      for (const id of body.endpoints ?? []) knownEntry(shell, id);
       const answer = await agent.ask(body, {
         signal: clientSignal(exchange),
         owner: ownerOf(request, config),

@@ -29,7 +29,7 @@ interface KnownCalls {
   readonly forgotten: number;
 }
 
-/** Calls that are kept of one session, and of all; each has some 500 bytes. */
+/** Calls that are kept of one session, and of all; each has some 500 bytes, and counts for more where it names many endpoints. */
 const mostOfOne = 1_000;
 const mostOfAll = 20_000;
 const keptMs = 3_600_000;
@@ -44,8 +44,13 @@ interface Shared {
 interface Session {
   calls: SessionCall[];
   forgotten: number;
+  /** Of its calls. */
+  weight: number;
   lastMs: number;
 }
+
+const weightOf = (call: SessionCall): number =>
+  call.kind === "tool" ? 1 : 1 + Math.floor((call.named.length + call.contacted.length + call.gave.length) / 30);
 
 /**
  * The calls of the latest sessions, in bounded memory: those longest unused go first, all after an hour without a call.
@@ -58,21 +63,23 @@ export function createSessionLog({ now, store, name = "" }: SessionLogOptions) {
   let kept = 0;
   const add = (whose: Pick<QueryRequest, "owner" | "session">, call: SessionCall): void => {
     const key = keyOf(whose);
-    const session = sessions.get(key) ?? { calls: [], forgotten: 0, lastMs: 0 };
+    const session = sessions.get(key) ?? { calls: [], forgotten: 0, weight: 0, lastMs: 0 };
     sessions.delete(key);
     sessions.set(key, session);
     session.lastMs = now();
     session.calls.push(call);
-    kept += 1;
-    if (session.calls.length > mostOfOne) {
-      session.calls.shift();
+    let change = weightOf(call);
+    while (session.calls.length > 1 && session.weight + change > mostOfOne) {
+      const [oldest] = session.calls.splice(0, 1);
       session.forgotten += 1;
-      kept -= 1;
+      if (oldest) change -= weightOf(oldest);
     }
+    session.weight += change;
+    kept += change;
     for (const [oldKey, old] of sessions) {
       if (kept <= mostOfAll && old.lastMs > now() - keptMs) break;
       sessions.delete(oldKey);
-      kept -= old.calls.length;
+      kept -= old.weight;
     }
     sharing?.changed(key);
   };

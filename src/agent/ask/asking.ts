@@ -86,10 +86,14 @@ export class Asking {
     const found = this.#request.endpoints ?? idsIn(await look("find_endpoints", { question: words, limit }));
     this.#endpoints = found.slice(0, mostEndpoints);
     if (found.length === 0) return;
-    await look("search_terms", { query: words, endpoints: this.#endpoints.join(","), limit: 10 });
-    await look("find_examples", { question: words, endpoints: this.#endpoints.join(","), limit: 2 });
-    const maxTokens = Math.floor(2_400 / this.#endpoints.length);
-    for (const endpoint of this.#endpoints) await look("describe_endpoint", { endpoint, max_tokens: maxTokens });
+    const isSmall = mode === "grammar";
+    await look("search_terms", { query: words, endpoints: this.#endpoints.join(","), limit: isSmall ? 5 : 10 });
+    // The schema is in the grammar, and small models are slow readers.
+    if (!isSmall) {
+      await look("find_examples", { question: words, endpoints: this.#endpoints.join(","), limit: 2 });
+      const maxTokens = Math.floor(2_400 / this.#endpoints.length);
+      for (const endpoint of this.#endpoints) await look("describe_endpoint", { endpoint, max_tokens: maxTokens });
+    }
     this.#grammar = mode === "grammar" ? await grammarOf(this.#endpoints) : undefined;
     this.#messages.push(
       { role: "system", content: systemPrompt(mode) },

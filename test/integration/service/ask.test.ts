@@ -217,6 +217,8 @@ it("the route needs the admin token, and is not there without a model", async ()
   const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question }) };
   expect((await fetch(`${service.url}/api/ask`, body)).status).toBe(401);
   expect((await ask({ question: "" })).status).toBe(400);
+  const unknown = await ask({ question, endpoints: ["peple"] });
+  expect(unknown).toMatchObject({ status: 404, answer: { code: "ENDPOINT_UNKNOWN", endpoints: ["people"] } });
   await service.close();
   service = await startService({}, { ...env, FEDWAY_CHAT: "" });
   expect((await ask()).status).toBe(404);

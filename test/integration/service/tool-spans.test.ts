@@ -1,16 +1,30 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type CollectedSpan, type OtlpCollector, startOtlpCollector } from "../../support/otlp-collector.ts";
+import { startScriptedModel } from "../../support/scripted-model.ts";
 import { type RunningService, startService } from "../../support/running-service.ts";
 
 // Calls of tools as traces and sessions tell of them.
 
 let collector: OtlpCollector;
 let service: RunningService;
+let model: Awaited<ReturnType<typeof startScriptedModel>>;
 beforeAll(async () => {
   collector = await startOtlpCollector();
-  service = await startService({}, { FEDWAY_EXAMPLES: "on", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  model = await startScriptedModel();
+  service = await startService(
+    {},
+    {
+      FEDWAY_EXAMPLES: "on",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      FEDWAY_CHAT: model.url,
+      FEDWAY_CHAT_MODEL: "scripted",
+    },
+  );
 });
-afterAll(() => collector?.close());
+afterAll(async () => {
+  await collector?.close();
+  await model?.close();
+});
 
 const call = async (name: string, body: object): Promise<number> => {
   const headers = { "Content-Type": "application/json", "Fedway-Session": "errand" };
@@ -25,6 +39,10 @@ it("a tool's call is a span of its own, around what it runs, without what was as
   expect(await call("describe_endpoint", { endpoint: "nobody-has-this" })).toBe(404);
   expect(await call("find_endpoints", { question: "TheSecretWord of people" })).toBe(200);
   expect(await call("run_query", { query })).toBe(200);
+  model.answer({ text: query });
+  const asked = { question: "Who of the people is TheSecretWord?", rounds: 0 };
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) };
+  expect((await fetch(`${service.url}/api/ask`, init)).status).toBe(200);
   const figures = await fetch(`${service.url}/api/sessions/errand`);
   expect(await figures.json()).toMatchObject({
     queries: 1,
@@ -46,6 +64,17 @@ it("a tool's call is a span of its own, around what it runs, without what was as
     error: "ENDPOINT_UNKNOWN",
     attributes: { "error.type": "ENDPOINT_UNKNOWN" },
   });
+  const agent = named("invoke_agent fedway");
+  const chat = named("chat scripted");
+  expect(chat).toMatchObject({ kind: 3, parentSpanId: agent?.spanId, error: undefined });
+  expect(chat?.attributes).toEqual({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.request.model": "scripted",
+    "gen_ai.usage.input_tokens": 100,
+    "gen_ai.usage.output_tokens": 10,
+  });
+  const below = spans.filter(({ parentSpanId }) => parentSpanId === agent?.spanId).map(({ name }) => name);
+  expect(below).toEqual(expect.arrayContaining(["execute_tool find_endpoints", "execute_tool run_query"]));
   expect(collector.received).not.toContain("TheSecretWord");
   expect(collector.received).not.toContain("errand");
 });
