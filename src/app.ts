@@ -269,6 +269,15 @@ async function startWork(parts: ServedParts): Promise<void> {
   }
   await shards.start();
   await monitoring.monitor.start();
+  if (work && config.monitor.enabled) await describeExamples(parts);
+}
+
+/** Whoever looks first, a person or an agent, finds the schemas of the examples; other endpoints are described on request. */
+async function describeExamples({ examples, registry: { catalog, descriptions } }: ServedParts): Promise<void> {
+  for (const id of examples?.keys() ?? []) {
+    if (catalog.byId(id) === undefined || (await descriptions.get(id)) !== undefined) continue;
+    await descriptions.request(id);
+  }
 }
 
 /** The same kinds with their runs counted and timed. */

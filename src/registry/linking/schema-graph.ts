@@ -156,7 +156,8 @@ function wordsOf(entry: CatalogEntry, nodes: readonly SchemaNode[]): ReadonlyMap
   const add = (stems: readonly string[], weight: number): void => {
     for (const stem of stems) words.set(stem, Math.max(words.get(stem) ?? 0, weight));
   };
-  const texts = [entry.id, entry.title, entry.description ?? "", ...entry.keywords].join(" \n ").slice(0, 2_000);
+  add(stemsOf(entry.id), 1);
+  const texts = [entry.title, entry.description ?? "", ...entry.keywords].join(" \n ").slice(0, 2_000);
   add(stemsOf(texts), entryWeight);
   for (const { kind, names } of nodes) {
     const weight = kind === "class" ? 1 : propertyWeight;

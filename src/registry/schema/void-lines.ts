@@ -65,7 +65,7 @@ const counted = (name: string, count: Count | undefined): readonly string[] => {
 };
 
 function datasetLine({ description, document }: ViewContent, dataset: string): ViewLine {
-  const { title, license, id, namedGraphs } = description;
+  const { title, license, citation, id, namedGraphs } = description;
   const described = document ?? withoutFragment(description.dataset);
   const parts = [
     `${dataset} a void:Dataset`,
@@ -76,6 +76,9 @@ function datasetLine({ description, document }: ViewContent, dataset: string): V
       ? []
       : [`dcterms:description ${stringText(plainText(description.description, longestDescription))}`]),
     ...(license !== undefined && isWritable(license) ? [`dcterms:license ${bracketedIri(license)}`] : []),
+    ...(citation === undefined
+      ? []
+      : [`dcterms:bibliographicCitation ${stringText(plainText(citation, longestDescription))}`]),
     ...counted("void:triples", description.triples),
     ...counted("void:classes", description.classes),
     ...counted("void:properties", description.properties),

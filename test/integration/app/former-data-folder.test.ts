@@ -63,7 +63,7 @@ describe("the data folder of an earlier version", () => {
     );
   });
   it("keeps descriptions and capabilities", async () => {
-    expect(await service.text("/api/endpoints/alpha/void")).toContain("http://a.example/title");
+    expect(await service.text("/api/endpoints/alpha/void?format=ntriples")).toContain("http://a.example/title");
     expect(await service.text("/api/endpoints/alpha/schema")).toContain("http://a.example/Book");
     expect(await service.json("/api/endpoints/alpha/capabilities")).toMatchObject({ reachable: true });
     expect(await service.text("/api/search?q=Book")).toContain("http://a.example/Book");
