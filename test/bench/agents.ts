@@ -1,6 +1,7 @@
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runRecoverBench } from "./agents/recover.ts";
+import { runToolsBench } from "./agents/tools.ts";
 import { runValuesBench } from "./agents/values.ts";
 import { runViewsBench } from "./agents/views.ts";
 
@@ -11,6 +12,7 @@ const parts: Readonly<Record<string, Part>> = {
   grammar: runGrammarBench,
   linking: runLinkingBench,
   recover: runRecoverBench,
+  tools: runToolsBench,
   values: runValuesBench,
   views: runViewsBench,
 };
