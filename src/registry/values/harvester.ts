@@ -6,7 +6,7 @@ import { literalText } from "../../rdf/term-text.ts";
 import type { AskedEndpoint } from "../catalog/catalog.ts";
 import { from, matched } from "../compute/queries.ts";
 import { RequestLog } from "../request-log.ts";
-import { isWritable, wholeNumberOf, written } from "../void/values.ts";
+import { iriOf, wholeNumberOf, written } from "../void/values.ts";
 import type { VoidDescription } from "../void/void-description.ts";
 import { type Harvest, type HarvestRow, mostRows } from "./harvest.ts";
 import { type HarvestTask, harvestTasks } from "./harvest-plan.ts";
@@ -23,7 +23,7 @@ export interface HarvestTarget {
 export interface HarvestBudget {
   /** Default 300. */
   readonly requests?: number;
-  /** Decoded bytes; default 64 MiB. */
+  /** Decoded bytes; default 32 MiB, as one stored document holds all. */
   readonly bytes?: number;
   /** Milliseconds of the whole run, pauses included; default 10 minutes. */
   readonly ms?: number;
@@ -46,9 +46,10 @@ interface RunOptions {
 }
 
 const mebi = 1024 * 1024;
-const defaults = { requests: 300, bytes: 64 * mebi, ms: 600_000, rows: mostRows };
+const defaults = { requests: 300, bytes: 32 * mebi, ms: 600_000, rows: mostRows };
 const queryTimeoutMs = 20_000;
 const longestLiteral = 200;
+const longestStored = 4_000;
 /** Different values of one property. */
 const mostValues = 1_000;
 /** Entities in one answer, and of one class by one property. */
@@ -199,9 +200,10 @@ class Reading {
   #keep(task: HarvestTask, row: ReadonlyMap<string, RDF.Term>): void {
     const [subject, value, count] = [row.get("s"), row.get("v"), row.get("n")];
     if (value?.termType !== "Literal" || !isName(value.value) || this.#rows.size >= this.#budget.rows) return;
-    if (subject !== undefined && (subject.termType !== "NamedNode" || !isWritable(subject.value))) return;
-    const iri = subject?.value ?? "";
+    const iri = subject === undefined ? "" : iriOf(subject);
     const literal = literalText(value);
+    // A datatype may be as long as it likes.
+    if (iri === undefined || literal.length > longestStored) return;
     const [classAt, propertyAt] = [this.#classes.place(task.class), this.#properties.place(task.property)];
     const degree = (count && wholeNumberOf(count)) ?? -1;
     this.#rows.set(`${iri} ${classAt} ${propertyAt} ${literal}`, [iri, literal, classAt, propertyAt, degree]);

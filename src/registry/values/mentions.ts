@@ -22,9 +22,15 @@ export function mentionsIn(table: LabelTable, text: string): readonly LabelMatch
   const whole = words.length <= mostWordsOfLabel ? table.similar(text, mostSimilar) : [];
   // A text that is nearly a label as it stands mentions no other.
   if (words.length < 2 || (whole[0]?.score ?? 0) >= likeWhole) return whole;
-  const telling = new Set(queryWords(text).map((word) => word.whole));
-  const parts = spansOf(words).flatMap((span) => spanMatches(table, span, telling));
-  return [...table.equal(text), ...whole, ...parts];
+  const spans = spansOf(words, tellingWords(words));
+  const equal = spans.flatMap((span) => equalTo(table, span));
+  const met = new Set(equal.flatMap(({ span }) => span.words));
+  const open = spans.filter((span) => mayBeMisspelt(span) && !span.words.some((word) => met.has(word)));
+  const alike = open
+    .toSorted(mostTellingFirst)
+    .slice(0, mostCompared)
+    .flatMap((span) => inflected(table, span));
+  return [...table.equal(text), ...whole, ...equal.map(({ match }) => match), ...alike];
 }
 
 interface TextWord {
@@ -46,38 +52,56 @@ function wordsOf(text: string): readonly TextWord[] {
   });
 }
 
-/** Every run of up to six words. */
-function* spanWords(words: readonly TextWord[]): Generator<readonly TextWord[]> {
-  for (let length = Math.min(longestName, words.length); length > 0; length -= 1) {
-    for (let from = 0; from + length <= words.length; from += 1) yield words.slice(from, from + length);
+/** A run of words. */
+interface Span {
+  readonly words: readonly TextWord[];
+  readonly text: string;
+  readonly quoted: boolean;
+  /** What a label scores that is equal to it. */
+  readonly score: number;
+}
+
+/** Words that are no stop words; a search looks at twelve of a text, a question may have more. */
+function tellingWords(words: readonly TextWord[]): ReadonlySet<string> {
+  const telling = new Set<string>();
+  for (let from = 0; from < words.length; from += 10) {
+    const part = words.slice(from, from + 10).map(({ word }) => word);
+    for (const { whole } of queryWords(part.join(" "))) telling.add(whole);
   }
+  return telling;
 }
 
-const spansOf = (words: readonly TextWord[]): readonly (readonly TextWord[])[] => [...spanWords(words)];
-
-function spanMatches(
-  table: LabelTable,
-  span: readonly TextWord[],
-  telling: ReadonlySet<string>,
-): readonly LabelMatch[] {
-  const names = span.filter(({ word }) => telling.has(fold(word)));
-  const isQuoted = span.every(({ quoted }) => quoted);
-  if (names.length === 0 && !isQuoted) return [];
-  const looks = 0.6 + 0.05 * Math.min(4, span.length - 1) + (isQuoted ? 0.15 : 0) + (looksLikeName(span) ? 0.08 : 0);
-  const text = span.map(({ word }) => word).join(" ");
-  const found = table.equal(text).map(({ at, how }) => ({ at, how, score: looks }));
-  const [only] = span;
-  if (found.length > 0 || only === undefined) return found;
-  if (!isQuoted && (span.length > 1 || only.word.length < leastLetters)) return [];
-  return inflected(table, text, looks);
+/** Every run of up to six words with a word that tells something. */
+function spansOf(words: readonly TextWord[], telling: ReadonlySet<string>): readonly Span[] {
+  const spans: Span[] = [];
+  for (let length = Math.min(longestName, words.length); length > 0; length -= 1) {
+    for (let from = 0; from + length <= words.length; from += 1) {
+      const run = words.slice(from, from + length);
+      const quoted = run.every((word) => word.quoted);
+      if (!quoted && !run.some(({ word }) => telling.has(fold(word)))) continue;
+      const score = 0.6 + 0.05 * Math.min(4, length - 1) + (quoted ? 0.15 : 0) + (looksLikeName(run) ? 0.08 : 0);
+      spans.push({ words: run, text: run.map(({ word }) => word).join(" "), quoted, score });
+    }
+  }
+  return spans;
 }
+
+const equalTo = (table: LabelTable, span: Span): readonly { span: Span; match: LabelMatch }[] =>
+  table.equal(span.text).map(({ at, how }) => ({ span, match: { at, how, score: span.score } }));
+
+/** Comparing letters costs a thousand times what looking up equal texts does. */
+const mostCompared = 6;
+const mayBeMisspelt = ({ words, text, quoted }: Span): boolean =>
+  quoted || (words.length === 1 && text.length >= leastLetters);
+const mostTellingFirst = (left: Span, right: Span): number =>
+  right.score - left.score || right.text.length - left.text.length;
 
 /** Capitals inside a sentence are names; at its beginning they are not. */
 const looksLikeName = (span: readonly TextWord[]): boolean =>
   span.some(({ word, start }) => start > 0 && /^\p{Lu}/u.test(word)) || span.some(({ word }) => /\d/.test(word));
 
 /** Labels like a word: plurals ("republics"), adjectives ("Asian"), typing errors. */
-function inflected(table: LabelTable, text: string, looks: number): readonly LabelMatch[] {
+function inflected(table: LabelTable, { text, score: looks }: Span): readonly LabelMatch[] {
   const single = singular(foldedWords(text));
   const plural = single === undefined ? [] : table.equal(single);
   if (plural.length > 0) return plural.map(({ at }) => ({ at, how: "spelling", score: looks - 0.02 }));

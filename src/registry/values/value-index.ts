@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Embedder } from "../../embeddings/embedder.ts";
 import type { ValueExamples } from "../schema/schema-view.ts";
 import { plainText } from "../schema/text.ts";
@@ -104,12 +105,17 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
         const near = question === undefined ? [] : (vectors?.nearest(id, question, most) ?? []);
         return near.filter(({ cosine }) => cosine >= leastNear).map(byMeaning);
       };
-      return asked.flatMap((text, at) =>
-        searched
-          .flatMap(([id, indexed]) => hitsIn(id, indexed, { text, kinds, most, near: nearIn(id, at) }))
-          .toSorted(bestFirst)
-          .slice(0, most),
-      );
+      const found: ValueHit[] = [];
+      for (const [at, text] of asked.entries()) {
+        const hits: ValueHit[] = [];
+        for (const [id, indexed] of searched) {
+          hits.push(...hitsIn(id, indexed, { text, kinds, most, near: nearIn(id, at) }));
+          // Other requests go on meanwhile.
+          await setImmediate();
+        }
+        found.push(...hits.toSorted(bestFirst).slice(0, most));
+      }
+      return found;
     },
     /** Whether all values that a property has at an endpoint are known. */
     holdsAll(id: string, property: string): boolean {

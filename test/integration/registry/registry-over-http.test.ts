@@ -84,8 +84,8 @@ describe("descriptions", () => {
       code: "REQUEST_INVALID",
     });
     // Clients that look for a description at the endpoint itself find the classes there.
-    const service = await (await get("/endpoints/people/sparql", "text/turtle")).text();
-    expect(service).toContain("void:class <http://v/Person>");
+    const atEndpoint = await (await get("/endpoints/people/sparql", "text/turtle")).text();
+    expect(atEndpoint).toContain("void:class <http://v/Person>");
     const nTriples = await (await get("/api/endpoints/people/void?view=planner&format=ntriples")).text();
     expect(nTriples).toContain('<http://rdfs.org/ns/void#triples> "90"');
     const schema = await (await get("/api/endpoints/people/schema?detail=lines&format=text")).text();

@@ -153,13 +153,16 @@ describe("values by meaning", () => {
 });
 
 describe("the service", () => {
+  const data = join(newFolder(), "data");
   let service: RunningService;
 
-  beforeAll(async () => {
-    service = await startService(
+  const start = (): Promise<RunningService> =>
+    startService(
       { cars: server.url, closed: `${server.url}?closed` },
-      { FEDWAY_DATA_DIR: join(newFolder(), "data"), FEDWAY_HARVEST_EXCEPT: "closed" },
+      { FEDWAY_DATA_DIR: data, FEDWAY_HARVEST_EXCEPT: "closed" },
     );
+  beforeAll(async () => {
+    service = await start();
   });
   afterAll(() => service.close());
 
@@ -186,5 +189,11 @@ describe("the service", () => {
     };
     expect(JSON.stringify(jobs)).toContain("harvest.cars");
     expect(JSON.stringify(jobs)).not.toContain("harvest.closed");
+  });
+
+  it("has them again after a restart", async () => {
+    await service.close();
+    service = await start();
+    await until(async () => (await schemaOf("cars")).includes("All values"));
   });
 });
