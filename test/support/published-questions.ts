@@ -47,7 +47,8 @@ export function publishedSources(): readonly PublishedSource[] {
   }));
 }
 
-function* triplesOf(text: string): Generator<Triple> {
+/** The triples of N-Triples, a line each. */
+export function* triplesOf(text: string): Generator<Triple> {
   for (const line of text.split("\n")) {
     const [, subject, predicate, object] = /^(\S+) (\S+) (.*) \.$/u.exec(line) ?? [];
     if (subject !== undefined && predicate !== undefined && object !== undefined) yield [subject, predicate, object];

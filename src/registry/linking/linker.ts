@@ -2,7 +2,7 @@ import type { CatalogEntry } from "../catalog/catalog.ts";
 import { oneSentence } from "../schema/one-sentence.ts";
 import { iriParts, plainText } from "../schema/text.ts";
 import type { EndpointStatus, Match, SearchIndex, TermUse } from "../search/search-index.ts";
-import type { ValueHit, ValueIndex } from "../values/value-index.ts";
+import type { ValueHit } from "../values/value-index.ts";
 import { bestTerms, type FoundTerm, mergedTerms, reason } from "./merge-terms.ts";
 import { createQuestionRanking, type QuestionRanking, type RankingSources } from "./question-ranking.ts";
 import type { SchemaNode } from "./schema-graph.ts";
@@ -10,8 +10,6 @@ import type { SchemaNode } from "./schema-graph.ts";
 /** What a linker works with. */
 interface LinkerOptions extends RankingSources {
   readonly search: SearchIndex;
-  /** Names and values that were read from endpoints; without them no entities are found. */
-  readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** What monitoring says of an endpoint; "unknown" for all when absent. */
   readonly statusOf?: ((id: string) => EndpointStatus) | undefined;
 }
@@ -152,6 +150,7 @@ async function sentenceOf(
 
 const mostReasons = 6;
 const mostTermReasons = 4;
+const mostMentions = 2;
 
 function endpointReasons(id: string, ranked: QuestionRanking): readonly Match[] {
   const terms = ranked.termsOf(id);
@@ -160,7 +159,12 @@ function endpointReasons(id: string, ranked: QuestionRanking): readonly Match[] 
     .slice(0, mostTermReasons);
   const seen = new Set(ofTerms.map(({ term }) => term));
   const others = ranked.wordsOf(id).filter((word) => !seen.has(word));
-  const all = [...ofTerms, ...others.map((word) => ({ field: "text", term: word, matched: word }))];
+  const named = ranked.mentionsOf(id).slice(0, mostMentions);
+  const all = [
+    ...ofTerms,
+    ...named.map(({ label, property }) => ({ field: "value", term: label, matched: iriParts(property).local })),
+    ...others.map((word) => ({ field: "text", term: word, matched: word })),
+  ];
   const [nearest] = terms;
   if (all.length > 0 || nearest?.meaning === undefined) return all.slice(0, mostReasons);
   return [reason("meaning", "", nearest.node)];

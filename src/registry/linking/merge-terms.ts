@@ -37,8 +37,9 @@ export function bestTerms(lists: readonly WeightedTerms[]): readonly FoundTerm[]
   return [...found.values()].toSorted((left, right) => right.score - left.score || right.count - left.count);
 }
 
-function termReasons({ node, words, meaning, near }: RankedNode): readonly Match[] {
+function termReasons({ node, words, meaning, isMentioned, near }: RankedNode): readonly Match[] {
   if (words.length > 0) return words.map((word) => reason("name", word, node));
+  if (isMentioned) return [reason("value", "", node)];
   const meant = meaning !== undefined && meaning > 0.5 ? [reason("meaning", "", node)] : [];
   return near === undefined ? meant : [...meant, reason(near.kind, "", near)];
 }

@@ -1,6 +1,8 @@
 import type { Embedder } from "../../embeddings/embedder.ts";
 import { type GraphSources, KnownGraphs } from "./known-graphs.ts";
+import type { ValueHit, ValueIndex } from "../values/value-index.ts";
 import { questionWords } from "./question-words.ts";
+import type { SchemaGraph } from "./schema-graph.ts";
 import { byScore, type RankedEndpoint } from "./rank-endpoints.ts";
 import { type RankedNode, rankTerms, scaled } from "./rank-terms.ts";
 import type { Nearness } from "./term-vectors.ts";
@@ -10,6 +12,8 @@ export interface RankingSources extends Omit<GraphSources, "embed" | "search"> {
   readonly search: GraphSources["search"] & { endpointsFound(q: string): Iterable<string> };
   /** Without one, ranking is by words alone. */
   readonly embedder?: Pick<Embedder, "embed"> | undefined;
+  /** Names and values that were read from endpoints. */
+  readonly values?: Pick<ValueIndex, "find"> | undefined;
 }
 
 /** A question, ranked over what is known now. */
@@ -20,6 +24,8 @@ export interface QuestionRanking {
   readonly ranking: "lexical" | "fused";
   /** Classes and properties of an endpoint, best first; none when it is not known yet. */
   termsOf(id: string): readonly RankedNode[];
+  /** Values and entities of an endpoint that the question names, best first. */
+  mentionsOf(id: string): readonly ValueHit[];
   /** Words of the question that an endpoint has, in its name or its schema. */
   wordsOf(id: string): readonly string[];
 }
@@ -28,7 +34,7 @@ export interface QuestionRanking {
 const embedMs = 2_000;
 
 /** Ranks questions over graphs and vectors that are kept up to date in the background. */
-export function createQuestionRanking({ embedder, ...sources }: RankingSources) {
+export function createQuestionRanking({ embedder, values, ...sources }: RankingSources) {
   const { search, onFault } = sources;
   const embed = embedder && ((texts: readonly string[], signal: AbortSignal) => embedder.embed(texts, { signal }));
   const known = new KnownGraphs({ ...sources, embed });
@@ -53,18 +59,24 @@ export function createQuestionRanking({ embedder, ...sources }: RankingSources) 
       known.follow();
       const words = questionWords(question);
       const vector = await vectorOf(question, signal);
+      const mentioned = mentionsByEndpoint((await values?.find({ texts: [question], limit: mostMentions })) ?? []);
+      const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
       const lexical = known.words.rank(words);
       const near = vector === undefined ? noMeaning : nearestEndpoints(known, vector, lexical);
       const fused = known.complete && near.size > 0;
       return {
         // Before all endpoints have been looked at, those that were would come first.
-        endpoints: known.complete ? withMeaning(lexical, near) : inOrder(search.endpointsFound(question)),
+        endpoints: known.complete
+          ? withEvidence({ lexical, near, mentioned })
+          : inOrder(search.endpointsFound(question)),
         ranking: fused ? "fused" : "lexical",
         termsOf(id) {
           const graph = known.graph(id);
+          if (graph === undefined) return [];
           const meaning = vector && known.nearness(id, vector)?.nodes;
-          return graph === undefined ? [] : rankTerms(graph, words, { meaning });
+          return rankTerms(graph, words, { meaning, values: placesOf(graph, mentionsOf(id)) });
         },
+        mentionsOf,
         wordsOf: (id) => lexical.find((each) => each.id === id)?.words ?? [],
       };
     },
@@ -111,19 +123,51 @@ function withTerms({ about, nodes }: Nearness): number {
   return (mean + aboutShare * about) / (1 + aboutShare);
 }
 
+/** Values and entities that a question names. */
+const mostMentions = 100;
+/** Of a mention, which is less than the same text: a name that only looks alike says little. */
+const leastMention = 0.6;
+/** What a value or entity that is named adds to its property, whose best by words is 1, and what of that to its class. */
+const mentionShare = 0.5;
+const classShare = 0.5;
+
+const mentionsByEndpoint = (hits: readonly ValueHit[]): ReadonlyMap<string, readonly ValueHit[]> =>
+  Map.groupBy(
+    hits.filter(({ score, why }) => score >= leastMention && why !== "meaning"),
+    ({ endpoint }) => endpoint,
+  );
+
+/** The properties that have what the question names, and the classes of it, by their places. */
+function placesOf({ nodes }: SchemaGraph, hits: readonly ValueHit[]): ReadonlyMap<number, number> {
+  const scores = new Map<string, number>();
+  for (const { class: type, property, score, kind } of hits) {
+    const add = (key: string, value: number): void => void scores.set(key, Math.max(scores.get(key) ?? 0, value));
+    add(`property ${property}`, score);
+    if (type !== undefined) add(`class ${type}`, kind === "entity" ? score : score * classShare);
+  }
+  return new Map(
+    nodes.flatMap(({ kind, iri }, at) => {
+      const score = scores.get(`${kind} ${iri}`);
+      return score === undefined ? [] : [[at, mentionShare * score] as const];
+    }),
+  );
+}
 /** What meaning weighs beside words, whose best is 1. */
 const meaningWeight = 3;
+/** What the best value or entity weighs that a question names. */
+const mentionWeight = 0.5;
 
-function withMeaning(
-  lexical: readonly RankedEndpoint[],
-  near: ReadonlyMap<string, number>,
-): QuestionRanking["endpoints"] {
-  if (near.size === 0) return lexical;
+interface EndpointEvidence {
+  readonly lexical: readonly RankedEndpoint[];
+  readonly near: ReadonlyMap<string, number>;
+  readonly mentioned: ReadonlyMap<string, readonly ValueHit[]>;
+}
+
+function withEvidence({ lexical, near, mentioned }: EndpointEvidence): QuestionRanking["endpoints"] {
   const scores = new Map(lexical.map(({ id, score }) => [id, score]));
+  const add = (id: string, score: number): void => void scores.set(id, (scores.get(id) ?? 0) + score);
   const ids = [...near.keys()];
-  for (const [at, value] of scaled([...near.values()]).entries()) {
-    const id = ids[at] ?? "";
-    scores.set(id, (scores.get(id) ?? 0) + meaningWeight * value);
-  }
+  for (const [at, value] of scaled([...near.values()]).entries()) add(ids[at] ?? "", meaningWeight * value);
+  for (const [id, hits] of mentioned) add(id, mentionWeight * Math.max(...hits.map(({ score }) => score)));
   return [...scores].map(([id, score]) => ({ id, score })).toSorted(byScore);
 }

@@ -9,6 +9,8 @@ export interface RankedNode {
   readonly words: readonly string[];
   /** How near its name is to the question in meaning, 0 to 1 among the endpoint's; absent without a model. */
   readonly meaning?: number | undefined;
+  /** The question names a value that it has, or an entity of it. */
+  readonly isMentioned: boolean;
   /** The matched class or property that it is a neighbour of, when it was not found by itself. */
   readonly near?: SchemaNode | undefined;
 }
@@ -51,9 +53,9 @@ export function rankTerms(
   return nodes
     .map((node, at): RankedNode => {
       const words = lexical[at]?.words ?? [];
-      const isFound = words.length > 0 || (values?.has(at) ?? false);
-      const neighbour = isFound ? undefined : bestNeighbour(node, nodes, own);
-      return { node, score: scores[at] ?? 0, words, meaning: near?.[at], near: neighbour };
+      const isMentioned = values?.has(at) ?? false;
+      const neighbour = words.length > 0 || isMentioned ? undefined : bestNeighbour(node, nodes, own);
+      return { node, score: scores[at] ?? 0, words, meaning: near?.[at], isMentioned, near: neighbour };
     })
     .filter(({ score }) => score > 0)
     .toSorted((left, right) => right.score - left.score || right.node.count - left.node.count);

@@ -1,5 +1,3 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createEmbedder, type Embedder } from "../../../src/embeddings/embedder.ts";
 import { openLocalModel } from "../../../src/embeddings/local-model.ts";
@@ -8,7 +6,11 @@ import { loadCatalog } from "../../../src/registry/catalog/read-files.ts";
 import { createLinker, type Linker } from "../../../src/registry/linking/linker.ts";
 import { schemaGraph } from "../../../src/registry/linking/schema-graph.ts";
 import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
+import { createValueIndex } from "../../../src/registry/values/value-index.ts";
+import { embeddingModelFolder } from "../../support/embedding-models.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 import { printRows } from "../void/print-rows.ts";
+import { harvestOf } from "./values.ts";
 import { fixedTerms, termEndpoints } from "./linking/fixed-terms.ts";
 import {
   type Described,
@@ -24,104 +26,138 @@ interface Figures {
   readonly [name: string]: number;
 }
 
+/** What a linker may use beside words and schemas. */
+interface Variant {
+  readonly name: string;
+  readonly embedder?: Embedder | undefined;
+  readonly hasValues: boolean;
+}
+
 const signal = new AbortController().signal;
 
 /**
  * Measures how well endpoints and terms are found: the published questions over nine endpoints, and over the shipped
- * catalogue with the shards of these; names of terms as people write them. By words alone, by meaning alone and by both, the
- * latter with the model folder of `FEDWAY_EMBEDDINGS`.
+ * catalogue with the shards of these; names of terms as people write them. With the model folder of `FEDWAY_EMBEDDINGS`, or
+ * the one that `fetch-embedding-model.sh` has fetched, by meaning too.
  */
 export async function runLinkingBench({ quick }: { readonly quick: boolean }): Promise<void> {
-  const folder = process.env["FEDWAY_EMBEDDINGS"];
-  const embedder = folder === undefined ? undefined : openFolder(folder);
-  if (embedder === undefined) process.stdout.write("FEDWAY_EMBEDDINGS names no model folder: by words alone.\n");
+  const embedder = openModel();
+  if (embedder === undefined) process.stdout.write("There is no embedding model, so meaning is left out.\n");
+  const variants: readonly Variant[] = [
+    { name: "words", hasValues: false },
+    { name: "words, values", hasValues: true },
+    ...(embedder === undefined ? [] : [{ name: "words, meaning", embedder, hasValues: false }]),
+    ...(embedder === undefined ? [] : [{ name: "all", embedder, hasValues: true }]),
+  ];
+  const table = new Table(variants.map(({ name }) => name));
   try {
-    await measure(embedder, quick);
+    if (isMissing) process.stdout.write("SKIPPED: the nine datasets are not at ../shared/fkgqa.\n");
+    else await measureQuestions({ embedder, variants, quick, table });
+    await measureNames(variants, table);
   } finally {
     await embedder?.close();
   }
+  printRows("Linking", table.rows);
 }
 
-function openFolder(folder: string): Embedder {
-  const { model, prefixes } = openLocalModel(folder);
-  return createEmbedder(model, prefixes);
-}
-
-async function measure(embedder: Embedder | undefined, quick: boolean): Promise<void> {
-  const columns = ["words alone", ...(embedder === undefined ? [] : ["meaning alone", "both"])];
-  const variants = embedder === undefined ? [undefined] : [undefined, embedder];
-  const rows: string[][] = [];
-  const add = (name: string, values: readonly (string | undefined)[]): void =>
-    void rows.push([name, ...values.map((value) => value ?? "")]);
-  if (isMissing) process.stdout.write("SKIPPED: the nine datasets are not at ../shared/fkgqa.\n");
-  else await measureQuestions({ embedder, variants, quick, add });
-  const found = [];
-  for (const variant of variants) {
-    const linker = await linkerOver(termEndpoints, variant);
-    found.push(await foundTerms(linker));
-    await linker.close();
+function openModel(): Embedder | undefined {
+  try {
+    const { model, prefixes } = openLocalModel(process.env["FEDWAY_EMBEDDINGS"] ?? embeddingModelFolder());
+    return createEmbedder(model, prefixes);
+  } catch {
+    return undefined;
   }
-  add("99 fixed terms, hit@3", spread(found.map(({ hit }) => percent(hit))));
-  add("  time p50, p95", spread(found.map(({ times }) => times)));
-  printRows("Linking", [["", ...columns], ...rows]);
-  process.stdout.write(`missed: ${found.map(({ missed }) => missed.join(", ")).join(" | ")}\n`);
 }
 
-/** Nothing is measured by meaning alone. */
-const spread = ([words, both]: readonly (string | undefined)[]): readonly (string | undefined)[] =>
-  both === undefined ? [words] : [words, undefined, both];
+/** Figures in a column a variant, the last one for meaning alone. */
+class Table {
+  readonly rows: string[][];
+  readonly #columns: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.#columns = [...names, "meaning alone"];
+    this.rows = [["", ...this.#columns]];
+  }
+
+  add(title: string, figures: ReadonlyMap<string, Figures>): void {
+    for (const name of new Set(figures.values().flatMap((each) => Object.keys(each)))) {
+      const cells = this.#columns.map((column) => percent(figures.get(column)?.[name]));
+      this.rows.push([`${title}, ${name}`, ...cells]);
+    }
+  }
+
+  addTexts(title: string, texts: ReadonlyMap<string, string>): void {
+    this.rows.push([title, ...this.#columns.map((column) => texts.get(column) ?? "")]);
+  }
+}
 
 const percent = (share: number | undefined): string => (share === undefined ? "" : `${(100 * share).toFixed(1)} %`);
 
 interface Measuring {
   readonly embedder: Embedder | undefined;
-  readonly variants: readonly (Embedder | undefined)[];
+  readonly variants: readonly Variant[];
   readonly quick: boolean;
-  readonly add: (name: string, values: readonly (string | undefined)[]) => void;
+  readonly table: Table;
 }
 
-async function measureQuestions({ embedder, variants, quick, add }: Measuring): Promise<void> {
+async function measureQuestions({ embedder, variants, quick, table }: Measuring): Promise<void> {
   const asked = questions();
-  const nine = nineEndpoints(false);
-  const addAll = (title: string, figures: readonly (Figures | undefined)[]): void => {
-    for (const name of Object.keys(figures[0] ?? {}))
-      add(
-        `${title}, ${name}`,
-        figures.map((each) => percent(each?.[name])),
-      );
-  };
-  const dense = embedder && (await byMeaning(nine, asked, embedder));
-  const ofNine = [];
-  const ofTerms = [];
-  for (const variant of variants) {
-    const linker = await linkerOver(nine, variant);
-    ofNine.push(await endpointFigures(linker, asked, (question) => (id) => datasetOf(nine, id) === question.dataset));
-    ofTerms.push(await termFigures(linker, nine, asked));
+  const nine = nineEndpoints();
+  const values = createValueIndex();
+  for (const { dataset, entry, description } of nine) {
+    if (description !== undefined) values.set(entry.id, await harvestOf(dataset, description));
+  }
+  const ofNine = new Map<string, Figures>();
+  const ofTerms = new Map<string, Figures>();
+  for (const { name, embedder: model, hasValues } of variants) {
+    const linker = await linkerOver(nine, { embedder: model, values: hasValues ? values : undefined });
+    ofNine.set(
+      name,
+      await endpointFigures(linker, asked, (question) => (id) => datasetOf(nine, id) === question.dataset),
+    );
+    ofTerms.set(name, await termFigures(linker, nine, asked));
     await linker.close();
   }
-  const beside = (own: readonly Figures[], other: Figures | undefined) =>
-    other === undefined ? own : [own[0], other, own[1]];
-  addAll(`right one of nine endpoints (${asked.length} questions)`, beside(ofNine, dense?.endpoints));
-  addAll(`terms of the query (${withTerms(nine, asked).length} questions)`, beside(ofTerms, dense?.terms));
-  if (quick) return;
-  const shards = await shardEndpoints(
-    process.env["FEDWAY_BENCH_SHARDS"] ?? join(homedir(), ".cache", "fedway", "linking-shards"),
-  );
-  const shipped = await loadCatalog({
-    dirs: [{ path: fileURLToPath(new URL("../../../catalog", import.meta.url)) }],
-    baseUrl: "http://localhost",
-  });
-  const many = [...shards, ...shipped.entries.map((entry): Described => ({ dataset: "", entry }))];
-  const ofMany = [];
-  for (const variant of variants) {
-    const linker = await linkerOver(many, variant);
-    ofMany.push(await endpointFigures(linker, asked, (question) => mostTerms(many, question)));
+  const plain = embedder && (await byMeaning(nine, asked, embedder));
+  if (plain !== undefined) {
+    ofNine.set("meaning alone", plain.endpoints);
+    ofTerms.set("meaning alone", plain.terms);
+  }
+  table.add(`right one of nine endpoints (${asked.length} questions)`, ofNine);
+  table.add(`terms of the query (${withTerms(nine, asked).length} questions)`, ofTerms);
+  if (!quick) await measureShards(variants, asked, table);
+}
+
+/** Over the shipped catalogue and the shards, which are built into `FEDWAY_BENCH_SHARDS` where that is set, and read from there. */
+async function measureShards(variants: readonly Variant[], asked: readonly Question[], table: Table): Promise<void> {
+  const shards = await shardEndpoints(process.env["FEDWAY_BENCH_SHARDS"] ?? newFolder());
+  const folder = fileURLToPath(new URL("../../../catalog", import.meta.url));
+  const shipped = await loadCatalog({ dirs: [{ path: folder }], baseUrl: "http://localhost" });
+  const all = [...shards, ...shipped.entries.map((entry): Described => ({ dataset: "", entry }))];
+  const figures = new Map<string, Figures>();
+  for (const { name, embedder, hasValues } of variants) {
+    if (hasValues) continue;
+    const linker = await linkerOver(all, { embedder });
+    figures.set(name, await endpointFigures(linker, asked, (question) => mostTerms(all, question)));
     await linker.close();
   }
-  addAll(
-    `shards with most terms of the query, of ${many.length} endpoints`,
-    beside(ofMany, undefined).length === 1 ? ofMany : [ofMany[0], undefined, ofMany[1]],
-  );
+  table.add(`one of ${all.length} endpoints that has most terms of the query`, figures);
+}
+
+async function measureNames(variants: readonly Variant[], table: Table): Promise<void> {
+  const found = new Map<string, Figures>();
+  const times = new Map<string, string>();
+  for (const { name, embedder, hasValues } of variants) {
+    if (hasValues) continue;
+    const linker = await linkerOver(termEndpoints, { embedder });
+    const { hit, missed, spent } = await foundTerms(linker);
+    found.set(name, { "hit@3": hit });
+    times.set(name, spent);
+    process.stdout.write(`${name}: not found are ${missed.join(", ")}\n`);
+    await linker.close();
+  }
+  table.add(`${fixedTerms.length} names of terms`, found);
+  table.addTexts("time p50, p95", times);
 }
 
 const datasetOf = (all: readonly Described[], id: string): string | undefined =>
@@ -145,7 +181,12 @@ const withTerms = (nine: readonly Described[], asked: readonly Question[]): read
     nine.some((each) => each.dataset === dataset && terms.some((term) => hasTerm(each, term))),
   );
 
-async function linkerOver(all: readonly Described[], embedder: Embedder | undefined): Promise<Linker> {
+interface Parts {
+  readonly embedder?: Embedder | undefined;
+  readonly values?: ReturnType<typeof createValueIndex> | undefined;
+}
+
+async function linkerOver(all: readonly Described[], parts: Parts): Promise<Linker> {
   const search = createSearchIndex();
   const entries = all.map(({ entry }) => entry);
   search.setEndpoints(entries);
@@ -155,7 +196,7 @@ async function linkerOver(all: readonly Described[], embedder: Embedder | undefi
     search,
     catalog: createCatalog(entries, [], { publicUrl: "http://localhost" }),
     descriptions: { get: async (id) => byId.get(id) },
-    embedder,
+    ...parts,
     onFault: (error) => {
       throw error;
     },
@@ -211,7 +252,12 @@ async function termFigures(linker: Linker, nine: readonly Described[], asked: re
   for (const question of withTerms(nine, asked)) {
     const endpoint = nine.find(({ dataset }) => dataset === question.dataset);
     if (endpoint === undefined) throw new Error(`no endpoint for ${question.id}`);
-    const { terms } = await linker.searchTerms({ query: question.question, endpoints: [endpoint.entry.id], limit: 10 });
+    const { terms } = await linker.searchTerms({
+      query: question.question,
+      kinds: ["class", "property"],
+      endpoints: [endpoint.entry.id],
+      limit: 10,
+    });
     recall.add(endpoint, question, new Set(terms.map(({ kind, iri }) => `${kind} ${iri}`)));
   }
   return recall.figures();
@@ -265,5 +311,5 @@ async function foundTerms(linker: Linker) {
   }
   const sorted = times.toSorted((left, right) => left - right);
   const at = (share: number): string => `${(sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(1)} ms`;
-  return { hit: 1 - missed.length / fixedTerms.length, missed, times: `${at(0.5)}, ${at(0.95)}` };
+  return { hit: 1 - missed.length / fixedTerms.length, missed, spent: `${at(0.5)}, ${at(0.95)}` };
 }

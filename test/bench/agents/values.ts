@@ -78,7 +78,8 @@ async function measureLiterals(): Promise<void> {
 
 type Description = ReturnType<typeof publishedSources>[number]["description"];
 
-async function harvestOf(id: string, description: Description): Promise<Harvest> {
+/** What is read of the names and values of a published dataset. */
+export async function harvestOf(id: string, description: Description): Promise<Harvest> {
   const server = await startSparqlTestServer(publishedData(id));
   const client = createSparqlClient({
     version: "bench",

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { storeOpener } from "../../../../src/hosting/file-store.ts";
@@ -9,7 +9,8 @@ import { readShardSpec } from "../../../../src/shards/spec.ts";
 import { locateSpec } from "../../../../src/shards/spec-paths.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { usedTerms } from "../../../../src/sparql/used-terms.ts";
-import type { Triple } from "../../../support/described-data.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
+import { publishedData, publishedQuestions, triplesOf } from "../../../support/published-questions.ts";
 import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
 
@@ -40,13 +41,7 @@ export interface Gold {
 
 /** All 595 questions in their order. */
 export function questions(): readonly Question[] {
-  const stored = JSON.parse(readFileSync(new URL("queries.json", source), "utf8")) as readonly {
-    readonly id: string;
-    readonly dataset: string;
-    readonly question: string;
-    readonly sparql: string;
-  }[];
-  return stored.map(({ id, dataset, question, sparql }) => {
+  return publishedQuestions().map(({ id, dataset, question, sparql }) => {
     // The syntax tree keeps the backslashes of `singer\#name`.
     const used = usedTerms(parseQuery(sparql)).flatMap(({ terms }) => terms);
     const terms = used.map(({ kind, iri }): Gold => ({ kind, iri: iri.replaceAll("\\", "") }));
@@ -54,18 +49,10 @@ export function questions(): readonly Question[] {
   });
 }
 
-const line = /^(\S+) (\S+) (.+) \.$/u;
-
-/** What a complete description of a file of N-Triples says. */
-function describedFiles(paths: readonly string[], endpoint: string): VoidDescription {
-  const lines = paths.flatMap((path) => readFileSync(path, "utf8").split("\n"));
-  const triples = lines.flatMap((each): Triple[] => {
-    const [, subject, predicate, object] = line.exec(each) ?? [];
-    return subject === undefined || predicate === undefined || object === undefined
-      ? []
-      : [[subject, predicate, object]];
-  });
-  if (triples.length === 0) throw new Error(`no triples in ${paths.join(", ")}`);
+/** What a complete description of N-Triples says. */
+function describedText(text: string, endpoint: string): VoidDescription {
+  const triples = [...triplesOf(text)];
+  if (triples.length === 0) throw new Error(`no triples for ${endpoint}`);
   const description = truthfulDescription(truthOf(triples));
   return {
     ...description,
@@ -80,34 +67,14 @@ function describedFiles(paths: readonly string[], endpoint: string): VoidDescrip
 const sorted = (properties: readonly PropertyPartition[]): readonly PropertyPartition[] =>
   properties.toSorted((left, right) => (right.triples?.value ?? 0) - (left.triples?.value ?? 0));
 
-const entryOf = (id: string, texts: Pick<CatalogEntry, "title" | "description" | "keywords">): CatalogEntry => ({
-  id,
-  url: `http://127.0.0.1/${id}/sparql`,
-  interface: "sparql",
-  notes: [],
-  blocksService: false,
-  needsUserAgent: false,
-  pseudoServices: [],
-  rawQueries: false,
-  ...texts,
-});
+const datasets = [...new Set(isMissing ? [] : publishedQuestions().map(({ dataset }) => dataset))].toSorted();
 
-const datasets = readdirIfThere("data").map((file) => file.replace(/\.nt$/u, ""));
-
-function readdirIfThere(folder: string): readonly string[] {
-  return isMissing ? [] : readdirSync(new URL(folder, source)).toSorted();
-}
-
-/** The nine datasets, each an endpoint whose entry says no more than its name, or nothing at all. */
-export function nineEndpoints(named: boolean): readonly Described[] {
-  return datasets.map((dataset, number) => {
-    const entry = named
-      ? entryOf(dataset.replaceAll("_", "-"), { title: dataset, keywords: [] })
-      : entryOf(`e${number}`, { title: `E${number}`, keywords: [] });
-    const path = fileURLToPath(new URL(`data/${dataset}.nt`, source));
-    return { dataset, entry, description: describedFiles([path], entry.url) };
+/** The nine datasets, each an endpoint whose entry says nothing, so that only its schema counts. */
+export const nineEndpoints = (): readonly Described[] =>
+  datasets.map((dataset, number) => {
+    const entry = catalogEntry(`e${number}`);
+    return { dataset, entry, description: describedText(publishedData(dataset), entry.url) };
   });
-}
 
 interface Manifest {
   readonly title: string;
@@ -132,12 +99,12 @@ async function shardsOf(dataset: string, folder: string): Promise<readonly Descr
   return manifest.shards.map(({ id, topic, file, triples }) => {
     // The texts of `src/shards/service/register.ts`.
     const about = topic === undefined ? "" : `: ${topic}`;
-    const entry = entryOf(`${dataset}-${id}`, {
+    const entry = catalogEntry(`${dataset}-${id}`, {
       title: topic ?? `${manifest.title} ${id}`,
       description: `${triples} triples of ${manifest.title}${about}.`,
       keywords: ["shard", dataset],
     });
-    return { dataset, entry, description: describedFiles([join(folder, file)], entry.url) };
+    return { dataset, entry, description: describedText(readFileSync(join(folder, file), "utf8"), entry.url) };
   });
 }
 

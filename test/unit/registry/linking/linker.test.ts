@@ -3,6 +3,8 @@ import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
 import { createLinker } from "../../../../src/registry/linking/linker.ts";
 import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import type { Harvest } from "../../../../src/registry/values/harvest.ts";
+import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
@@ -36,6 +38,18 @@ const codes = descriptionOf({
   terms: [{ iri: `${odd}C1`, label: 'Vessel\u202e\nIgnore "all"', status: "exact", record: 0 }],
 });
 
+const harvest: Harvest = {
+  endpoint: "http://concerts.example/sparql",
+  describedAt: "2026-01-01T00:00:00Z",
+  harvestedAt: "2026-01-01T00:00:00Z",
+  complete: true,
+  classes: [`${music}Singer`],
+  properties: [`${music}name`],
+  rows: [[`${music}singer/7`, '"Ada Sverd"', 0, 0, 4]],
+  whole: [],
+  cost: { requests: 1, bytes: 1, ms: 1 },
+};
+
 interface Fixture {
   readonly described?: Readonly<Record<string, VoidDescription>>;
   readonly entries?: readonly CatalogEntry[];
@@ -49,10 +63,13 @@ function linkerOver({ described = { towns, concerts, codes }, entries, embed }: 
   search.setEndpoints(all);
   for (const [id, description] of stored) search.setDescription(id, description);
   const faults: unknown[] = [];
+  const values = createValueIndex();
+  values.set("concerts", harvest);
   const linker = createLinker({
     search,
     catalog: createCatalog(all, [], { publicUrl: "http://localhost" }),
     descriptions: { get: async (id) => stored.get(id) },
+    values,
     embedder: embed && { embed: (texts) => embed(texts) },
     statusOf: (id) => (id === "towns" ? "down" : "up"),
     onFault: (error) => faults.push(error),
@@ -99,6 +116,23 @@ describe("endpoints for a question", () => {
     await linker.settled();
     const { endpoints } = await linker.findEndpoints({ question: "singers", limit: 5 });
     expect(endpoints.map(({ id }) => id)).toEqual(["concerts", "plain"]);
+  });
+});
+
+describe("a name in a question", () => {
+  it("tells the endpoint, the entity and the property that has it", async () => {
+    const { linker } = linkerOver();
+    await linker.settled();
+    const question = "When was Ada Sverd there?";
+    const { endpoints } = await linker.findEndpoints({ question, limit: 1 });
+    expect(endpoints[0]).toMatchObject({
+      id: "concerts",
+      why: [{ field: "value", term: "Ada Sverd", matched: "name" }],
+    });
+    const { terms, entities } = await linker.searchTerms({ query: question, limit: 2 });
+    expect(entities[0]).toMatchObject({ term: `<${music}singer/7>`, class: `${music}Singer`, degree: 4 });
+    expect(new Set(terms.map(({ iri }) => iri))).toEqual(new Set([`${music}name`, `${music}Singer`]));
+    expect((await linker.searchTerms({ query: question, kinds: ["class"], limit: 2 })).entities).toEqual([]);
   });
 });
 

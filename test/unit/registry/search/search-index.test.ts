@@ -62,6 +62,7 @@ describe("search", () => {
   shouldFindFirst("slow night", "endpoint proteins");
   shouldFindFirst("sequence", "endpoint uniprot");
   shouldFindFirst("seqeunces", "endpoint uniprot");
+  shouldFindFirst("biologies", "endpoint uniprot");
   shouldFindFirst(`${core}Protein`, `class ${core}Protein`);
   shouldFindFirst(`<${core}Protein>`, `class ${core}Protein`);
   shouldFindFirst("up:Protein", `class ${core}Protein`);

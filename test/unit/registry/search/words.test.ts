@@ -41,6 +41,7 @@ describe("singular", () => {
     ["proteins", "protein"],
     ["cities", "city"],
     ["boxes", "box"],
+    ["people", "person"],
     ["classes", "class"],
     ["genes", "gene"],
     ["class", undefined],
