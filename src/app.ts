@@ -27,6 +27,7 @@ import type { HealthState } from "./monitor/monitor.ts";
 import type { Snapshot } from "./monitor/snapshot.ts";
 import { createPlanner, type Planner } from "./plan/create-planner.ts";
 import { createQueryService } from "./query/create-query-service.ts";
+import type { Probe } from "./query/probe.ts";
 import type { QueryService } from "./query/query-service.ts";
 import type { Catalog } from "./registry/catalog/catalog.ts";
 import { offerToken, openAdminToken } from "./store/admin-token.ts";
@@ -106,8 +107,8 @@ async function wire(config: Config, life: Lifecycle): Promise<App> {
   });
   life.add(() => queries.close());
   metrics.watchRunning(() => queries.running);
-  const { explainer } = diagnosis;
-  return serve({ ...ground, ...known, planner, explainer, queries, evaluators }, life);
+  const { explainer, probe } = diagnosis;
+  return serve({ ...ground, ...known, planner, explainer, probe, queries, evaluators }, life);
 }
 
 /** State, log and metrics, and what this process hosts itself. */
@@ -181,6 +182,7 @@ const watchSharedState = ({ log, state: { store }, token }: Ground, refresh: () 
 interface ServedParts extends Ground, Knowledge {
   readonly planner: Planner;
   readonly explainer: Explainer;
+  readonly probe: Probe;
   readonly queries: QueryService;
   readonly evaluators: Evaluators;
 }
@@ -194,6 +196,7 @@ function openTools(parts: ServedParts) {
     queries,
     planner: parts.planner,
     explainer: parts.explainer,
+    probe: parts.probe,
     availability: monitoring.availability,
     onDefect: faultLog(parts.log, "a tool failed"),
     tracer: parts.tracing,

@@ -38,9 +38,10 @@ export interface ToolAnswer {
 }
 
 /**
- * A set of tools: all of them; the four that a small model does best with; the two of the paper, to repeat its runs.
+ * A set of tools: all of them; the four that a small model does best with; those by which a model that cannot write SPARQL puts
+ * queries together; the two of the paper, to repeat its runs.
  */
-export const toolProfiles = ["full", "small", "paper"] as const;
+export const toolProfiles = ["full", "small", "builder", "paper"] as const;
 
 /** Name of a set of tools. */
 export type ToolProfile = (typeof toolProfiles)[number];

@@ -1,5 +1,8 @@
 import { createToolbox, type Toolbox, type ToolObserver } from "../agent/toolbox.ts";
 import { type Tool, type ToolProfile, toolProfiles } from "../agent/tool.ts";
+import { createQueryContainer } from "../agent/container/container.ts";
+import type { AskRows } from "../agent/container/judge.ts";
+import { buildQuery } from "../agent/tools/build-query.ts";
 import { checkQuery } from "../agent/tools/check-query.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
 import { createResources } from "../agent/resources.ts";
@@ -18,8 +21,10 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { McpParts } from "../mcp/create-server.ts";
 import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Planner } from "../plan/create-planner.ts";
+import type { Probe } from "../query/probe.ts";
 import type { QueryService } from "../query/query-service.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
+import { termToText } from "../results/terms.ts";
 import type { Registry } from "./open-registry.ts";
 
 /** What the tools are made of. */
@@ -30,6 +35,7 @@ interface AgentParts {
   readonly queries: QueryService;
   readonly planner: Planner;
   readonly explainer: Explainer;
+  readonly probe: Probe;
   readonly availability: CheckOptions["availability"];
   readonly tracer?: Tracer | undefined;
 }
@@ -39,7 +45,7 @@ const mostRows = 5_000;
 
 /** The tools of agents, from what this process has. @throws FedwayError `CONFIG_INVALID` */
 export function openAgents(parts: AgentParts) {
-  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer } = parts;
+  const { settings, registry, queries, planner, explainer, availability, onDefect, tracer, probe } = parts;
   const results = createResultStore({ now: steadyClock.now });
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
   const running = {
@@ -56,6 +62,7 @@ export function openAgents(parts: AgentParts) {
     checkQuery({ check }),
     runQuery(running),
     explainResult({ queries, explainer }),
+    buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),
     ...paperTools({ ...registry, ...running }),
   ];
   const off = knownTools(settings.toolsOff, tools);
@@ -84,6 +91,14 @@ export function openAgents(parts: AgentParts) {
         onDefect,
       );
     },
+  };
+}
+
+/** Small questions of the query container, which leave no run records. */
+function askBy(probe: Probe): AskRows {
+  return async (request) => {
+    const { rows } = await probe(request);
+    return rows.map((row) => [...row].map(([, term]) => termToText(term)));
   };
 }
 

@@ -15,7 +15,8 @@ export function openDiagnosis(
   execution: Parameters<typeof createProbe>[0],
 ) {
   const { planner, now } = execution;
-  const explainer = createExplainer({ run: createProbe(execution), planner, catalog, terms: search, now });
+  const probe = createProbe(execution);
+  const explainer = createExplainer({ run: probe, planner, catalog, terms: search, now });
   const timeoutMs = agents.explainEmptyMs;
   const explainEmpty = async (request: QueryRequest): Promise<Problem | null> => {
     const { text: query, endpointId: endpoint, federationId: federation, signal, owner } = request;
@@ -25,5 +26,5 @@ export function openDiagnosis(
     const { problem } = await explainer.explain(asked, { signal, owner, timeoutMs, maxRequests: fewQuestions });
     return problem;
   };
-  return { explainer, explainEmpty: timeoutMs > 0 ? explainEmpty : undefined };
+  return { probe, explainer, explainEmpty: timeoutMs > 0 ? explainEmpty : undefined };
 }

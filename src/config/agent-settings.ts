@@ -17,8 +17,9 @@ export const agentSettings = {
   profile: {
     name: "FEDWAY_TOOL_PROFILE",
     default: "full",
-    meaning: "Tools that agents are shown: full, small (four, for small models) or paper (two, to repeat its runs).",
-    ...oneOf("full", "small", "paper"),
+    meaning:
+      "Tools that agents are shown: full, small (four, for small models), builder (queries from numbered choices) or paper (two, to repeat its runs).",
+    ...oneOf("full", "small", "paper", "builder"),
   },
   toolsOff: {
     name: "FEDWAY_TOOLS_OFF",

@@ -51,6 +51,8 @@ export const errorCatalog = {
   RESOURCE_UNKNOWN: request(404, "There is no such resource"),
   TOOL_UNKNOWN: request(404, "There is no such tool"),
   SESSION_UNKNOWN: request(404, "The session is not known"),
+  DRAFT_UNKNOWN: request(404, "The query under construction is not known"),
+  STEP_REFUSED: request(422, "The step would make the query invalid or empty"),
   FEDERATION_UNKNOWN: request(404, "The federation is not in the catalogue"),
   DESCRIPTION_UNKNOWN: request(404, "The endpoint has not been described yet"),
   INCIDENT_UNKNOWN: request(404, "The incident is not known"),

@@ -35,6 +35,9 @@ interface ProbeOptions {
   readonly now: () => number;
 }
 
+/** Asks a question of the service's own. */
+export type Probe = ReturnType<typeof createProbe>;
+
 /**
  * Runs SELECT queries as the query service does, with the same plans, guard and limits, but leaves no run record: nobody has
  * sent them. An endpoint that fails fails the probe.

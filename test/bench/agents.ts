@@ -1,3 +1,4 @@
+import { runContainerBench } from "./agents/container.ts";
 import { runGrammarBench } from "./agents/grammar.ts";
 import { runLinkingBench } from "./agents/linking.ts";
 import { runRecoverBench } from "./agents/recover.ts";
@@ -9,6 +10,7 @@ import { runViewsBench } from "./agents/views.ts";
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
 
 const parts: Readonly<Record<string, Part>> = {
+  container: runContainerBench,
   grammar: runGrammarBench,
   linking: runLinkingBench,
   recover: runRecoverBench,

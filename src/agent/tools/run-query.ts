@@ -40,7 +40,7 @@ export const runQuery = (parts: RunQueryParts) =>
       cursor: Type.Optional(Type.String({ maxLength: 64, description: "Instead of query: the next rows" })),
     }),
     annotations: { openWorldHint: true },
-    profiles: ["full", "small"],
+    profiles: ["full", "small", "builder"],
     async run({ query, max_rows: maxRows = defaultRows, timeout_s: timeout, format = "csv", cursor }, call) {
       if (cursor !== undefined) return nextPage(parts.results, cursor, { maxRows, format, call });
       if (query !== undefined) return runForAgent(parts, { query, maxRows, format, timeoutS: timeout, call });

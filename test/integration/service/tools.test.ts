@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../../support/eventually.ts";
 import { startService } from "../../support/running-service.ts";
 
 // The tools of agents over HTTP, at a whole service with the example federation.
@@ -111,5 +112,25 @@ describe("explain_result", () => {
     const told = await call("explain_result", { run_id: ran.body.data["run"] });
     expect(told.body.data).toMatchObject({ status: "ok", diagnosis: null });
     expect(told.body.text).toContain("people ok");
+  });
+
+  it("build a query from numbered choices, and refuse a step after which it finds nothing", async () => {
+    await fetch(`${service.url}/api/endpoints/people/describe`, { method: "POST" });
+    await until(async () => (await fetch(`${service.url}/api/endpoints/people/schema`)).status === 200);
+    const opened = await call("build_query", { step: "open", value: "people" });
+    const handle = opened.body.data["handle"];
+    expect(opened.body.text).toContain("1. ");
+    const chosen = await call("build_query", { step: "class", handle, choice: "1" });
+    expect(chosen.body.data["rows"]).toBeGreaterThan(0);
+    const names = await call("build_query", { step: "property", handle, value: "name" });
+    const number = Number.parseInt(/\n(\d+)\. \?/u.exec(names.body.text)?.[1] ?? "", 10);
+    await call("build_query", { step: "property", handle, choice: number });
+    const refused = await call("build_query", { step: "filter", handle, choice: 2, value: "= nobody at all" });
+    expect(refused.body).toMatchObject({ code: "STEP_REFUSED", detail: "With this step the query finds nothing." });
+    const { query } = (await call("build_query", { step: "limit", handle, choice: 3 })).body.data;
+    const rows = await call("run_query", { query });
+    expect(rows.body.data).toMatchObject({ status: "ok" });
+    const stranger = await call("build_query", { step: "look", handle: "none" });
+    expect(stranger.status).toBe(404);
   });
 });

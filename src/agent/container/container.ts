@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { DescriptionService } from "../../registry/void/description-service.ts";
+import { type Building, refused, replay, type Step } from "./draft.ts";
+import { type ContainerCall, createJudge, type JudgeParts } from "./judge.ts";
+import { createDraftStore, type StoredDraft } from "./draft-store.ts";
+import { type NumberedList, numbered, optionsOf } from "./options.ts";
+import { type AskedStep, readStep } from "./read-step.ts";
+import { type Schema, schemaOf } from "./schema.ts";
+import { textOf, writeDraft } from "./write-query.ts";
+
+interface ContainerParts extends JudgeParts {
+  readonly catalog: Pick<Catalog, "byId" | "entries" | "federation" | "federations" | "membersOf">;
+  readonly descriptions: Pick<DescriptionService, "get">;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A query under construction after a call. */
+export interface ContainerAnswer {
+  readonly handle: string;
+  /** Empty before the first class. */
+  readonly query: string;
+  /** Rows of the query; null: unknown. */
+  readonly rows: number | null;
+  readonly notes: readonly string[];
+  /** What can be chosen next. */
+  readonly lists: readonly NumberedList[];
+  /** A pattern that `end` has to close. */
+  readonly open?: string | undefined;
+}
+
+/** Queries that are put together from numbered choices. */
+export type QueryContainer = ReturnType<typeof createQueryContainer>;
+
+const mostEndpoints = 20;
+const mostSteps = 60;
+const keptSchemas = 8;
+
+/** A container over the stored descriptions; drafts live in this process, with an owner and for a time. */
+export function createQueryContainer(parts: ContainerParts) {
+  const drafts = createDraftStore(parts);
+  const schemaFor = createSchemas(parts);
+  const judge = createJudge(parts);
+  const current = async (handle: string, { owner }: ContainerCall): Promise<Current> => {
+    const draft = drafts.get(handle, owner);
+    return { draft, schema: await schemaFor(draft.endpoints), building: replay(draft.steps) };
+  };
+  /** Counts a draft that has lost a step, or is looked at again, and keeps it. */
+  const counted = async (changed: NewDraft, schema: Schema, call: ContainerCall): Promise<ContainerAnswer> => {
+    const rows = await judge.count(replay(changed.steps).draft, { schema, call });
+    const draft = { ...changed, rows };
+    drafts.put(draft);
+    return answerOf(draft, schema, { wanted: ["class", "property", "path", "filter"] });
+  };
+  return {
+    /** Begins a query over endpoints, or the members of a federation. @throws FedwayError `ENDPOINT_UNKNOWN`, `DESCRIPTION_UNKNOWN`, `STEP_REFUSED` */
+    async open(ids: readonly string[], { owner }: ContainerCall): Promise<ContainerAnswer> {
+      const endpoints = endpointsOf(ids, parts);
+      const draft = { handle: randomUUID(), owner, endpoints, steps: [], rows: null };
+      const schema = await schemaFor(endpoints);
+      drafts.put(draft);
+      return answerOf(draft, schema, { wanted: ["class"] });
+    },
+    /**
+     * Makes a step, or lists the choices of it when none is given. One that would make the query invalid or empty is not made.
+     * @throws FedwayError `DRAFT_UNKNOWN`, `STEP_REFUSED`
+     */
+    async step(handle: string, asked: AskedStep, call: ContainerCall): Promise<ContainerAnswer> {
+      const { draft, schema, building } = await current(handle, call);
+      const list = listOf[asked.step];
+      const needsValue = asked.step === "filter" || asked.step === "or";
+      if (asked.choice === undefined && list !== undefined && !(needsValue && asked.value !== undefined)) {
+        return answerOf(draft, schema, { wanted: [list], words: asked.value ?? "" });
+      }
+      if (needsValue && (asked.value ?? "").trim() === "") {
+        return answerOf(draft, schema, { wanted: [], notes: await judge.values(asked, building, { schema, call }) });
+      }
+      if (draft.steps.length >= mostSteps) {
+        throw refused(`A query has at most ${mostSteps} steps.`, "Undo some, or run it.");
+      }
+      const step = readStep(asked, optionsOf(building, schema), building);
+      const steps = [...draft.steps, step];
+      const { rows, notes } = await judge.step(step, replay(steps), { schema, call });
+      const next = { ...draft, steps, rows };
+      drafts.put(next);
+      return answerOf(next, schema, { wanted: following(step), notes });
+    },
+    /** Takes back the last step. @throws FedwayError `DRAFT_UNKNOWN`, `STEP_REFUSED` when there is none */
+    async undo(handle: string, call: ContainerCall): Promise<ContainerAnswer> {
+      const { draft, schema } = await current(handle, call);
+      if (draft.steps.length === 0) throw refused("There is no step to take back.", "Choose a class.");
+      return counted({ ...draft, steps: draft.steps.slice(0, -1) }, schema, call);
+    },
+    /** Shows the query and counts its rows again, without a step. @throws FedwayError `DRAFT_UNKNOWN` */
+    async look(handle: string, call: ContainerCall): Promise<ContainerAnswer> {
+      const { draft, schema } = await current(handle, call);
+      return counted(draft, schema, call);
+    },
+  };
+}
+
+type NewDraft = Omit<StoredDraft, "expiresAtMs">;
+
+interface Current {
+  readonly draft: StoredDraft;
+  readonly schema: Schema;
+  readonly building: Building;
+}
+
+interface Shown {
+  readonly wanted: readonly NumberedList["step"][];
+  readonly notes?: readonly string[];
+  /** Only items of the lists with these words. */
+  readonly words?: string;
+}
+
+function answerOf(draft: NewDraft, schema: Schema, { wanted, notes = [], words = "" }: Shown): ContainerAnswer {
+  const building = replay(draft.steps);
+  const options = optionsOf(building, schema);
+  const { opened } = building;
+  return {
+    handle: draft.handle,
+    query: building.draft.triples.length === 0 ? "" : textOf(writeDraft(building.draft, schema, true)),
+    rows: draft.rows,
+    notes,
+    lists: wanted.map((step) => numbered(step, options, { schema, words })),
+    open: opened && `${opened.step} ?${opened.column}`,
+  };
+}
+
+/** The list from which a step takes its number. */
+const listOf: Partial<Readonly<Record<AskedStep["step"], NumberedList["step"]>>> = {
+  class: "class",
+  property: "property",
+  path: "path",
+  filter: "filter",
+  or: "filter",
+  show: "filter",
+  group: "filter",
+  except: "filter",
+};
+
+const following = ({ step }: Step): readonly NumberedList["step"][] => {
+  if (step === "class" || step === "path") return ["property", "path"];
+  return step === "except" || step === "compare" ? ["class"] : ["filter"];
+};
+
+function endpointsOf(ids: readonly string[], { catalog }: ContainerParts): readonly string[] {
+  const endpoints = ids.flatMap((id) => {
+    const federation = catalog.byId(id) ? undefined : catalog.federation(id);
+    return federation ? catalog.membersOf(federation).map((member) => member.id) : [id];
+  });
+  const unknown = endpoints.find((id) => !catalog.byId(id));
+  if (unknown !== undefined) throw unknownId("endpoint", unknown, catalog);
+  if (endpoints.length === 0)
+    throw refused("No endpoint is named.", "Give ids of endpoints or of a federation as value.");
+  return [...new Set(endpoints)].slice(0, mostEndpoints);
+}
+
+/** Schemas of the last few sets of endpoints; those without a description are left out. */
+function createSchemas({ descriptions }: ContainerParts) {
+  const kept = new Map<string, { readonly version: string; readonly schema: Schema }>();
+  return async (ids: readonly string[]): Promise<Schema> => {
+    const found = await Promise.all(ids.map(async (id) => ({ id, description: await descriptions.get(id) })));
+    const sources = found.flatMap(({ id, description }) => (description ? [{ id, description }] : []));
+    if (sources.length === 0) {
+      throw new FedwayError("DESCRIPTION_UNKNOWN", "None of these endpoints has been described yet.", {
+        next: `POST /api/endpoints/${ids[0] ?? "{id}"}/describe has it described.`,
+      });
+    }
+    const key = ids.join(" ");
+    const version = sources.map(({ description }) => description.finishedAt).join(" ");
+    const known = kept.get(key);
+    if (known?.version === version) return known.schema;
+    const schema = schemaOf(sources);
+    kept.delete(key);
+    kept.set(key, { version, schema });
+    if (kept.size > keptSchemas) kept.delete(kept.keys().next().value ?? "");
+    return schema;
+  };
+}
