@@ -212,6 +212,22 @@ it("fedway ask writes the rows, and what they cost", async () => {
   expect((await cli(["ask", question, "--rounds", "12"])).code).toBe(2);
 });
 
+it("fedway ask --url asks a running service, with its token", async () => {
+  service = await startService({}, env);
+  model.answer(fenced(empty));
+  const { text } = await ask({ question, rounds: 0 });
+  const json = (): Response => new Response(text, { headers: { "Content-Type": "application/json" } });
+  const words = ["ask", question, "--rounds", "0", "--endpoint", "people", "--url", "http://127.0.0.1:1/"];
+  const { code, out, calls } = await cli(words, { fetch: json, adminToken: token });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("status: empty") });
+  expect(calls).toMatchObject([
+    { url: "http://127.0.0.1:1/api/ask", init: { headers: { Authorization: `Bearer ${token}` } } },
+  ]);
+  expect(JSON.parse(String(calls[0]?.init?.body))).toEqual({ question, rounds: 0, endpoints: ["people"] });
+  const missing = (): Response => new Response("", { status: 404 });
+  expect(await cli(words, { fetch: missing })).toMatchObject({ code: 2, err: expect.stringContaining("FEDWAY_CHAT") });
+});
+
 it("the route needs the admin token, and is not there without a model", async () => {
   service = await startService({}, env);
   const body = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question }) };
