@@ -5,7 +5,7 @@ import type { Offer, QueryScope } from "./query-scope.ts";
 import { type Constant, constantsOf } from "./unlike-constants.ts";
 
 /** What is known of the values that endpoints have. */
-export type KnownValues = Pick<ValueIndex, "find" | "holdsAll">;
+export type KnownValues = Pick<ValueIndex, "find" | "holdsAll" | "labelsBy">;
 
 const mostConstants = 5;
 const mostHits = 50;
@@ -23,19 +23,24 @@ export async function otherValues(
   scope: QueryScope,
   { values, search: terms }: { readonly values?: KnownValues | undefined; readonly search: KnownTerms },
 ): Promise<readonly Offer[]> {
-  const hasAll = (id: string, iri: string): boolean =>
-    values?.holdsAll(id, iri) === true || terms.hasTerm(id, { kind: "property", iri }) === "no";
   if (values === undefined || scope.ids.length === 0) return [];
+  const hasAll = (id: string, iri: string): boolean =>
+    values.holdsAll(id, iri) || terms.hasTerm(id, { kind: "property", iri }) === "no";
+  // A property whose values are labels is known whole when each of its triples gave one.
+  const labelsAll = ({ property, facts: { isCounted, triples = 0 } }: Constant): boolean =>
+    isCounted && triples > 0 && sumOf(scope.ids.map((id) => values.labelsBy(id, property))) >= triples;
   const texts = constantsOf(parsed, scope).filter(({ at }) => parsed.tokens[at]?.kind === "string");
   const found = texts.slice(0, mostConstants).map(async (constant) => {
     const hits = await values.find({ texts: [constant.value], endpoints: scope.ids, limit: mostHits });
     return offersFor(parsed, constant, {
       hits: hits.filter(({ property }) => property === constant.property),
-      isCertain: scope.ids.every((id) => hasAll(id, constant.property)),
+      isCertain: labelsAll(constant) || scope.ids.every((id) => hasAll(id, constant.property)),
     });
   });
   return (await Promise.all(found)).flat();
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 interface Found {
   readonly hits: readonly ValueHit[];

@@ -4,9 +4,10 @@ import type { PropertyPartition, VoidDescription } from "../../registry/void/voi
 
 /** What one or several descriptions say of a property. */
 export interface PropertyFacts {
-  /** The largest count of any endpoint; absent when unknown. */
+  /** Of all endpoints together; absent when unknown. */
   readonly triples?: number;
-  readonly distinctSubjects?: number;
+  /** All of them were counted. */
+  readonly isCounted: boolean;
   /** Classes whose instances have the property. */
   readonly subjects: ReadonlySet<string>;
   /** Classes of its objects. */
@@ -41,7 +42,7 @@ export function vocabularyOf(descriptions: readonly VoidDescription[]): Vocabula
 
 interface OpenFacts {
   triples?: number;
-  distinctSubjects?: number;
+  isCounted: boolean;
   readonly subjects: Set<string>;
   readonly objects: Set<string>;
   readonly datatypes: Set<string>;
@@ -49,6 +50,7 @@ interface OpenFacts {
 }
 
 const emptyFacts = (): OpenFacts => ({
+  isCounted: true,
   subjects: new Set(),
   objects: new Set(),
   datatypes: new Set(),
@@ -76,11 +78,9 @@ function vocabularyOfOne(description: VoidDescription): Vocabulary {
   return finished({ classes, properties, languages: new Set(description.languages), prefixes });
 }
 
-function addCounts(facts: OpenFacts, { triples, distinctSubjects }: PropertyPartition): void {
-  if (triples !== undefined) facts.triples = Math.max(facts.triples ?? 0, triples.value);
-  if (distinctSubjects !== undefined) {
-    facts.distinctSubjects = Math.max(facts.distinctSubjects ?? 0, distinctSubjects.value);
-  }
+function addCounts(facts: OpenFacts, { triples }: PropertyPartition): void {
+  if (triples !== undefined) facts.triples = (facts.triples ?? 0) + triples.value;
+  facts.isCounted &&= triples?.status === "exact";
 }
 
 function merged(all: readonly Vocabulary[]): Vocabulary {
@@ -88,7 +88,7 @@ function merged(all: readonly Vocabulary[]): Vocabulary {
   const properties = new Map<string, OpenFacts>();
   for (const each of all) {
     for (const [iri, { entities = 0 }] of each.classes) {
-      classes.set(iri, { entities: Math.max(classes.get(iri)?.entities ?? 0, entities) });
+      classes.set(iri, { entities: (classes.get(iri)?.entities ?? 0) + entities });
     }
     for (const [iri, facts] of each.properties)
       properties.set(iri, together(properties.get(iri) ?? emptyFacts(), facts));
@@ -101,10 +101,8 @@ function together(into: OpenFacts, facts: PropertyFacts): OpenFacts {
   for (const name of ["subjects", "objects", "datatypes"] as const) {
     for (const value of facts[name]) into[name].add(value);
   }
-  for (const name of ["triples", "distinctSubjects"] as const) {
-    const value = facts[name];
-    if (value !== undefined) into[name] = Math.max(into[name] ?? 0, value);
-  }
+  if (facts.triples !== undefined) into.triples = (into.triples ?? 0) + facts.triples;
+  into.isCounted &&= facts.isCounted;
   into.objectsComplete &&= facts.objectsComplete;
   return into;
 }

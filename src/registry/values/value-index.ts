@@ -122,6 +122,12 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       const harvest = byEndpoint.get(id)?.harvest;
       return harvest !== undefined && isWhole(harvest, property);
     },
+    /** How many labels of entities by this property are known, which is at most its number of triples there. */
+    labelsBy(id: string, property: string): number {
+      const { harvest, rows = [] } = byEndpoint.get(id) ?? {};
+      const own = rows.filter(([iri, , , at]) => iri !== "" && harvest?.properties[at] === property);
+      return new Set(own.map(([iri, literal]) => `${iri} ${literal}`)).size;
+    },
     /** All values of those properties of an endpoint that have few, for its schema view: texts first, fewest values first. */
     examples(id: string): readonly ValueExamples[] {
       const indexed = byEndpoint.get(id);

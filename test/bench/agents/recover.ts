@@ -4,7 +4,7 @@ import { startService } from "../../support/running-service.ts";
 import { writeReport } from "../proxy/report.ts";
 import { buildShards, exampleQueries, type GoldQuery, hasDatasets, publishedQueries } from "./recover/gold-queries.ts";
 import { mistakes } from "./recover/mistakes.ts";
-import { type Answer, type Desk, run as runQuery, work } from "./recover/scripted-agent.ts";
+import { type Answer, type Desk, isDoubted, run as runQuery, work } from "./recover/scripted-agent.ts";
 
 // Right queries are broken in the ways in which models break them. An agent without wit, which only follows what the check
 // and the diagnosis say, has to come back to the right answer.
@@ -57,11 +57,13 @@ async function describeAll(url: string, ids: readonly string[]): Promise<void> {
 }
 
 async function measure(desk: Desk, all: readonly GoldQuery[]): Promise<void> {
+  const doubted: string[] = [];
   const golds: { readonly gold: GoldQuery; readonly answer: Answer }[] = [];
   for (const gold of all) {
     const answer = await runQuery(desk, gold);
     if (answer.status !== "ok") throw new Error(`${gold.id} is ${answer.status}: ${answer.diagnosis?.detail}`);
     golds.push({ gold, answer });
+    if (await isDoubted(desk, gold)) doubted.push(gold.id);
   }
   const startedMs = performance.now();
   const tallies = new Map<string, Tally>();
@@ -74,6 +76,7 @@ async function measure(desk: Desk, all: readonly GoldQuery[]): Promise<void> {
       if (text !== undefined && text !== gold.text) await oneCase({ desk, gold, text, answer, tally });
     }
   }
+  process.stdout.write(`right queries that the check would change: ${doubted.length} ${doubted.join(" ")}\n`);
   await print(tallies, golds.length, performance.now() - startedMs);
 }
 

@@ -1,4 +1,4 @@
-import type { Problem } from "../../../../src/errors/fedway-error.ts";
+import type { Problem, Repair } from "../../../../src/errors/fedway-error.ts";
 
 /** Where the agent works. */
 export interface Desk {
@@ -23,6 +23,7 @@ export interface Answer {
 
 interface Checked {
   readonly query: string;
+  readonly repairs: readonly Repair[];
   readonly suggested: string | null;
 }
 
@@ -60,14 +61,15 @@ const mostSteps = 2;
 
 /**
  * Follows feedback only. Each query is checked first; what the check mends by itself costs no step. Then, at most twice: the
- * query that the check suggests, else the first repair of the diagnosis of an answer that is empty or failed.
+ * query that the check suggests, else the first repair of the diagnosis of an answer that is empty or failed,
+ * or else of what the check offers without suggesting it.
  */
 export async function work(desk: Desk, sent: Sent): Promise<Outcome> {
   const { endpoint, federation } = sent;
   const followed: string[] = [];
   let { text } = sent;
   for (;;) {
-    const { query, suggested } = await check(desk, { text, endpoint, federation });
+    const { query, suggested, repairs } = await check(desk, { text, endpoint, federation });
     text = query;
     if (suggested !== null && followed.length < mostSteps) {
       followed.push("check");
@@ -78,7 +80,7 @@ export async function work(desk: Desk, sent: Sent): Promise<Outcome> {
     const steps = followed.length;
     if (answer.rows.length > 0 || steps === mostSteps) return { answer, steps, followed };
     const diagnosis = await explained(desk, answer);
-    const next = repairedBy(diagnosis, text);
+    const next = repairedBy(diagnosis, text) ?? repairedBy({ repairs }, text);
     if (next === undefined) return { answer, steps, followed };
     followed.push(`diagnosis ${diagnosis?.code}`);
     text = next;
@@ -92,11 +94,17 @@ async function explained({ url }: Desk, { run: id, diagnosis }: Answer): Promise
   return (answer as { data?: { diagnosis: Problem | null } }).data?.diagnosis ?? diagnosis;
 }
 
-/** The text with the first repair that is offered; undefined when there is none that fits. */
-function repairedBy(diagnosis: Problem | null, text: string): string | undefined {
-  for (const { before, after, applied } of diagnosis?.repairs ?? []) {
-    if (applied || before === "" || !text.includes(before)) continue;
+/** The text with the first repair that is offered and puts something in the place of something; undefined for none. */
+function repairedBy(offered: Pick<Problem, "repairs"> | null, text: string): string | undefined {
+  for (const { before, after, applied } of offered?.repairs ?? []) {
+    if (applied || before === "" || after === "" || !text.includes(before)) continue;
     return text.replace(before, () => after);
   }
   return undefined;
+}
+
+/** Whether the check would change a query. */
+export async function isDoubted(desk: Desk, sent: Sent): Promise<boolean> {
+  const { query, suggested } = await check(desk, sent);
+  return suggested !== null || query !== sent.text;
 }

@@ -1,6 +1,7 @@
 import { createQueryCheck } from "../../../../src/diagnosis/check/query-check.ts";
 import { createPlanner } from "../../../../src/plan/create-planner.ts";
 import { createSearchIndex } from "../../../../src/registry/search/search-index.ts";
+import { createValueIndex } from "../../../../src/registry/values/value-index.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
 import { classPartition, descriptionOf, propertyPartition } from "../../../support/synthetic-catalog.ts";
 import { toCatalog, toEntry } from "../../plan/plan-cases.ts";
@@ -52,6 +53,31 @@ const catalog = toCatalog(
   [{ id: "both", title: "both", members: ["people", "works"], memberKeywords: [] }],
 );
 
+const read = {
+  endpoint: "http://people.example/sparql",
+  describedAt: "2026-01-01T00:00:00Z",
+  harvestedAt: "2026-01-01T00:00:00Z",
+  complete: false,
+  classes: [],
+  cost: { requests: 1, bytes: 1, ms: 1 },
+};
+
+/** All titles of companies, and one of many names. */
+function openValues() {
+  const values = createValueIndex();
+  values.set("people", {
+    ...read,
+    properties: [`${ex}companyTitle`, `${foaf}name`],
+    rows: [
+      ["", '"Harbour Works"', -1, 0, 3],
+      ["", '"Northern Mills"', -1, 0, 2],
+      ["http://people.example/1", '"Grete Hermann"@en', -1, 1, -1],
+    ],
+    whole: [[-1, 0]],
+  });
+  return values;
+}
+
 /** Persons and companies at "people", paintings at "works", nothing known of "unseen"; both descriptions are complete. */
 export function openCheck() {
   const search = createSearchIndex();
@@ -62,6 +88,7 @@ export function openCheck() {
     catalog,
     planner,
     search,
+    values: openValues(),
     descriptions: { get: async (id) => descriptions.get(id) },
     now: () => Date.parse("2026-01-01T12:00:00Z"),
   });

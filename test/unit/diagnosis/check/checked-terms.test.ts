@@ -123,6 +123,28 @@ describe("what contradicts the descriptions is offered the other way", () => {
   });
 });
 
+describe("a text that the data do not have", () => {
+  it.each([
+    ["misspelt", "?c ex:companyTitle 'Harbor Works'"],
+    ["in other case", "?c ex:companyTitle 'harbour works'"],
+    ["in a FILTER", "?c ex:companyTitle ?t FILTER('Habour Works' = ?t)"],
+  ])("%s, is suggested where all of them are known", async (_, patterns) => {
+    const { suggested, repairs } = await checked(inPeople(patterns));
+    expect(repairs).toMatchObject([{ kind: "value", after: '"Harbour Works"', applied: false }]);
+    expect(suggested).toContain('"Harbour Works"');
+  });
+  it("is only offered where there may be more", async () => {
+    const { suggested, repairs } = await checked(inPeople("?p foaf:name 'Grete Herman'@en"));
+    expect(repairs).toMatchObject([{ kind: "value", after: '"Grete Hermann"@en', applied: false }]);
+    expect(suggested).toBeUndefined();
+  });
+  it("is not told when the data have it, or nothing like it", async () => {
+    for (const patterns of ["?c ex:companyTitle 'Northern Mills'", "?p foaf:name 'Emmy Noether'@en"]) {
+      expect(await checked(inPeople(patterns))).toMatchObject({ valid: true, repairs: [] });
+    }
+  });
+});
+
 describe("before running", () => {
   it("it is told what pulls many rows, and what to begin with", async () => {
     const query = `${prologue} SELECT * { SERVICE <people> { ?p foaf:name ?n } SERVICE <works> { ?w ex:painter ?p } }`;
