@@ -5,6 +5,7 @@ import { runRecoverBench } from "./agents/recover.ts";
 import { runToolsBench } from "./agents/tools.ts";
 import { runValuesBench } from "./agents/values.ts";
 import { runViewsBench } from "./agents/views.ts";
+import { runWhyNotBench } from "./agents/why-not.ts";
 
 /** A part of the agents' side that is measured. */
 type Part = (options: { readonly quick: boolean }) => Promise<void>;
@@ -17,6 +18,7 @@ const parts: Readonly<Record<string, Part>> = {
   tools: runToolsBench,
   values: runValuesBench,
   views: runViewsBench,
+  "why-not": runWhyNotBench,
 };
 
 /**

@@ -67,10 +67,13 @@ const mostSources = 10;
 
 type Explained = Pick<EmptyDiagnosis, "problem"> & Partial<EmptyDiagnosis>;
 
-function showRun(run: RunRecord, { problem, questions }: Explained, { hint }: ToolCall): ToolAnswer {
+function showRun(run: RunRecord, { problem, questions, requests }: Explained, { hint }: ToolCall): ToolAnswer {
   const { id, status, rows, sources, notes } = run;
   const diagnosis = problem && problemForModel(problem, hint);
-  const counted = questions === undefined ? [] : [`${questions} questions were asked about it.`];
+  const counted =
+    questions === undefined
+      ? []
+      : [`${questions} questions were asked about it, in ${requests ?? 0} requests to endpoints.`];
   const verdict = diagnosis ? problemText(diagnosis) : verdicts[status];
   const text = [
     `status: ${status}${rows === undefined ? "" : `, ${rows} rows`}`,
@@ -81,7 +84,16 @@ function showRun(run: RunRecord, { problem, questions }: Explained, { hint }: To
   ].join("\n");
   return {
     text,
-    data: { run: id, status, rows: rows ?? null, diagnosis, sources, notes, questions: questions ?? 0 },
+    data: {
+      run: id,
+      status,
+      rows: rows ?? null,
+      diagnosis,
+      sources,
+      notes,
+      questions: questions ?? 0,
+      requests: requests ?? 0,
+    },
   };
 }
 

@@ -78,7 +78,7 @@ function spelling(left: string, right: string): Likeness {
   const longest = Math.max(a.length, b.length);
   if (longest === 0) return { kind: "other", score: 0 };
   const letters = 1 - editDistance(a, b, longest) / longest;
-  if (letters >= 0.7) return { kind: "spelling", score: 0.9 * letters };
+  if (letters >= 0.6) return { kind: "spelling", score: 0.9 * letters };
   const [some, others] = [wordSet(a), wordSet(b)];
   const shared = [...some].filter((word) => others.has(word)).length;
   const words = shared / Math.max(1, Math.max(some.size, others.size));

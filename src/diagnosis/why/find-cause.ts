@@ -1,8 +1,8 @@
 import type { Candidate, Variation } from "./vary-triple.ts";
-import { candidateFinding, candidatesOf, hintsOf, suggestionsOf, variationsOf } from "./vary-triple.ts";
+import { candidateFinding, candidatesOf, hintsOf, suggestionsOf, variationsOf, withCandidate } from "./vary-triple.ts";
 import { atEndpoint, type Finding, type Inquiry, shownPart } from "./inquiry.ts";
 import { explainJoin } from "./join-adapters.ts";
-import { type QueryPart, renderParts } from "./query-parts.ts";
+import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { explainFilter } from "./vary-filter.ts";
 import { mistakenEndpoint } from "./mistaken-endpoint.ts";
 
@@ -13,6 +13,8 @@ type Note = (finding: Finding) => void;
 const goodEnough = 0.5;
 /** One that is more like it than this is meant. */
 const nearlySure = 0.85;
+/** Subqueries in subqueries that are looked into. */
+const deepest = 3;
 /** Parts whose variations are asked together. */
 const mostSuspects = 5;
 
@@ -20,7 +22,7 @@ const mostSuspects = 5;
  * Why the parts of an inquiry have no solutions together; "solvable" when they have some, "unknown" when they cannot be asked.
  * @throws BudgetSpent; FedwayError `CANCELLED`
  */
-export async function findCause(inquiry: Inquiry, note: Note): Promise<Finding | "solvable" | "unknown"> {
+export async function findCause(inquiry: Inquiry, note: Note, depth = 0): Promise<Finding | "solvable" | "unknown"> {
   const { parts, prober } = inquiry;
   const alone = parts.filter((part) => part.kind === "triple" || part.kind === "block");
   const clauses = clausesOf(parts);
@@ -29,14 +31,26 @@ export async function findCause(inquiry: Inquiry, note: Note): Promise<Finding |
   if (whole !== false) return whole === true ? "solvable" : "unknown";
   const empty = alone.filter((_, at) => others[at] === false);
   const [one, ...more] = empty;
+  const inside =
+    more.length === 0 && depth < deepest
+      ? await causeInside({ ...inquiry, parts: one?.inner ?? [] }, note, depth + 1)
+      : undefined;
+  if (inside) return inside;
   if (one) return blameEmpty(inquiry, [one, ...more], note);
-  const emptyClause = clauses.find((_, at) => others[alone.length + at] === false);
-  if (emptyClause) {
-    const [first] = emptyClause;
-    const message = `The clause ${first && atEndpoint(inquiry, first)} has no solutions, though each of its patterns has.`;
-    note({ code: "EMPTY_PATTERN", message, part: first, repairs: [], suggestions: [] });
-  }
+  const [first] = clauses.find((_, at) => others[alone.length + at] === false) ?? [];
+  if (first) note(emptyClause(inquiry, first));
   return blameTogether(inquiry, note);
+}
+
+/** Of a block that has no solutions: those of its parts that have none. */
+async function causeInside(inquiry: Inquiry, note: Note, depth: number): Promise<Finding | undefined> {
+  const cause = inquiry.parts.length > 0 ? await findCause(inquiry, note, depth) : undefined;
+  return typeof cause === "object" ? cause : undefined;
+}
+
+function emptyClause(inquiry: Inquiry, part: QueryPart): Finding {
+  const message = `The clause ${atEndpoint(inquiry, part)} has no solutions, though each of its patterns has.`;
+  return { code: "EMPTY_PATTERN", message, part, repairs: [], suggestions: [] };
 }
 
 /** The parts of each SERVICE that has several. */
@@ -55,25 +69,40 @@ async function blameEmpty(
   note(emptyPattern(inquiry, first, rest.length));
   const mistaken = await mistakenEndpoint(inquiry, empty);
   if (mistaken) return mistaken;
-  let all: Finding | undefined;
-  for (const part of empty.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects)) {
-    const finding = await blameAlone(inquiry, part, empty);
-    all = all ? { ...all, repairs: [...all.repairs, ...finding.repairs] } : finding;
-    note(all);
-  }
-  if (all === undefined || rest.length === 0) return all ?? emptyPattern(inquiry, first, rest.length);
-  const message = `${all.message} ${empty.length} patterns have no solutions by themselves.`;
-  const next = `Make all ${all.repairs.length} repairs: each mends one of the patterns.`;
-  return { ...all, message, ...(all.repairs.length > 1 && { next }) };
+  const suspects = empty.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
+  const best = await bestCandidates(inquiry, suspects, inquiry.parts);
+  const [candidate] = best;
+  if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, candidate, best);
+  const [suspect] = suspects;
+  if (suspect === undefined) return emptyPattern(inquiry, first, rest.length);
+  return rest.length === 0
+    ? unlikely(inquiry, suspect, best)
+    : blameSeveral(inquiry, [suspect, ...suspects.slice(1)], empty);
 }
 
-/** What is wrong with a pattern that has no solutions alone. */
-async function blameAlone(inquiry: Inquiry, part: QueryPart, empty: readonly QueryPart[]): Promise<Finding> {
-  const among = inquiry.parts.filter((other) => other === part || !empty.includes(other));
-  const best = await bestCandidates(inquiry, [part], among);
-  const [first] = best;
-  if (first && first.likeness.score >= goodEnough) return candidateFinding(inquiry, first, best);
-  return unlikely(inquiry, part, best);
+/** Several patterns that have no solutions alone: each is looked at beside those that have, then all changes together. */
+async function blameSeveral(
+  inquiry: Inquiry,
+  suspects: readonly [QueryPart, ...QueryPart[]],
+  empty: readonly QueryPart[],
+): Promise<Finding> {
+  const others = new Set(inquiry.parts.filter((part) => !empty.includes(part)));
+  const findings: Finding[] = [];
+  let mended: readonly QueryPart[] = inquiry.parts;
+  for (const part of suspects) {
+    const among = inquiry.parts.filter((other) => other === part || others.has(other));
+    const best = await bestCandidates(inquiry, [part], among);
+    const [candidate] = best;
+    const isLikely = candidate !== undefined && candidate.likeness.score >= goodEnough;
+    findings.push(isLikely ? candidateFinding(inquiry, candidate, best) : await unlikely(inquiry, part, best));
+    if (isLikely) mended = withCandidate(mended, candidate);
+  }
+  const [finding] = findings;
+  const [has] = await inquiry.prober.anySolutions([renderParts(mended)]);
+  const told = emptyPattern(inquiry, suspects[0], empty.length - 1);
+  const repairs = has === true ? findings.flatMap((each) => each.repairs) : [];
+  const next = has === true ? `Make all ${repairs.length} repairs; the query then has solutions (checked).` : told.next;
+  return { ...told, ...finding, message: told.message, repairs, next };
 }
 
 function emptyPattern(inquiry: Inquiry, part: QueryPart, more: number): Finding {
@@ -110,44 +139,45 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
 
 /** Parts of which each has solutions, but not all together. */
 async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
-  const { parts, prober } = inquiry;
-  const filters = parts.filter(({ kind }) => kind === "filter");
-  const removable = parts.filter(({ kind }) => kind !== "optional" && kind !== "bind");
-  const groups = [parts.filter(({ kind }) => kind !== "filter"), ...removable.map((part) => without(parts, part))];
-  const [unfiltered, ...left] = await prober.anySolutions(groups.map(renderParts));
-  let core = removable.filter((_, at) => left[at] === true);
-  if (core.length === 0 && unfiltered === true)
-    core = await firstFailing(
-      inquiry,
-      parts.filter(({ kind }) => kind !== "filter"),
-      filters,
-    );
-  if (core.length === 0)
-    core = await firstFailing(
-      inquiry,
-      [],
-      parts.filter(({ kind }) => kind !== "filter"),
-    );
+  const { core, needless } = await coreOf(inquiry);
   if (core.length === 0) return undecided(inquiry);
   note(togetherEmpty(core));
   const suspects = core.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
-  const best = await bestCandidates(inquiry, suspects, parts);
+  const best = await bestCandidates(inquiry, suspects, inquiry.parts);
   const [candidate] = best;
   if (candidate && candidate.likeness.score >= nearlySure) return candidateFinding(inquiry, candidate, best);
   const filter = core.find(({ kind }) => kind === "filter");
-  if (filter) return explainFilter(inquiry, filter);
+  if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
+  const likely =
+    candidate && candidate.likeness.score >= goodEnough ? candidateFinding(inquiry, candidate, best) : null;
+  // Between endpoints unlike keys are the likeliest mistake, within one any other is.
+  const isBetween = new Set(core.map(serviceOf)).size > 1;
+  if (likely && !isBetween) return likely;
   const unlike = await explainJoin(inquiry, core);
-  if (unlike) return unlike;
-  if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, candidate, best);
-  const finding = togetherEmpty(core);
-  return { ...finding, suggestions: suggestionsOf(best) };
+  return unlike ?? likely ?? { ...togetherEmpty(core), suggestions: suggestionsOf(best) };
+}
+
+/** Parts that have no solutions together; needless are those without any one of which the query has some. */
+async function coreOf(
+  inquiry: Inquiry,
+): Promise<{ readonly core: readonly QueryPart[]; readonly needless: readonly QueryPart[] }> {
+  const { parts, prober } = inquiry;
+  const filters = parts.filter(({ kind }) => kind === "filter");
+  const patterns = parts.filter(({ kind }) => kind !== "filter");
+  const removable = parts.filter(({ kind }) => kind !== "optional" && kind !== "bind");
+  const groups = [patterns, ...removable.map((part) => without(parts, part))];
+  const [unfiltered, ...left] = await prober.anySolutions(groups.map(renderParts));
+  const needless = removable.filter((_, at) => left[at] === true);
+  if (needless.length > 0) return { core: needless, needless };
+  const failing = unfiltered === true ? await firstFailing(inquiry, patterns, filters) : [];
+  return { core: failing.length > 0 ? failing : await firstFailing(inquiry, [], patterns), needless };
 }
 
 /** All parts but one, and but the filters that need what only that one binds. */
 function without(parts: readonly QueryPart[], part: QueryPart): readonly QueryPart[] {
   const rest = parts.filter((other) => other !== part);
   const bound = new Set(rest.flatMap(({ kind, variables }) => (kind === "filter" ? [] : [...variables])));
-  const lost = [...part.variables].filter((name) => !bound.has(name));
+  const lost = part.kind === "filter" ? [] : [...part.variables].filter((name) => !bound.has(name));
   return rest.filter(({ kind, variables }) => kind !== "filter" || !lost.some((name) => variables.has(name)));
 }
 

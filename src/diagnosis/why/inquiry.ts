@@ -36,6 +36,8 @@ export interface Finding {
   readonly message: string;
   /** The part that is to blame. */
   readonly part?: QueryPart | undefined;
+  /** The part as it should be. */
+  readonly fitting?: QueryPart | undefined;
   /** Instead of the endpoint that the part is sent to. */
   readonly endpoint?: string | undefined;
   /** Endpoints that would fit. */

@@ -6,6 +6,7 @@ import { parseQuery } from "../../sparql/parse-query.ts";
 import { tokenAt } from "../../sparql/tokens.ts";
 import { endpointOf, type Finding, type Inquiry, repairOf, shownPart, shownTerm } from "./inquiry.ts";
 import { termToText } from "../../results/terms.ts";
+import { termOf } from "./mistaken-endpoint.ts";
 import { type KeyAdapter, keyAdapters } from "./join-keys.ts";
 import { partsOf, type QueryPart, renderParts, type Wrapper } from "./query-parts.ts";
 
@@ -43,11 +44,14 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
       [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
     );
     const [left = [], right = []] = samples;
+    const areIris = left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode";
+    const adapters = keyAdapters(left, right, mostAdapters);
+    const guess = adapters.find(({ isGuess }) => isGuess);
     const mendings = [
-      ...keyAdapters(left, right, mostAdapters).map((adapter) => withKeys(inquiry, join, adapter)),
-      ...(left[0]?.termType === "NamedNode" && right[0]?.termType === "NamedNode"
-        ? identityMendings(inquiry, join)
-        : []),
+      ...adapters.filter(({ isGuess }) => !isGuess).map((adapter) => withKeys(inquiry, join, adapter)),
+      ...(areIris ? identityMendings(inquiry, join) : []),
+      // Believed last, and never within one endpoint.
+      ...(guess && join.wrapper ? [withKeys(inquiry, join, guess)] : []),
     ];
     const mended = await firstVerified(inquiry, mendings);
     if (mended) return keysFinding(inquiry, join, { mended, left, right });
@@ -61,6 +65,8 @@ function joinsOf({ parts }: Inquiry, core: readonly QueryPart[]): readonly Join[
   for (const part of core.toReversed()) {
     const wrapper = part.wrappers.find(({ service }) => service !== undefined);
     const side = parts.filter((other) => (wrapper ? other.wrappers.includes(wrapper) : other === part));
+    // Things of two classes that have the same numbers are not the same things.
+    if (!wrapper && termOf(part)?.kind === "class") continue;
     for (const join of joinsOfSide(parts, { side, wrapper }))
       joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
     for (const { later, behind } of sidesBehind(parts, part)) {

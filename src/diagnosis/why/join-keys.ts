@@ -10,6 +10,8 @@ export interface KeyAdapter {
   readonly left: (value: string) => string;
   /** The same for the right one; absent: the left expression gives the right value as it is. */
   readonly right?: (value: string) => string;
+  /** It takes IRIs of one namespace for those of another, which may name other things with the same numbers. */
+  readonly isGuess: boolean;
   /** Sampled left values that found a right one. */
   readonly matches: number;
 }
@@ -75,10 +77,13 @@ const allSteps: readonly Steps[] = Array.from({ length: 16 }, (_, bits) => ({
 /** Few steps are likelier than many; a beginning that only one side has is the likeliest difference of an IRI and a literal. */
 function costOf({ steps, leftPrefix, rightPrefix, from, to }: Rule): number {
   const count = Object.values(steps).filter(Boolean).length;
-  return count + prefixCost(leftPrefix, from) + prefixCost(rightPrefix, to);
+  if (leftPrefix === rightPrefix) return count + (leftPrefix === "" ? 0 : 0.6);
+  // Prefixes that differ in case alone are a matter of case.
+  const isCase = leftPrefix.toLowerCase() === rightPrefix.toLowerCase();
+  return count + (isCase ? 1.5 : prefixCost(leftPrefix, from) + prefixCost(rightPrefix, to));
 }
 
-const prefixCost = (prefix: string, { prefixes }: Side): number => (prefix === prefixes[0] ? 0 : 0.5);
+const prefixCost = (prefix: string, { prefixes }: Side): number => (prefix === prefixes[0] ? 0.1 : 0.5);
 
 function sideOf(terms: readonly RDF.Term[]): Side {
   const values = terms.map(({ value }) => value.trim()).filter((value) => value !== "");
@@ -128,8 +133,10 @@ function adapterOf(rule: Rule, matches: number): KeyAdapter | undefined {
   const left = (value: string): string => keyText(value, leftPrefix, steps);
   // Steps that lose something are done on both sides, unless right values are as they would be after them.
   const isLossless = to.terms.every((term) => keyOf(term, rightPrefix, steps) === term.value.slice(rightPrefix.length));
-  if (!isLossless) return { kind, left, right: (value) => keyText(value, rightPrefix, steps), matches };
-  return { kind, left: (value) => asTerm(withPrefix(left(value), rightPrefix), other), matches };
+  const areIris = sample.termType === "NamedNode" && other.termType === "NamedNode";
+  const isGuess = areIris && schemeless(leftPrefix) !== schemeless(rightPrefix);
+  if (!isLossless) return { kind, isGuess, left, right: (value) => keyText(value, rightPrefix, steps), matches };
+  return { kind, isGuess, left: (value) => asTerm(withPrefix(left(value), rightPrefix), other), matches };
 }
 
 /** What is unlike; undefined for a rule that changes nothing. */

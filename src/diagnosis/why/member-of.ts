@@ -14,13 +14,14 @@ export async function namedMember(inquiry: Inquiry, finding: Finding): Promise<F
   const { part } = finding;
   const { members, terms, prober } = inquiry;
   if (part === undefined || members.length === 0 || endpointOf(inquiry, part) !== undefined) return finding;
-  const term = termOf(part);
+  const fitting = finding.fitting ?? part;
+  const term = termOf(fitting);
   if (term === undefined) return finding;
   const known = members.map((id) => ({ id, has: terms?.hasTerm(id, term) ?? "unknown" }));
   const having = known.filter(({ has }) => has === "yes").map(({ id }) => id);
   const unsure = known.filter(({ has }) => has === "unknown").slice(0, mostAsked);
   for (const { id } of unsure) {
-    const group = renderParts([{ ...generalised(part), wrappers: [] }]);
+    const group = renderParts([{ ...generalised(fitting), wrappers: [] }]);
     const [has] = await prober.anySolutions([group], { endpointId: id });
     if (has === true) having.push(id);
   }

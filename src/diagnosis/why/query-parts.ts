@@ -32,6 +32,8 @@ export interface QueryPart {
   readonly triple?: TripleText;
   /** Outermost first. */
   readonly wrappers: readonly Wrapper[];
+  /** The parts of a subquery, or of the first branch of a UNION: where they have no solutions, the block has none from there. */
+  readonly inner?: readonly QueryPart[];
   /** Variables that it binds, or, of a filter, mentions. */
   readonly variables: ReadonlySet<string>;
 }
@@ -57,7 +59,9 @@ function partsOfGroup(query: ParsedQuery, group: Group, wrappers: readonly Wrapp
       to: group.to,
       branches: [group],
     });
-    return [{ kind: "block", text, range: group, wrappers, variables }];
+    const { where } = group.select;
+    const inner = where === undefined ? [] : partsOfGroup(query, where, wrappers);
+    return [{ kind: "block", text, range: group, wrappers, variables, inner }];
   }
   return group.elements.flatMap((element) => partsOfElement(query, element, wrappers));
 }
@@ -66,6 +70,7 @@ function partsOfElement(query: ParsedQuery, element: Element, wrappers: readonly
   if (element.kind === "triples") return triplesOf(query, element, wrappers);
   const wrapper = wrapperOf(query, element);
   if (wrapper) return partsOfGroup(query, wrapper.group, [...wrappers, wrapper]);
+  const branch = element.kind === "union" ? element.branches[0] : undefined;
   const isBlock = element.kind === "union" || element.kind === "graph" || element.kind === "service";
   const { tokens } = query;
   return [
@@ -74,6 +79,7 @@ function partsOfElement(query: ParsedQuery, element: Element, wrappers: readonly
       text: textOf(query, element),
       range: element,
       wrappers,
+      ...(branch && { inner: partsOfGroup(query, branch, wrappers) }),
       variables: element.kind === "filter" ? mentionedVariables(tokens, element) : visibleInElement(tokens, element),
     },
   ];

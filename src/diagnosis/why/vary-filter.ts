@@ -23,16 +23,16 @@ interface Comparison {
 const searching: ReadonlySet<string> = new Set(["REGEX", "CONTAINS", "STRSTARTS", "STRENDS"]);
 const comparing: ReadonlySet<string> = new Set(["=", "<", ">", "<=", ">=", "!="]);
 
-/** Why a FILTER leaves nothing, when its query has solutions without it. */
-export async function explainFilter(inquiry: Inquiry, filter: QueryPart): Promise<Finding> {
+/** Why a FILTER leaves nothing. @param isSole the query has solutions without it, as was asked */
+export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole: boolean): Promise<Finding> {
   const { query, parts, prober } = inquiry;
   const without = parts.filter((part) => part !== filter);
-  const drop = repairOf(inquiry, "filter-dropped", [{ range: filter.range, replacement: "" }]);
+  const drop = isSole ? [repairOf(inquiry, "filter-dropped", [{ range: filter.range, replacement: "" }])] : [];
   const finding: Finding = {
     code: "EMPTY_FILTER",
-    message: `${shownPart(filter)} leaves nothing: the query has solutions without it.`,
+    message: `${shownPart(filter)} leaves nothing: ${isSole ? "the query has solutions without it" : "without the FILTERs there are solutions"}.`,
     part: filter,
-    repairs: [drop],
+    repairs: drop,
     suggestions: [],
     next: "Compare the condition with the suggested values, or leave it out.",
   };
@@ -40,6 +40,7 @@ export async function explainFilter(inquiry: Inquiry, filter: QueryPart): Promis
   const [first] = comparisons;
   if (first === undefined) return finding;
   const [values] = await prober.terms([{ group: renderParts(without), of: textOf(query, first.operand), most: 100 }]);
+  // Numbers are near each other by their distance, texts by their letters.
   const alike = (values ?? [])
     .map((value) => ({ value, like: likeness(first.term, value), distance: distanceOf(first.term, value) }))
     .toSorted((left, right) => right.like.score - left.like.score || left.distance - right.distance);
@@ -50,7 +51,7 @@ export async function explainFilter(inquiry: Inquiry, filter: QueryPart): Promis
   }));
   const edits = mendingEdits(inquiry, first, alike[0]);
   const mended = edits.length > 0 ? await verified(inquiry, filter, edits) : undefined;
-  return { ...finding, suggestions, repairs: mended ? [mended, drop] : [drop] };
+  return { ...finding, suggestions, repairs: mended ? [mended, ...drop] : drop };
 }
 
 const rounded = (score: number): number => Math.round(100 * score) / 100;

@@ -63,12 +63,12 @@ function directionOf(part: TriplePart, among: readonly QueryPart[]): readonly Va
   const { range } = triple.predicate;
   const isPossible = triple.object.term?.kind !== "literal" && triple.predicate.term?.kind === "iri";
   if (!isPossible || range === undefined || iriOf(triple.predicate) === rdf.type) return [];
-  const swapped = among.map((other) =>
-    other.triple && isAt(other.triple.predicate, range) ? turned(other, other.triple) : other,
-  );
-  const wanted = { group: renderParts(swapped), of: "1", most: 1 };
+  const wanted = { group: renderParts(turnedAt(among, range)), of: "1", most: 1 };
   return [{ part, place: "direction", range, written: undefined, wanted }];
 }
+
+const turnedAt = (among: readonly QueryPart[], range: TokenRange): readonly QueryPart[] =>
+  among.map((part) => (part.triple && isAt(part.triple.predicate, range) ? turned(part, part.triple) : part));
 
 function turned(part: QueryPart, { subject, predicate, object }: TripleText): QueryPart {
   return withTriple(part, { subject: object, predicate, object: subject });
@@ -84,15 +84,31 @@ function predicateOf(part: TriplePart, among: readonly QueryPart[]): readonly Va
 }
 
 /** The parts with a variable in the place of a constant; `condition` is asked of it beside its pattern. */
-function relaxed(among: readonly QueryPart[], range: TokenRange, condition?: string): readonly QueryPart[] {
-  const variable: TripleTerm = { text: `?${placeholder}`, term: { kind: "variable", name: placeholder } };
+const relaxed = (among: readonly QueryPart[], range: TokenRange, condition?: string): readonly QueryPart[] =>
+  replacedAt(among, range, {
+    term: { text: `?${placeholder}`, term: { kind: "variable", name: placeholder } },
+    condition,
+  });
+
+function replacedAt(
+  among: readonly QueryPart[],
+  range: TokenRange,
+  { term, condition }: { readonly term: TripleTerm; readonly condition?: string | undefined },
+): readonly QueryPart[] {
   return among.flatMap((part) => {
     const { triple } = part;
     const at = (["subject", "predicate", "object"] as const).find((place) => triple && isAt(triple[place], range));
     if (triple === undefined || at === undefined) return [part];
-    const changed = withTriple(part, { ...triple, [at]: variable });
+    const changed = withTriple(part, { ...triple, [at]: term });
     return condition === undefined ? [changed] : [{ ...changed, text: `${changed.text} FILTER(${condition})` }];
   });
+}
+
+/** The parts with a candidate in its place. */
+export function withCandidate(among: readonly QueryPart[], { variation, found }: Candidate): readonly QueryPart[] {
+  const { range } = variation;
+  if (found === undefined) return turnedAt(among, range);
+  return replacedAt(among, range, { term: { text: termToText(found), range, term: undefined } });
 }
 
 const isAt = (term: TripleTerm, { from, to }: TokenRange): boolean => term.range?.from === from && term.range.to === to;
@@ -123,7 +139,7 @@ export function candidatesOf(
   );
   const others = fitting.filter(({ value }) => !(place === "predicate" && value === rdf.type));
   // The fewer terms fit, the more it says that one does.
-  const rarity = isTerm ? (place === "class" ? 0.45 : 0.35) / Math.max(1, others.length) : 0;
+  const rarity = isTerm ? (place === "class" ? 0.55 : 0.45) / Math.max(1, others.length) : 0;
   return others
     .map((term): Candidate => {
       const alike = likeness(written, term);
@@ -173,6 +189,7 @@ export function candidateFinding(inquiry: Inquiry, best: Candidate, others: read
     code: isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
     message: `${pattern} has no solutions ${isTerm || part.wrappers.length > 0 ? at : `${at} with the rest of the query`}; with ${would} instead of ${was} the query has some (${differences[best.likeness.kind]}).`,
     part,
+    fitting: part.triple && withTriple(part, withTerm(part.triple, range, found)),
     repairs: [
       repairOf(inquiry, isTerm ? `term-${best.likeness.kind}` : `value-${best.likeness.kind}`, [
         { range, replacement },
@@ -203,3 +220,9 @@ function constantOf({ term }: TripleTerm): RDF.Term | undefined {
 
 const iriOf = ({ term }: { readonly term: PatternTerm | undefined }): string | undefined =>
   term?.kind === "iri" ? term.iri : undefined;
+
+function withTerm(triple: TripleText, range: TokenRange, found: RDF.Term): TripleText {
+  const at = (["subject", "predicate", "object"] as const).find((place) => isAt(triple[place], range));
+  if (at === undefined || found.termType !== "NamedNode") return triple;
+  return { ...triple, [at]: { text: termToText(found), term: { kind: "iri", iri: found.value } } };
+}

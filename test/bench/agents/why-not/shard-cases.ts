@@ -1,0 +1,242 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { storeOpener } from "../../../../src/hosting/file-store.ts";
+import type { Random } from "../../../../src/hosting/examples/world.ts";
+import { runBuild } from "../../../../src/shards/service/commands.ts";
+import { locateSpec } from "../../../../src/shards/spec-paths.ts";
+import { readShardSpec } from "../../../../src/shards/spec.ts";
+import { partsOf, type QueryPart } from "../../../../src/diagnosis/why/query-parts.ts";
+import { editText, textOf } from "../../../../src/sparql/edit-text.ts";
+import { type ParsedQuery, parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { startService, type RunningService } from "../../../support/running-service.ts";
+import { newFolder } from "../../../support/scratch-folder.ts";
+import type { PlantedCase } from "./library-cases.ts";
+
+/** Not part of the project: its licence is share-alike. */
+const source = new URL("../../../../../shared/fkgqa/", import.meta.url);
+
+const datasets = [
+  "battle_death",
+  "car_1",
+  "concert_singer",
+  "dog_kennels",
+  "flight_2",
+  "network_1",
+  "pets_1",
+  "tvshow",
+  "world_1",
+];
+
+/** The nine federations of shards, hosted by one service. */
+export interface ShardFederations {
+  readonly service: RunningService;
+  /** Ids of the members of a dataset's federation, with the properties and classes of each. */
+  readonly members: ReadonlyMap<string, readonly { readonly id: string; readonly terms: ReadonlySet<string> }[]>;
+  close(): Promise<void>;
+}
+
+/** Undefined where the data are not there. */
+export async function openShardFederations(): Promise<ShardFederations | undefined> {
+  if (!existsSync(source)) {
+    process.stdout.write("the nine datasets are not at ../shared/fkgqa: all cases are over generated data\n");
+    return undefined;
+  }
+  const root = newFolder();
+  const places = { baseDir: fileURLToPath(source), readable: [fileURLToPath(source)], writable: [] };
+  for (const dataset of datasets) {
+    const spec = readShardSpec({
+      dataset,
+      inputs: [`data/${dataset}.nt`],
+      queries: "queries.json",
+      only: { dataset },
+      mode: "guaranteed",
+      licence: "https://creativecommons.org/licenses/by-sa/4.0/",
+    });
+    const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
+    const signal = new AbortController().signal;
+    await runBuild(located, { openStores: storeOpener, dryRun: false, signal, onProgress: () => {} });
+  }
+  const folders = datasets.map((dataset) => join(root, dataset)).join(",");
+  const service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });
+  return { service, members: await membersOf(service), close: () => service.close() };
+}
+
+const termsQuery =
+  "SELECT DISTINCT ?t { { SELECT DISTINCT ?t { ?s ?t ?o } } UNION { SELECT DISTINCT ?t { ?s a ?t } } }";
+
+async function membersOf({ app }: RunningService): Promise<ShardFederations["members"]> {
+  const members = new Map<string, { id: string; terms: ReadonlySet<string> }[]>();
+  for (const federation of app.catalog.federations) {
+    const own: { id: string; terms: ReadonlySet<string> }[] = [];
+    for (const { id } of app.catalog.membersOf(federation)) {
+      const { rows } = await app.queries.table({
+        text: termsQuery,
+        endpointId: id,
+        defaultGraphs: [],
+        namedGraphs: [],
+        strict: false,
+        partial: false,
+        signal: new AbortController().signal,
+        maxRows: 10_000,
+      });
+      own.push({ id, terms: new Set(rows.flatMap(([cell]) => cell ?? [])) });
+    }
+    members.set(federation.id, own);
+  }
+  return members;
+}
+
+interface Published {
+  readonly dataset: string;
+  readonly sparql: string;
+  readonly rows: number;
+  readonly unstable?: boolean;
+  readonly rewritten?: boolean;
+}
+
+/** A change of a query's text at one of its parts; undefined where it fits none. */
+type Planter = (query: ParsedQuery, random: Random, terms: readonly string[]) => Planted | undefined;
+
+interface Planted {
+  readonly text: string;
+  /** Where the planted part begins in the changed query, in tokens. */
+  readonly part: (parts: readonly QueryPart[]) => QueryPart | undefined;
+  /** The class or property that stood there; absent for a filter. */
+  readonly term?: string;
+}
+
+/** Planted mistakes in the published queries that have rows and no aggregates, drawn in turn. */
+export function shardCases({ members }: ShardFederations, random: Random): readonly PlantedCase[] {
+  const published = (JSON.parse(readFileSync(new URL("queries.json", source), "utf8")) as readonly Published[]).filter(
+    ({ sparql, rows, unstable, rewritten }, at, all) =>
+      rows > 0 &&
+      !unstable &&
+      !rewritten &&
+      !/\b(?:count|max|min|avg|sum)\s*\(|limit/i.test(sparql) &&
+      all.findIndex((other) => other.sparql === sparql) === at,
+  );
+  const kinds = Object.entries(planters);
+  const cases = new Map<string, PlantedCase>();
+  for (let at = 0; at < 1_500; at++) {
+    const [cause, plant] = kinds[at % kinds.length] ?? [];
+    const { dataset, sparql } = random.pick(published);
+    const own = members.get(dataset) ?? [];
+    const terms = [...new Set(own.flatMap((member) => [...member.terms]))].toSorted();
+    const planted = plant?.(parseQuery(sparql), random, terms);
+    if (cause === undefined || planted === undefined) continue;
+    const part = planted.part(partsOf(parseQuery(planted.text)));
+    if (part === undefined) continue;
+    const { term } = planted;
+    cases.set(planted.text, {
+      cause: `shards: ${cause}`,
+      broken: planted.text,
+      blamed: [part.text.replace(/ \.$/, "")],
+      endpoints: term === undefined ? [] : own.filter((member) => member.terms.has(`<${term}>`)).map(({ id }) => id),
+      federation: dataset,
+      gold: { query: sparql, over: "place" },
+    });
+  }
+  return [...cases.values()];
+}
+
+const typeIri = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+const iriOf = (part: QueryPart, place: "predicate" | "object"): string | undefined => {
+  const term = part.triple?.[place].term;
+  return term?.kind === "iri" ? term.iri : undefined;
+};
+const isTyped = (part: QueryPart): boolean => iriOf(part, "predicate") === typeIri;
+
+/** Replaces the predicate or class of a drawn triple pattern. */
+function replacing(
+  fits: (part: QueryPart) => boolean,
+  place: "predicate" | "object",
+  instead: (iri: string, random: Random, terms: readonly string[]) => string | undefined,
+): Planter {
+  return (query, random, terms) => {
+    const fitting = partsOf(query).filter((part) => part.triple !== undefined && fits(part));
+    if (fitting.length === 0) return undefined;
+    const part = random.pick(fitting);
+    const iri = iriOf(part, place);
+    const range = part.triple?.[place].range;
+    const replacement = iri === undefined ? undefined : instead(iri, random, terms);
+    if (iri === undefined || range === undefined || replacement === undefined) return undefined;
+    const text = editText(query, [{ range, replacement: `<${replacement}>` }]);
+    return {
+      text,
+      term: iri,
+      part: (parts) => parts.find((other) => other.triple?.[place].range?.from === range.from),
+    };
+  };
+}
+
+const local = (iri: string): string => iri.slice(iri.lastIndexOf("#") + 1);
+
+const planters: Readonly<Record<string, Planter>> = {
+  "property unknown": replacing(
+    (part) => !isTyped(part),
+    "predicate",
+    (iri) => `${iri.slice(0, -local(iri).length)}${local(iri).slice(0, -2)}${local(iri).at(-1)}`,
+  ),
+  "property of another class": replacing(
+    (part) => !isTyped(part) && part.triple?.object.term?.kind === "variable",
+    "predicate",
+    (iri, random, terms) => {
+      const others = terms.filter(
+        (term) => term.includes("#") && !term.includes("rdf-syntax") && !term.startsWith(`<${iri.split("#")[0]}`),
+      );
+      return others.length === 0 ? undefined : random.pick(others).slice(1, -1);
+    },
+  ),
+  "class of the same data": replacing(isTyped, "object", (iri, random, terms) => {
+    const others = terms.filter((term) => !term.includes("#") && term !== `<${iri}>`);
+    return others.length === 0 ? undefined : random.pick(others).slice(1, -1);
+  }),
+  direction: (query, random) => {
+    const links = partsOf(query).filter((part) => iriOf(part, "predicate")?.includes("#ref-"));
+    const [part] = links.length === 0 ? [] : [random.pick(links)];
+    const { subject, predicate, object } = part?.triple ?? {};
+    if (!subject?.range || !object?.range || !predicate) return undefined;
+    const text = editText(query, [
+      { range: subject.range, replacement: object.text },
+      { range: object.range, replacement: subject.text },
+    ]);
+    const { from } = subject.range;
+    const term = part && iriOf(part, "predicate");
+    return {
+      text,
+      ...(term && { term }),
+      part: (parts) => parts.find((other) => other.triple?.subject.range?.from === from),
+    };
+  },
+  "filter too strict": (query) => {
+    const { where } = query.outline;
+    const name = /\?\w+/.exec(textOf(query, query.outline.head))?.[0];
+    if (!where || !name || where.elements.some(({ kind }) => kind === "union" || kind === "minus")) return undefined;
+    const end = { from: where.to - 1, to: where.to };
+    const text = editText(query, [{ range: end, replacement: `FILTER(STRLEN(STR(${name})) > 1000) }` }]);
+    return { text, part: (parts) => parts.findLast(({ kind }) => kind === "filter") };
+  },
+  "filter value": (query, random) => {
+    const strings = partsOf(query).flatMap((part) =>
+      part.kind === "filter" && /^FILTER\s*\(\s*\?\w+\s*=\s*'[^']{3,}'\s*\)$/i.test(part.text) ? [part] : [],
+    );
+    const [filter] = strings;
+    const at = filter && query.tokens.findIndex(({ kind }, index) => kind === "string" && index >= filter.range.from);
+    if (filter === undefined || at === undefined) return undefined;
+    const range = { from: at, to: at + 1 };
+    const text = textOf(query, range);
+    const change = random.pick([
+      (value: string) => value.toLowerCase(),
+      (value: string) => value.toUpperCase(),
+      (value: string) => value.replace(/'$/, " '"),
+      (value: string) => value.slice(0, 2) + value.slice(3),
+      (value: string) => `${value}@en`,
+    ]);
+    const planted = editText(query, [{ range, replacement: change(text) }]);
+    return {
+      text: planted,
+      part: (parts) => parts.find((other) => other.kind === "filter" && other.range.from === filter.range.from),
+    };
+  },
+};

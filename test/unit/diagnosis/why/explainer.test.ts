@@ -1,0 +1,186 @@
+import type * as RDF from "@rdfjs/types";
+import { array, assert, asyncProperty, constant, constantFrom, oneof, tuple } from "fast-check";
+import oxigraph from "oxigraph";
+import { describe, expect, it } from "vitest";
+import { createExplainer } from "../../../../src/diagnosis/why/explainer.ts";
+import type { RunProbe } from "../../../../src/diagnosis/why/prober.ts";
+import { FedwayError } from "../../../../src/errors/fedway-error.ts";
+import { createPlanner } from "../../../../src/plan/create-planner.ts";
+import { createCatalog } from "../../../../src/registry/catalog/index-catalog.ts";
+import { literalFromParts, nodeFromIri } from "../../../../src/results/terms.ts";
+import { catalogEntry } from "../../../support/catalog-entry.ts";
+
+interface JsonTerm {
+  readonly type: string;
+  readonly value: string;
+  readonly "xml:lang"?: string;
+  readonly datatype?: string;
+}
+
+const store = new oxigraph.Store();
+for (let at = 0; at < 12; at++) {
+  const subject = `<http://x/${at}>`;
+  store.load(
+    `${subject} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://v/C${at % 3}> .
+${subject} <http://v/p${at % 4}> <http://x/${(at * 5 + 1) % 12}> .
+${subject} <http://v/name> "Name ${at % 5}" .
+${subject} <http://v/size> "${at % 7}"^^<http://www.w3.org/2001/XMLSchema#integer> .`,
+    { format: "application/n-triples" },
+  );
+}
+
+const rowsOf = (query: string): readonly Readonly<Record<string, JsonTerm>>[] =>
+  (
+    JSON.parse(store.query(query, { results_format: "json" }) as unknown as string) as {
+      results: { bindings: Record<string, JsonTerm>[] };
+    }
+  ).results.bindings;
+
+const toTerm = ({ type, value, datatype, "xml:lang": language }: JsonTerm): RDF.Term =>
+  type === "uri" ? nodeFromIri(value) : literalFromParts(value, language, datatype);
+
+const overStore: RunProbe = async ({ text, maxRows }) => ({
+  rows: rowsOf(text)
+    .slice(0, maxRows)
+    .map((row) => new Map(Object.entries(row).map(([name, term]) => [name, toTerm(term)]))),
+  requests: 1,
+});
+
+function explainerOver(run: RunProbe) {
+  const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
+  const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
+  return createExplainer({ run, planner, catalog, now: () => performance.now() });
+}
+
+const explain = async (query: string, maxRequests = 20) =>
+  explainerOver(overStore).explain(
+    { query, endpoint: "a" },
+    { signal: new AbortController().signal, maxRequests, timeoutMs: 60_000 },
+  );
+
+const variable = constantFrom("?a", "?b", "?c");
+const node = oneof(
+  { weight: 4, arbitrary: variable },
+  { weight: 1, arbitrary: constantFrom("<http://x/1>", "<http://x/99>") },
+);
+const triple = oneof(
+  tuple(variable, constant("a"), constantFrom("<http://v/C0>", "<http://v/C1>", "<http://v/C9>")),
+  tuple(node, constantFrom("<http://v/p0>", "<http://v/p1>", "<http://v/p2>", "<http://v/P3>"), node),
+  tuple(variable, constant("<http://v/name>"), constantFrom("?n", '"Name 1"', '"name 2"', '"Name 3"@en')),
+  tuple(variable, constant("<http://v/size>"), constantFrom("?m", "3", '"4"')),
+);
+const other = constantFrom(
+  'FILTER(?n = "name 4")',
+  "FILTER(?m > 5)",
+  "FILTER(?m < 4 && BOUND(?a))",
+  "OPTIONAL { ?a <http://v/p3> ?o }",
+  "MINUS { ?a a <http://v/C1> }",
+  "{ ?a a <http://v/C0> } UNION { ?a <http://v/nothing> ?u }",
+  "{ SELECT ?a WHERE { ?a <http://v/size> ?m FILTER(?m > 2) } }",
+  "VALUES ?a { <http://x/1> <http://x/2> }",
+);
+/** Lines of a group, each a part of it. */
+const group = tuple(array(triple, { minLength: 1, maxLength: 5 }), array(other, { maxLength: 2 })).map(
+  ([triples, others]) => triples.map((terms) => `${terms.join(" ")} .`).concat(others),
+);
+
+const has = (lines: readonly string[]): boolean => rowsOf(`SELECT * WHERE { ${lines.join("\n")} } LIMIT 1`).length > 0;
+const isFilter = (line: string): boolean => line.startsWith("FILTER");
+
+/** Whether a line is why there are no solutions: alone, because there are some without it, or from where it stands on. */
+function isToBlame(lines: readonly string[], at: number): boolean {
+  const rest = lines.toSpliced(at, 1);
+  const before = lines.slice(0, at).filter((line) => !isFilter(line));
+  const upTo = lines.slice(0, at + 1).filter((line, index) => index === at || !isFilter(line));
+  const patterns = lines.filter((line) => !isFilter(line));
+  const isFirstFailing = isFilter(lines[at] ?? "") ? has(patterns) : has(before) && !has(upTo);
+  return !has([lines[at] ?? ""]) || has(rest) || has(rest.filter((line) => !isFilter(line))) || isFirstFailing;
+}
+
+describe("why a query has no solutions", () => {
+  it("is never told of one that has some; what is blamed is to blame, and what is offered mends", async () => {
+    let [explained, mended] = [0, 0];
+    await assert(
+      asyncProperty(group, async (lines) => {
+        const query = `SELECT * WHERE {\n${lines.join("\n")}\n}`;
+        const { problem, questions } = await explain(query);
+        expect(problem === null).toBe(has(lines));
+        expect(questions).toBeLessThanOrEqual(20);
+        if (problem === null || problem.code === "EMPTY_UNDECIDED") return;
+        explained += 1;
+        const pattern = problem.where?.pattern ?? "";
+        const blamed = lines.flatMap((line, at) => (line.includes(pattern) ? [at] : []));
+        expect(
+          blamed.some((at) => isToBlame(lines, at)),
+          `${pattern} in\n${query}`,
+        ).toBe(true);
+        for (const { before, after } of problem.repairs ?? []) {
+          if ((problem.repairs?.length ?? 0) > 1 && problem.code !== "EMPTY_FILTER") break;
+          mended += 1;
+          expect(query.split(before)).toHaveLength(2);
+          expect(
+            rowsOf(query.replace(before, () => after)).length,
+            `${before} -> ${after} in\n${query}`,
+          ).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 300, seed: 16 },
+    );
+    expect(explained).toBeGreaterThan(100);
+    expect(mended).toBeGreaterThan(50);
+  });
+
+  const broken = 'SELECT * WHERE { ?a a <http://v/C0> ; <http://v/name> "name 1" . ?a <http://v/size> ?m }';
+
+  it("keeps within its number of questions and says what it knows by then", async () => {
+    const { problem, questions } = await explain(broken, 1);
+    expect(questions).toBe(1);
+    expect(problem).toMatchObject({ code: "EMPTY_PATTERN", where: { pattern: '?a <http://v/name> "name 1"' } });
+  });
+
+  it("asks parts one by one where an endpoint fails on many together", async () => {
+    const fussy: RunProbe = async (request) => {
+      if (request.text.includes("UNION")) throw new FedwayError("ENDPOINT_REJECTED_QUERY", "no UNION here");
+      return overStore(request);
+    };
+    const { problem } = await explainerOver(fussy).explain(
+      { query: broken, endpoint: "a" },
+      { signal: new AbortController().signal },
+    );
+    expect(problem).toMatchObject({ code: "EMPTY_VALUE", repairs: [{ before: '"name 1"', after: '"Name 1"' }] });
+  });
+
+  it("is not known where nothing can be asked", async () => {
+    const failing: RunProbe = async () => {
+      throw new FedwayError("ENDPOINT_UNREACHABLE", "gone");
+    };
+    const { problem } = await explainerOver(failing).explain(
+      { query: broken, endpoint: "a" },
+      { signal: new AbortController().signal },
+    );
+    expect(problem).toMatchObject({ code: "EMPTY_UNDECIDED", status: 200 });
+    expect(problem?.repairs).toBeUndefined();
+  });
+
+  it("is asked once for all who ask the same at once, and no longer when all have left", async () => {
+    let asked = 0;
+    const signals: AbortSignal[] = [];
+    const never: RunProbe = ({ signal }) => {
+      asked += 1;
+      signals.push(signal);
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(new FedwayError("CANCELLED", "left")), { once: true });
+      });
+    };
+    const explainer = explainerOver(never);
+    const [one, two] = [new AbortController(), new AbortController()];
+    const waiting = [one, two].map(({ signal }) => explainer.explain({ query: broken, endpoint: "a" }, { signal }));
+    one.abort();
+    await expect(waiting[0]).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(signals[0]?.aborted).toBe(false);
+    two.abort();
+    await expect(waiting[1]).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(signals[0]?.aborted).toBe(true);
+    expect(asked).toBe(1);
+  });
+});
