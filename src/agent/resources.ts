@@ -2,6 +2,7 @@ import { FedwayError } from "../errors/fedway-error.ts";
 import type { Catalog } from "../registry/catalog/catalog.ts";
 import { schemaView } from "../registry/schema/schema-view.ts";
 import { plainText } from "../registry/schema/text.ts";
+import type { ValueIndex } from "../registry/values/value-index.ts";
 import type { DescriptionService } from "../registry/void/description-service.ts";
 import { knownDescription, knownEndpoint } from "./tools/describe-endpoint.ts";
 import { resultPart } from "./results/result-page.ts";
@@ -39,6 +40,7 @@ export interface AgentResources {
 interface Parts {
   readonly catalog: Catalog;
   readonly descriptions: Pick<DescriptionService, "get" | "freshness">;
+  readonly values: Pick<ValueIndex, "examples">;
   readonly results: ResultStore;
 }
 
@@ -104,9 +106,15 @@ function offsetOf(cursor: string): number {
   throw new FedwayError("REQUEST_INVALID", "The cursor is not one of this list.");
 }
 
-async function readSchema({ catalog, descriptions }: Parts, uri: string, name: string): Promise<ResourceContent> {
-  const description = await knownDescription(descriptions, knownEndpoint(catalog, name).id);
-  const { text } = schemaView(description, { detail: "lines", maxTokens: mostSchemaTokens });
+async function readSchema(
+  { catalog, descriptions, values }: Parts,
+  uri: string,
+  name: string,
+): Promise<ResourceContent> {
+  const { id } = knownEndpoint(catalog, name);
+  const description = await knownDescription(descriptions, id);
+  const examples = values.examples(id);
+  const { text } = schemaView(description, { detail: "lines", maxTokens: mostSchemaTokens, examples });
   return { uri, mimeType: "text/plain", text };
 }
 
