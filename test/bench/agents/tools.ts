@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { countTokens } from "gpt-tokenizer";
 import type { App } from "../../../src/app.ts";
 import { toolProfiles } from "../../../src/agent/tool.ts";
 import { startService } from "../../support/running-service.ts";
-import { until } from "../../support/eventually.ts";
 
 const run = promisify(execFile);
 const here = (path: string): string => new URL(path, import.meta.url).pathname;
@@ -61,7 +61,8 @@ export async function runToolsBench({ quick }: { readonly quick: boolean }): Pro
 async function described(url: string): Promise<void> {
   const headers = { "Content-Type": "application/json" };
   await fetch(`${url}/api/endpoints/${endpoint}/describe`, { method: "POST", headers, body: "{}" });
-  await until(async () => (await fetch(`${url}/api/endpoints/${endpoint}/void`)).ok);
+  const deadline = AbortSignal.timeout(60_000);
+  while (!(await fetch(`${url}/api/endpoints/${endpoint}/void`, { signal: deadline })).ok) await sleep(100);
 }
 
 interface Others {
