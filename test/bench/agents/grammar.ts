@@ -16,7 +16,7 @@ export async function runGrammarBench({ quick }: { readonly quick: boolean }): P
     { ...defaults, sources, asFederation: true },
   ];
   sample(requests, quick ? 1_000 : 10_000);
-  await ask(sources, quick ? 1 : 5);
+  await ask(sources, quick ? 1 : 3);
 }
 
 const defaults = { asFederation: false, maxBytes: 65_536, dialect: "gbnf" } as const;

@@ -34,6 +34,7 @@ describe("the budget of tool descriptions", () => {
   it.each([
     ["small", 700],
     ["full", 1_500],
+    ["builder", 1_000],
     ["paper", 500],
   ] as const)("holds for %s", (profile, most) => {
     const text = shown(app.toolbox(profile));

@@ -21,8 +21,9 @@ interface Bounds {
   readonly answers?: number;
 }
 
+/** Both endpoints have the same data. */
 function open({ answers = Number.POSITIVE_INFINITY }: Bounds = {}) {
-  const catalog = { ...toCatalog([toEntry("a")]), membersOf: () => [] };
+  const catalog = { ...toCatalog([toEntry("a"), toEntry("b")]), membersOf: () => [] };
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
   const clock = { nowMs: 0, asked: 0 };
   const container = createQueryContainer({
@@ -31,7 +32,7 @@ function open({ answers = Number.POSITIVE_INFINITY }: Bounds = {}) {
     queries: { explain: (request) => toPlanDescription(planner.plan(request).plan) },
     ask: async ({ text, maxRows }) => {
       if (clock.asked++ >= answers) throw new FedwayError("ENDPOINT_TIMEOUT", "too slow");
-      return rowsOf(text).slice(0, maxRows);
+      return rowsOf(text.replaceAll(/SERVICE <[ab]> /g, "")).slice(0, maxRows);
     },
     now: () => clock.nowMs,
   });
@@ -41,7 +42,7 @@ function open({ answers = Number.POSITIVE_INFINITY }: Bounds = {}) {
     if (plan.kind !== "direct") throw new Error(`not valid: ${query}`);
     return rowsOf(plan.query).length;
   };
-  return { container, clock, run };
+  return { container, clock, run, planner };
 }
 
 function rowsOf(text: string): readonly string[][] {
@@ -122,6 +123,27 @@ describe("a query container", () => {
     const { notes } = await container.step(handle, { step: "filter", choice: 2 }, call);
     expect(notes[0]).toMatch(/^Values of \?\w+: /u);
     expect((await container.undo(handle, call)).query).toBe(first.query);
+  });
+
+  it("finds paths to classes at another endpoint, and asks each for what it has", async () => {
+    const { container, planner } = open();
+    const { handle } = await container.open(["a", "b"], call);
+    const { lists } = await container.step(handle, { step: "class", choice: 1 }, call);
+    const paths = lists.find(({ step }) => step === "path")?.items ?? [];
+    expect(paths.length).toBeGreaterThan(3);
+    const queries: string[] = [];
+    for (const choice of [1, 2, 3, 4]) {
+      const { query, rows } = await container.step(handle, { step: "path", choice }, call);
+      expect(rows).toBeGreaterThan(0);
+      queries.push(query);
+      await container.undo(handle, call);
+    }
+    const across = queries.filter((query) => query.includes("SERVICE <a>") && query.includes("SERVICE <b>"));
+    expect(across.length).toBeGreaterThan(0);
+    for (const text of across) {
+      const { plan } = planner.plan({ text, strict: false, defaultGraphs: [], namedGraphs: [] });
+      expect(plan.kind).toBe("federated");
+    }
   });
 
   it("belongs to who opened it, for half an hour, and the oldest of many goes", async () => {
