@@ -6,7 +6,7 @@ import { openAsk } from "./app/open-ask.ts";
 import { startMessage } from "./app/start-message.ts";
 import { openAgents } from "./app/open-agents.ts";
 import { openDiagnosis } from "./app/open-diagnosis.ts";
-import { localDispatch, openClients, openEvaluators, openHosting } from "./app/open-clients.ts";
+import { localDispatch, openClients, openEvaluators, openHosting, openTracing } from "./app/open-clients.ts";
 import { Lifecycle } from "./app/lifecycle.ts";
 import { openMonitoring } from "./app/open-monitoring.ts";
 import { openRegistry } from "./app/open-registry.ts";
@@ -34,7 +34,6 @@ import { offerToken, openAdminToken } from "./store/admin-token.ts";
 import { watchState } from "./store/watch-state.ts";
 import { createLog, faultLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
-import type { Tracing } from "./telemetry/tracing.ts";
 import { countFailures } from "./telemetry/work-metrics.ts";
 
 /** The whole service, wired. */
@@ -286,13 +285,6 @@ async function describeExamples({ examples, registry: { catalog, descriptions } 
 /** The same kinds with their runs counted and timed. */
 const measured = (kinds: readonly JobKind[], metrics: Metrics): readonly JobKind[] =>
   kinds.map((kind) => ({ ...kind, run: metrics.measureJob(kind.name, kind.run) }));
-
-/** Loaded only where traces are wanted. */
-async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing | undefined> {
-  if (endpoint === undefined) return undefined;
-  const { createOtlpTracing } = await import("./telemetry/otlp-tracing.ts");
-  return createOtlpTracing({ endpoint, version: packageVersion() });
-}
 
 function refuseEmpty({ entries, problems }: Catalog, { catalogDir }: Config): void {
   if (entries.length > 0 || problems.length === 0) return;

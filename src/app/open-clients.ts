@@ -3,7 +3,7 @@ import { EndpointPool } from "../hosting/endpoint-pool.ts";
 import type { ExampleFederation } from "../hosting/examples/example-federation.ts";
 import type { HostedEndpoint } from "../hosting/hosted-endpoint.ts";
 import { type Config, packageVersion } from "../config/config.ts";
-import { createRequestSpans, type Tracer } from "../telemetry/tracing.ts";
+import { createRequestSpans, type Tracer, type Tracing } from "../telemetry/tracing.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createSparqlClient, openClientNetwork, type SparqlClientOptions } from "../outbound/client.ts";
 import { createDocumentClient } from "../outbound/documents.ts";
@@ -120,3 +120,10 @@ export const openHosting = ({ limits }: Pick<Config, "limits">): EndpointPool =>
     maxWaiting: 256,
     maxPerClient: 32,
   });
+
+/** The tracer, loaded only where traces are wanted. */
+export async function openTracing({ otlpEndpoint: endpoint }: Config): Promise<Tracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const { createOtlpTracing } = await import("../telemetry/otlp-tracing.ts");
+  return createOtlpTracing({ endpoint, version: packageVersion() });
+}

@@ -223,7 +223,7 @@ it("fedway ask --url asks a running service, with its token", async () => {
   expect(calls).toMatchObject([
     { url: "http://127.0.0.1:1/api/ask", init: { headers: { Authorization: `Bearer ${token}` } } },
   ]);
-  expect(JSON.parse(String(calls[0]?.init?.body))).toEqual({ question, rounds: 0, endpoints: ["people"] });
+  expect(calls[0]?.init?.body).toBe(JSON.stringify({ question, rounds: 0, endpoints: ["people"] }));
   const missing = (): Response => new Response("", { status: 404 });
   expect(await cli(words, { fetch: missing })).toMatchObject({ code: 2, err: expect.stringContaining("FEDWAY_CHAT") });
 });
