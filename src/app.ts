@@ -264,7 +264,7 @@ async function startWork(parts: ServedParts): Promise<void> {
   const work = config.role !== "web";
   await jobs.start(measured([...registry.kinds, ...monitoring.kinds, ...shards.kinds], metrics), { work });
   if (work) {
-    for (const schedule of [...monitoring.schedules, registry.capabilities.schedule]) {
+    for (const schedule of [...monitoring.schedules, ...registry.schedules]) {
       // Schedules outlive processes: one that is not wanted any more must be taken back.
       await (config.monitor.enabled ? jobs.schedule(schedule) : jobs.unschedule(schedule.name));
     }

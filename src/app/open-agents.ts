@@ -7,6 +7,7 @@ import { checkQuery } from "../agent/tools/check-query.ts";
 import { describeEndpoint } from "../agent/tools/describe-endpoint.ts";
 import { createResources } from "../agent/resources.ts";
 import { createResultStore } from "../agent/results/result-store.ts";
+import { findExamples } from "../agent/tools/find-examples.ts";
 import { findEndpoints } from "../agent/tools/find-endpoints.ts";
 import { paperTools } from "../agent/tools/paper-names.ts";
 import { explainResult } from "../agent/tools/explain-result.ts";
@@ -23,6 +24,7 @@ import type { McpHttpHandler } from "../mcp/http-handler.ts";
 import type { Planner } from "../plan/create-planner.ts";
 import type { Probe } from "../query/probe.ts";
 import type { QueryService } from "../query/query-service.ts";
+import type { RawExample } from "../registry/examples/example.ts";
 import { createToolSpans, type Tracer } from "../telemetry/tracing.ts";
 import { termToText } from "../results/terms.ts";
 import type { Registry } from "./open-registry.ts";
@@ -48,11 +50,13 @@ export function openAgents(parts: AgentParts) {
   const { settings, registry, queries, planner, explainer, availability, onDefect, tracer, probe } = parts;
   const results = createResultStore({ now: steadyClock.now });
   const check = createQueryCheck({ ...registry, ...(availability && { availability }), planner, now: systemClock.now });
+  const { experience } = registry.examples;
   const running = {
     queries,
     results,
     maxRows: Math.min(settings.maxRows, mostRows),
     check: settings.repair ? check : undefined,
+    keepExample: experience && ((pair: RawExample) => experience.add(pair).catch(onDefect)),
   };
   // In the order in which a model uses them.
   const tools: readonly Tool[] = [
@@ -60,6 +64,7 @@ export function openAgents(parts: AgentParts) {
     describeEndpoint(registry),
     searchTerms(registry),
     checkQuery({ check }),
+    findExamples(registry),
     runQuery(running),
     explainResult({ queries, explainer }),
     buildQuery({ container: createQueryContainer({ ...registry, queries, ask: askBy(probe), now: systemClock.now }) }),

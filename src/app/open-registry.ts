@@ -25,6 +25,7 @@ import { createLinksetService } from "../registry/void/linkset-service.ts";
 import { createVoidRetriever } from "../registry/void/void-retriever.ts";
 import { catalogSources, shapesFile } from "./catalog-files.ts";
 import type { Clients } from "./open-clients.ts";
+import { openExamples } from "./open-examples.ts";
 import type { State } from "./open-state.ts";
 
 /** What registry, monitor and shards are opened over. */
@@ -97,18 +98,19 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
   });
   const values = openValues(foundation, { catalog, descriptions, capabilities, onDropped, onFault });
   const linksets = createLinksetService({ catalog, finder: createLinksetFinder({ asker, clock }), descriptions, jobs });
+  const examples = openExamples(foundation, { catalog, onFault });
   await capabilities.refresh();
   // The first thing that goes on by itself, so nothing may fail after it.
   const index = await keepIndex(search, { store, catalog, descriptions, onFault });
   const linking = { search, catalog, descriptions, embedder, values: values.index };
   const linker = createLinker({ ...linking, statusOf, onFault });
   const remove = (id: string): Promise<unknown> =>
-    Promise.all([descriptions.remove(id), capabilities.remove(id), values.remove(id)]);
+    Promise.all([descriptions, capabilities, values, examples.harvest].map((each) => each.remove(id)));
   const removals = followRemovals({ catalog, remove, clock, onFault });
   /** Takes in what other processes have stored. @throws FedwayError `STORE_FAILED` */
   const refresh = async (): Promise<void> => {
     await catalog.refresh();
-    await Promise.all([capabilities.refresh(), index.refresh()]);
+    await Promise.all([capabilities.refresh(), index.refresh(), examples.refresh()]);
   };
   const looks = soleOwner ? [] : follow(catalog, refresh, onFault);
   return {
@@ -119,14 +121,17 @@ export async function openRegistry(foundation: Foundation, statusOf: (id: string
     linksets,
     values: values.index,
     linker,
+    examples,
     /** Jobs that it enqueues; to be started with the queue. */
-    kinds: [descriptions.kind, values.kind, linksets.kind, ...capabilities.kinds],
+    kinds: [descriptions.kind, values.kind, linksets.kind, examples.harvest.kind, ...capabilities.kinds],
+    schedules: [capabilities.schedule, examples.harvest.schedule],
     refresh,
     async close(): Promise<void> {
       await Promise.all(looks.map((each) => each.stop()));
       removals.close();
       await values.close();
       await linker.close();
+      examples.close();
       await index.close();
     },
   };

@@ -2,6 +2,7 @@ import {
   apiKey,
   flag,
   folderOrUrl,
+  folders,
   httpUrl,
   integer,
   names,
@@ -60,6 +61,18 @@ export const agentSettings = {
       meaning: "Ids of endpoints, separated by commas, whose labels and values are not read.",
       ...names("ids"),
     },
+  },
+  queryExamples: {
+    name: "FEDWAY_QUERY_EXAMPLES",
+    default: "",
+    meaning: "Folders of solved questions (SHACL in Turtle, or JSON lines) beside those in FEDWAY_CATALOG/queries.",
+    ...folders,
+  },
+  experience: {
+    name: "FEDWAY_EXPERIENCE",
+    default: "0",
+    meaning: "Questions and queries of agents that are kept as examples, with how they ended; 0 keeps none.",
+    ...integer(0, 20_000),
   },
 } satisfies SettingTree;
 

@@ -182,6 +182,14 @@ export const shacl = {
   Info: "http://www.w3.org/ns/shacl#Info",
   Violation: "http://www.w3.org/ns/shacl#Violation",
   Warning: "http://www.w3.org/ns/shacl#Warning",
+  ask: "http://www.w3.org/ns/shacl#ask",
+  construct: "http://www.w3.org/ns/shacl#construct",
+  declare: "http://www.w3.org/ns/shacl#declare",
+  describe: "http://www.w3.org/ns/shacl#describe",
+  prefix: "http://www.w3.org/ns/shacl#prefix",
+  prefixNamespace: "http://www.w3.org/ns/shacl#namespace",
+  prefixes: "http://www.w3.org/ns/shacl#prefixes",
+  select: "http://www.w3.org/ns/shacl#select",
 } as const;
 
 /** Hydra Core, as Triple Pattern Fragments use it. */

@@ -1,8 +1,10 @@
 import { Type } from "typebox";
 import { every, steadyClock, systemClock } from "../../clock.ts";
 import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
-import { FedwayError } from "../../errors/fedway-error.ts";
+import { FedwayError, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
+import type { TabularAnswer } from "../../query/table.ts";
+import type { RawExample } from "../../registry/examples/example.ts";
 import { choice } from "../arguments.ts";
 import type { RowFormat } from "../results/result-page.ts";
 import type { ResultStore } from "../results/result-store.ts";
@@ -15,6 +17,8 @@ export interface RunQueryParts {
   readonly results: ResultStore;
   /** Absent: queries are run as they are sent. */
   readonly check?: QueryCheck | undefined;
+  /** Keeps how queries ended that were meant to answer a question; absent: nothing is kept. */
+  readonly keepExample?: ((pair: RawExample) => Promise<void>) | undefined;
   /** Most rows that are asked for, whatever is shown of them. */
   readonly maxRows: number;
 }
@@ -38,20 +42,26 @@ export const runQuery = (parts: RunQueryParts) =>
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),
       cursor: Type.Optional(Type.String({ maxLength: 64, description: "Instead of query: the next rows" })),
+      ...(parts.keepExample && { question: Type.Optional(askedQuestion) }),
     }),
     annotations: { openWorldHint: true },
     profiles: ["full", "small", "builder"],
-    async run({ query, max_rows: maxRows = defaultRows, timeout_s: timeout, format = "csv", cursor }, call) {
+    async run({ query, max_rows: maxRows = defaultRows, timeout_s: timeoutS, format = "csv", cursor, question }, call) {
       if (cursor !== undefined) return nextPage(parts.results, cursor, { maxRows, format, call });
-      if (query !== undefined) return runForAgent(parts, { query, maxRows, format, timeoutS: timeout, call });
+      const answers = typeof question === "string" ? question : undefined;
+      if (query !== undefined) return runForAgent(parts, { query, question: answers, maxRows, format, timeoutS, call });
       throw new FedwayError("REQUEST_INVALID", "Arguments of run_query: query is missing.", {
         next: "Call run_query(query).",
       });
     },
   });
 
+/** Listed only where pairs are kept: else it would be a promise that nobody keeps. */
+const askedQuestion = Type.String({ maxLength: 1_000, description: "What the query answers, kept as an example" });
+
 interface AgentRun {
   readonly query: string;
+  readonly question?: string | undefined;
   readonly maxRows: number;
   readonly format: RowFormat;
   readonly timeoutS?: number | undefined;
@@ -61,7 +71,7 @@ interface AgentRun {
 /** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
 export async function runForAgent(
   parts: RunQueryParts,
-  { query: sent, maxRows, format, timeoutS, call }: AgentRun,
+  { query: sent, question, maxRows, format, timeoutS, call }: AgentRun,
 ): Promise<ToolAnswer> {
   const { queries, results, check } = parts;
   const { owner, session } = call;
@@ -71,6 +81,9 @@ export async function runForAgent(
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
+  const keep = async (ending: Pick<RawExample, "outcome" | "feedback"> | undefined): Promise<void> => {
+    if (question !== undefined && ending) await parts.keepExample?.({ question, query, targets: [], ...ending });
+  };
   const answer = await withProgress(call, () =>
     queries.table({
       text: query,
@@ -87,10 +100,31 @@ export async function runForAgent(
       session: call.session,
       trace: call.trace,
     }),
-  );
+  ).catch(async (error: unknown) => {
+    const { code } = toFedwayError(error);
+    await keep(
+      endingOf({
+        status: code === "CANCELLED" ? "cancelled" : "failed",
+        diagnosis: toProblem(error),
+        truncated: false,
+      }),
+    );
+    throw error;
+  });
+  await keep(endingOf(answer));
   const kept = results.keep(call.owner, query, answer) ?? { id: undefined, query, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
+
+/** How a run ended; an answer that only our own bound has cut is whole as far as the query goes. */
+function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "outcome" | "feedback"> | undefined {
+  if (status === "cancelled") return undefined;
+  const isOk = status === "ok" || (status === "partial" && truncated && diagnosis === null);
+  const outcome = isOk ? "ok" : status === "empty" || status === "partial" ? status : "failed";
+  return { outcome, feedback: diagnosis === null ? undefined : `${diagnosis.code}: ${diagnosis.detail}` };
+}
+
+type Ended = Pick<TabularAnswer, "status" | "diagnosis" | "truncated">;
 
 /** Says now and then that the query is still running. */
 async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>): Promise<T> {

@@ -95,6 +95,8 @@ describe("defaults", () => {
         explainEmptyMs: 1_000,
         mcpToken: undefined,
         harvest: { rows: 50_000, except: [] },
+        queryExamples: [],
+        experience: 0,
       },
       log: { level: "info", queries: false },
     }));

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../clock.ts";
+import { FedwayError } from "../errors/fedway-error.ts";
+import type { Catalog } from "../registry/catalog/catalog.ts";
+import { ExampleService } from "../registry/examples/example-service.ts";
+import { analyseQuery } from "../sparql/analyse-query.ts";
+import { parseQuery } from "../sparql/parse-query.ts";
+import { withServiceUrls } from "../sparql/service-ids.ts";
+import { catalogSources } from "./catalog-files.ts";
+import type { Foundation } from "./open-registry.ts";
+
+/** Solved questions of endpoints, files and runs. @throws FedwayError `CONFIG_INVALID` when a folder of the settings is missing */
+export function openExamples(
+  { config, log, state, clients, jobs }: Foundation,
+  { catalog, onFault }: { readonly catalog: Catalog; readonly onFault: (error: unknown) => void },
+): ExampleService {
+  const { queryExamples, experience, harvest } = config.agents;
+  const missing = queryExamples.find((folder) => !existsSync(folder));
+  if (missing !== undefined) {
+    throw new FedwayError("CONFIG_INVALID", `FEDWAY_QUERY_EXAMPLES names ${missing}, which is not there.`);
+  }
+  const beside = catalogSources(config).dirs.map(({ path }) => join(path, "queries"));
+  return new ExampleService({
+    store: state.store,
+    catalog,
+    asker: clients.asker,
+    jobs,
+    // Ages are compared with those that other processes have stored.
+    clock: systemClock,
+    isSpared: (id) => harvest.rows === 0 || harvest.except.includes(id),
+    embedder: clients.embedder,
+    keepRuns: experience,
+    readTargets: (query) => targetsOf(query, catalog),
+    folders: [...new Set([...beside.filter((folder) => existsSync(folder)), ...queryExamples])],
+    baseUrl: config.publicUrl,
+    onProblem: ({ file, reason }) => log.warn({ file, reason }, "example queries left out"),
+    onFault,
+  });
+}
+
+/** URLs of the SERVICE targets; undefined when it is no query. */
+function targetsOf(text: string, catalog: Catalog): readonly string[] | undefined {
+  try {
+    const { services } = analyseQuery(parseQuery(withServiceUrls(text, (id) => catalog.byId(id)?.url).text));
+    return services.flatMap(({ target }) => (target.kind === "iri" ? target.iri : []));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import type { Embedder } from "../../embeddings/embedder.ts";
+import { type Example, type ExampleOrigin, type RawExample, type ReadTargets, toExample } from "./example.ts";
+import { readExampleFolder } from "./example-files.ts";
+import { type ExampleHit, ExampleIndex, type ExampleQuery } from "./example-index.ts";
+import { createExperience, type Experience } from "./experience.ts";
+import { ExampleHarvest, type HarvestOptions } from "./harvest.ts";
+
+/** What the service works with. */
+interface ExampleServiceOptions extends HarvestOptions {
+  readonly readTargets: ReadTargets;
+  readonly embedder?: Pick<Embedder, "embed"> | undefined;
+  /** Folders whose files are read when somebody searches for the first time. */
+  readonly folders: readonly string[];
+  /** What relative IRIs in these files are resolved against, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Hears of files that could not be used, or not as a whole. */
+  readonly onProblem: (problem: ExampleProblem) => void;
+  /** Pairs of question and query that are kept of runs; 0 keeps none. */
+  readonly keepRuns: number;
+  /** Hears why the model of `embedder` was of no use. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A file of examples that could not be used as a whole. */
+interface ExampleProblem {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/** Solved questions: those that endpoints publish, those of files, and those of runs. */
+export class ExampleService {
+  readonly harvest: ExampleHarvest;
+  /** Undefined when nothing is kept of runs. */
+  readonly experience: Experience | undefined;
+  readonly #options: ExampleServiceOptions;
+  readonly #index: ExampleIndex;
+  /** As one source may lose what another still has. */
+  readonly #bySource = new Map<string, readonly Example[]>();
+  readonly #versions = new Map<string, Map<string, Example>>();
+  #loading: Promise<void> | undefined;
+
+  constructor(options: ExampleServiceOptions) {
+    this.#options = options;
+    this.#index = new ExampleIndex(options);
+    this.harvest = new ExampleHarvest(options, (id, found) =>
+      this.#set(`endpoint ${id}`, this.#examplesOf(found, { kind: "endpoint", name: id })),
+    );
+    const experience = createExperience({
+      ...options,
+      onChange: (id, example) => void this.#set(`run ${id}`, example ? [example] : []),
+      toExample: (raw, origin) => this.#examplesOf([raw], origin)[0],
+    });
+    this.experience = options.keepRuns > 0 ? experience : undefined;
+  }
+
+  /** Best first; a model that does not answer in time is done without. @throws FedwayError `STORE_FAILED` */
+  async find(query: ExampleQuery): Promise<readonly ExampleHit[]> {
+    await this.#load();
+    return this.#index.find(query);
+  }
+
+  /** Takes in what other processes have stored since, where anybody searches. @throws FedwayError `STORE_FAILED` */
+  async refresh(): Promise<void> {
+    if (this.#loading === undefined) return;
+    await this.harvest.refresh();
+    await this.experience?.refresh();
+  }
+
+  /** Files and store are read when they are first needed: most processes of the command line never do. */
+  #load(): Promise<void> {
+    this.#loading ??= this.#loadAll().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #loadAll(): Promise<void> {
+    for (const folder of this.#options.folders) await this.#readFolder(folder);
+    await this.harvest.refresh();
+    await this.experience?.refresh();
+    void this.#index.embedAll();
+  }
+
+  async #readFolder(folder: string): Promise<void> {
+    const { baseUrl, onProblem } = this.#options;
+    for (const { file, examples, problem } of await readExampleFolder(folder, baseUrl)) {
+      const used = this.#set(`file ${file}`, this.#examplesOf(examples, { kind: "file", name: file })).length;
+      if (problem !== undefined) onProblem({ file, reason: problem });
+      if (used < examples.length) {
+        onProblem({ file, reason: `${examples.length - used} of ${examples.length} examples cannot be run here` });
+      }
+    }
+  }
+
+  close(): void {
+    this.#index.close();
+  }
+
+  #examplesOf(found: readonly RawExample[], origin: ExampleOrigin): readonly Example[] {
+    const { catalog, readTargets } = this.#options;
+    /** Targets as the catalogue has them, where it does. */
+    const targetsOf = ({ targets }: RawExample): readonly string[] =>
+      targets.flatMap((target) => {
+        const entry = catalog.byId(target) ?? catalog.byUrl(target);
+        return entry?.url ?? (URL.canParse(target) ? target : []);
+      });
+    return found.flatMap((raw) => toExample({ ...raw, targets: targetsOf(raw) }, origin, readTargets) ?? []);
+  }
+
+  #set(source: string, examples: readonly Example[]): readonly Example[] {
+    const before = this.#bySource.get(source) ?? [];
+    for (const { id } of before) this.#versions.get(id)?.delete(source);
+    for (const example of examples) {
+      const versions = this.#versions.get(example.id) ?? new Map<string, Example>();
+      this.#versions.set(example.id, versions.set(source, example));
+    }
+    if (examples.length === 0) this.#bySource.delete(source);
+    else this.#bySource.set(source, examples);
+    for (const id of new Set([...before, ...examples].map((example) => example.id))) this.#settle(id);
+    return examples;
+  }
+
+  /** Published ones keep their origin, and are told how they ended when they were run here. */
+  #settle(id: string): void {
+    const versions = [...(this.#versions.get(id)?.values() ?? [])];
+    const run = versions.find(({ outcome }) => outcome !== "unknown");
+    const best = versions.find(({ origin }) => origin.kind !== "run") ?? versions[0];
+    if (best === undefined) {
+      this.#versions.delete(id);
+      this.#index.remove(id);
+    } else {
+      this.#index.add(run === undefined ? best : { ...best, outcome: run.outcome, feedback: run.feedback });
+    }
+  }
+}

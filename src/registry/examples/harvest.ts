@@ -1,0 +1,157 @@
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { FedwayError } from "../../errors/fedway-error.ts";
+import { unknownId } from "../../errors/unknown-id.ts";
+import type { Job, JobContext, JobKind, JobQueue, JobSchedule } from "../../jobs/job-queue.ts";
+import type { Asker } from "../../outbound/whole-answer.ts";
+import { type Collection, createCollection, type Versioned } from "../../store/collection.ts";
+import type { Store } from "../../store/store.ts";
+import type { Catalog, CatalogEntry } from "../catalog/catalog.ts";
+import { catalogId } from "../catalog/statements.ts";
+import type { Example, RawExample } from "./example.ts";
+import { askForExamples } from "./read-shacl.ts";
+
+/** What the harvest works with. */
+export interface HarvestOptions {
+  readonly store: Store;
+  readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
+  readonly asker: Pick<Asker, "ask">;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly clock: { now(): number };
+  /** Endpoints that are not asked unless somebody requests it. */
+  readonly isSpared?: (id: string) => boolean;
+  /** Milliseconds after which an endpoint's examples are read again; default 30 days. */
+  readonly maxAgeMs?: number;
+}
+
+/** Takes what an endpoint publishes in the place of what it had before; gives those that can be used. */
+type TakeExamples = (id: string, found: readonly RawExample[]) => readonly Example[];
+
+const kindName = "read-examples";
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Endpoints that are asked at one turn. */
+const mostDue = 20;
+/** Characters of the examples that are kept of one endpoint. */
+const mostCharacters = 2_000_000;
+
+const payloads = Compile(Type.Object({ id: Type.Optional(catalogId) }));
+const schema = Type.Object({
+  endpoint: Type.String(),
+  /** Milliseconds since the epoch. */
+  readAt: Type.Number(),
+  examples: Type.Array(
+    Type.Object({ question: Type.String(), query: Type.String(), targets: Type.Array(Type.String()) }),
+  ),
+});
+type ExampleSet = Static<typeof schema>;
+
+function payloadOf(payload: unknown): { readonly id?: string | undefined } {
+  if (payloads.Check(payload)) return payload;
+  throw new FedwayError("REQUEST_INVALID", `A ${kindName} job needs the id of an endpoint, or none for all due.`);
+}
+
+/** The examples that endpoints publish in their own data: read in the background, kept in the store. */
+export class ExampleHarvest {
+  /** Reads the examples of one endpoint, or of those that are due; to be started with the queue. */
+  readonly kind: JobKind = {
+    name: kindName,
+    validate: (payload) => void payloadOf(payload),
+    run: async (payload, context) => {
+      const { id } = payloadOf(payload);
+      return id === undefined ? this.#readDue(context) : this.#read(this.#entry(id), context);
+    },
+  };
+  /** To be handed to `JobQueue.schedule`. */
+  readonly schedule: JobSchedule = { name: "read-due-examples", kind: kindName, payload: {}, everyMs: hourMs };
+  readonly #options: HarvestOptions;
+  readonly #take: TakeExamples;
+  readonly #sets: Collection<ExampleSet>;
+  readonly #known = new Map<string, Versioned<ExampleSet>>();
+  /** When an endpoint was asked last, whatever came of it. */
+  readonly #triedAtMs = new Map<string, number>();
+
+  constructor(options: HarvestOptions, take: TakeExamples) {
+    this.#options = options;
+    this.#take = take;
+    this.#sets = createCollection({ store: options.store, prefix: "example-set/", schema, removesInvalid: true });
+  }
+
+  /** Asks for an endpoint's examples to be read again. @throws FedwayError `ENDPOINT_UNKNOWN`, `REQUEST_INVALID`, `STORE_FAILED` */
+  async request(id: string): Promise<Job> {
+    this.#entry(id);
+    return this.#options.jobs.enqueue(kindName, { id }, { id: `examples.${id}` });
+  }
+
+  /** Takes in what is stored. @throws FedwayError `STORE_FAILED` */
+  async refresh(): Promise<void> {
+    const seen = new Set<string>();
+    for await (const [id, version] of this.#sets.versionedEntries("", (name) => this.#known.get(name))) {
+      seen.add(id);
+      if (this.#known.get(id) !== version) this.#set(id, version);
+    }
+    for (const id of [...this.#known.keys()].filter((name) => !seen.has(name))) this.#set(id, undefined);
+  }
+
+  /** Forgets what an endpoint has published. @throws FedwayError `STORE_FAILED` */
+  async remove(id: string): Promise<void> {
+    await this.#sets.delete(id);
+    this.#set(id, undefined);
+  }
+
+  #set(id: string, version: Versioned<ExampleSet> | undefined): void {
+    if (version === undefined) this.#known.delete(id);
+    else this.#known.set(id, version);
+    const set = version?.document;
+    // An entry that has got another URL since is another endpoint.
+    this.#take(id, set !== undefined && set.endpoint === this.#options.catalog.byId(id)?.url ? set.examples : []);
+  }
+
+  async #read({ id, url, method }: CatalogEntry, { signal }: JobContext) {
+    const { asker, clock } = this.#options;
+    this.#triedAtMs.set(id, clock.now());
+    const found = await askForExamples(asker, { id, url, method }, signal);
+    let left = mostCharacters;
+    // As they can be used: with the prefixes that their source declares.
+    const examples = this.#take(id, found)
+      .filter(({ question, query }) => (left -= question.length + query.length) >= 0)
+      .map(({ question, query, targets }) => ({ question, query, targets: [...targets] }));
+    const document = { endpoint: url, readAt: clock.now(), examples };
+    const version = await this.#sets.put(id, document);
+    this.#set(id, { version: version ?? 0, document });
+    return { id, examples: examples.length, leftOut: found.length - examples.length };
+  }
+
+  /** One endpoint after the other; one that fails is asked again on another day. */
+  async #readDue(context: JobContext) {
+    await this.refresh();
+    const results = { read: 0, examples: 0, failed: 0 };
+    for (const entry of this.#due()) {
+      if (context.signal.aborted) break;
+      try {
+        results.examples += (await this.#read(entry, context)).examples;
+        results.read += 1;
+      } catch {
+        results.failed += 1;
+      }
+    }
+    return results;
+  }
+
+  #due(): readonly CatalogEntry[] {
+    const { catalog, clock, isSpared = () => false, maxAgeMs = 30 * dayMs } = this.#options;
+    const ageMs = (atMs: number | undefined): number => clock.now() - (atMs ?? Number.NEGATIVE_INFINITY);
+    return catalog.entries
+      .filter((entry) => entry.interface === "sparql" && !isSpared(entry.id))
+      .filter(({ id }) => ageMs(this.#triedAtMs.get(id)) >= Math.min(dayMs, maxAgeMs))
+      .filter(({ id }) => ageMs(this.#known.get(id)?.document?.readAt) >= maxAgeMs)
+      .slice(0, mostDue);
+  }
+
+  #entry(id: string): CatalogEntry {
+    const entry = this.#options.catalog.byId(id);
+    if (entry?.interface === "sparql") return entry;
+    if (entry === undefined) throw unknownId("endpoint", id, this.#options.catalog);
+    throw new FedwayError("REQUEST_INVALID", `The endpoint "${id}" cannot be queried.`);
+  }
+}
