@@ -11,12 +11,12 @@ const fewQuestions = 8;
 /** What explains empty answers, by the planner and the executors of the query service. */
 export function openDiagnosis(
   { agents }: Pick<Config, "agents">,
-  { catalog, search }: Pick<Registry, "catalog" | "search">,
+  { catalog, search, values }: Pick<Registry, "catalog" | "search" | "values">,
   execution: Parameters<typeof createProbe>[0],
 ) {
   const { planner, now } = execution;
   const probe = createProbe(execution);
-  const explainer = createExplainer({ run: probe, planner, catalog, terms: search, now });
+  const explainer = createExplainer({ run: probe, planner, catalog, terms: search, values, now });
   const timeoutMs = agents.explainEmptyMs;
   const explainEmpty = async (request: QueryRequest): Promise<Problem | null> => {
     const { text: query, endpointId: endpoint, federationId: federation, signal, owner } = request;

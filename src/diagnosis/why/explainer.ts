@@ -4,6 +4,7 @@ import type { Planner } from "../../plan/create-planner.ts";
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import type { QueryPlan } from "../../plan/query-plan.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { textOf } from "../../sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../sparql/parse-query.ts";
 import { withServiceUrls } from "../../sparql/service-ids.ts";
@@ -50,6 +51,8 @@ interface ExplainerOptions {
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries" | "federation" | "membersOf">;
   /** What descriptions say; absent: nothing is known. */
   readonly terms?: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  /** Harvested values; absent: none are known. */
+  readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** Milliseconds since the epoch, with fractions. */
   readonly now: () => number;
   /** Diagnoses at once; more are refused. Default 4. */
@@ -160,7 +163,7 @@ function problemOf(inquiry: Inquiry, finding: Finding): Problem {
 
 /** Undecided when the query is none whose parts can be asked. */
 function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: ProbeBudget): Inquiry | FedwayError {
-  const { catalog, terms, planner, run, now } = options;
+  const { catalog, terms, values, planner, run, now } = options;
   const { query: written, endpoint, federation } = asked;
   const wanted = { text: written, endpointId: endpoint, federationId: federation };
   const { plan } = planner.plan({ ...wanted, strict: false, defaultGraphs: [], namedGraphs: [] });
@@ -177,7 +180,7 @@ function openInquiry(options: ExplainerOptions, asked: EmptyQuery, budget: Probe
   const home = target.endpointId ?? (plan.kind === "direct" ? plan.endpoint.url : undefined);
   const members = home === undefined ? ids : [];
   const relocated = (error: FedwayError): unknown => substituted.relocated(error);
-  return { query, written, relocated, parts, prober, target, catalog, terms, home, members };
+  return { query, written, relocated, parts, prober, target, catalog, terms, values, home, members };
 }
 
 const mostParts = 60;

@@ -1,6 +1,7 @@
 import type { Candidate, Variation } from "./vary-triple.ts";
 import { candidateFinding, candidatesOf, hintsOf, suggestionsOf, variationsOf, withCandidate } from "./vary-triple.ts";
 import { atEndpoint, type Finding, type Inquiry, shownPart } from "./inquiry.ts";
+import { knownValues } from "./known-values.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { explainFilter } from "./vary-filter.ts";
@@ -228,15 +229,17 @@ const undecided = (inquiry: Inquiry): Finding => ({
   next: "Ask parts of the query by themselves, beginning with the pattern that has the fewest solutions.",
 });
 
-/** What some parts' variations find, best first. */
+/** What some parts' variations find, best first; where nothing likely is among it, harvested values too. */
 async function bestCandidates(
-  { prober }: Inquiry,
+  inquiry: Inquiry,
   suspects: readonly QueryPart[],
   among: readonly QueryPart[],
 ): Promise<readonly Candidate[]> {
   const variations: readonly Variation[] = suspects.flatMap((part) => variationsOf(part, among));
-  const found = await prober.terms(variations.map(({ wanted }) => wanted));
-  return variations
+  const found = await inquiry.prober.terms(variations.map(({ wanted }) => wanted));
+  const best = variations
     .flatMap((variation, at) => candidatesOf(variation, found[at], hintsOf(variation)))
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
+  const isLikely = best[0] !== undefined && best[0].likeness.score >= goodEnough;
+  return isLikely || among !== inquiry.parts ? best : [...(await knownValues(inquiry, suspects)), ...best];
 }

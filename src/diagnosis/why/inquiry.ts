@@ -4,6 +4,7 @@ import type { ErrorWhere, FedwayError, Repair, Suggestion } from "../../errors/f
 import type { KnownTerms } from "../../plan/plan-request.ts";
 import { wellKnownPrefixes } from "../../rdf/well-known-prefixes.ts";
 import type { Catalog } from "../../registry/catalog/catalog.ts";
+import type { ValueIndex } from "../../registry/values/value-index.ts";
 import { termToText } from "../../results/terms.ts";
 import { editRange, type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
@@ -24,6 +25,8 @@ export interface Inquiry {
   readonly target: ProbeTarget;
   readonly catalog: Pick<Catalog, "byId" | "byUrl" | "entries">;
   readonly terms: Pick<KnownTerms, "hasTerm" | "endpointsWith"> | undefined;
+  /** Harvested values of endpoints; absent: none are known. */
+  readonly values?: Pick<ValueIndex, "find"> | undefined;
   /** Id or URL of the only endpoint that patterns outside of every SERVICE are sent to. */
   readonly home: string | undefined;
   /** Ids of the endpoints that such a pattern is matched at together. */

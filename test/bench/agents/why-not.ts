@@ -227,6 +227,11 @@ function print(judged: readonly Judged[]): void {
         .trimEnd()}\n`,
     );
   }
+  const offered = judged.filter(({ problem }) => (problem?.repairs ?? []).length > 0);
+  const right = offered.filter(({ mended }) => mended).length;
+  process.stdout.write(
+    `${offered.length} repairs were offered; ${((100 * right) / offered.length).toFixed(1)} % give the rows of the query as it was\n`,
+  );
   const answer = quantile(judged.map(({ answerMs }) => answerMs));
   process.stdout.write(
     `answers of /api/query with their diagnosis: ${Math.round(answer(0.5))} ms at the median, ${Math.round(answer(0.95))} ms at p95\n`,

@@ -46,10 +46,10 @@ const overStore: RunProbe = async ({ text, maxRows }) => ({
   requests: 1,
 });
 
-function explainerOver(run: RunProbe) {
+function explainerOver(run: RunProbe, values?: Parameters<typeof createExplainer>[0]["values"]) {
   const catalog = createCatalog([catalogEntry("a")], [], { publicUrl: "http://fedway.example", federations: [] });
   const planner = createPlanner({ catalog, egress: "catalog", publicUrl: "http://fedway.example" });
-  return createExplainer({ run, planner, catalog, now: () => performance.now() });
+  return createExplainer({ run, planner, catalog, values, now: () => performance.now() });
 }
 
 const explain = async (query: string, maxRequests = 20) =>
@@ -136,6 +136,28 @@ describe("why a query has no solutions", () => {
     const { problem, questions } = await explain(broken, 1);
     expect(questions).toBe(1);
     expect(problem).toMatchObject({ code: "EMPTY_PATTERN", where: { pattern: '?a <http://v/name> "name 1"' } });
+  });
+
+  it("tries harvested values that are worded like a literal", async () => {
+    const query = 'SELECT * WHERE { ?a <http://v/name> "the fourth of them" ; <http://v/size> ?m }';
+    const hit = {
+      text: "",
+      kind: "value",
+      endpoint: "a",
+      term: "",
+      label: "",
+      property: "http://v/name",
+      why: "words",
+    } as const;
+    const find = async () => ['"Name 9"', '"Name 4"'].map((literal) => ({ ...hit, literal, score: 0.6 }));
+    const { problem } = await explainerOver(overStore, { find }).explain(
+      { query, endpoint: "a" },
+      { signal: new AbortController().signal },
+    );
+    expect(problem).toMatchObject({
+      code: "EMPTY_VALUE",
+      repairs: [{ before: '"the fourth of them"', after: '"Name 4"' }],
+    });
   });
 
   it("asks parts one by one where an endpoint fails on many together", async () => {
