@@ -100,7 +100,7 @@ function dataOf(answer: TabularAnswer, problem: Problem | undefined) {
     rows_received: rows.length,
     sources: sources.slice(0, 20).map((source) => ({
       endpoint: source.endpoint,
-      status: source.status,
+      status: stateOf(source, status),
       rows: source.rows ?? null,
     })),
     notes: notesOf(answer),
@@ -123,11 +123,18 @@ function totalText({ rows, truncated, status }: TabularAnswer): string {
   return status === "partial" ? `at least ${rows.length}, as rows are missing` : String(rows.length);
 }
 
-function sourcesText({ sources }: TabularAnswer): string {
+function sourcesText({ sources, status }: TabularAnswer): string {
   const told = sources
     .slice(0, mostSources)
-    .map(({ endpoint, status, rows }) => `${plainText(endpoint, 60)} ${status} (${rows ?? "?"} rows)`);
+    .map((source) => `${plainText(source.endpoint, 60)} ${stateOf(source, status)} (${source.rows ?? "?"} rows)`);
   return labelled("endpoints: ", told.join(", "));
+}
+
+/** A source that had more to give than a whole answer needed is no fault. */
+function stateOf({ status: state }: TabularAnswer["sources"][number], status: TabularAnswer["status"]): string {
+  if (state !== "pending" && state !== "cancelled") return state;
+  if (status === "ok" || status === "empty") return "stopped, as no more was needed";
+  return state === "pending" ? "not finished" : state;
 }
 
 const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);

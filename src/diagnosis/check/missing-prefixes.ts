@@ -16,8 +16,8 @@ const mostMissing = 20;
 
 /**
  * The text with the prefixes declared that it uses without. Where a prefix may stand for several namespaces, the one that
- * has the most of the query's own names decides, then the order of the source; a prefix that nobody knows is taken for the
- * only namespace that has all its names.
+ * has the most of the query's own names is taken, with http or https, then the order of the source decides; a prefix that
+ * nobody knows is taken for the only namespace that has all its names.
  */
 export function* withPrefixes(text: string, source: NamespaceSource, written: string): Generator<TextAttempt> {
   const missing = missingPrefixes(tokenize(written));
@@ -49,9 +49,9 @@ function missingPrefixes(tokens: readonly Token[]): ReadonlyMap<string, Readonly
 }
 
 function namespaceFor(prefix: string, locals: readonly string[], source: NamespaceSource): string | undefined {
-  const candidates = [...new Set(source.namespacesOf(prefix))];
+  const candidates = new Set(source.namespacesOf(prefix).flatMap((namespace) => [namespace, twinOf(namespace)]));
   const known = (namespace: string): number => locals.filter((local) => source.isKnown(namespace + local)).length;
-  const ranked = candidates
+  const ranked = [...candidates]
     .map((namespace) => ({ namespace, known: known(namespace) }))
     .toSorted((one, other) => other.known - one.known);
   const [best] = ranked;
@@ -62,3 +62,7 @@ function namespaceFor(prefix: string, locals: readonly string[], source: Namespa
   const common = [...(first ?? [])].filter((namespace) => others.every((each) => each.has(namespace)));
   return common.length === 1 ? common[0] : best?.namespace;
 }
+
+/** Some vocabularies, such as schema.org, are written with http as well as with https. */
+const twinOf = (namespace: string): string =>
+  namespace.startsWith("https:") ? namespace.replace("https:", "http:") : namespace.replace("http:", "https:");

@@ -94,7 +94,7 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
     async findEndpoints({ question, limit, signal }: EndpointRequest) {
       const ranked = await rankings.rank(question, signal);
       const { ranking } = ranked;
-      const there = ranked.endpoints.filter(({ id }) => catalog.byId(id) !== undefined);
+      const there = namedFirst(question, ranked.endpoints).filter(({ id }) => catalog.byId(id) !== undefined);
       const shown = there.slice(0, clamped(limit)).map(({ id, score }) => linkedEndpoint(id, score, ranked));
       return { endpoints: await Promise.all(shown), total: there.length, ranking };
     },
@@ -127,6 +127,16 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
     close: (): Promise<void> => rankings.close(),
   };
 }
+
+/** Who asks by its id means that endpoint. */
+const namedFirst = (
+  question: string,
+  endpoints: QuestionRanking["endpoints"],
+): readonly { readonly id: string; readonly score: number }[] => {
+  const id = question.trim().toLowerCase();
+  const named = endpoints.find((endpoint) => endpoint.id === id);
+  return named === undefined ? endpoints : [{ ...named, score: 1 }, ...endpoints.filter((other) => other !== named)];
+};
 
 const clamped = (limit: number): number => Math.min(most, Math.max(1, Math.floor(limit) || 1));
 
