@@ -77,7 +77,8 @@ export function hasAllWords({ terms }: TextHit, words: readonly Word[]): boolean
   const met = new Set(terms);
   return words.every(
     ({ whole, parts }) =>
-      [whole, ...otherForms(whole)].some((form) => met.has(form)) ||
+      met.has(whole) ||
+      otherForms(whole).some((form) => met.has(form)) ||
       (parts.length > 0 && parts.every((part) => met.has(part))),
   );
 }
