@@ -8,6 +8,7 @@ export interface LogSettings {
   readonly redisUrl: string | undefined;
   readonly embeddings: { readonly key: string | undefined };
   readonly chat: { readonly key: string | undefined };
+  readonly agents: { readonly mcpToken: string | undefined };
   readonly monitor: { readonly webhooks: readonly string[]; readonly webhookSecret: string | undefined };
 }
 
@@ -20,7 +21,7 @@ const hidden = "[secret]";
 const credentials = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"\\]{1,500}@/giu;
 
 /** Parts of a URL that give its bearer something: the password, the path and query of a webhook. */
-function secretsOf({ adminToken, redisUrl, monitor, embeddings, chat }: LogSettings): readonly string[] {
+function secretsOf({ adminToken, redisUrl, monitor, embeddings, chat, agents }: LogSettings): readonly string[] {
   const redis = redisUrl === undefined ? null : URL.parse(redisUrl);
   const hooks = monitor.webhooks.flatMap((text) => {
     const { pathname = "", search = "" } = URL.parse(text) ?? {};
@@ -32,6 +33,7 @@ function secretsOf({ adminToken, redisUrl, monitor, embeddings, chat }: LogSetti
     monitor.webhookSecret,
     embeddings.key,
     chat.key,
+    agents.mcpToken,
     redis?.password,
     decoded(redis?.password),
     ...hooks,

@@ -7,6 +7,7 @@ const settings: LogSettings = {
   redisUrl: "redis://user:p%40ss%2Fword@redis:6379/0",
   embeddings: { key: "sk-model-0123456789" },
   chat: { key: "sk-chat-0123456789" },
+  agents: { mcpToken: "mcp-token-0123456789" },
   monitor: {
     webhooks: ["https://hooks.example/services/T0/B0/abcdefgh", "https://other.example/api?key=0123456789abcdef"],
     webhookSecret: "whsec_0123456789abcdef",
@@ -20,6 +21,8 @@ describe("a line of the log", () => {
     ["the admin token", settings.adminToken],
     ["the secret of the webhooks", `signed with ${settings.monitor.webhookSecret}.`],
     ["the key of an embeddings API", `Bearer ${settings.embeddings.key}`],
+    ["the key of a chat API", `Bearer ${settings.chat.key}`],
+    ["the token of /mcp", `Bearer ${settings.agents.mcpToken}`],
     ["the URL of a webhook", `POST ${settings.monitor.webhooks[0]} failed`],
     ["the path of a webhook", "POST /services/T0/B0/abcdefgh"],
     ["the query of a webhook", "GET ?key=0123456789abcdef"],
@@ -52,6 +55,7 @@ describe("a line of the log", () => {
       redisUrl: "redis://redis:6379/0",
       embeddings: { key: undefined },
       chat: { key: undefined },
+      agents: { mcpToken: undefined },
       monitor: { webhooks: [], webhookSecret: undefined },
     });
     expect(none(line("POST /services/T0/B0/abcdefgh"))).toBe(line("POST /services/T0/B0/abcdefgh"));
