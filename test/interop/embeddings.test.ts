@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Embedder } from "../../src/embeddings/embedder.ts";
 import { openEmbedder } from "../../src/embeddings/open-embedder.ts";
 import { embeddingModelFolder } from "../support/embedding-models.ts";
+import { openService } from "../support/running-service.ts";
 
 const open = (): Embedder =>
   openEmbedder(
@@ -112,4 +113,17 @@ describe("all-MiniLM-L6-v2 in a thread", () => {
     await failed;
     await expect(other.embed(["another text"], { signal })).rejects.toMatchObject({ code: "CANCELLED" });
   });
+});
+
+it("finds solved questions that are asked in other words", async () => {
+  const app = await openService({}, { FEDWAY_EXAMPLES: "on", FEDWAY_EMBEDDINGS: embeddingModelFolder() });
+  const find = async (question: string): Promise<unknown> => {
+    const { data } = await app.toolbox("full").call("find_examples", { question, limit: 1 }, { owner: "a", signal });
+    return data["examples"];
+  };
+  // The vectors of the examples are made in the background. None of these words is in the question that is found.
+  await expect.poll(() => find("towns on an island")).toMatchObject([{ endpoints: ["places"] }]);
+  expect(await find("ocean heat sensors")).toMatchObject([{ endpoints: ["weather"] }]);
+  expect(await find("paintings per creator")).toMatchObject([{ endpoints: ["museums"] }]);
+  await app.close();
 });
