@@ -134,9 +134,14 @@ function unknownTool(name: string, tools: readonly Tool[]): FedwayError {
 /** Tools keep their answers short themselves; this holds also for one that does not. */
 function bounded(answer: ToolAnswer): ToolAnswer {
   const data = JSON.stringify(answer.data);
-  // A token is at least one byte of UTF-8.
-  if (Buffer.byteLength(answer.text) + Buffer.byteLength(data) <= mostAnswerTokens) return answer;
-  if (estimateTokens(answer.text) + estimateTokens(data) <= mostAnswerTokens) return answer;
-  const text = `${answer.text.slice(0, mostAnswerTokens)}\n(cut: the answer is too long; ask for less)`;
+  const bytes = Buffer.byteLength(answer.text) + Buffer.byteLength(data);
+  // A token is at least one byte of UTF-8, and by the estimate at most five.
+  if (bytes <= mostAnswerTokens) return answer;
+  const mayFit = bytes <= 5 * mostAnswerTokens;
+  if (mayFit && estimateTokens(answer.text) + estimateTokens(data) <= mostAnswerTokens) return answer;
+  let text = answer.text.slice(0, mostAnswerTokens);
+  // It stands in the data once more.
+  while (estimateTokens(text) > mostAnswerTokens / 3) text = text.slice(0, Math.floor(text.length * 0.8));
+  text += "\n(cut: the answer is too long; ask for less)";
   return { text, data: { truncated: true, text }, problem: answer.problem };
 }
