@@ -133,14 +133,9 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       const indexed = byEndpoint.get(id);
       return indexed === undefined ? [] : examplesOf(indexed);
     },
-    /** `harvestedAt` of what is indexed. */
-    harvestedAt: (id: string): string | undefined => byEndpoint.get(id)?.harvest.harvestedAt,
     /** Resolves when the vectors of all that is indexed are there. */
     settled: async (): Promise<void> => vectors?.settled(),
     close: async (): Promise<void> => vectors?.close(),
-    get size() {
-      return { endpoints: byEndpoint.size, rows: rowsOfOthers("") };
-    },
   };
 }
 
