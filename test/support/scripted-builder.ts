@@ -184,7 +184,10 @@ function createBuilder(take: TakeStep) {
     const operator = expression.operator === "in" ? "=" : expression.operator;
     if (!["=", "!=", "<", ">", "<=", ">=", "contains"].includes(operator)) throw new NotBuildable(`FILTER ${operator}`);
     if (!isTerm(left) || !isTerm(right) || left.termType !== "Variable") throw new NotBuildable("a computed condition");
-    const value = right.termType === "Variable" ? `?${names.get(right.value)}` : right.value;
+    const other = names.get(right.value);
+    if (right.termType === "Variable" && other === undefined)
+      throw new NotBuildable("a subquery with groups or a limit");
+    const value = right.termType === "Variable" ? `?${other}` : right.value;
     await take({ step, choice: await columnNumber(left.value), value: `${operator} ${value}` });
   }
 

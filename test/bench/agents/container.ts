@@ -93,9 +93,17 @@ async function outcomeOf(
   } catch (error) {
     if (error instanceof NotBuildable) return error.message;
     if (error instanceof FedwayError && error.code === "STEP_REFUSED")
-      return `refused: ${rows === 0 ? "its answer is empty" : error.message}`;
+      return rows === 0 || isOverNothing(store, sparql)
+        ? "refused: its pattern matches nothing"
+        : `refused: ${error.message}`;
     throw error;
   }
+}
+
+/** One row of an aggregate: it counts nothing. */
+function isOverNothing(store: oxigraph.Store, sparql: string): boolean {
+  const [row, ...more] = rowsOf(store, sparql);
+  return more.length === 0 && row !== undefined && row.every((cell) => cell === null || cell === '"0"');
 }
 
 /** Rows in N-Triples syntax, in the order of the columns. */
