@@ -61,28 +61,24 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
 
 /** Joins between the parts to blame and the rest; those between endpoints first. */
 function joinsOf({ parts }: Inquiry, core: readonly QueryPart[]): readonly Join[] {
-  const joins = new Map<string, Join>();
-  for (const part of core.toReversed()) {
-    const wrapper = part.wrappers.find(({ service }) => service !== undefined);
-    const side = parts.filter((other) => (wrapper ? other.wrappers.includes(wrapper) : other === part));
-    // Things of two classes that have the same numbers are not the same things.
-    if (!wrapper && termOf(part)?.kind === "class") continue;
-    for (const join of joinsOfSide(parts, { side, wrapper }))
-      joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
-    for (const { later, behind } of sidesBehind(parts, part)) {
-      for (const join of joinsOfSide(parts, { side: behind, wrapper: later })) {
-        if (part.variables.has(join.name)) joins.set(`${join.name} ${join.right[0]?.range.from}`, join);
-      }
-    }
-    if (part.triple === undefined || wrapper === undefined) continue;
-    const within = parts.filter((other) => other.wrappers.includes(wrapper));
-    for (const join of joinsOfSide(within, { side: [part], wrapper: undefined })) {
-      joins.set(`${join.name} in ${join.right[0]?.range.from}`, join);
-    }
-  }
-  return [...joins.values()].toSorted(
-    (one, other) => Number(other.wrapper !== undefined) - Number(one.wrapper !== undefined),
-  );
+  const joins = core.toReversed().flatMap((part) => joinsOfPart(parts, part));
+  const byName = new Map(joins.map((join) => [`${join.name} ${join.right[0]?.range.from} ${isBetween(join)}`, join]));
+  return [...byName.values()].toSorted((one, other) => Number(isBetween(other)) - Number(isBetween(one)));
+}
+
+const isBetween = ({ wrapper }: Join): boolean => wrapper !== undefined;
+
+/** The joins of a part, or of its SERVICE, with what stands before it and behind it. */
+function joinsOfPart(parts: readonly QueryPart[], part: QueryPart): readonly Join[] {
+  const wrapper = part.wrappers.find(({ service }) => service !== undefined);
+  // Things of two classes that have the same numbers are not the same things.
+  if (!wrapper && termOf(part)?.kind === "class") return [];
+  const side = wrapper ? parts.filter(({ wrappers }) => wrappers.includes(wrapper)) : [part];
+  const within = wrapper && part.triple ? joinsOfSide(side, { side: [part], wrapper: undefined }) : [];
+  const later = sidesBehind(parts, part)
+    .flatMap(({ later: other, behind }) => joinsOfSide(parts, { side: behind, wrapper: other }))
+    .filter(({ name }) => part.variables.has(name));
+  return [...joinsOfSide(parts, { side, wrapper }), ...later, ...within];
 }
 
 /** The clauses behind a part for other endpoints: what is to blame may stand on the left of the join. */

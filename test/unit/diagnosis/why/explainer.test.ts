@@ -149,7 +149,10 @@ describe("why a query has no solutions", () => {
       property: "http://v/name",
       why: "words",
     } as const;
-    const find = async () => ['"Name 9"', '"Name 4"'].map((literal) => ({ ...hit, literal, score: 0.6 }));
+    const find = async () => [
+      { ...hit, literal: '"Name 9"', score: 0.6 },
+      { ...hit, literal: '"Name 4"', score: 0.6 },
+    ];
     const { problem } = await explainerOver(overStore, { find }).explain(
       { query, endpoint: "a" },
       { signal: new AbortController().signal },
