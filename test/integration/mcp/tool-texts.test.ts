@@ -59,8 +59,7 @@ const argumentsOf = (box: Toolbox): ReadonlyMap<string, readonly string[]> =>
 
 describe("feedback", () => {
   it("names only tools and arguments that exist", () => {
-    // A tool that is there only where its parts are.
-    const known = new Map([["find_examples", ["question", "endpoints"]], ...argumentsOf(full)]);
+    const known = argumentsOf(full);
     const named = sources.flatMap(({ file, text }) =>
       [...text.matchAll(/(?<!\$)\{([a-z]+_[a-z_]+)(?:\.([a-z_]+))?\}/g)].map(([, tool = "", argument]) => ({
         file,
