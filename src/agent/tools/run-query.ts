@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { every, steadyClock, systemClock } from "../../clock.ts";
 import type { QueryCheck } from "../../diagnosis/check/query-check.ts";
-import { FedwayError, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
+import { FedwayError, type Repair, toFedwayError, toProblem } from "../../errors/fedway-error.ts";
 import type { QueryService } from "../../query/query-service.ts";
 import type { TabularAnswer } from "../../query/table.ts";
 import type { RawExample } from "../../registry/examples/example.ts";
@@ -84,7 +84,7 @@ export async function runForAgent(
   const keep = async (ending: Pick<RawExample, "outcome" | "feedback"> | undefined): Promise<void> => {
     if (question !== undefined && ending) await parts.keepExample?.({ question, query, targets: [], ...ending });
   };
-  const answer = await withProgress(call, () =>
+  const running = withProgress(call, () =>
     queries.table({
       text: query,
       repairs,
@@ -111,6 +111,10 @@ export async function runForAgent(
     );
     throw error;
   });
+  const answer = await withOffers(
+    running,
+    async () => (await check?.check({ query, owner, session }, call))?.problem?.repairs,
+  );
   await keep(endingOf(answer));
   const kept = results.keep(call.owner, query, answer) ?? { id: undefined, query, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
@@ -125,6 +129,22 @@ function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "ou
 }
 
 type Ended = Pick<TabularAnswer, "status" | "diagnosis" | "truncated">;
+
+/** A query that was refused before anything was asked comes with what may have been meant. */
+async function withOffers(
+  running: Promise<TabularAnswer>,
+  offers: () => Promise<readonly Repair[] | undefined>,
+): Promise<TabularAnswer> {
+  try {
+    const answer = await running;
+    const { status, sources, diagnosis } = answer;
+    if (status !== "failed" || sources.length > 0 || !diagnosis) return answer;
+    return { ...answer, diagnosis: { ...diagnosis, repairs: await offers() } };
+  } catch (error) {
+    if (!(error instanceof FedwayError)) throw error;
+    throw new FedwayError(error.code, error.message, { ...error.details, repairs: await offers() });
+  }
+}
 
 /** Says now and then that the query is still running. */
 async function withProgress<T>({ onProgress }: ToolCall, run: () => Promise<T>): Promise<T> {

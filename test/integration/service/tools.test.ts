@@ -58,6 +58,11 @@ describe("the tools of agents over HTTP", () => {
       suggested: "SELECT * { SERVICE <people> { ?s ?p ?o } }",
       diagnosis: { code: "SERVICE_TARGET_REFUSED" },
     });
+    const update = await call("run_query", { query: "DELETE WHERE { SERVICE <people> { ?s ?p ?o } }" });
+    const select = "SELECT * WHERE { SERVICE <people> { ?s ?p ?o } }";
+    expect(update.body).toMatchObject({ code: "UPDATE_REFUSED", repairs: [{ after: select, applied: false }] });
+    const misnamed = await call("run_query", { query: "ASK { SERVICE <http://localhost/people> { ?s ?p ?o } }" });
+    expect(misnamed.body).toMatchObject({ code: "SERVICE_TARGET_REFUSED", repairs: [{ after: "<people>" }] });
     const strict = await service.query("```\nSELECT * { SERVICE <people> { ?s ?p ?o } }\n```");
     expect(strict.status).toBe(400);
   });
