@@ -6,12 +6,14 @@ import type { Hint } from "./tool.ts";
 
 /** Tokens of a diagnosis. */
 const mostTokens = 150;
+/** Of its first line, where the others need the room. */
+const mostDetailTokens = 60;
 
 /** What a model does next where the problem's own advice is for people and HTTP clients; the first that can be said. */
 const advice: Partial<Record<ErrorCode, readonly string[]>> = {
   ENDPOINT_UNKNOWN: ["{find_endpoints} gives the ids of endpoints that fit a question."],
   DESCRIPTION_UNKNOWN: [
-    "Nothing is known of its schema yet: SELECT DISTINCT ?class { ?s a ?class } LIMIT 50 with {run_query} shows its classes.",
+    "Nothing is known of its schema yet: SELECT DISTINCT ?class { SERVICE <id> { ?s a ?class } } LIMIT 50 with {run_query} shows its classes.",
   ],
   RUN_UNKNOWN: ["Run the query again with {run_query}; records are kept for a while only."],
   RESULT_UNKNOWN: ["Run the query again with {run_query}; results are kept for a while only."],
@@ -43,21 +45,30 @@ export function problemForModel(problem: Problem, hint: Hint): Problem {
   return { ...problem, next: next.length === 0 ? undefined : [...new Set(next)].slice(0, 2).join(" ") };
 }
 
-/** What is wrong, where, what would mend it and what to do next, in at most 150 tokens. */
+/**
+ * What is wrong, where, what would mend it and what to do next, in at most 150 tokens. What helps most is never left out for
+ * what only tells more: the first repair comes before the next step, then what is nearest, then the place.
+ */
 export function problemText(problem: Problem): string {
   const { code, detail, repairs = [], suggestions = [], endpoints = [], next = "" } = problem;
   const nearest = suggestions.slice(0, 3).map(({ term }) => plainText(term, 80));
-  return within(
-    [
-      `${code}: ${plainText(detail, 300)}`,
-      labelled("Where: ", placeText(problem)),
-      ...repairs.slice(0, 2).map(repairText),
-      labelled("Nearest: ", nearest.join(" | ")),
-      labelled("Next: ", plainText(next, 240)),
-      labelled("Endpoints: ", endpoints.slice(0, 5).join(", ")),
-    ].filter((line) => line !== ""),
-    mostTokens,
-  );
+  const [first, second] = repairs.map(repairText);
+  const lines: readonly Line[] = [
+    { text: labelled("Where: ", placeText(problem)), rank: 4 },
+    { text: first ?? "", rank: 1 },
+    { text: second ?? "", rank: 5 },
+    { text: labelled("Nearest: ", nearest.join(" | ")), rank: 3 },
+    { text: labelled("Next: ", plainText(next, 240)), rank: 2 },
+    { text: labelled("Endpoints: ", endpoints.slice(0, 5).join(", ")), rank: 6 },
+  ];
+  const said = `${code}: ${plainText(detail, 300)}`;
+  return within(shortened(said, mostDetailTokens), lines, shortened(said, mostTokens));
+}
+
+interface Line {
+  readonly text: string;
+  /** Smaller is more important. */
+  readonly rank: number;
 }
 
 const labelled = (label: string, text: string): string => (text === "" ? "" : label + text);
@@ -73,18 +84,27 @@ function placeText({ where: { line, column, endpoint, pattern } = {} }: Problem)
 
 /** A repair that was made or is offered, on one line. */
 export function repairText({ applied, before, after }: Repair): string {
-  const [from, to] = [plainText(before, 60), plainText(after, 120)];
+  const [from, to] = [plainText(before, 120), plainText(after, 300)];
   const change = from === "" ? `added ${to}` : to === "" ? `removed ${from}` : `${from} -> ${to}`;
   return `${applied ? "Repaired" : "Repair"}: ${change}`;
 }
 
-/** The first line always, shortened if need be; of the others those that fit. */
-function within([first = "", ...others]: readonly string[], most: number): string {
-  let text = first;
-  while (estimateTokens(text) > most) text = `${text.slice(0, Math.floor(text.length * 0.8))}…`;
-  for (const line of others) {
-    const longer = `${text}\n${line}`;
-    if (estimateTokens(longer) <= most) text = longer;
+/** In their order the lines that fit beside the first one, chosen by rank; the first is as long as they leave room. */
+function within(short: string, lines: readonly Line[], long: string): string {
+  const chosen = new Set<Line>();
+  const textWith = (head: string): string =>
+    [head, ...lines.filter((line) => chosen.has(line)).map(({ text }) => text)].join("\n");
+  for (const line of lines.toSorted((left, right) => left.rank - right.rank)) {
+    if (line.text === "") continue;
+    chosen.add(line);
+    if (estimateTokens(textWith(short)) > mostTokens) chosen.delete(line);
   }
-  return text;
+  const whole = textWith(long);
+  return estimateTokens(whole) <= mostTokens ? whole : textWith(short);
+}
+
+function shortened(text: string, most: number): string {
+  let short = text;
+  while (estimateTokens(short) > most) short = `${short.slice(0, Math.floor(short.length * 0.8))}…`;
+  return short;
 }

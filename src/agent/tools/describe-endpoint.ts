@@ -30,11 +30,11 @@ export const describeEndpoint = (parts: DescribeParts) =>
     name: "describe_endpoint",
     title: "Describe an endpoint",
     text: [
-      "Shows classes, properties and counts of an endpoint.",
+      "Shows an endpoint's classes, properties, counts.",
       "schema (default) has a line per class; paths join classes; void is Turtle.",
     ],
     input: Type.Object({
-      endpoint: Type.String({ minLength: 1, maxLength: 2_048, description: "Endpoint id or URL" }),
+      endpoint: Type.String({ minLength: 1, maxLength: 2_048 }),
       detail: Type.Optional(choice(["summary", "classes", "schema", "paths", "void"])),
       classes: Type.Optional(nameList("Only these, by name or IRI, comma-separated")),
       max_tokens: Type.Optional(Type.Integer({ minimum: 100, maximum: 8_000, default: 2_000 })),

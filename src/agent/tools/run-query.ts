@@ -33,23 +33,27 @@ export const runQuery = (parts: RunQueryParts) =>
     name: "run_query",
     title: "Run a SPARQL query",
     text: [
-      "Runs a read-only SPARQL query and shows its rows, or why there are none.",
-      "The patterns of each endpoint stand in SERVICE <id> { ... } with its id; several are joined.",
+      "Runs a SPARQL query; shows rows, or why there are none.",
+      "Put the patterns of each endpoint into SERVICE <id> { ... }.",
     ],
     input: Type.Object({
       query: Type.Optional(Type.String({ minLength: 1, maxLength: 100_000 })),
+      endpoint: Type.Optional(Type.String({ maxLength: 2_048, description: "Instead of SERVICE" })),
       max_rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: defaultRows })),
       timeout_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
       format: Type.Optional(choice(["csv", "json"])),
-      cursor: Type.Optional(Type.String({ maxLength: 64, description: "Instead of query: the next rows" })),
+      cursor: Type.Optional(Type.String({ maxLength: 64, description: "For the next rows" })),
       ...(parts.keepExample && { question: Type.Optional(askedQuestion) }),
     }),
     annotations: { openWorldHint: true },
     profiles: ["full", "small", "builder"],
-    async run({ query, max_rows: maxRows = defaultRows, timeout_s: timeoutS, format = "csv", cursor, question }, call) {
+    async run(args, call) {
+      const { query, endpoint, max_rows: maxRows = defaultRows, timeout_s: timeoutS, cursor, question } = args;
+      const { format = "csv" } = args;
       if (cursor !== undefined) return nextPage(parts.results, cursor, { maxRows, format, call });
       const answers = typeof question === "string" ? question : undefined;
-      if (query !== undefined) return runForAgent(parts, { query, question: answers, maxRows, format, timeoutS, call });
+      const shown = { maxRows, format, timeoutS, call };
+      if (query !== undefined) return runForAgent(parts, { query, endpoint, question: answers, ...shown });
       throw new FedwayError("REQUEST_INVALID", "Arguments of run_query: query is missing.", {
         next: "Call run_query(query).",
       });
@@ -61,6 +65,8 @@ const askedQuestion = Type.String({ maxLength: 1_000, description: "What the que
 
 interface AgentRun {
   readonly query: string;
+  /** Id or URL of an endpoint, or id of a federation, for a query without SERVICE. */
+  readonly endpoint?: string | undefined;
   readonly question?: string | undefined;
   readonly maxRows: number;
   readonly format: RowFormat;
@@ -71,22 +77,29 @@ interface AgentRun {
 /** Runs a query for `run_query` and its alias. A query that the caller has run before is answered from what was kept. */
 export async function runForAgent(
   parts: RunQueryParts,
-  { query: sent, question, maxRows, format, timeoutS, call }: AgentRun,
+  { query: sent, endpoint: at, question, maxRows, format, timeoutS, call }: AgentRun,
 ): Promise<ToolAnswer> {
   const { queries, results, check } = parts;
   const { owner, session } = call;
-  const { query, repairs } = (await check?.prepare({ query: sent, owner, session })) ?? { query: sent, repairs: [] };
-  check?.ran({ query, owner, session });
-  const repeated = results.repeated(call.owner, query);
+  const sentTo = { query: sent, endpoint: at, federation: undefined, repairs: [] };
+  const prepared = (await check?.prepare({ query: sent, endpoint: at, owner, session })) ?? sentTo;
+  const { query, endpoint, federation, repairs } = prepared;
+  check?.ran({ query, endpoint, federation, owner, session });
+  const place = endpoint ?? federation;
+  const asked = place === undefined ? query : `# at ${place}\n${query}`;
+  const repeated = results.repeated(call.owner, asked);
   if (repeated !== undefined) {
     return showResult(repeated, { offset: 0, maxRows, format, hint: call.hint, isCached: true, repairs });
   }
   const keep = async (ending: Pick<RawExample, "outcome" | "feedback"> | undefined): Promise<void> => {
-    if (question !== undefined && ending) await parts.keepExample?.({ question, query, targets: [], ...ending });
+    if (question !== undefined && ending)
+      await parts.keepExample?.({ question, query, targets: place === undefined ? [] : [place], ...ending });
   };
   const running = withProgress(call, () =>
     queries.table({
       text: query,
+      endpointId: endpoint,
+      federationId: federation,
       repairs,
       maxRows: parts.maxRows,
       explainEmpty: true,
@@ -113,10 +126,10 @@ export async function runForAgent(
   });
   const answer = await withOffers(
     running,
-    async () => (await check?.check({ query, owner, session }, call))?.problem?.repairs,
+    async () => (await check?.check({ query, endpoint, federation, owner, session }, call))?.problem?.repairs,
   );
   await keep(endingOf(answer));
-  const kept = results.keep(call.owner, query, answer) ?? { id: undefined, query, answer };
+  const kept = results.keep(call.owner, asked, answer) ?? { id: undefined, query: asked, answer };
   return showResult(kept, { offset: 0, maxRows, format, hint: call.hint, repairs });
 }
 

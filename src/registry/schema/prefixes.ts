@@ -25,9 +25,14 @@ const generic = new Set(
  * twice (the 200 most used). Depends on the set of IRIs and how often each occurs, not on their order.
  */
 export function createPrefixTable(iris: Iterable<string>) {
+  const uses = namespaceUses(iris);
   const byNamespace = new Map(wellKnownPrefixes);
-  const byPrefix = new Map([...wellKnownPrefixes].map(([namespace, prefix]) => [prefix, namespace]));
-  for (const namespace of namespacesToName(iris)) {
+  // Everybody calls it schema; the other name is for data that have both.
+  if (uses.has("https://schema.org/") && !uses.has("http://schema.org/")) {
+    byNamespace.set("https://schema.org/", "schema").delete("http://schema.org/");
+  }
+  const byPrefix = new Map([...byNamespace].map(([namespace, prefix]) => [prefix, namespace]));
+  for (const namespace of namespacesToName(uses)) {
     const prefix = freePrefix(derivedPrefix(namespace), byPrefix);
     byNamespace.set(namespace, prefix);
     byPrefix.set(prefix, namespace);
@@ -54,15 +59,19 @@ export function createPrefixTable(iris: Iterable<string>) {
 /** Short names for the IRIs of one description; two namespaces never share a prefix. */
 export type PrefixTable = ReturnType<typeof createPrefixTable>;
 
-function namespacesToName(iris: Iterable<string>): readonly string[] {
+/** How often each namespace occurs with a local name that can stand behind a prefix. */
+function namespaceUses(iris: Iterable<string>): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const iri of iris) {
     const { namespace, local } = iriParts(iri);
-    if (!isNameable(namespace) || !plainLocal.test(local)) continue;
-    uses.set(namespace, (uses.get(namespace) ?? 0) + 1);
+    if (plainLocal.test(local)) uses.set(namespace, (uses.get(namespace) ?? 0) + 1);
   }
+  return uses;
+}
+
+function namespacesToName(uses: ReadonlyMap<string, number>): readonly string[] {
   return [...uses]
-    .filter(([, count]) => count > 1)
+    .filter(([namespace, count]) => count > 1 && isNameable(namespace))
     .toSorted(([left, few], [right, many]) => many - few || (left < right ? -1 : 1))
     .slice(0, maxNamespaces)
     .map(([namespace]) => namespace);

@@ -64,21 +64,24 @@ const counted = (name: string, count: Count | undefined): readonly string[] => {
   return value === undefined || !Number.isSafeInteger(value) ? [] : [`${name} ${value}`];
 };
 
+const said = (name: string, text: string | undefined, longest: number): readonly string[] =>
+  text === undefined ? [] : [`${name} ${stringText(plainText(text, longest))}`];
+
+const linked = (name: string, iri: string | undefined): readonly string[] =>
+  iri === undefined || !isWritable(iri) ? [] : [`${name} ${bracketedIri(iri)}`];
+
 function datasetLine({ description, document }: ViewContent, dataset: string): ViewLine {
-  const { title, license, citation, id, namedGraphs } = description;
+  const { title, license, citation, origin, id, namedGraphs } = description;
   const described = document ?? withoutFragment(description.dataset);
   const parts = [
     `${dataset} a void:Dataset`,
-    ...(isWritable(description.endpoint) ? [`void:sparqlEndpoint ${bracketedIri(description.endpoint)}`] : []),
-    ...(id === undefined ? [] : [`dcterms:identifier ${stringText(id)}`]),
-    ...(title === undefined ? [] : [`dcterms:title ${stringText(plainText(title, longestTitle))}`]),
-    ...(description.description === undefined
-      ? []
-      : [`dcterms:description ${stringText(plainText(description.description, longestDescription))}`]),
-    ...(license !== undefined && isWritable(license) ? [`dcterms:license ${bracketedIri(license)}`] : []),
-    ...(citation === undefined
-      ? []
-      : [`dcterms:bibliographicCitation ${stringText(plainText(citation, longestDescription))}`]),
+    ...linked("void:sparqlEndpoint", description.endpoint),
+    ...said("dcterms:identifier", id, longestTitle),
+    ...said("dcterms:title", title, longestTitle),
+    ...said("dcterms:description", description.description, longestDescription),
+    ...linked("dcterms:license", license),
+    ...said("dcterms:bibliographicCitation", citation, longestDescription),
+    ...linked("dcterms:source", origin),
     ...counted("void:triples", description.triples),
     ...counted("void:classes", description.classes),
     ...counted("void:properties", description.properties),
