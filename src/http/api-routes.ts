@@ -55,7 +55,7 @@ async function tabulate(shell: HttpShell, body: QueryBody, request: FastifyReque
     trace: exchange.span?.context,
   });
   exchange.run = table.run;
-  if (table.diagnosis && table.status !== "empty") exchange.code = table.diagnosis.code;
+  if (table.diagnosis && table.status !== "empty" && table.status !== "ok") exchange.code = table.diagnosis.code;
   return table;
 }
 

@@ -16,7 +16,7 @@ import { completed, createRunLog, firstByteStatus, notesOf, shownTo } from "./ru
 import { createSessionLog } from "./session-log.ts";
 import { shareRuns } from "./shared-runs.ts";
 import { type RunContext, type StartedRun, startRun } from "./start-run.ts";
-import { noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
+import { isOfNothing, noTable, type TabularAnswer, tabulate, toTabularAnswer } from "./table.ts";
 
 /** What the use case is made of. */
 export interface QueryServiceOptions {
@@ -70,7 +70,7 @@ export function createQueryService(options: QueryServiceOptions): QueryService &
     run: (request) => answerQuery(request, context),
     async table(request) {
       const table = await answerTable(request, context);
-      const isToBeExplained = request.explainEmpty === true && table.status === "empty";
+      const isToBeExplained = request.explainEmpty === true && isOfNothing(request.text, table);
       return isToBeExplained ? { ...table, diagnosis: await whyEmpty(request, table.run, options) } : table;
     },
     explain: (request) => toPlanDescription(planner.plan(request).plan),

@@ -22,12 +22,27 @@ export interface TabularAnswer {
   readonly truncated: boolean;
   readonly sources: readonly SourceReport[];
   readonly notes: readonly PlanNote[];
-  /** Why the answer is partial, failed or, where that was asked for and could be told, empty; else null. */
+  /** Why the answer is partial, failed or, where that was asked for and could be told, empty, false or 0; else null. */
   readonly diagnosis: Problem | null;
 }
 
 /** The table of an answer that failed before its first row. */
 export const noTable: Table = { columns: [], rows: [], truncated: false };
+
+/**
+ * Whether a query has aggregates without GROUP BY, so that it has one row even where its patterns have no solutions.
+ * Words in strings count too: a true result is worth a question, no more.
+ */
+export const mayCountNothing = (query: string): boolean =>
+  /\b(?:COUNT|SUM|AVG|MIN|MAX|SAMPLE|GROUP_CONCAT)\s*\(/i.test(query) && !/\bGROUP\s+BY\b/i.test(query);
+
+/** Whether an answer looks like that of patterns without solutions: no rows, ASK false, or aggregates that are 0 or unbound. */
+export function isOfNothing(query: string, { status, boolean, rows }: TabularAnswer): boolean {
+  if (status !== "ok") return status === "empty";
+  const [row, ...others] = rows;
+  if (row === undefined || others.length > 0) return boolean === false;
+  return mayCountNothing(query) && row.every((cell) => cell === null || /^"(?:0(?:\.0+)?(?:e0)?)?"/i.test(cell));
+}
 
 /** Ends a run whose rows are collected. Rows before a failure are kept only when partial answers were asked for. */
 export function toTabularAnswer(run: StartedRun, table: Table, thrown: unknown = table.error): TabularAnswer {

@@ -51,7 +51,7 @@ export function showResult(
   const lines = [
     `status: ${status}${isCached ? " (cached: this query was run before)" : ""}; ${countText(answer, page, offset)}`,
     // What explains a run is asked for by its id.
-    status === "ok" ? "" : `run: ${answer.run}`,
+    status === "ok" && problem === undefined ? "" : `run: ${answer.run}`,
     sourcesText(answer),
     ...repairs.map(repairText),
     ...notesOf(answer).map((note) => `note: ${note}`),

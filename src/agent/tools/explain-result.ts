@@ -3,6 +3,7 @@ import type { EmptyDiagnosis, Explainer } from "../../diagnosis/why/explainer.ts
 import { FedwayError, toProblem, type Problem } from "../../errors/fedway-error.ts";
 import { ownRun, type QueryService } from "../../query/query-service.ts";
 import type { RunRecord } from "../../query/run-log.ts";
+import { mayCountNothing } from "../../query/table.ts";
 import { plainText } from "../../registry/schema/text.ts";
 import { problemForModel, problemText } from "../problem-text.ts";
 import { defineTool, type ToolAnswer, type ToolCall } from "../tool.ts";
@@ -25,7 +26,8 @@ export const explainResult = ({ queries, explainer }: Parts) =>
     annotations: { openWorldHint: true },
     async run({ run_id: id }, call) {
       const run = await ownRun(queries, id.trim(), call.owner);
-      const isToBeAsked = run.status === "empty" || (run.status === "ok" && run.rows === undefined);
+      const isOneValue = run.rows === undefined || (run.rows === 1 && mayCountNothing(run.asked.query ?? ""));
+      const isToBeAsked = run.status === "empty" || (run.status === "ok" && isOneValue);
       return isToBeAsked ? explainRun(run, explainer, call) : showRun(run, { problem: problemOfRun(run) }, call);
     },
   });

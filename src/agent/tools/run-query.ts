@@ -137,7 +137,13 @@ export async function runForAgent(
 function endingOf({ status, diagnosis, truncated }: Ended): Pick<RawExample, "outcome" | "feedback"> | undefined {
   if (status === "cancelled") return undefined;
   const isOk = status === "ok" || (status === "partial" && truncated && diagnosis === null);
-  const outcome = isOk ? "ok" : status === "empty" || status === "partial" ? status : "failed";
+  const outcome = isOk
+    ? diagnosis === null
+      ? "ok"
+      : "empty"
+    : status === "empty" || status === "partial"
+      ? status
+      : "failed";
   return { outcome, feedback: diagnosis === null ? undefined : `${diagnosis.code}: ${diagnosis.detail}` };
 }
 

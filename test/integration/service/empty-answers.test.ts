@@ -105,4 +105,19 @@ describe("an empty answer", () => {
     const { status, diagnosis } = await ask(repaired(text, problem), direct);
     expect({ status, diagnosis }).toEqual({ status: "ok", diagnosis: null });
   });
+
+  it.each([
+    "SELECT (COUNT(?x) AS ?n)",
+    "SELECT (SUM(?p) AS ?n) (AVG(?p) AS ?mean)",
+    "SELECT (MAX(?p) AS ?most)",
+    "ASK",
+  ])("is explained under %s too, which is a right answer all the same", async (head) => {
+    const where = (country: string) => `{ ?x v:country ${country} ; v:population ?p }`;
+    const { status, diagnosis } = await ask(`${head} ${where('"Germany"')}`, "cities");
+    expect({ status, diagnosis }).toMatchObject({
+      status: "ok",
+      diagnosis: { code: "EMPTY_VALUE", repairs: [{ before: '"Germany"', after: '"Germany"@en' }] },
+    });
+    expect(await ask(`${head} ${where('"Germany"@en')}`, "cities")).toMatchObject({ status: "ok", diagnosis: null });
+  });
 });

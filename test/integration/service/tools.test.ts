@@ -112,6 +112,16 @@ describe("explain_result", () => {
     expect(unknown).toMatchObject({ status: 404, body: { code: "RUN_UNKNOWN" } });
   });
 
+  it("explains a count of nothing", async () => {
+    const query = 'SELECT (COUNT(?p) AS ?n) { SERVICE <people> { ?p schema:hasOccupation "painter" } }';
+    const ran = await call("run_query", { query: `PREFIX schema: <https://schema.org/> ${query}` });
+    const diagnosis = { code: "EMPTY_VALUE", repairs: [{ after: '"painter"@en' }] };
+    expect(ran.body.data).toMatchObject({ status: "ok", rows_total: 1, diagnosis });
+    expect(ran.body.text).toContain(`run: ${String(ran.body.data["run"])}`);
+    const told = await call("explain_result", { run_id: ran.body.data["run"] });
+    expect(told.body.data).toMatchObject({ status: "ok", diagnosis });
+  });
+
   it("says of a whole answer that nothing is missing", async () => {
     const ran = await call("run_query", { query: "SELECT * { SERVICE <people> { ?s ?p ?o } } LIMIT 3" });
     const told = await call("explain_result", { run_id: ran.body.data["run"] });
