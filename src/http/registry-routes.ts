@@ -36,15 +36,6 @@ async function knownDescription(shell: HttpShell, id: string): Promise<VoidDescr
   });
 }
 
-const notCut = (): FedwayError =>
-  new FedwayError(
-    "REQUEST_INVALID",
-    "The planner view and the extended variant have no budget: they are given whole.",
-    {
-      next: "Leave out maxTokens, or view and variant.",
-    },
-  );
-
 function addVoid(app: TypedApp, shell: HttpShell): void {
   const { catalog, publicUrl } = shell;
   app.get("/api/endpoints/:id/void", {
@@ -60,7 +51,6 @@ function addVoid(app: TypedApp, shell: HttpShell): void {
       const { id } = request.params;
       const { view = "agent", variant = "standard", maxTokens, format } = request.query;
       const isWhole = view === "planner" || variant === "extended";
-      if (isWhole && maxTokens !== undefined) throw notCut();
       const wanted = graphFormat({ format, accept: request.headers.accept });
       const description = await knownDescription(shell, id);
       const url = descriptionUrl(publicUrl(), id);

@@ -23,7 +23,7 @@ export const VoidParameters = Type.Object(
         minimum: 200,
         maximum: 100_000,
         default: 2000,
-        description: "Budget of the agent view as Turtle.",
+        description: "Budget of the standard agent view as Turtle; the others are given whole, whatever it is.",
       }),
     ),
     format: Type.Optional(

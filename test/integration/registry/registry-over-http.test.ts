@@ -79,10 +79,8 @@ describe("descriptions", () => {
     const whole = await (await get("/api/endpoints/people/void?variant=extended", "text/turtle")).text();
     expect(whole).toContain("void:class <http://v/Person>");
     expect(whole).toContain("dqv:QualityMeasurement");
-    expect(await problemOf(await get("/api/endpoints/people/void?variant=extended&maxTokens=900"))).toMatchObject({
-      status: 400,
-      code: "REQUEST_INVALID",
-    });
+    const budget = await (await get("/api/endpoints/people/void?variant=extended&maxTokens=900", "text/turtle")).text();
+    expect(budget).toBe(whole);
     // Clients that look for a description at the endpoint itself find the classes there.
     const atEndpoint = await (await get("/endpoints/people/sparql", "text/turtle")).text();
     expect(atEndpoint).toContain("void:class <http://v/Person>");
