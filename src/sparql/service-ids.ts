@@ -1,7 +1,7 @@
 import { type Substitute, type SubstitutedText, substituted } from "./substituted-text.ts";
 import { isWord, type Token, tokenize } from "./tokens.ts";
 
-/** A relative IRI that may be a catalogue id. */
+/** A relative IRI that may be a catalogue id; ids have no upper-case letters. */
 const bareId = /^<([A-Za-z0-9][A-Za-z0-9._-]{0,63})>$/u;
 /** A URL with white space around it, which the parser does not take for an IRI. */
 const spacedUrl = /<\s*(https?:\/\/[^\s<>"{}|^`\\]+)\s*>/iy;
@@ -23,7 +23,7 @@ export function withServiceUrls(text: string, urlOf: (id: string) => string | un
   const urls: Substitute[] = [];
   for (const [at, token] of tokens.entries()) {
     if (!isTarget(tokens, at) && !isData.has(token)) continue;
-    const id = hasBase ? undefined : bareId.exec(token.text)?.[1];
+    const id = hasBase ? undefined : bareId.exec(token.text)?.[1]?.toLowerCase();
     const url = id === undefined ? undefined : urlOf(id);
     if (url !== undefined) urls.push({ start: token.start, end: token.end, text: `<${url}>` });
     else if (token.text === "<") urls.push(...withoutSpace(text, token.start));

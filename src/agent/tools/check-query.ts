@@ -56,7 +56,9 @@ function linesOf(checked: CheckedQuery, problem: Problem | undefined): readonly 
     ...(cost === undefined ? [] : [`cost: ${cost}`]),
     ...(repeatOf === undefined
       ? []
-      : [`repeated: you ran this query ${repeatOf.times} times, last at ${repeatOf.at}.`]),
+      : [
+          `repeated: you ran this query ${repeatOf.times === 1 ? "" : `${repeatOf.times} times, last `}at ${repeatOf.at}.`,
+        ]),
     ...(repairs.some(({ applied }) => applied) ? [`query:\n${query}`] : []),
     ...(suggested === undefined ? [] : [`suggested:\n${suggested}`]),
   ];

@@ -63,7 +63,7 @@ function problemOfRun({ status, code, detail, sources }: RunRecord): Problem | n
 }
 
 const sourceText = ({ endpoint, status, rows, requests, reason }: Source): string =>
-  `${plainText(endpoint, 80)} ${status}, ${rows ?? "unknown"} rows in ${requests} requests${reason === undefined ? "" : ` (${plainText(reason, 80)})`}`;
+  `${plainText(endpoint, 80)} ${status}, rows: ${rows ?? "unknown"}, requests: ${requests}${reason === undefined ? "" : ` (${plainText(reason, 80)})`}`;
 
 const mostSources = 10;
 
