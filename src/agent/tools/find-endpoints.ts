@@ -33,8 +33,12 @@ export const findEndpoints = ({ linker }: { readonly linker: Pick<Linker, "findE
       const next =
         endpoints.length > 0
           ? hint("Next: {describe_endpoint} shows the classes and properties of one.")
-          : hint("Nothing matches; try other words, or {search_terms}.");
-      const text = [`${endpoints.length} of ${total} endpoints, best first:`, ...lines, ...(next ? [next] : [])];
+          : hint(
+              "Ask with fewer words: a kind of thing, in the singular, or a name; {search_terms} looks into values.",
+            );
+      const head =
+        total === 0 ? "No endpoint has a word of it." : `${endpoints.length} of ${total} endpoints, best first:`;
+      const text = [head, ...lines, ...(next ? [next] : [])];
       return { text: text.join("\n"), data: { total, endpoints, ...(next !== undefined && { next }) } };
     },
   });

@@ -35,10 +35,17 @@ export const searchTerms = ({ linker }: { readonly linker: Pick<Linker, "searchT
           `${bracketedIri(iri)} ${what} "${label}" in ${uses.map(useText).join(", ")}${all > uses.length ? ` and ${all - uses.length} more` : ""}`,
       );
       const isEmpty = total === 0 && entities.length === 0;
-      const next = isEmpty ? hint("Try a shorter or more general word, or {find_endpoints}.") : undefined;
+      const next = isEmpty
+        ? hint("Nothing found. Try single words, a more general word or a synonym, or {find_endpoints}.")
+        : undefined;
       const text = [
-        ...(kind === "entity" ? [] : [`${terms.length} of ${total} terms, best first:`, ...lines]),
-        ...(entities.length > 0 || kind === "entity" ? [`${entities.length} entities and values:`] : []),
+        ...(terms.length === 0
+          ? []
+          : [
+              `${terms.length} of ${total} terms, best first (instances of the class, triples of the property):`,
+              ...lines,
+            ]),
+        ...(entities.length === 0 ? [] : [`${entities.length} entities and values (triples they are in):`]),
         ...entities.map(entityLine),
         ...(next ? [next] : []),
       ];
@@ -58,10 +65,11 @@ const useText = ({ id, count }: { readonly id: string; readonly count: number | 
   `${id} (${count ?? "?"})`;
 
 /** A term that would be cut is left out: a part of it would be another one. */
-const entityOf = ({ kind, term, label, class: type, property, endpoint, degree }: ValueHit) => ({
+const entityOf = ({ kind, term, literal, label, class: type, property, endpoint, degree }: ValueHit) => ({
   kind,
   term: term.length > longestTerm ? null : term,
   label: plainText(label, 80),
+  literal: literal.length > longestTerm ? null : literal,
   class: type ?? null,
   property,
   endpoint,
@@ -74,12 +82,15 @@ function entityLine({
   kind,
   term,
   label,
+  literal,
   class: type,
   property,
   endpoint,
   degree,
 }: ReturnType<typeof entityOf>): string {
   const of = type === null ? "" : ` of ${nameOf(type)}`;
-  const what = kind === "entity" ? `entity "${label}"${of}` : `value of ${bracketedIri(property)}${of}`;
+  const name = literal === null ? `"${label}"` : plainText(literal, longestTerm);
+  const what =
+    kind === "entity" ? `entity with ${nameOf(property)} ${name}${of}` : `value of ${bracketedIri(property)}${of}`;
   return `${term === null ? `"${label}"` : plainText(term, longestTerm)} ${what} in ${endpoint} (${degree ?? "?"})`;
 }

@@ -69,6 +69,8 @@ export type Linker = ReturnType<typeof createLinker>;
 const most = 100;
 /** Endpoints whose schemas are looked at when none are named. */
 const likelyEndpoints = 5;
+/** What the score is worth of an endpoint of which neither a description nor the state is known. */
+const unknownShare = 0.5;
 /** Of an endpoint that was asked for, however unlikely it is. */
 const leastWeight = 0.1;
 
@@ -89,12 +91,21 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
     };
   }
 
+  /** Whether somebody has looked there yet. */
+  const isKnown = (id: string): boolean => search.descriptionVersion(id) !== undefined || statusOf(id) !== "unknown";
+
+  const knownFirst = (endpoints: QuestionRanking["endpoints"]): QuestionRanking["endpoints"] =>
+    endpoints
+      .map(({ id, score }) => ({ id, score: isKnown(id) ? score : unknownShare * score }))
+      .toSorted((left, right) => right.score - left.score);
+
   return {
     /** Endpoints for a question, best first; those that are down stand where they belong. @throws the signal's reason */
     async findEndpoints({ question, limit, signal }: EndpointRequest) {
       const ranked = await rankings.rank(question, signal);
       const { ranking } = ranked;
-      const there = namedFirst(question, ranked.endpoints).filter(({ id }) => catalog.byId(id) !== undefined);
+      const endpoints = knownFirst(ranked.endpoints);
+      const there = namedFirst(question, endpoints).filter(({ id }) => catalog.byId(id) !== undefined);
       const shown = there.slice(0, clamped(limit)).map(({ id, score }) => linkedEndpoint(id, score, ranked));
       return { endpoints: await Promise.all(shown), total: there.length, ranking };
     },
@@ -105,8 +116,10 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
      */
     async searchTerms({ query, kinds: wanted = allKinds, endpoints, limit, signal }: TermRequest) {
       const kinds = wanted.filter((kind) => kind !== "entity");
-      const found = wanted.includes("entity") ? sources.values?.find({ texts: [query], endpoints, limit }) : undefined;
-      const entities: readonly ValueHit[] = (await found) ?? [];
+      const found = wanted.includes("entity")
+        ? sources.values?.find({ texts: [query], endpoints, limit: 2 * limit })
+        : undefined;
+      const entities = onceEach((await found) ?? []).slice(0, clamped(limit));
       const ranked = await rankings.rank(query, signal);
       const { ranking } = ranked;
       const likely = endpoints ?? ranked.endpoints.slice(0, likelyEndpoints).map(({ id }) => id);
@@ -127,6 +140,16 @@ export function createLinker({ statusOf = () => "unknown", ...sources }: LinkerO
     close: (): Promise<void> => rankings.close(),
   };
 }
+
+/** The same text of the same property once for each entity, in whatever languages and of whatever classes it is there. */
+function onceEach(hits: readonly ValueHit[]): readonly ValueHit[] {
+  const best = new Map<string, ValueHit>();
+  for (const hit of hits) if (!best.has(keyOf(hit))) best.set(keyOf(hit), hit);
+  return [...best.values()];
+}
+
+const keyOf = ({ endpoint, kind, term, property, label }: ValueHit): string =>
+  [endpoint, kind, term, property, label].join(" ");
 
 /** Who asks by its id means that endpoint. */
 const namedFirst = (

@@ -59,9 +59,10 @@ export function createQuestionRanking({ embedder, values, ...sources }: RankingS
       known.follow();
       const words = questionWords(question);
       const vector = await vectorOf(question, signal);
-      const mentioned = mentionsByEndpoint((await values?.find({ texts: [question], limit: mostMentions })) ?? []);
-      const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
       const lexical = known.words.rank(words);
+      const hits = (await values?.find({ texts: [question], limit: mostMentions })) ?? [];
+      const mentioned = mentionsByEndpoint(hits, lexical.length === 0);
+      const mentionsOf = (id: string): readonly ValueHit[] => mentioned.get(id) ?? [];
       const near = vector === undefined ? noMeaning : nearestEndpoints(known, vector, lexical);
       const fused = known.complete && near.size > 0;
       return {
@@ -126,16 +127,16 @@ function withTerms({ about, nodes }: Nearness): number {
 /** Values and entities that a question names. */
 const mostMentions = 100;
 /** Of a mention, which is less than the same text: a name that only looks alike says little. */
-const leastMention = 0.6;
+const leastMention = { exact: 0.6, folded: 0.55, words: 0.6, spelling: 0.6, meaning: Infinity } as const;
 /** What a value or entity that is named adds to its property, whose best by words is 1, and what of that to its class. */
 const mentionShare = 0.5;
 const classShare = 0.5;
 
-const mentionsByEndpoint = (hits: readonly ValueHit[]): ReadonlyMap<string, readonly ValueHit[]> =>
-  Map.groupBy(
-    hits.filter(({ score, why }) => score >= leastMention && why !== "meaning"),
-    ({ endpoint }) => endpoint,
-  );
+/** Where no endpoint has a word of the question, and none what it names, labels that are a little like it must do. */
+function mentionsByEndpoint(hits: readonly ValueHit[], isLast: boolean): ReadonlyMap<string, readonly ValueHit[]> {
+  const telling = hits.filter(({ score, why }) => score >= leastMention[why]);
+  return Map.groupBy(telling.length > 0 || !isLast ? telling : hits, ({ endpoint }) => endpoint);
+}
 
 /** The properties that have what the question names, and the classes of it, by their places. */
 function placesOf({ nodes }: SchemaGraph, hits: readonly ValueHit[]): ReadonlyMap<number, number> {
@@ -156,6 +157,10 @@ function placesOf({ nodes }: SchemaGraph, hits: readonly ValueHit[]): ReadonlyMa
 const meaningWeight = 3;
 /** What the best value or entity weighs that a question names. */
 const mentionWeight = 0.5;
+/** Of one that is the whole question: words that only begin alike must not come before it. */
+const wholeWeight = 1.5;
+const leastWhole = 0.95;
+const weightOf = ({ score }: ValueHit): number => score * (score >= leastWhole ? wholeWeight : mentionWeight);
 
 interface EndpointEvidence {
   readonly lexical: readonly RankedEndpoint[];
@@ -168,6 +173,6 @@ function withEvidence({ lexical, near, mentioned }: EndpointEvidence): QuestionR
   const add = (id: string, score: number): void => void scores.set(id, (scores.get(id) ?? 0) + score);
   const ids = [...near.keys()];
   for (const [at, value] of scaled([...near.values()]).entries()) add(ids[at] ?? "", meaningWeight * value);
-  for (const [id, hits] of mentioned) add(id, mentionWeight * Math.max(...hits.map(({ score }) => score)));
+  for (const [id, hits] of mentioned) add(id, Math.max(...hits.map(weightOf)));
   return [...scores].map(([id, score]) => ({ id, score })).toSorted(byScore);
 }

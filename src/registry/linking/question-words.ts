@@ -1,24 +1,17 @@
-import { singular, wordsOf } from "../search/words.ts";
+import { baseForm, isStopWord, wordsOf } from "../search/words.ts";
 
 /** Stems of a question with the words that they were made of. */
 export type QuestionWords = ReadonlyMap<string, string>;
 
-/** Words that every question may have, whatever it is about. */
-const stopWords = new Set(
-  "a about all an and any are as at be been between both but by can could data dataset datasets did different distinct do does each either endpoint endpoints every find for from gave give given had has have her his how i if in into is it its least list many me more most much my no not of on one only or other our out over please return s show so some tell than that the their them then there these they this those to under up us was we were what when where whether which who whom whose why will with would you your".split(
-    " ",
-  ),
-);
-
 const longestQuestion = 2_000;
 const mostStems = 40;
 
-/** The word without the ending of its number, folded; `Countries` and `country` have one stem. */
-export const stemOf = (word: string): string => singular(word) ?? word;
+/** What stands for all forms of a folded word: `countries` and `country` have one stem, `born` and `birth` too. */
+export const stemOf = baseForm;
 
 /** The stems of a text, each once, those of stop words left out. */
 export function stemsOf(text: string): readonly string[] {
-  return [...new Set(partsOf(text).map(stemOf))].filter((stem) => !stopWords.has(stem));
+  return [...new Set(partsOf(text).map(stemOf))].filter((stem) => !isStopWord(stem));
 }
 
 /** All single words of a text, compounds taken apart (`hasPart`: has, part). */
@@ -32,12 +25,12 @@ function partsOf(text: string): readonly string[] {
  */
 export function questionWords(question: string): QuestionWords {
   const words = partsOf(question.slice(0, longestQuestion));
-  const telling = words.filter((word) => !stopWords.has(word));
+  const telling = words.filter((word) => !isStopWord(word));
   const found = new Map<string, string>();
   for (const word of telling.length > 0 ? telling : words) found.set(stemOf(word), word);
   for (const [at, word] of words.entries()) {
     const next = words[at + 1];
-    if (next !== undefined && !stopWords.has(word) && !stopWords.has(next)) {
+    if (next !== undefined && !isStopWord(word) && !isStopWord(next)) {
       found.set(stemOf(word + next), `${word} ${next}`);
     }
   }

@@ -77,6 +77,16 @@ const stopWords = new Set(
   ),
 );
 
+/** Words that every question may have, whatever it is about; beside those, some that a description may be searched by. */
+const questionStopWords = new Set(
+  "a about all an and any are as at be been between both but by can could data dataset datasets did different distinct do does each either endpoint endpoints every find for from gave give given had has have her his how i if in into is it its least list many me more most much my no not of on one only or other our out over please return s show so some tell than that the their them then there these they this those to under up us was we were what when where whether which who whom whose why will with would you your".split(
+    " ",
+  ),
+);
+
+/** Whether a folded word of a question says nothing of what is looked for. */
+export const isStopWord = (word: string): boolean => questionStopWords.has(word);
+
 const iriPattern = /^<?[a-z][a-z0-9+.-]{0,20}:(?:\/\/|[^\s/:]{1,100}:)/i;
 
 /** The query is one IRI, not words. */
@@ -118,9 +128,45 @@ export function singular(word: string): string | undefined {
   return word.replace(/(?<=s|x|z|ch|sh)es$|s$/, "");
 }
 
-/** The same word in the other number, where that does not begin with it. */
+/** English verb forms that no rule gives, with the verb, or with the noun that data has for it. */
+const verbForms = new Map(
+  Object.entries({
+    birth: "born",
+    death: "died dead die dies",
+    begin: "began begun",
+    break: "broke broken",
+    build: "built",
+    buy: "bought",
+    choose: "chose chosen",
+    draw: "drew drawn",
+    drive: "drove driven",
+    fall: "fell fallen",
+    fight: "fought",
+    fly: "flew flown",
+    grow: "grew grown",
+    hold: "held",
+    keep: "kept",
+    know: "knew known",
+    lose: "lost",
+    make: "made",
+    pay: "paid",
+    sell: "sold",
+    send: "sent",
+    sing: "sang sung",
+    speak: "spoke spoken",
+    take: "took taken",
+    teach: "taught",
+    win: "won",
+    write: "wrote written",
+  }).flatMap(([base, forms]) => forms.split(" ").map((form) => [form, base] as const)),
+);
+
+/** The form that stands for a word: the singular, the verb of a form that no rule gives; of other words themselves. */
+export const baseForm = (word: string): string => verbForms.get(word) ?? singular(word) ?? word;
+
+/** The same word in the other number, where that does not begin with it; the base of a verb form that no rule gives. */
 export function otherForms(word: string): readonly string[] {
-  const single = singular(word);
+  const single = verbForms.get(word) ?? singular(word);
   if (single !== undefined) return [single];
   const plural = irregularPlural.get(word) ?? (/[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : undefined);
   return plural === undefined ? [] : [plural];

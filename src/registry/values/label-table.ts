@@ -7,8 +7,10 @@ export interface LabelMatch {
   readonly at: number;
   /** 0 to 1: 1 is the same text. */
   readonly score: number;
-  /** The same text; the same but for case, accents and signs; it has all words; nearly the same letters; a like meaning. */
+  /** The same text; the same but for case, accents, signs and number; it has all words, or one; nearly the same letters; a like meaning. */
   readonly how: "exact" | "folded" | "words" | "spelling" | "meaning";
+  /** The folded words of the text that it was found for. */
+  readonly words?: readonly string[] | undefined;
 }
 
 /** Labels of one endpoint, found by equal text, by words and in spite of typing errors; fixed once made. */
@@ -88,15 +90,42 @@ function compared(
   if (label === text) return sameText(at);
   const own = foldedWords(label);
   if (own === folded) return sameWords(at);
-  const longest = Math.max(own.length, folded.length);
+  const longest = mayDiffer(words, own) ? Math.max(own.length, folded.length) : 0;
   const cap = Math.floor(longest * (1 - leastAlike));
-  const distance = editDistance(own, folded, cap);
-  const alike = distance > cap ? 0 : 0.95 * (1 - distance / longest);
+  const distance = isSwapped(own, folded) ? 1 : editDistance(own, folded, cap);
+  const alike = longest === 0 || distance > cap ? 0 : 0.95 * (1 - distance / longest);
   const ownWords = ` ${own} `;
   const hasAll = words.every((word) => ownWords.includes(` ${word} `));
   const share = hasAll ? 0.5 + 0.4 * (folded.length / own.length) : 0;
   if (Math.max(alike, share) === 0) return undefined;
   return share > alike ? { at, score: share, how: "words" } : { at, score: alike, how: "spelling" };
+}
+
+/** Two neighbours in the wrong order are one error, not two. */
+function isSwapped(left: string, right: string): boolean {
+  if (left.length !== right.length) return false;
+  let at = 0;
+  while (at < left.length && left[at] === right[at]) at += 1;
+  const swapped =
+    left.slice(0, at) +
+    left
+      .slice(at, at + 2)
+      .split("")
+      .toReversed()
+      .join("") +
+    left.slice(at + 2);
+  return swapped === right;
+}
+
+/** The least that a text must have, numbers and codes left out, to be looked for with typing errors. */
+const leastLetters = 5;
+
+/** Short words and codes are close to others without meaning the same. */
+function mayDiffer(words: readonly string[], own: string): boolean {
+  const letters = words.filter((word) => !/\d/.test(word));
+  if (letters.join("").length < leastLetters) return false;
+  const codes = own.split(" ").filter((word) => /\d/.test(word));
+  return words.length - letters.length === codes.length && codes.every((code) => words.includes(code));
 }
 
 /** FNV-1a over UTF-16 code units, 32 bits. */

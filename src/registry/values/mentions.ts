@@ -1,4 +1,4 @@
-import { fold, queryWords, singular } from "../search/words.ts";
+import { fold, isStopWord, singular } from "../search/words.ts";
 import { foldedWords, type LabelMatch, type LabelTable } from "./label-table.ts";
 
 /** Words in a row that may be a name. */
@@ -10,8 +10,10 @@ const mostSimilar = 40;
 /** A single word of a question must be this much like a label. */
 const likeWord = 0.7;
 const likeWhole = 0.75;
-/** The least that a word must have to be looked for with typing errors. */
-const leastLetters = 4;
+/** The least that a word must have to be looked for in longer labels. */
+const leastLetters = 3;
+/** Labels that have one word of a longer text among others. */
+const mostPartial = 5;
 
 /**
  * Labels that a text is, nearly is, or mentions. A mention scores the higher the more of the text it is and the more it
@@ -19,10 +21,12 @@ const leastLetters = 4;
  */
 export function mentionsIn(table: LabelTable, text: string): readonly LabelMatch[] {
   const words = wordsOf(text);
-  const whole = words.length <= mostWordsOfLabel ? table.similar(text, mostSimilar) : [];
+  const all = words.map(({ word }) => fold(word));
+  const alikeWhole = words.length <= mostWordsOfLabel ? table.similar(text, mostSimilar) : [];
+  const whole = [...otherNumber(table, text, 0.98), ...alikeWhole].map((match) => foundFor(all, match));
   // A text that is nearly a label as it stands mentions no other.
-  if (words.length < 2 || (whole[0]?.score ?? 0) >= likeWhole) return whole;
-  const spans = spansOf(words, tellingWords(words));
+  if (words.length < 2 || whole.some(({ score }) => score >= likeWhole)) return whole;
+  const spans = spansOf(words);
   const equal = spans.flatMap((span) => equalTo(table, span));
   const met = new Set(equal.flatMap(({ span }) => span.words));
   const open = spans.filter((span) => mayBeMisspelt(span) && !span.words.some((word) => met.has(word)));
@@ -61,24 +65,14 @@ interface Span {
   readonly score: number;
 }
 
-/** Words that are no stop words; a search looks at twelve of a text, a question may have more. */
-function tellingWords(words: readonly TextWord[]): ReadonlySet<string> {
-  const telling = new Set<string>();
-  for (let from = 0; from < words.length; from += 10) {
-    const part = words.slice(from, from + 10).map(({ word }) => word);
-    for (const { whole } of queryWords(part.join(" "))) telling.add(whole);
-  }
-  return telling;
-}
-
-/** Every run of up to six words with a word that tells something. */
-function spansOf(words: readonly TextWord[], telling: ReadonlySet<string>): readonly Span[] {
+/** Every run of up to six words with a word that tells something; stop words alone are no names. */
+function spansOf(words: readonly TextWord[]): readonly Span[] {
   const spans: Span[] = [];
   for (let length = Math.min(longestName, words.length); length > 0; length -= 1) {
     for (let from = 0; from + length <= words.length; from += 1) {
       const run = words.slice(from, from + length);
       const quoted = run.every((word) => word.quoted);
-      if (!quoted && !run.some(({ word }) => telling.has(fold(word)))) continue;
+      if (!quoted && run.every(({ word }) => isStopWord(fold(word)))) continue;
       const score = 0.6 + 0.05 * Math.min(4, length - 1) + (quoted ? 0.15 : 0) + (looksLikeName(run) ? 0.08 : 0);
       spans.push({ words: run, text: run.map(({ word }) => word).join(" "), quoted, score });
     }
@@ -87,7 +81,9 @@ function spansOf(words: readonly TextWord[], telling: ReadonlySet<string>): read
 }
 
 const equalTo = (table: LabelTable, span: Span): readonly { span: Span; match: LabelMatch }[] =>
-  table.equal(span.text).map(({ at, how }) => ({ span, match: { at, how, score: span.score } }));
+  table.equal(span.text).map(({ at, how }) => ({ span, match: { at, how, score: span.score, words: foldedOf(span) } }));
+
+const foldedOf = ({ words }: Pick<Span, "words">): readonly string[] => words.map(({ word }) => fold(word));
 
 /** Comparing letters costs a thousand times what looking up equal texts does. */
 const mostCompared = 6;
@@ -100,13 +96,28 @@ const mostTellingFirst = (left: Span, right: Span): number =>
 const looksLikeName = (span: readonly TextWord[]): boolean =>
   span.some(({ word, start }) => start > 0 && /^\p{Lu}/u.test(word)) || span.some(({ word }) => /\d/.test(word));
 
-/** Labels like a word: plurals ("republics"), adjectives ("Asian"), typing errors. */
-function inflected(table: LabelTable, { text, score: looks }: Span): readonly LabelMatch[] {
+const foundFor = (words: readonly string[], { at, how, score }: LabelMatch, looks = 1): LabelMatch => ({
+  at,
+  how,
+  score: looks * score,
+  words,
+});
+
+/** Labels that are the singular of a text. */
+function otherNumber(table: LabelTable, text: string, score: number): readonly LabelMatch[] {
   const single = singular(foldedWords(text));
-  const plural = single === undefined ? [] : table.equal(single);
-  if (plural.length > 0) return plural.map(({ at }) => ({ at, how: "spelling", score: looks - 0.02 }));
-  return table
-    .similar(text, mostSimilar)
-    .filter(({ score }) => score >= likeWord)
-    .map(({ at, how, score }) => ({ at, how, score: looks * score }));
+  return single === undefined ? [] : table.equal(single).map(({ at }) => ({ at, how: "folded", score }));
+}
+
+/** Labels like a word: plurals ("republics"), adjectives ("Asian"), typing errors; a few that have it among other words. */
+function inflected(table: LabelTable, span: Span): readonly LabelMatch[] {
+  const { text, score: looks } = span;
+  const words = foldedOf(span);
+  const plural = otherNumber(table, text, looks - 0.02);
+  if (plural.length > 0) return plural.map((match) => foundFor(words, match));
+  const similar = table.similar(text, mostSimilar);
+  const partial = similar.filter(({ how, score }) => how === "words" && score < likeWord).slice(0, mostPartial);
+  return [...similar.filter(({ score }) => score >= likeWord), ...partial].map((match) =>
+    foundFor(words, match, looks),
+  );
 }

@@ -43,7 +43,7 @@ export interface ValueHit {
   readonly degree?: number | undefined;
   /** 0 to 1. */
   readonly score: number;
-  /** The same text; the same but for case, accents and signs; it has all the words; nearly the same letters; a like meaning. */
+  /** The same text; the same but for case, accents, signs and number; it has all the words, or one of several; nearly the same letters; a like meaning. */
   readonly why: LabelMatch["how"];
 }
 
@@ -107,13 +107,14 @@ export function createValueIndex(options: ValueIndexOptions = {}) {
       };
       const found: ValueHit[] = [];
       for (const [at, text] of asked.entries()) {
-        const hits: ValueHit[] = [];
+        const hits: FoundHit[] = [];
         for (const [id, indexed] of searched) {
           hits.push(...hitsIn(id, indexed, { text, kinds, most, near: nearIn(id, at) }));
           // Other requests go on meanwhile.
           await setImmediate();
         }
-        found.push(...hits.toSorted(bestFirst).slice(0, most));
+        const telling = withoutGuesses(hits).map(({ hit }) => hit);
+        found.push(...telling.toSorted(bestFirst).slice(0, most));
       }
       return found;
     },
@@ -148,7 +149,7 @@ function hitsIn(
     most,
     near,
   }: { text: string; kinds: ValueRequest["kinds"]; most: number; near: readonly LabelMatch[] },
-): readonly ValueHit[] {
+): readonly FoundHit[] {
   const isWanted = ({ at }: LabelMatch): boolean => kinds === undefined || kinds.includes(kindOf(rows[at]));
   const best = new Map<number, LabelMatch>();
   for (const match of [...mentionsIn(table, text), ...near]) {
@@ -157,9 +158,9 @@ function hitsIn(
   return [...best.values()]
     .toSorted((left, right) => right.score - left.score || degreeOf(rows[right.at]) - degreeOf(rows[left.at]))
     .slice(0, most)
-    .flatMap(({ at, score, how }) => {
+    .map(({ at, score, how, words = [] }) => {
       const [iri, literal, classAt, propertyAt, degree] = rows[at] ?? ["", '""', -1, -1, -1];
-      return {
+      const hit: ValueHit = {
         text,
         kind: kindOf(rows[at]),
         endpoint,
@@ -172,7 +173,33 @@ function hitsIn(
         score,
         why: how,
       };
+      return { hit, words };
     });
+}
+
+/** What has all words of a text scores at least so much; what has one of several, less. */
+const leastWords = 0.5;
+
+const isGuess = ({ why }: ValueHit): boolean => why === "spelling" || why === "meaning";
+const isPart = ({ why, score }: ValueHit): boolean => why === "words" && score < leastWords;
+
+interface FoundHit {
+  readonly hit: ValueHit;
+  /** Of the text, folded, that it was found for. */
+  readonly words: readonly string[];
+}
+
+/**
+ * Without labels that only look alike where one has each word just so, at whatever endpoint, and without those that have
+ * but one word of several where anything is named.
+ */
+function withoutGuesses(hits: readonly FoundHit[]): readonly FoundHit[] {
+  const named = hits.filter(({ hit }) => !isGuess(hit) && !isPart(hit));
+  const met = new Set(named.flatMap(({ words }) => words));
+  return hits.filter(({ hit, words }) => {
+    if (isPart(hit)) return named.length === 0;
+    return hit.why !== "spelling" || !words.every((word) => met.has(word));
+  });
 }
 
 /** Cosine from which values are told: below it models find something for everything. */
