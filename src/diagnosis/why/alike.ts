@@ -47,6 +47,32 @@ export function likeness(written: RDF.Term, found: RDF.Term): Likeness {
   return isSame ? { kind: "node", score: 0.85 } : capped(spelling(left, right), 0.7);
 }
 
+const sameMeaning: ReadonlySet<Likeness["kind"]> = new Set([
+  "language",
+  "datatype",
+  "blanks",
+  "case",
+  "accents",
+  "number",
+  "scheme",
+  "slash",
+  "node",
+]);
+const fewestLetters = 5;
+
+/**
+ * Whether a value can stand for the one that is written without another question being asked: it is the same, written in
+ * another way, or a text with a letter or two mistaken. Codes that are nearly alike name other things.
+ */
+export function isSameMeant(written: RDF.Term, found: RDF.Term, { kind }: Likeness): boolean {
+  if (sameMeaning.has(kind)) return true;
+  const [left, right] = [written, found].map((term) => folded(wordsOf(nameOf(term))).slice(0, 128));
+  if (kind !== "spelling" || left === undefined || right === undefined) return false;
+  const shortest = Math.min(left.length, right.length);
+  const most = shortest < 8 ? 1 : 2;
+  return shortest >= fewestLetters && !/\p{N}/u.test(left + right) && editDistance(left, right, most + 1) <= most;
+}
+
 function literalLikeness(written: RDF.Literal, found: RDF.Literal): Likeness {
   const [left, right] = [written.value, found.value];
   if (left === right) return { kind: written.language === found.language ? "datatype" : "language", score: 0.98 };

@@ -1,7 +1,16 @@
 import type { Candidate, Variation } from "./vary-triple.ts";
-import { candidateFinding, candidatesOf, hintsOf, suggestionsOf, variationsOf, withCandidate } from "./vary-triple.ts";
-import { atEndpoint, type Finding, type Inquiry, shownPart } from "./inquiry.ts";
+import {
+  candidateFinding,
+  candidatesOf,
+  hintsOf,
+  isRepair,
+  suggestionsOf,
+  variationsOf,
+  withCandidate,
+} from "./vary-triple.ts";
+import { atEndpoint, type Finding, type Inquiry, shownPart, shownTerm } from "./inquiry.ts";
 import { knownValues } from "./known-values.ts";
+import { likeness } from "./alike.ts";
 import { explainJoin } from "./join-adapters.ts";
 import { type QueryPart, renderParts, serviceOf } from "./query-parts.ts";
 import { explainFilter } from "./vary-filter.ts";
@@ -72,7 +81,7 @@ async function blameEmpty(
   if (mistaken) return mistaken;
   const suspects = empty.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
   const best = await bestCandidates(inquiry, suspects, inquiry.parts);
-  const [candidate] = best;
+  const candidate = best.find(isRepair);
   if (candidate && candidate.likeness.score >= goodEnough) return candidateFinding(inquiry, candidate, best);
   const [suspect] = suspects;
   if (suspect === undefined) return emptyPattern(inquiry, first, rest.length);
@@ -93,7 +102,7 @@ async function blameSeveral(
   for (const part of suspects) {
     const among = inquiry.parts.filter((other) => other === part || others.has(other));
     const best = await bestCandidates(inquiry, [part], among);
-    const [candidate] = best;
+    const candidate = best.find(isRepair);
     const isLikely = candidate !== undefined && candidate.likeness.score >= goodEnough;
     findings.push(isLikely ? candidateFinding(inquiry, candidate, best) : await unlikely(inquiry, part, best));
     if (isLikely) mended = withCandidate(mended, candidate);
@@ -125,6 +134,8 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
   const [first] = known;
   const place = first?.variation.place;
   const isTerm = place === "predicate" || place === "class";
+  const other = isTerm ? undefined : await otherValues(inquiry, part, known);
+  if (other) return other;
   return {
     code: first === undefined ? "EMPTY_PATTERN" : isTerm ? "EMPTY_TERM" : "EMPTY_VALUE",
     message: emptyPattern(inquiry, part, 0).message,
@@ -138,6 +149,38 @@ async function unlikely(inquiry: Inquiry, part: QueryPart, best: readonly Candid
   };
 }
 
+/** Most values of a property that are shown whole. */
+const fewValues = 12;
+
+/** Of a literal that does not occur with a property of few values: all of them, none of which need be what was meant. */
+async function otherValues(
+  inquiry: Inquiry,
+  part: QueryPart,
+  known: readonly Candidate[],
+): Promise<Finding | undefined> {
+  const objects = variationsOf(part, [part]).filter(({ place }) => place === "object");
+  const [all, written] = [objects.at(-1), objects.at(-1)?.written];
+  if (all === undefined || written === undefined) return undefined;
+  const [values] = await inquiry.prober.terms([{ ...all.wanted, most: fewValues + 1 }]);
+  if (values === undefined || values.length === 0 || values.length > fewValues) return undefined;
+  const was = shownTerm(inquiry, written);
+  const scored = values.map((found): Candidate => {
+    const harvested = known.find((candidate) => candidate.found?.equals(found) === true);
+    return harvested ?? { variation: all, found, likeness: likeness(written, found) };
+  });
+  return {
+    code: "EMPTY_VALUE",
+    message: `${was} does not occur in ${shownPart(part)} ${atEndpoint(inquiry, part)}; all values there: ${values.map((value) => shownTerm(inquiry, value)).join(", ")}.`,
+    part,
+    repairs: [],
+    suggestions: suggestionsOf(
+      scored.toSorted((left, right) => right.likeness.score - left.likeness.score),
+      fewValues,
+    ),
+    next: `Perhaps there is no answer: there is nothing for ${was}. Another value asks another question.`,
+  };
+}
+
 /** Parts of which each has solutions, but not all together. */
 async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   const { core, needless } = await coreOf(inquiry);
@@ -145,7 +188,7 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   note(togetherEmpty(core));
   const suspects = core.filter(({ triple }) => triple !== undefined).slice(0, mostSuspects);
   const best = await bestCandidates(inquiry, suspects, inquiry.parts);
-  const [candidate] = best;
+  const candidate = best.find(isRepair);
   if (candidate && candidate.likeness.score >= nearlySure) return candidateFinding(inquiry, candidate, best);
   const filter = core.find(({ kind }) => kind === "filter");
   if (filter) return explainFilter(inquiry, filter, needless.includes(filter));
@@ -240,6 +283,6 @@ async function bestCandidates(
   const best = variations
     .flatMap((variation, at) => candidatesOf(variation, found[at], hintsOf(variation)))
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
-  const isLikely = best[0] !== undefined && best[0].likeness.score >= goodEnough;
+  const isLikely = best.some((candidate) => candidate.likeness.score >= goodEnough && isRepair(candidate));
   return isLikely || among !== inquiry.parts ? best : [...(await knownValues(inquiry, suspects)), ...best];
 }

@@ -1,4 +1,5 @@
 import { termFromText } from "../../results/terms.ts";
+import { likeness } from "./alike.ts";
 import { endpointOf, type Inquiry } from "./inquiry.ts";
 import { renderParts, type QueryPart } from "./query-parts.ts";
 import { type Candidate, type Variation, variationsOf, withCandidate } from "./vary-triple.ts";
@@ -30,15 +31,17 @@ const isText = (term: Variation["written"]): boolean => term?.termType === "Lite
 async function likeWritten(inquiry: Inquiry, variation: Variation): Promise<readonly Candidate[]> {
   const { values, members } = inquiry;
   const endpoint = endpointOf(inquiry, variation.part);
-  const text = variation.written?.value ?? "";
+  const { written } = variation;
+  const text = written?.value ?? "";
   const endpoints = endpoint === undefined ? members : [endpoint];
   const hits = (await values?.find({ texts: [text], endpoints, limit: mostTried })) ?? [];
   const predicate = variation.part.triple?.predicate.term;
   return hits
     .filter(({ property }) => predicate?.kind !== "iri" || predicate.iri === property)
-    .map(({ literal, score }) => ({
-      variation,
-      found: termFromText(literal),
-      likeness: { kind: "words", score: Math.min(0.95, Math.max(0.5, score)) },
-    }));
+    .map(({ literal, score }): Candidate => {
+      const found = termFromText(literal);
+      const alike = written && likeness(written, found);
+      const kind = alike === undefined || alike.kind === "other" ? "words" : alike.kind;
+      return { variation, found, likeness: { kind, score: Math.min(0.95, Math.max(0.5, score, alike?.score ?? 0)) } };
+    });
 }

@@ -6,7 +6,7 @@ import type { TokenRange } from "../../sparql/outline.ts";
 import type { ParsedQuery } from "../../sparql/parse-query.ts";
 import { isWord, tokenAt } from "../../sparql/tokens.ts";
 import { termAt } from "../../sparql/triple-texts.ts";
-import { differences, type Likeness, likeness } from "./alike.ts";
+import { differences, isSameMeant, type Likeness, likeness } from "./alike.ts";
 import { type Finding, type Inquiry, repairOf, shownPart, writtenTerm } from "./inquiry.ts";
 import { type QueryPart, renderParts } from "./query-parts.ts";
 
@@ -71,7 +71,12 @@ function mendingEdits(
       { range: constant, replacement: lower },
     ];
   }
-  if (nearest === undefined || nearest.like.score < 0.6 || (operator !== "=" && operator !== "IN")) return [];
+  if (
+    nearest === undefined ||
+    !isSameMeant(term, nearest.value, nearest.like) ||
+    (operator !== "=" && operator !== "IN")
+  )
+    return [];
   return [{ range: constant, replacement: writtenTerm(inquiry, nearest.value) }];
 }
 

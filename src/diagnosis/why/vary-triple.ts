@@ -6,7 +6,7 @@ import type { TokenRange } from "../../sparql/outline.ts";
 import type { PatternTerm } from "../../sparql/query-patterns.ts";
 import type { TripleTerm, TripleText } from "../../sparql/triple-texts.ts";
 import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
-import { differences, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
+import { differences, isSameMeant, type Likeness, likeness, localName, wordsOf } from "./alike.ts";
 import { atEndpoint, type Finding, type Inquiry, repairOf, shownPart, shownTerm, writtenTerm } from "./inquiry.ts";
 import type { TermsWanted } from "./prober.ts";
 import { type QueryPart, renderParts, withTriple } from "./query-parts.ts";
@@ -151,6 +151,14 @@ export function candidatesOf(
     .toSorted((left, right) => right.likeness.score - left.likeness.score);
 }
 
+/**
+ * Whether a change keeps the question. A property or class is named by the schema; another value asks for something else.
+ */
+export function isRepair({ variation: { place, written }, found, likeness: alike }: Candidate): boolean {
+  const isValue = place === "object" || place === "subject";
+  return !isValue || written === undefined || found === undefined || isSameMeant(written, found, alike);
+}
+
 function nameLikeness(name: string, term: RDF.Term): number {
   const [left, right] = [wordsOf(name), wordsOf(localName(term.value))];
   if (left === "" || right === "") return 0;
@@ -200,8 +208,8 @@ export function candidateFinding(inquiry: Inquiry, best: Candidate, others: read
   };
 }
 
-/** The three best terms of one place. */
-export function suggestionsOf(candidates: readonly Candidate[]): readonly Suggestion[] {
+/** The best terms of one place. */
+export function suggestionsOf(candidates: readonly Candidate[], most = 3): readonly Suggestion[] {
   const [first] = candidates;
   const seen = new Map<string, Suggestion>();
   for (const { found, likeness: alike, variation } of candidates) {
@@ -210,7 +218,7 @@ export function suggestionsOf(candidates: readonly Candidate[]): readonly Sugges
     const score = Math.round(100 * alike.score) / 100;
     if (!seen.has(term)) seen.set(term, { term, score, why: differences[alike.kind] });
   }
-  return [...seen.values()].slice(0, 3);
+  return [...seen.values()].slice(0, most);
 }
 
 function constantOf({ term }: TripleTerm): RDF.Term | undefined {
