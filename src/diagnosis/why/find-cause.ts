@@ -197,8 +197,9 @@ async function blameTogether(inquiry: Inquiry, note: Note): Promise<Finding> {
   // Between endpoints unlike keys are the likeliest mistake, within one any other is.
   const isBetween = new Set(core.map(serviceOf)).size > 1;
   if (likely && !isBetween) return likely;
-  const unlike = await explainJoin(inquiry, core);
-  return unlike ?? likely ?? { ...togetherEmpty(core), suggestions: suggestionsOf(best) };
+  const { finding, examples } = await explainJoin(inquiry, core);
+  const told = togetherEmpty(core);
+  return finding ?? likely ?? { ...told, message: told.message + examples, suggestions: suggestionsOf(best) };
 }
 
 /** Parts that have no solutions together; needless are those without any one of which the query has some. */

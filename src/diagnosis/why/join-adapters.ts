@@ -36,9 +36,10 @@ const identities: readonly string[] = [
 
 /**
  * Whether parts have no solutions together because they write the values that join them in different ways: samples of both
- * sides are compared, and what may mend them is asked. Undefined when nothing is known to mend them.
+ * sides are compared, and what may mend them is asked. Where nothing is known to mend them: what a value of each side is.
  */
-export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]): Promise<Finding | undefined> {
+export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]): Promise<ExplainedJoin> {
+  let examples = "";
   for (const join of joinsOf(inquiry, core).slice(0, mostJoins)) {
     const samples = await inquiry.prober.terms(
       [join.left, join.right].map((side) => ({ group: renderParts(side), of: `?${join.name}`, most: mostSampled })),
@@ -54,9 +55,19 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
       ...(guess && join.wrapper ? [withKeys(inquiry, join, guess)] : []),
     ];
     const mended = await firstVerified(inquiry, mendings);
-    if (mended) return keysFinding(inquiry, join, { mended, left, right });
+    const values = { left: left[0], right: right[0] };
+    if (mended) return { finding: keysFinding(inquiry, join, { mended, ...values }), examples };
+    if (left.length > 0 && right.length > 0 && examples === "") {
+      examples = ` ?${join.name} is ${examplesText(inquiry, join, values)}.`;
+    }
   }
-  return undefined;
+  return { finding: undefined, examples };
+}
+
+interface ExplainedJoin {
+  readonly finding: Finding | undefined;
+  /** A sentence; empty when no values are known. */
+  readonly examples: string;
 }
 
 /** Joins between the parts to blame and the rest; those between endpoints first. */
@@ -210,30 +221,37 @@ function groupWith({ query }: Inquiry, edits: readonly TextEdit[]): string | und
   }
 }
 
-interface Samples {
-  readonly mended: Mending;
-  readonly left: readonly RDF.Term[];
-  readonly right: readonly RDF.Term[];
+interface Values {
+  readonly left: RDF.Term | undefined;
+  readonly right: RDF.Term | undefined;
 }
 
-function keysFinding(inquiry: Inquiry, { name, left, right }: Join, samples: Samples): Finding {
-  const { mended } = samples;
-  const [one, other] = [samples.left[0], samples.right[0]];
-  const sides = [
-    left.findLast(({ variables }) => variables.has(name)),
-    right.find(({ variables }) => variables.has(name)),
-  ];
-  const told = [one, other].flatMap((term, at) => {
+const sidesOf = ({ name, left, right }: Join) =>
+  [left.findLast(({ variables }) => variables.has(name)), right.find(({ variables }) => variables.has(name))] as const;
+
+/** One value of each side. */
+function examplesText(inquiry: Inquiry, join: Join, { left, right }: Values): string {
+  const sides = sidesOf(join);
+  const told = [left, right].flatMap((term, at) => {
     const part = sides[at];
     if (term === undefined || part === undefined) return [];
     return [`${shownTerm(inquiry, term)} in ${shownPart(part)}${placeName(inquiry, part)}`];
   });
+  return told.join(", but ");
+}
+
+function keysFinding(
+  inquiry: Inquiry,
+  join: Join,
+  { mended, ...values }: Values & { readonly mended: Mending },
+): Finding {
+  const { name, right } = join;
   return {
     code: "EMPTY_KEYS",
-    message: `The values of ?${name} are not written alike (${mended.kind}): ${told.join(", but ")}.`,
-    part: sides[1] ?? right[0],
+    message: `The values of ?${name} are not written alike (${mended.kind}): ${examplesText(inquiry, join, values)}.`,
+    part: sidesOf(join)[1] ?? right[0],
     repairs: [repairOf(inquiry, `keys-${mended.kind}`, mended.edits)],
-    suggestions: [one, other].flatMap((term) =>
+    suggestions: [values.left, values.right].flatMap((term) =>
       term ? [{ term: termToText(term), score: 1, why: `a value of ?${name}` }] : [],
     ),
     next: "Take the repair, which makes the values alike; the query then has solutions (checked).",

@@ -132,7 +132,10 @@ function adapterOf(rule: Rule, matches: number): KeyAdapter | undefined {
   if (kind === undefined) return undefined;
   const left = (value: string): string => keyText(value, leftPrefix, steps);
   // Steps that lose something are done on both sides, unless right values are as they would be after them.
-  const isLossless = to.terms.every((term) => keyOf(term, rightPrefix, steps) === term.value.slice(rightPrefix.length));
+  const isTagged = to.terms.some((term) => term.termType === "Literal" && term.language !== "");
+  // One language tag would leave out what is written in the others.
+  const isLossless =
+    !isTagged && to.terms.every((term) => keyOf(term, rightPrefix, steps) === term.value.slice(rightPrefix.length));
   const areIris = sample.termType === "NamedNode" && other.termType === "NamedNode";
   const isGuess = areIris && schemeless(leftPrefix) !== schemeless(rightPrefix);
   if (!isLossless) return { kind, isGuess, left, right: (value) => keyText(value, rightPrefix, steps), matches };

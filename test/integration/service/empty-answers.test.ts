@@ -26,6 +26,8 @@ const mayors = `
 <http://y/b> <http://w/key> "B-7" .
 <http://y/b> <http://w/mayor> "Kai" .
 <http://y/b> <http://w/city> "http://x/berlin" .
+<http://y/b> <http://w/seat> "Berlin"@de .
+<http://y/r> <http://w/seat> "Rome"@en .
 <http://y/r> <http://w/key> "R-12" .
 <http://y/r> <http://w/mayor> "Roberto" .
 <http://y/r> <http://w/city> "http://x/rome" .
@@ -104,6 +106,23 @@ describe("an empty answer", () => {
     expect(problem).toMatchObject({ code, status: 200, where: { pattern, endpoint, line: 2 } });
     const { status, diagnosis } = await ask(repaired(text, problem), direct);
     expect({ status, diagnosis }).toEqual({ status: "ok", diagnosis: null });
+  });
+
+  it("joins tagged texts with plain ones in every language", async () => {
+    const text = "SELECT * { SERVICE <cities> { ?x v:name ?n ; v:code ?k } SERVICE <mayors> { ?y w:seat ?n } }";
+    const problem = await diagnosed(text);
+    expect(problem.code).toBe("EMPTY_KEYS");
+    expect((await ask(repaired(text, problem))).rows).toHaveLength(2);
+  });
+
+  it("shows a value of each side where nothing makes them alike", async () => {
+    const { code, detail } = await diagnosed(
+      "SELECT * { SERVICE <cities> { ?x v:code ?k } SERVICE <mayors> { ?y w:mayor ?k } }",
+    );
+    expect(code).toBe("EMPTY_JOIN");
+    expect(detail).toMatch(
+      /\?k is "(B-007|R-012)" in \?x v:code \?k at cities, but "\w+" in \?y w:mayor \?k at mayors/,
+    );
   });
 
   it.each([
