@@ -7,7 +7,10 @@ export interface LabelMatch {
   readonly at: number;
   /** 0 to 1: 1 is the same text. */
   readonly score: number;
-  /** The same text; the same but for case, accents, signs and number; it has all words, or one; nearly the same letters; a like meaning. */
+  /**
+   * The same text; the same but for case, accents, signs and number; it has all words, or one; nearly the same letters; a like
+   * meaning.
+   */
   readonly how: "exact" | "folded" | "words" | "spelling" | "meaning";
   /** The folded words of the text that it was found for. */
   readonly words?: readonly string[] | undefined;

@@ -43,7 +43,10 @@ export interface ValueHit {
   readonly degree?: number | undefined;
   /** 0 to 1. */
   readonly score: number;
-  /** The same text; the same but for case, accents, signs and number; it has all the words, or one of several; nearly the same letters; a like meaning. */
+  /**
+   * The same text; the same but for case, accents, signs and number; it has all the words, or one of several; nearly the same
+   * letters; a like meaning.
+   */
   readonly why: LabelMatch["how"];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold, indexWords, queryWords, singular } from "../../../../src/registry/search/words.ts";
+import { baseForm, fold, indexWords, queryWords, singular } from "../../../../src/registry/search/words.ts";
 
 const shouldFold = (text: string, folded: string) =>
   it(`folds ${JSON.stringify(text)}`, () => {
@@ -51,6 +51,19 @@ describe("singular", () => {
   ] as const;
   it.each(cases)("of %s", (word, single) => {
     expect(singular(word)).toBe(single);
+  });
+});
+
+describe("baseForm", () => {
+  const cases = [
+    ["born", "birth"],
+    ["died", "death"],
+    ["written", "write"],
+    ["cities", "city"],
+    ["constructor", "constructor"],
+  ] as const;
+  it.each(cases)("of %s", (word, base) => {
+    expect(baseForm(word)).toBe(base);
   });
 });
 
