@@ -57,12 +57,13 @@ export async function explainJoin(inquiry: Inquiry, core: readonly QueryPart[]):
     const mended = await firstVerified(inquiry, mendings);
     const values = { left: left[0], right: right[0] };
     if (mended) return { finding: keysFinding(inquiry, join, { mended, ...values }), examples };
-    if (left.length > 0 && right.length > 0 && examples === "") {
-      examples = ` ?${join.name} is ${examplesText(inquiry, join, values)}.`;
-    }
+    examples ||= examplesOf(inquiry, join, values);
   }
   return { finding: undefined, examples };
 }
+
+const examplesOf = (inquiry: Inquiry, join: Join, values: Values): string =>
+  values.left && values.right ? ` ?${join.name} is ${examplesText(inquiry, join, values)}.` : "";
 
 interface ExplainedJoin {
   readonly finding: Finding | undefined;
