@@ -1,5 +1,6 @@
 import type * as RDF from "@rdfjs/types";
 import type { Repair } from "../../errors/fedway-error.ts";
+import { xsd } from "../../rdf/vocabularies.ts";
 import { literalFromParts, nodeFromIri, termToText } from "../../results/terms.ts";
 import { type TextEdit, textOf } from "../../sparql/edit-text.ts";
 import type { TokenRange } from "../../sparql/outline.ts";
@@ -39,9 +40,11 @@ export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole:
   const comparisons = comparisonsOf(query, filter);
   const [first] = comparisons;
   if (first === undefined) return finding;
-  const [values] = await prober.terms([{ group: renderParts(without), of: textOf(query, first.operand), most: 100 }]);
+  const [values = []] = await prober.terms([
+    { group: renderParts(without), of: shownOperand(query, first), most: 100 },
+  ]);
   // Numbers are near each other by their distance, texts by their letters.
-  const alike = (values ?? [])
+  const alike = values
     .map((value) => ({ value, like: likeness(first.term, value), distance: distanceOf(first.term, value) }))
     .toSorted((left, right) => right.like.score - left.like.score || left.distance - right.distance);
   const suggestions = alike.slice(0, 3).map(({ value, like: { score, kind } }) => ({
@@ -49,9 +52,68 @@ export async function explainFilter(inquiry: Inquiry, filter: QueryPart, isSole:
     score: rounded(score),
     why: differences[kind],
   }));
-  const edits = mendingEdits(inquiry, first, alike[0]);
-  const mended = edits.length > 0 ? await verified(inquiry, filter, edits) : undefined;
-  return { ...finding, suggestions, repairs: mended ? [mended, ...drop] : drop };
+  const type = otherType(first, values);
+  const ways = type === undefined ? [mendingEdits(inquiry, first, alike[0])] : typedWays(inquiry, comparisons, type);
+  const mended = await firstVerified(inquiry, filter, ways);
+  const repairs = mended ? [mended, ...drop] : drop;
+  if (type === undefined) return { ...finding, suggestions, repairs };
+  const name = type.startsWith(xsd.namespace) ? `xsd:${type.slice(xsd.namespace.length)}` : `<${type}>`;
+  const told = ` ${textOf(query, first.operand)} is ${name}, which ${textOf(query, first.constant)} cannot be compared with.`;
+  const next = mended
+    ? `Write ${mended.after}; the query then has solutions (checked).`
+    : `Compare with a value of ${name}.`;
+  return { ...finding, message: finding.message + told, next, suggestions, repairs };
+}
+
+/** What values are shown for: those in the data, not their lower case, when a text is searched. */
+function shownOperand(query: ParsedQuery, { operator, operand }: Comparison): string {
+  const text = textOf(query, operand);
+  return (searching.has(operator) && /^[LU]CASE\s*\(([^()]+)\)$/i.exec(text)?.[1]) || text;
+}
+
+const numeric: ReadonlySet<string> = new Set(
+  ["integer", "decimal", "double", "float", "int", "long", "nonNegativeInteger"].map((name) => xsd.namespace + name),
+);
+const dated: ReadonlySet<string> = new Set(["date", "dateTime", "gYear"].map((name) => xsd.namespace + name));
+
+/** The datatype of the values, where the constant is of one that does not compare with it. */
+function otherType({ operator, term }: Comparison, values: readonly RDF.Term[]): string | undefined {
+  const [value] = values;
+  if (!comparing.has(operator) || term.termType !== "Literal" || value?.termType !== "Literal") return undefined;
+  const [written, type] = [term.datatype.value, value.datatype.value];
+  const isNumber = numeric.has(written);
+  const isOther = dated.has(type) ? isNumber || written === xsd.string : numeric.has(type) && written === xsd.string;
+  const isUniform = values.every((each) => each.termType === "Literal" && each.datatype.value === type);
+  return isOther && isUniform ? type : undefined;
+}
+
+/** The ways of the first comparison, with the others of the same operand changed alike. */
+function typedWays(inquiry: Inquiry, comparisons: readonly Comparison[], type: string) {
+  const [first = [], ...others] = comparisons
+    .filter(
+      ({ operand }, _, [{ operand: wanted } = { operand }]) =>
+        textOf(inquiry.query, operand) === textOf(inquiry.query, wanted),
+    )
+    .map((comparison) => typedEdits(inquiry, comparison, type));
+  return first.map((edits, at) => edits.concat(others.flatMap((ways) => ways[at] ?? [])));
+}
+
+/** Ways to compare values of a type with a constant of another: by the year, else with the constant in that type. */
+function typedEdits(
+  { query }: Inquiry,
+  { operand, constant, term }: Comparison,
+  type: string,
+): readonly (readonly TextEdit[])[] {
+  const typed = [{ range: constant, replacement: termToText(literalFromParts(term.value, undefined, type)) }];
+  const isYear = dated.has(type) && /^\d{4}$/.test(term.value);
+  if (!isYear) return [typed];
+  const text = textOf(query, operand);
+  const years = [`YEAR(${text})`, `<${xsd.integer}>(SUBSTR(STR(${text}), 1, 4))`];
+  const byYear = years.map((year) => [
+    { range: operand, replacement: year },
+    { range: constant, replacement: term.value },
+  ]);
+  return type.endsWith("gYear") ? [byYear[0] ?? [], typed, byYear[1] ?? []] : byYear;
 }
 
 const rounded = (score: number): number => Math.round(100 * score) / 100;
@@ -78,6 +140,18 @@ function mendingEdits(
   )
     return [];
   return [{ range: constant, replacement: writtenTerm(inquiry, nearest.value) }];
+}
+
+async function firstVerified(
+  inquiry: Inquiry,
+  filter: QueryPart,
+  ways: readonly (readonly TextEdit[])[],
+): Promise<Repair | undefined> {
+  for (const edits of ways) {
+    const mended = edits.length > 0 ? await verified(inquiry, filter, edits) : undefined;
+    if (mended) return mended;
+  }
+  return undefined;
 }
 
 async function verified(inquiry: Inquiry, filter: QueryPart, edits: readonly TextEdit[]): Promise<Repair | undefined> {

@@ -19,6 +19,8 @@ const cities = `
 <http://x/rome> <http://v/population> "2800000"^^${integer} .
 <http://x/rome> <http://v/partOf> <http://x/italy> .
 <http://x/rome> <http://v/code> "R-012" .
+<http://x/rome> <http://v/founded> "1871"^^<http://www.w3.org/2001/XMLSchema#gYear> .
+<http://x/rome> <http://v/visited> "1990-05-01"^^<http://www.w3.org/2001/XMLSchema#date> .
 <http://x/italy> ${type} <http://v/Country> .
 <http://x/italy> <http://v/name> "Italy" .
 `;
@@ -106,6 +108,21 @@ describe("an empty answer", () => {
     expect(problem).toMatchObject({ code, status: 200, where: { pattern, endpoint, line: 2 } });
     const { status, diagnosis } = await ask(repaired(text, problem), direct);
     expect({ status, diagnosis }).toEqual({ status: "ok", diagnosis: null });
+  });
+
+  it.each([
+    ["v:founded", "1800", "xsd:gYear"],
+    ["v:visited", "1950", "xsd:date"],
+    ["v:visited", "1950 && ?d < 2000", "xsd:date"],
+    ["v:visited", '"1950-01-01"', "xsd:date"],
+    ["v:population", '"5"', "xsd:integer"],
+  ])("names the datatype that a FILTER over %s > %s forgets", async (property, constant, named) => {
+    const text = `SELECT * { ?x ${property} ?d FILTER(?d > ${constant}) }`;
+    const problem = await diagnosed(text, "cities");
+    expect(problem).toMatchObject({ code: "EMPTY_FILTER", detail: expect.stringContaining(`?d is ${named}, which`) });
+    expect(problem.repairs).toHaveLength(2);
+    expect(repaired(text, problem)).toContain("FILTER(");
+    expect(await ask(repaired(text, problem), "cities")).toMatchObject({ status: "ok", diagnosis: null });
   });
 
   it("joins tagged texts with plain ones in every language", async () => {
