@@ -65,6 +65,8 @@ describe("what the steps of the Dockerfile make", () => {
     const naming = /(?:from|import\(|require\(|import|resolve\() ?["'](@?[a-z][^"':\s]*)["']/g;
     const names = new Set(texts.flatMap((text) => [...text.matchAll(naming)].map(([, name]) => name)));
     expect(names.size).toBeGreaterThan(100);
+    // The runtime of local embeddings lies beside the model, in a volume.
+    names.delete("onnxruntime-node");
     const script = `for (const name of ${JSON.stringify([...names])})
       if (name.endsWith(".wasm")) import.meta.resolve(name); else await import(name);`;
     expect(runInImage(root, ["node", "--input-type=module", "--eval", script])).toEqual({ status: 0, output: "" });

