@@ -6,6 +6,7 @@ import { countTokens } from "gpt-tokenizer";
 import type { App } from "../../../src/app.ts";
 import { toolProfiles } from "../../../src/agent/tool.ts";
 import { startService } from "../../support/running-service.ts";
+import { newFolder } from "../../support/scratch-folder.ts";
 
 const run = promisify(execFile);
 const here = (path: string): string => new URL(path, import.meta.url).pathname;
@@ -73,7 +74,8 @@ interface Others {
 async function otherServers(url: string): Promise<readonly Row[]> {
   const { stdout: folder } = await run(here("../../support/engines/fetch-mcp-servers.sh"));
   const args = [here("mcp-servers.py"), `${url}/endpoints/${endpoint}/sparql`, query];
-  const { stdout } = await run(join(folder.trim(), "bin/python"), args, { maxBuffer: 1e8 });
+  // sparql-llm leaves a vector database in the folder that it is started in.
+  const { stdout } = await run(join(folder.trim(), "bin/python"), args, { maxBuffer: 1e8, cwd: newFolder() });
   const found: Others = JSON.parse(stdout);
   const tools = (json: string): number => (JSON.parse(json) as unknown[]).length;
   const { "mcp-sparql": mcpSparql, "sparql-llm": sparqlLlm } = found;
