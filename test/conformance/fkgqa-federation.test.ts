@@ -1,12 +1,8 @@
-import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import oxigraph from "oxigraph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runBuild } from "../../src/shards/service/commands.ts";
-import { readShardSpec } from "../../src/shards/spec.ts";
-import { locateSpec } from "../../src/shards/spec-paths.ts";
+import { buildPublishedShards } from "../support/published-shards.ts";
 import { type RunningService, startService } from "../support/running-service.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
@@ -81,25 +77,9 @@ let service: RunningService;
 beforeAll(async () => {
   root = newFolder();
   if (isMissing) return;
-  const folder = fileURLToPath(source);
-  const places = { baseDir: folder, readable: [folder], writable: [] };
+  // Few shards, so that all nine are hosted at once; the balanced mode has 145, which take turns in the memory there is.
   for (const [dataset] of table) {
-    const spec = readShardSpec({
-      dataset,
-      inputs: [`data/${dataset}.nt`],
-      queries: "queries.json",
-      only: { dataset },
-      // Few shards, so that all nine are hosted at once; the balanced mode has 145, which take turns in the memory there is.
-      mode: "guaranteed",
-      licence: "https://creativecommons.org/licenses/by-sa/4.0/",
-    });
-    const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
-    await runBuild(located, {
-      openStores: storeOpener,
-      dryRun: false,
-      signal: new AbortController().signal,
-      onProgress: () => {},
-    });
+    await buildPublishedShards(dataset, { mode: "guaranteed", output: join(root, dataset) });
   }
   const folders = table.map(([dataset]) => join(root, dataset)).join(",");
   service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });

@@ -1,15 +1,14 @@
 import { storeOpener } from "../../src/hosting/file-store.ts";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createShardCommands, runBuild } from "../../src/shards/service/commands.ts";
+import { createShardCommands } from "../../src/shards/service/commands.ts";
 import type { BuildResult } from "../../src/shards/build.ts";
 import { overviewText } from "../../src/cli/shard-overview-text.ts";
 import { figureRows, overviewOf } from "../../src/shards/report/overview.ts";
 import type { ShardReport } from "../../src/shards/report/shard-report.ts";
-import { readShardSpec, type ShardMode, shardModes } from "../../src/shards/spec.ts";
-import { locateSpec } from "../../src/shards/spec-paths.ts";
+import { type ShardMode, shardModes } from "../../src/shards/spec.ts";
+import { buildPublishedShards } from "../support/published-shards.ts";
 import { newFolder } from "../support/scratch-folder.ts";
 
 /** Not part of the project: its licence is share-alike. */
@@ -110,25 +109,8 @@ const table: readonly (readonly [string, number, number, readonly string[]])[] =
   ["world_1", 38_148, 120, []],
 ];
 
-async function buildIn(mode: ShardMode, dataset: string): Promise<BuildResult> {
-  const folder = fileURLToPath(source);
-  const spec = readShardSpec({
-    dataset,
-    inputs: [`data/${dataset}.nt`],
-    queries: "queries.json",
-    only: { dataset },
-    mode,
-    licence: "https://creativecommons.org/licenses/by-sa/4.0/",
-  });
-  const places = { baseDir: folder, readable: [folder], output: join(root, mode, dataset), writable: [] };
-  return runBuild(await locateSpec(spec, places), {
-    openStores: storeOpener,
-    dryRun: false,
-    signal,
-    onProgress,
-    answersMs: 600_000,
-  });
-}
+const buildIn = (mode: ShardMode, dataset: string): Promise<BuildResult> =>
+  buildPublishedShards(dataset, { mode, output: join(root, mode, dataset), answersMs: 600_000, signal });
 
 /** A LIMIT in a subselect cuts through rows of equal rank: the answer depends on the order in which a store has the triples. */
 const ties: ReadonlySet<string> = new Set(["q0160"]);

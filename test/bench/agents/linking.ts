@@ -8,18 +8,12 @@ import { schemaGraph } from "../../../src/registry/linking/schema-graph.ts";
 import { createSearchIndex } from "../../../src/registry/search/search-index.ts";
 import { createValueIndex } from "../../../src/registry/values/value-index.ts";
 import { embeddingModelFolder } from "../../support/embedding-models.ts";
+import { hasPublishedData } from "../../support/published-shards.ts";
 import { newFolder } from "../../support/scratch-folder.ts";
 import { printRows } from "../void/print-rows.ts";
 import { harvestOf } from "./values.ts";
 import { fixedTerms, termEndpoints } from "./linking/fixed-terms.ts";
-import {
-  type Described,
-  isMissing,
-  nineEndpoints,
-  type Question,
-  questions,
-  shardEndpoints,
-} from "./linking/question-sets.ts";
+import { type Described, nineEndpoints, type Question, questions, shardEndpoints } from "./linking/question-sets.ts";
 
 /** How well a linker does, in shares of the questions. */
 interface Figures {
@@ -51,7 +45,7 @@ export async function runLinkingBench({ quick }: { readonly quick: boolean }): P
   ];
   const table = new Table(variants.map(({ name }) => name));
   try {
-    if (isMissing) process.stdout.write("SKIPPED: the nine datasets are not at ../shared/fkgqa.\n");
+    if (!hasPublishedData) process.stdout.write("SKIPPED: the nine datasets are not at ../shared/fkgqa.\n");
     else await measureQuestions({ embedder, variants, quick, table });
     await measureNames(variants, table);
   } finally {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createRandom } from "../../../src/hosting/examples/world.ts";
 import { startService } from "../../support/running-service.ts";
 import { writeReport } from "../proxy/report.ts";
-import { buildShards, exampleQueries, type GoldQuery, hasDatasets, publishedQueries } from "./recover/gold-queries.ts";
+import { buildShards, exampleQueries, type GoldQuery, publishedQueries } from "./recover/gold-queries.ts";
+import { hasPublishedData } from "../../support/published-shards.ts";
 import { mistakes } from "./recover/mistakes.ts";
 import { type Answer, type Desk, isDoubted, run as runQuery, work } from "./recover/scripted-agent.ts";
 
@@ -20,7 +21,7 @@ interface Tally {
 
 /** Breaks queries and counts how many come back. */
 export async function runRecoverBench({ quick }: { readonly quick: boolean }): Promise<void> {
-  const withShards = hasDatasets();
+  const withShards = hasPublishedData;
   if (!withShards) process.stdout.write("The nine datasets are not at ../shared/fkgqa: example queries only.\n");
   const folders = withShards ? await buildShards() : [];
   const service = await startService(

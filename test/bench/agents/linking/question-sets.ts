@@ -1,22 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { storeOpener } from "../../../../src/hosting/file-store.ts";
 import type { CatalogEntry } from "../../../../src/registry/catalog/catalog.ts";
 import type { PropertyPartition, VoidDescription } from "../../../../src/registry/void/void-description.ts";
-import { runBuild } from "../../../../src/shards/service/commands.ts";
-import { readShardSpec } from "../../../../src/shards/spec.ts";
-import { locateSpec } from "../../../../src/shards/spec-paths.ts";
 import { parseQuery } from "../../../../src/sparql/parse-query.ts";
 import { usedTerms } from "../../../../src/sparql/used-terms.ts";
 import { catalogEntry } from "../../../support/catalog-entry.ts";
 import { publishedData, publishedQuestions, triplesOf } from "../../../support/published-questions.ts";
+import { buildPublishedShards, publishedDatasets } from "../../../support/published-shards.ts";
 import { truthfulDescription } from "../../../support/truthful-description.ts";
 import { truthOf } from "../../../support/void-truth.ts";
-
-/** Not part of the project: its licence is share-alike. */
-const source = new URL("../../../../../shared/fkgqa/", import.meta.url);
-export const isMissing = !existsSync(source);
 
 /** An endpoint as a search meets it. */
 export interface Described {
@@ -67,11 +59,9 @@ function describedText(text: string, endpoint: string): VoidDescription {
 const sorted = (properties: readonly PropertyPartition[]): readonly PropertyPartition[] =>
   properties.toSorted((left, right) => (right.triples?.value ?? 0) - (left.triples?.value ?? 0));
 
-const datasets = [...new Set(isMissing ? [] : publishedQuestions().map(({ dataset }) => dataset))].toSorted();
-
 /** The nine datasets, each an endpoint whose entry says nothing, so that only its schema counts. */
 export const nineEndpoints = (): readonly Described[] =>
-  datasets.map((dataset, number) => {
+  publishedDatasets.map((dataset, number) => {
     const entry = catalogEntry(`e${number}`);
     return { dataset, entry, description: describedText(publishedData(dataset), entry.url) };
   });
@@ -89,12 +79,13 @@ interface Manifest {
 /** The shards of all nine in balanced mode, with the entries that the catalogue gets of them. */
 export async function shardEndpoints(folder: string): Promise<readonly Described[]> {
   const all: Described[] = [];
-  for (const dataset of datasets) all.push(...(await shardsOf(dataset, join(folder, dataset))));
+  for (const dataset of publishedDatasets) all.push(...(await shardsOf(dataset, join(folder, dataset))));
   return all;
 }
 
 async function shardsOf(dataset: string, folder: string): Promise<readonly Described[]> {
-  if (!existsSync(join(folder, "manifest.json"))) await build(dataset, folder);
+  if (!existsSync(join(folder, "manifest.json")))
+    await buildPublishedShards(dataset, { mode: "balanced", output: folder });
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as Manifest;
   return manifest.shards.map(({ id, topic, file, triples }) => {
     // The texts of `src/shards/service/register.ts`.
@@ -105,24 +96,5 @@ async function shardsOf(dataset: string, folder: string): Promise<readonly Descr
       keywords: ["shard", dataset],
     });
     return { dataset, entry, description: describedText(readFileSync(join(folder, file), "utf8"), entry.url) };
-  });
-}
-
-async function build(dataset: string, output: string): Promise<void> {
-  const folder = fileURLToPath(source);
-  const spec = readShardSpec({
-    dataset,
-    inputs: [`data/${dataset}.nt`],
-    queries: "queries.json",
-    only: { dataset },
-    mode: "balanced",
-    licence: "https://creativecommons.org/licenses/by-sa/4.0/",
-  });
-  const located = await locateSpec(spec, { baseDir: folder, readable: [folder], writable: [], output });
-  await runBuild(located, {
-    openStores: storeOpener,
-    dryRun: false,
-    signal: new AbortController().signal,
-    onProgress: () => {},
   });
 }

@@ -1,11 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { storeOpener } from "../../../../src/hosting/file-store.ts";
 import { createRandom } from "../../../../src/hosting/examples/world.ts";
-import { runBuild } from "../../../../src/shards/service/commands.ts";
-import { readShardSpec } from "../../../../src/shards/spec.ts";
-import { locateSpec } from "../../../../src/shards/spec-paths.ts";
+import { publishedQuestions } from "../../../support/published-questions.ts";
+import { buildPublishedShards, publishedDatasets } from "../../../support/published-shards.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 
 /** A query whose answer is known to be right. */
@@ -109,48 +105,20 @@ export const exampleQueries: readonly GoldQuery[] = (
 });
 
 /** Not part of the project: its licence is share-alike. */
-const source = new URL("../../../../../shared/fkgqa/", import.meta.url);
-const read = (path: string): string => readFileSync(new URL(path, source), "utf8");
-const datasets = "battle_death car_1 concert_singer dog_kennels flight_2 network_1 pets_1 tvshow world_1".split(" ");
-
-interface Published {
-  readonly id: string;
-  readonly dataset: string;
-  readonly sparql: string;
-  readonly rows: number;
-  readonly unstable?: boolean;
-  readonly rewritten?: boolean;
-}
-
-/** Whether the nine datasets are beside the repository. */
-export const hasDatasets = (): boolean => existsSync(source);
-
 /** Builds the shards of the nine datasets; resolves to their folders. */
 export async function buildShards(): Promise<readonly string[]> {
   const root = newFolder();
-  const folder = fileURLToPath(source);
-  const places = { baseDir: folder, readable: [folder], writable: [] };
-  for (const dataset of datasets) {
-    const spec = readShardSpec({
-      dataset,
-      inputs: [`data/${dataset}.nt`],
-      queries: "queries.json",
-      only: { dataset },
-      mode: "guaranteed",
-      licence: "https://creativecommons.org/licenses/by-sa/4.0/",
-    });
-    const { signal } = new AbortController();
-    const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
-    await runBuild(located, { openStores: storeOpener, dryRun: false, signal, onProgress: () => {} });
+  for (const dataset of publishedDatasets) {
+    await buildPublishedShards(dataset, { mode: "guaranteed", output: join(root, dataset) });
   }
-  return datasets.map((dataset) => join(root, dataset));
+  return publishedDatasets.map((dataset) => join(root, dataset));
 }
 
 /** Some of the published queries of each dataset, always the same: those with rows that do not depend on their order. */
 export function publishedQueries(perDataset: number): readonly GoldQuery[] {
-  const all = JSON.parse(read("queries.json")) as readonly Published[];
+  const all = publishedQuestions();
   const random = createRandom(16);
-  return datasets.flatMap((dataset) => {
+  return publishedDatasets.flatMap((dataset) => {
     const own = all.filter(
       (query, at) =>
         query.dataset === dataset &&

@@ -1,32 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { storeOpener } from "../../../../src/hosting/file-store.ts";
 import type { Random } from "../../../../src/hosting/examples/world.ts";
-import { runBuild } from "../../../../src/shards/service/commands.ts";
-import { locateSpec } from "../../../../src/shards/spec-paths.ts";
-import { readShardSpec } from "../../../../src/shards/spec.ts";
 import { partsOf, type QueryPart } from "../../../../src/diagnosis/why/query-parts.ts";
 import { editText, textOf } from "../../../../src/sparql/edit-text.ts";
 import { type ParsedQuery, parseQuery } from "../../../../src/sparql/parse-query.ts";
+import { publishedQuestions } from "../../../support/published-questions.ts";
+import { buildPublishedShards, hasPublishedData, publishedDatasets } from "../../../support/published-shards.ts";
 import { startService, type RunningService } from "../../../support/running-service.ts";
 import { newFolder } from "../../../support/scratch-folder.ts";
 import type { PlantedCase } from "./library-cases.ts";
-
-/** Not part of the project: its licence is share-alike. */
-const source = new URL("../../../../../shared/fkgqa/", import.meta.url);
-
-const datasets = [
-  "battle_death",
-  "car_1",
-  "concert_singer",
-  "dog_kennels",
-  "flight_2",
-  "network_1",
-  "pets_1",
-  "tvshow",
-  "world_1",
-];
 
 /** The nine federations of shards, hosted by one service. */
 export interface ShardFederations {
@@ -38,26 +19,15 @@ export interface ShardFederations {
 
 /** Undefined where the data are not there. */
 export async function openShardFederations(): Promise<ShardFederations | undefined> {
-  if (!existsSync(source)) {
+  if (!hasPublishedData) {
     process.stdout.write("the nine datasets are not at ../shared/fkgqa: all cases are over generated data\n");
     return undefined;
   }
   const root = newFolder();
-  const places = { baseDir: fileURLToPath(source), readable: [fileURLToPath(source)], writable: [] };
-  for (const dataset of datasets) {
-    const spec = readShardSpec({
-      dataset,
-      inputs: [`data/${dataset}.nt`],
-      queries: "queries.json",
-      only: { dataset },
-      mode: "guaranteed",
-      licence: "https://creativecommons.org/licenses/by-sa/4.0/",
-    });
-    const located = await locateSpec(spec, { ...places, output: join(root, dataset) });
-    const signal = new AbortController().signal;
-    await runBuild(located, { openStores: storeOpener, dryRun: false, signal, onProgress: () => {} });
+  for (const dataset of publishedDatasets) {
+    await buildPublishedShards(dataset, { mode: "guaranteed", output: join(root, dataset) });
   }
-  const folders = datasets.map((dataset) => join(root, dataset)).join(",");
+  const folders = publishedDatasets.map((dataset) => join(root, dataset)).join(",");
   const service = await startService({}, { FEDWAY_SHARDS: folders, FEDWAY_HOSTED_TOTAL_MB: "4096" });
   return { service, members: await membersOf(service), close: () => service.close() };
 }
@@ -87,14 +57,6 @@ async function membersOf({ app }: RunningService): Promise<ShardFederations["mem
   return members;
 }
 
-interface Published {
-  readonly dataset: string;
-  readonly sparql: string;
-  readonly rows: number;
-  readonly unstable?: boolean;
-  readonly rewritten?: boolean;
-}
-
 /** A change of a query's text at one of its parts; undefined where it fits none. */
 type Planter = (query: ParsedQuery, random: Random, terms: readonly string[]) => Planted | undefined;
 
@@ -108,7 +70,7 @@ interface Planted {
 
 /** Planted mistakes in the published queries that have rows and no aggregates, drawn in turn. */
 export function shardCases({ members }: ShardFederations, random: Random): readonly PlantedCase[] {
-  const published = (JSON.parse(readFileSync(new URL("queries.json", source), "utf8")) as readonly Published[]).filter(
+  const published = publishedQuestions().filter(
     ({ sparql, rows, unstable, rewritten }, at, all) =>
       rows > 0 &&
       !unstable &&

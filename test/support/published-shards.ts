@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { storeOpener } from "../../src/hosting/file-store.ts";
+import { runBuild } from "../../src/shards/service/commands.ts";
+import { type ShardMode, readShardSpec } from "../../src/shards/spec.ts";
+import { locateSpec } from "../../src/shards/spec-paths.ts";
+
+/** Not part of the project: its licence is share-alike. */
+const folder = fileURLToPath(new URL("../../../shared/fkgqa/", import.meta.url));
+
+/** Whether the nine datasets of the published questions are beside the project. */
+export const hasPublishedData = existsSync(folder);
+
+/** Their names. */
+export const publishedDatasets: readonly string[] =
+  "battle_death car_1 concert_singer dog_kennels flight_2 network_1 pets_1 tvshow world_1".split(" ");
+
+/** Where and how the shards of a dataset are built. */
+interface PublishedBuild {
+  readonly mode: ShardMode;
+  /** Folder of the shards. */
+  readonly output: string;
+  /** For the answers of its queries, in milliseconds. */
+  readonly answersMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Builds the shards of one of the nine datasets over its published queries. */
+export async function buildPublishedShards(dataset: string, build: PublishedBuild) {
+  const { mode, output, answersMs, signal = new AbortController().signal } = build;
+  const spec = readShardSpec({
+    dataset,
+    inputs: [`data/${dataset}.nt`],
+    queries: "queries.json",
+    only: { dataset },
+    mode,
+    licence: "https://creativecommons.org/licenses/by-sa/4.0/",
+  });
+  const located = await locateSpec(spec, { baseDir: folder, readable: [folder], writable: [], output });
+  return runBuild(located, {
+    openStores: storeOpener,
+    dryRun: false,
+    signal,
+    onProgress: () => {},
+    ...(answersMs !== undefined && { answersMs }),
+  });
+}
