@@ -143,7 +143,7 @@ function misspelt(one: string, other: string, space: number): Likeness | undefin
   const distance = areSwapped(left, right) ? 1 : editDistance(left, right, cap);
   if (distance > cap) return undefined;
   const share = distance / Math.max(left.length, right.length);
-  return { score: (0.93 - share) * space, why: `${distance} ${distance === 1 ? "letter" : "letters"} differ` };
+  return { score: (0.93 - share) * space, why: `${distance} ${distance === 1 ? "letter differs" : "letters differ"}` };
 }
 
 /** Two neighbouring letters changed places, which is one mistake. */
