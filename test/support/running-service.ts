@@ -11,6 +11,8 @@ interface QueryOptions {
   readonly accept?: string;
   readonly parameters?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Content codings that are accepted; what `fetch` accepts by default. */
+  readonly coding?: string;
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -51,10 +53,16 @@ export async function startService(endpoints: Texts, env: Texts = {}) {
     url,
     app,
     /** Sends a query by POST form; `path` is `/sparql` unless told otherwise. */
-    query: (text: string, { path = "/sparql", accept, parameters, signal }: QueryOptions = {}): Promise<Response> =>
+    query: (
+      text: string,
+      { path = "/sparql", accept, parameters, signal, coding }: QueryOptions = {},
+    ): Promise<Response> =>
       fetch(`${url}${path}`, {
         method: "POST",
-        headers: { accept: accept ?? "application/sparql-results+json" },
+        headers: {
+          accept: accept ?? "application/sparql-results+json",
+          ...(coding !== undefined && { "accept-encoding": coding }),
+        },
         body: new URLSearchParams({ query: text, ...parameters }),
         ...(signal && { signal }),
       }),

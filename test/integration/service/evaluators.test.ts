@@ -14,7 +14,7 @@ const triples = Array.from({ length: 3_000 }, (_, n) => `<urn:s${n}> <urn:p> "${
 const join = (limit: number): string => `SELECT * {
   SERVICE <${endpoints.url("left")}> { SELECT * { ?s <urn:p> ?left } LIMIT ${limit} }
   SERVICE <${endpoints.url("right")}> { ?s <urn:p> ?right } }`;
-// So large that the client's and our own buffers do not hold it: it is under way until it is read.
+// So large that the client's and our own buffers do not hold it: uncompressed, it is under way until it is read.
 const large = (): string => `SELECT * {
   SERVICE <${endpoints.url("left")}> { SELECT ?left { ?s <urn:p> ?left } LIMIT 150 }
   SERVICE <${endpoints.url("right")}> { SELECT ?right { ?t <urn:p> ?right } LIMIT 200 } }`;
@@ -73,7 +73,7 @@ describe("evaluator processes", () => {
   });
 
   test("that are killed cut off answers which had begun, visibly", async () => {
-    const response = await service.query(large());
+    const response = await service.query(large(), { coding: "identity" });
     expect(response.status).toBe(200);
     for (const pid of evaluators()) process.kill(pid, "SIGKILL");
     await expect(response.text()).rejects.toThrow();
@@ -128,7 +128,7 @@ describe("evaluator processes", () => {
   });
 
   test("hold back when nobody reads", async () => {
-    const response = await service.query(large());
+    const response = await service.query(large(), { coding: "identity" });
     await sleep(1_000);
     expect(await running()).toBe(1);
     expect(endpoints.requests("left").length).toBeGreaterThan(0);
